@@ -171,7 +171,7 @@ func TestComplete(t *testing.T) {
 		{"guide --json at l", "ls log"},
 		{"guide --json ls l", "log"},
 		{"rm --dr", "--dry-run"},
-		{"version --", "--json --fields --help"},
+		{"version --", "--quiet --json --fields --help"},
 	} {
 		words := strings.Split(named(tt.line), " ")
 		var got []string

@@ -54,7 +54,7 @@ the channels, what each gets, and how to know that what came is genuine.`,
 			option.Option{Name: "test", Kind: option.Flag, Help: "send a test message to each channel of config.toml, or to those named"},
 			option.Option{Name: "list", Kind: option.Flag, Help: "tell nobody: list the channels, and what stands in their way"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "tell nobody: say what would be sent where"},
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "notify", Of: notifyJSON{}, Says: "who was told"},

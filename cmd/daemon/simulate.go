@@ -34,10 +34,11 @@ Every command succeeds, and takes as long as its last run did, or a second; --du
 --down A..B is a time without power: what runs at A is interrupted. --suspend A..B is one asleep: it goes on at B.
 --clock-step T=+D or T=-D sets the clock, when it shows T, by D. B may be a duration, counted from A.
 More than 1,000,000 occurrences are refused: end sooner with --to.
-With --json each outcome is a line as log --json has it, and the last line sums up.`,
+With --json each outcome is a line as log --json has it, and the last line sums up; --summary answers with that line alone, task by task.`,
 		Examples: []string{
 			"ouro-timer simulate",
 			"ouro-timer simulate --to 1y --json",
+			"ouro-timer simulate --to 24h --summary",
 			"ouro-timer simulate --down 2026-11-23T01:00..2026-11-24T09:30",
 			"ouro-timer simulate --suspend 2026-11-23T22:00..9h --duration k7m2=40m",
 			"ouro-timer simulate --clock-step 2026-11-23T12:00=-5h",
@@ -52,7 +53,8 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
 			cli.ExceptFlag("all recurrences leave DAYS out as well, as at --except has it; may be repeated"),
 			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
-			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			option.Option{Name: "summary", Kind: option.Flag, Help: "a row for each task alone: how many occurrences, how they ended, the first and the last"},
+			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence of the simulated time", Stream: true},

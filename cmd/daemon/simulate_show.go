@@ -26,6 +26,7 @@ type simulationJSON struct {
 	Late        int            `json:"late" jsonschema:"begun a second late or more"`
 	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings,omitempty"`
+	ByTask      []simulated    `json:"by_task,omitempty" jsonschema:"--summary: each task that had occurrences, the first of them first"`
 
 	timeline []string // what happened, for people
 }
@@ -67,6 +68,11 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	for _, w := range m.warnings {
 		s.Warn("warning: %s", cli.Visible(w))
 	}
+	if s.Opt.Bool("summary") {
+		sum.ByTask = byTask(lines, m.zone)
+		s.Answer(sum)
+		return nil
+	}
 	if s.InJSON {
 		for _, l := range lines {
 			s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, m.zone), Now: o.Now})
@@ -80,6 +86,13 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 // Text shows the timeline, and sums up.
 func (a simulationJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
+	for _, t := range a.ByTask {
+		text := fmt.Sprintf("%s  %s × %s  %s … %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), view.Stamp(t.First), view.Stamp(t.Last), outcomeCounts(t.Outcomes))
+		if terminal {
+			text = cli.Fit(text, width)
+		}
+		o.Line("%s", text)
+	}
 	for _, text := range a.timeline {
 		if terminal {
 			text = cli.Fit(text, width)
@@ -91,15 +104,9 @@ func (a simulationJSON) Text(o *cli.Out) {
 
 // sentence sums up for people.
 func (a simulationJSON) sentence() string {
-	var parts []string
-	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled} {
-		if n := a.Outcomes[string(o)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
-		}
-	}
 	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To), cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
-	if len(parts) > 0 {
-		text += " (" + strings.Join(parts, ", ") + ")"
+	if counts := outcomeCounts(a.Outcomes); counts != "" {
+		text += " (" + counts + ")"
 	}
 	if a.Late > 0 {
 		text += fmt.Sprintf(", %d of them late", a.Late)
@@ -111,6 +118,62 @@ func (a simulationJSON) sentence() string {
 		text += "; " + cli.Plural(a.Paused, "task") + " paused throughout"
 	}
 	return text + "."
+}
+
+// outcomeCounts are outcomes in words: 3 ok, 1 failed.
+func outcomeCounts(outcomes map[string]int) string {
+	var parts []string
+	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled} {
+		if n := outcomes[string(o)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// simulated is what came of a task in the simulated time, in sum.
+type simulated struct {
+	ID       string         `json:"id"`
+	Summary  string         `json:"summary" jsonschema:"what it does, in a few words"`
+	Count    int            `json:"count"`
+	Outcomes map[string]int `json:"outcomes"`
+	Late     int            `json:"late,omitempty" jsonschema:"begun a second late or more"`
+	First    time.Time      `json:"first"`
+	Last     time.Time      `json:"last"`
+}
+
+// byTask sums up the occurrences of each task.
+func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
+	at := map[string]int{}
+	for _, l := range lines {
+		if l.Type != state.LineOccurrence || l.Due == nil {
+			continue
+		}
+		i, seen := at[l.TaskID]
+		if !seen {
+			i = len(list)
+			at[l.TaskID] = i
+			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{}, First: l.Due.In(zone), Last: l.Due.In(zone)})
+		}
+		t := &list[i]
+		t.Count += l.Count
+		t.Outcomes[string(l.Outcome)] += l.Count
+		if l.Late >= 1 {
+			t.Late++
+		}
+		if l.Due.Before(t.First) {
+			t.First = l.Due.In(zone)
+		}
+		last := *l.Due
+		if l.DueLast != nil {
+			last = *l.DueLast
+		}
+		if last.After(t.Last) {
+			t.Last = last.In(zone)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b simulated) int { return a.First.Compare(b.First) })
+	return list
 }
 
 // timeline shows lines by day. What is the same many times in a row is one line, and so are days that are like the one before.

@@ -42,8 +42,8 @@ with their answers, exit codes, and what to do about long waits and failures tha
 claude (Claude Code), codex, gemini, cursor or vscode looks for the user's own, or at a path. Without either it is put where
 those look that have a folder here. No other skill is written over.
 --json prints everything there is, made from the program itself: each command with its arguments, options, defaults
-and environment, all exit codes and error codes, and the JSON Schema of each answer; with names of commands, of
-those alone.`,
+and environment, all exit codes and error codes, and the JSON Schema of each answer. With names of commands it is what
+calling those needs; --json=full has the rest of them, and --schema the schema of one answer.`,
 		Examples: []string{
 			"ouro-timer guide",
 			"ouro-timer guide --skill --write claude",
@@ -52,6 +52,7 @@ those alone.`,
 		Arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
 		Options: option.Rows{
 			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
+			option.Option{Name: "schema", Kind: option.Name, Help: "print the JSON Schema of the answer NAME"},
 			writeFlag("with --skill: put it where programs look for it, and print where that is"),
 			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
@@ -67,10 +68,11 @@ type guideJSON struct {
 	Now         time.Time                  `json:"now"`
 	Version     string                     `json:"version"`
 	Commands    []commandJSON              `json:"commands"`
-	ExitCodes   []exitJSON                 `json:"exit_codes"`
-	ErrorCodes  []errorCodeJSON            `json:"error_codes" jsonschema:"all there are"`
-	Environment []VariableJSON             `json:"environment"`
-	Schemas     map[string]json.RawMessage `json:"schemas" jsonschema:"a JSON Schema (2020-12) of each answer, by its name"`
+	ExitCodes   []exitJSON                 `json:"exit_codes,omitempty"`
+	ErrorCodes  []errorCodeJSON            `json:"error_codes,omitempty" jsonschema:"all there are"`
+	Environment []VariableJSON             `json:"environment,omitempty"`
+	Schemas     map[string]json.RawMessage `json:"schemas,omitempty" jsonschema:"a JSON Schema (2020-12) of each answer, by its name"`
+	SchemaCall  []string                   `json:"schema_call,omitempty" jsonschema:"of some commands: the call that prints the schema NAME"`
 }
 
 // commandJSON is a command.
@@ -81,7 +83,8 @@ type commandJSON struct {
 	Description *string        `json:"description,omitempty"`
 	Arguments   []argumentJSON `json:"arguments,omitempty" jsonschema:"in their order; an option in whose place one stands excludes it"`
 	Tail        bool           `json:"tail,omitempty" jsonschema:"what follows -- is a command, not further arguments"`
-	Flags       []flagJSON     `json:"flags"`
+	Flags       []flagJSON     `json:"flags,omitempty"`
+	Options     []string       `json:"options,omitempty" jsonschema:"the same in a line each, when some commands are asked for"`
 	Examples    []string       `json:"examples,omitempty"`
 	ExitCodes   []int          `json:"exit_codes" jsonschema:"those it can end with, but for the ends by a signal, which all commands share"`
 	Passes      bool           `json:"passes_exit_code,omitempty" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
@@ -93,7 +96,7 @@ type flagJSON struct {
 	Name        string       `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
 	Short       *string      `json:"short,omitempty" jsonschema:"a letter that means the same, with its dash"`
 	Aliases     []string     `json:"aliases,omitempty" jsonschema:"other names, with their dashes"`
-	Type        string       `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
+	Type        flagType     `json:"type,omitzero" enum:"boolean string integer" jsonschema:"boolean: it takes no value; absent: string"`
 	Value       *string      `json:"value,omitempty" jsonschema:"what its value is called in the description"`
 	Format      *option.Kind `json:"format,omitempty" jsonschema:"what the value has to be; absent for integers and booleans"`
 	Values      []string     `json:"values,omitempty" jsonschema:"all that it may be; none: whatever has the format"`
@@ -102,6 +105,29 @@ type flagJSON struct {
 	Default     any          `json:"default,omitempty" jsonschema:"absent: none, or it depends on more than the call, as the description says"`
 	Environment *string      `json:"environment,omitempty" jsonschema:"the variable that says the same when the option is not given"`
 	Description string       `json:"description"`
+}
+
+// flagType is what the value of an option is in JSON.
+type flagType string
+
+// IsZero is of the usual type, which answers leave out.
+func (t flagType) IsZero() bool { return t == "string" }
+
+// optionLine is an option in a line: its names, what its value is called, what it does.
+func optionLine(o option.Option) string {
+	var names []string
+	for _, name := range o.Names() {
+		dashes := "--"
+		if len(name) == 1 {
+			dashes = "-"
+		}
+		names = append(names, dashes+name)
+	}
+	line := strings.Join(names, ", ")
+	if value := o.ValueName(); value != "" && o.Kind != option.Flag {
+		line += " " + value
+	}
+	return line + ": " + o.Usage()
 }
 
 // answerJSON is a shape of what a command answers.
@@ -150,6 +176,8 @@ var Variables = []VariableJSON{
 func runGuide(s *cli.Call) error {
 	skill, write := s.Opt.Bool("skill"), s.Opt.Bool("write")
 	switch {
+	case s.Opt.Has("schema"):
+		return runSchema(s, s.Opt.Text("schema"))
 	case write && !skill:
 		return cli.GoesWith("write", "skill", problem.To("guide").With("skill", true).With("write", true))
 	case skill && write:
@@ -170,7 +198,7 @@ func runGuide(s *cli.Call) error {
 				return err
 			}
 		}
-		answer, err := guide(s, cmds)
+		answer, err := guide(s, cmds, len(s.Args) > 0)
 		if err != nil {
 			return err
 		}
@@ -213,9 +241,44 @@ func GuideText() string {
 	).Replace(guidePage)
 }
 
-// guide is the command line as data.
-func guide(s *cli.Call, cmds []cli.Command) (guideJSON, error) {
-	g := guideJSON{Now: s.Stamp(), Version: cli.Version, Environment: Variables, Schemas: map[string]json.RawMessage{}}
+// runSchema prints the schema of an answer.
+func runSchema(s *cli.Call, name string) error {
+	var names []string
+	for _, a := range EveryAnswer(s.Table.All()) {
+		if a.Name == name {
+			page, err := schema.Page(a.Name, a.Says, a.Of)
+			if err != nil {
+				return err
+			}
+			_, _ = s.Stdout.Write(page)
+			return nil
+		}
+		names = append(names, a.Name)
+	}
+	hint := problem.T("they are %s", strings.Join(names, ", "))
+	if near := problem.Nearest(name, names); near != "" {
+		hint = problem.T("did you mean %s?", near)
+	}
+	return problem.Of(problem.T("no answer has the schema %s", cli.Quote(name)), hint)
+}
+
+// guide is the command line as data. Of some commands that is what calling them needs: what they have in common, and the schemas, are told with all.
+func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
+	g := guideJSON{Now: s.Stamp(), Version: cli.Version}
+	if some = some && s.Lean(); some {
+		g.SchemaCall = []string{"ouro-timer", "guide", "--schema", "NAME"}
+		for _, c := range cmds {
+			j := asCommandJSON(c, s.Table)
+			j.Description = nil // --help has it
+			j.Flags = nil
+			for _, o := range c.Options.Shown() {
+				j.Options = append(j.Options, optionLine(o))
+			}
+			g.Commands = append(g.Commands, j)
+		}
+		return g, nil
+	}
+	g.Environment, g.Schemas = Variables, map[string]json.RawMessage{}
 	for _, e := range cli.ExitCodes {
 		g.ExitCodes = append(g.ExitCodes, exitJSON{e.Code, e.Means})
 	}

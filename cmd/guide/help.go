@@ -42,7 +42,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 		} else {
 			cmds = s.Table.All()
 		}
-		answer, err := guide(s, cmds)
+		answer, err := guide(s, cmds, c != nil)
 		if err == nil {
 			s.Emit(answer)
 		}

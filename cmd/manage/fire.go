@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
@@ -31,7 +32,7 @@ that of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it
 it, fire dies of the same one. A message is told on standard output.
 
 No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks
-the run as manual. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on,
+the run as manual. Nobody is told of it unless --tell says so. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on,
 its --overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it. A one-shot
 has no --overlap, since no instant of its own can meet it: while it runs fire refuses, and ouro-timer stop ends what runs.
 Instants that fall due meanwhile are treated as during any other run. INT and TERM end the command and its group.
@@ -42,7 +43,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Ids:      "any",
 		Exits:    []int{cli.ExitTimedOut}, Passes: true,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Options:   option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag, Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:   []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
 		Run:       runFire,
 	}
@@ -99,9 +100,15 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	defer cli.DeafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: schedule.NewAgentAsks(s, true).Answer, AgentStderr: show.err,
-		Allow:    func() []string { return config.Run.Allow },
-		Standing: func() rules.Standing { return rules.Standing{Prefix: config.Notify.Prefix} },
-		Say:      func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) },
+		Allow: func() []string { return config.Run.Allow },
+		Standing: func() rules.Standing {
+			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: s.Opt.Bool("tell")}
+			if standing.Manual {
+				standing.Channels, standing.On = config.Notify.Default, config.Notify.On
+			}
+			return standing
+		},
+		Say: func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
 			if s.InJSON {
 				return nil // the line says it
@@ -122,6 +129,9 @@ func runFire(ctx context.Context, s *cli.Call) error {
 		return goesOn(e)
 	case err != nil:
 		return err
+	}
+	if len(line.Tell) > 0 {
+		s.WarnAll(handover.HandOver(ctx, s, st).Warnings()) // whoever runs tasks tells it
 	}
 	answer := fireJSON{Now: s.Now(zone), line: line}
 	if s.InJSON {

@@ -28,21 +28,24 @@ func LsCommand() cli.Command {
 		Long: `
 On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
 task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks and
-tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does.
+tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does;
+with --summary each task once: ID, how many, the first, the last, what it does.
 
 "overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
 read, the others are listed and the exit code is 4.`,
-		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
+		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --before 24h --summary", "ouro-timer ls --json --limit 20"},
 		Options: option.Rows{
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
 			originFlag("only what came of the runs of task `ID`"),
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
+			option.Option{Name: "summary", Kind: option.Flag, Help: "with --before: a row for each task, with how many occurrences it has, the first and the last"},
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
-			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
+			{Name: "ls-summary", Of: lsSummaryJSON{}, Says: "--before --summary: tasks, with how many occurrences they have"},
 		},
 		Brief: true,
 		Run:   runLs,
@@ -70,6 +73,9 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	now := s.Now(zone)
+	if s.Opt.Bool("summary") && !s.Opt.Has("before") {
+		return cli.GoesWith("summary", "before", problem.To("ls").With("before", "24h").With("summary", true))
+	}
 	if s.Opt.Has("before") {
 		if origin != "" {
 			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", origin)))

@@ -3,6 +3,7 @@ package manage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,91 @@ type lsBeforeJSON struct {
 
 	until  time.Time
 	unread int // tasks that cannot be read
+}
+
+// lsSummaryJSON is the answer of ls --before --summary.
+type lsSummaryJSON struct {
+	Now      time.Time    `json:"now"`
+	Until    time.Time    `json:"until"`
+	Total    int          `json:"total" jsonschema:"how many tasks are due by then"`
+	More     int          `json:"more"`
+	Tasks    []summarized `json:"tasks" jsonschema:"those that are due first come first"`
+	Problems []string     `json:"problems,omitempty"`
+
+	unread int // tasks that cannot be read
+}
+
+// summarized is a task and its instants, in sum.
+type summarized struct {
+	ID          string    `json:"id"`
+	Description *string   `json:"description,omitempty"`
+	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
+	Count       int       `json:"count" jsonschema:"of its instants; 1000000 stands for more than were counted"`
+	First       time.Time `json:"first"`
+	Last        time.Time `json:"last"`
+
+	what string
+}
+
+// Text is a line for each task.
+func (a lsSummaryJSON) Text(o *cli.Out) {
+	width, terminal := o.Width()
+	for _, t := range a.Tasks {
+		if !terminal {
+			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339), t.Last.Format(time.RFC3339), t.what)
+			continue
+		}
+		span := view.Stamp(t.First)
+		if t.Count > 1 {
+			span = fmt.Sprintf("%s … %s", span, view.Stamp(t.Last))
+		}
+		o.Line("%s", cli.Fit(fmt.Sprintf("%s  %6s × %s  %s", t.ID, view.Thousands(t.Count), t.what, span), width))
+	}
+	switch {
+	case len(a.Tasks) == 0 && a.unread > 0:
+		o.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.Until))
+	case len(a.Tasks) == 0:
+		o.Talk("Nothing is due before %s.", view.Stamp(a.Until))
+	case a.More > 0:
+		o.Talk("… and %d more", a.More)
+	}
+}
+
+// summary sums a task's instants up.
+func summary(e state.Entry, until time.Time) summarized {
+	t, zone := e.Task, rules.TaskZone(e.Task)
+	row := summarized{t.ID, cli.OrNull(t.Description), t.Summary(), 1, e.Due.In(zone), e.Due.In(zone), view.Describe(t)}
+	if sched, err := rules.Schedule(t); err == nil && sched != nil {
+		row.Count += sched.Count(e.Due, until, countMost-1)
+		if last, ok := sched.Latest(e.Due, until); ok {
+			row.Last = last.In(zone)
+		}
+	}
+	return row
+}
+
+// listSummary lists each task that is due up to --before, with how many instants it has until then.
+func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, now, until time.Time, limit int) error {
+	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}}
+	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) {
+			return true
+		}
+		if answer.Total++; limit > 0 && len(answer.Tasks) == limit {
+			answer.More++
+			return true
+		}
+		answer.Tasks = append(answer.Tasks, summary(e, until))
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	s.WarnOf(problems)
+	slices.SortStableFunc(answer.Tasks, func(a, b summarized) int { return a.First.Compare(b.First) })
+	answer.Problems, answer.unread = view.ProblemTexts(problems), view.UnreadCount(problems)
+	s.Answer(answer)
+	return view.Incomplete(problems)
 }
 
 // occurrence is an instant of a task, of ls --before.
@@ -84,6 +170,9 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	until, err := tasks.Moment("before", s.Opt.Text("before"), o)
 	if err != nil {
 		return err
+	}
+	if s.Opt.Bool("summary") {
+		return listSummary(ctx, s, st, now, until, limit)
 	}
 	if limit == 0 {
 		limit = mostOccurrences

@@ -18,18 +18,18 @@ import (
 func RmCommand() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitMax}, // OURO_MAX with --kill
-		Name:  "rm", Args: "<id>... | --match <text> | --origin <id>", Short: "cancel tasks",
+		Name:  "rm", Args: "<id>... | --match <text> | --origin <id> | --all", Short: "cancel tasks",
 		Long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that cannot be removed are
 told on standard error, the others are removed, and the exit code is that of the first that failed (3: no such task, 4:
-its file cannot be read or moved). What was removed can be had back for 30 days: ouro-timer restore <id>
+its file cannot be read or moved). What was removed can be had back for 30 days: ouro-timer restore
 
 --origin cancels all that came of the runs of one task, which itself goes on.`,
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options: option.Rows{cli.MatchFlag(), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
+		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
@@ -125,13 +125,13 @@ func (a rmJSON) Text(o *cli.Out) {
 
 func RestoreCommand() cli.Command {
 	return cli.Command{
-		Name: "restore", Args: "<id>... | --match <text>", Short: "undo rm",
+		Name: "restore", Args: "[<id>... | --match <text>]", Short: "undo rm",
 		Long: `
-Puts tasks that were removed back, with the ID and the schedule they had. A recurring task goes on with its next
-instant; what fell due while it was removed is not made up for. A one-shot whose time has passed cannot be restored:
-schedule it again. One that was paused comes back without its pause. Every ID is tried, as with rm; one whose --key
-another task has taken meanwhile is left where it is.`,
-		Examples:  []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
+Puts tasks that were removed back, with the ID and the schedule they had; without an ID those of the last removal. A
+recurring task goes on with its next instant; what fell due while it was removed is not made up for. A one-shot whose
+time has passed cannot be restored: schedule it again. One that was paused comes back without its pause. Every ID is
+tried, as with rm; one whose --key another task has taken meanwhile is left where it is.`,
+		Examples:  []string{"ouro-timer restore", "ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag(), cli.FieldsFlag()},
@@ -145,7 +145,15 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Phase == state.Removed })
+	var found []state.Entry
+	var failed []view.PickError
+	if len(s.Args) == 0 && !s.Opt.Has("match") {
+		if found, err = tasks.LastRemoved(ctx, st, st); err == nil && len(found) == 0 {
+			err = problem.New(problem.NotFound, problem.T("nothing that was removed is left to restore"), problem.T("%s shows every task", cli.EveryTask))
+		}
+	} else {
+		found, failed, err = view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Phase == state.Removed })
+	}
 	if err != nil {
 		return err
 	}

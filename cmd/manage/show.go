@@ -24,7 +24,7 @@ func ShowCommand() cli.Command {
 		Examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:   []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
 		Brief:     true,
 		Run:       runShow,

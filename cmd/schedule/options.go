@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"strconv"
+
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -28,7 +30,8 @@ func policyFlags() option.Rows {
 		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
 		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 is no limit"},
 		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the output kept is the last one's"},
-		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them, and twice as long before each further one; for an agent " + tasks.AgentBackoff + " when it is not given"},
+		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff + " when it is not given"},
+		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor), Help: "before each further one wait N times as long as before the one before it; 1 always the same"},
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
 		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output has the regular expression REGEX; (?m)^done$ is a line"},

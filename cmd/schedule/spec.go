@@ -46,7 +46,7 @@ func specOf(s *cli.Call) (tasks.Spec, error) {
 	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
 	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"), textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
 	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
-	spec.Timeout, spec.Backoff, spec.Retries = textOf(s, "timeout"), textOf(s, "backoff"), said(s, "retries", s.Opt.Int)
+	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"), said(s, "retries", s.Opt.Int), said(s, "backoff-factor", s.Opt.Int)
 	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
 	spec.Rerun, spec.UntilOK = said(s, "rerun-interrupted", s.Opt.Bool), said(s, "until-ok", s.Opt.Bool)
 	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"), textOf(s, "notify-on"), textOf(s, "prefix")

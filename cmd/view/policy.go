@@ -17,6 +17,7 @@ type PolicyJSON struct {
 	Timeout     *float64 `json:"timeout_seconds,omitempty"`
 	Retries     int      `json:"retries,omitempty"`
 	Backoff     *float64 `json:"backoff_seconds,omitempty"`
+	Factor      int      `json:"backoff_factor,omitempty" jsonschema:"absent: 2"`
 	Rerun       bool     `json:"rerun_interrupted,omitempty"`
 	UntilOK     bool     `json:"until_ok,omitempty"`
 	UntilOutput *string  `json:"until_output,omitempty"`
@@ -30,7 +31,7 @@ func PolicyInForce(t state.Task) PolicyJSON {
 	j := PolicyJSON{
 		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)), Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
 		Window: spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
-		If: cli.OrNull(p.If), Retries: p.Retries, Rerun: p.Rerun, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
+		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
 	}
 	if t.Told() {
 		j.Overlap = nil // messages do not
@@ -61,7 +62,7 @@ type PolicyField struct{ Name, Value string }
 // PolicyFields are the parts of a policy that are not the default, for people.
 func PolicyFields(t state.Task) []PolicyField {
 	p := t.Policy
-	number, word := "", func(set bool) string {
+	number, factor, word := "", "", func(set bool) string {
 		if set {
 			return "yes"
 		}
@@ -70,10 +71,13 @@ func PolicyFields(t state.Task) []PolicyField {
 	if p.Retries > 0 {
 		number = strconv.Itoa(p.Retries)
 	}
+	if p.Factor > 0 {
+		factor = strconv.Itoa(p.Factor)
+	}
 	var set []PolicyField
 	for _, f := range []PolicyField{
 		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If}, {"timeout", p.Timeout}, {"retries", number},
-		{"backoff", p.Backoff}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
+		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
 		if f.Value != "" {
 			set = append(set, f)

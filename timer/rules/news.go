@@ -11,6 +11,7 @@ type Standing struct {
 	Channels []string // as in a line's Tell
 	On       string   // of commands: state.NotifyAlways, …; empty: output
 	Prefix   string   // before the title that an agent is told, as before the subject of what others are
+	Manual   bool     // also of what was fired by hand
 }
 
 // AlertState is what of a task's past its next news depends on.
@@ -31,9 +32,9 @@ func (a *AlertState) Count(l state.Line) {
 // Inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's alert state before it.
 // It is a function of its arguments alone; docs/semantics.md tells the rules to users.
 //
-// Of what was fired by hand nothing is said: whoever did it saw it.
+// Of what was fired by hand nothing is said, unless that was asked for: whoever did it saw it.
 func Inform(r state.Record, was AlertState, standing Standing, l *state.Line) {
-	if r.Manual {
+	if r.Manual && !standing.Manual {
 		return
 	}
 	l.Inbox = inboxOf(r.Task, *l)

@@ -139,17 +139,27 @@ func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	return ToEnd
 }
 
+// BackoffFactor is by what the pause grows when the policy does not say, BackoffFactorMost the most that it may say.
+const (
+	BackoffFactor     = 2
+	BackoffFactorMost = 10
+)
+
 // Backoff is the pause after the n-th attempt.
 func Backoff(p state.Policy, n int) time.Duration {
 	d := Span(p.Backoff)
 	if d <= 0 {
 		d = BackoffLeast
 	}
+	factor := time.Duration(p.Factor)
+	if factor == 0 {
+		factor = BackoffFactor
+	}
 	for range n - 1 {
-		if d >= BackoffMost {
+		if d >= BackoffMost || factor == 1 {
 			break
 		}
-		d *= 2
+		d *= factor
 	}
 	return min(d, max(BackoffMost, Span(p.Backoff)))
 }

@@ -49,6 +49,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"timeout", a.Policy.Timeout != b.Policy.Timeout},
 		{"retries", a.Policy.Retries != b.Policy.Retries},
 		{"backoff", a.Policy.Backoff != b.Policy.Backoff},
+		{"backoff_factor", a.Policy.Factor != b.Policy.Factor},
 		{"rerun_interrupted", a.Policy.Rerun != b.Policy.Rerun},
 		{"until_ok", a.Policy.UntilOK != b.Policy.UntilOK},
 		{"until_output", a.Policy.UntilOutput != b.Policy.UntilOutput},

@@ -39,8 +39,9 @@ func Each(ctx context.Context, list []state.Entry, change func(e state.Entry) er
 
 // Remove ends tasks: no further occurrence of them starts. They are returned as they were left; Open says what still runs of them.
 func Remove(ctx context.Context, st state.Changes, list []state.Entry, c clock.Clock) (removed []state.Entry, failed []Failure) {
+	now := c.Now() // one for all: LastRemoved finds them by it
 	failed = Each(ctx, list, func(e state.Entry) error {
-		e, err := st.Remove(ctx, e.Task.ID, c.Now())
+		e, err := st.Remove(ctx, e.Task.ID, now)
 		if err == nil {
 			removed = append(removed, e)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -44,6 +45,14 @@ func (c *Change) policy() error {
 			p.Backoff = "" // it has one that nobody gave
 		}
 	}
+	if c.Factor != nil {
+		if p.Factor = *c.Factor; p.Factor < 1 || p.Factor > rules.BackoffFactorMost {
+			return problem.Of(problem.T("%s is %d", problem.Option("backoff-factor"), p.Factor), problem.T("give 1 to %d; 1 keeps the pause as it is", rules.BackoffFactorMost))
+		}
+		if p.Factor == rules.BackoffFactor {
+			p.Factor = 0
+		}
+	}
 	set(&p.If, c.If)
 	set(&p.Rerun, c.Rerun)
 	set(&p.UntilOK, c.UntilOK)
@@ -69,6 +78,7 @@ func (c *Change) policy() error {
 		{"until-ok", c.UntilOK != nil, false, once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
 		{"until-output", c.UntilOutput != nil, "", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
 		{"backoff", c.Backoff != nil, "", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
+		{"backoff-factor", c.Factor != nil, rules.BackoffFactor, p.Factor != 0 && p.Retries < 2, problem.T("it is about the second further attempt and those after it; give %s", problem.Set("retries", 3))},
 	} {
 		if odd.bad {
 			return noEffect(odd, odd.name)

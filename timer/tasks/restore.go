@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -56,4 +57,34 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 		again = problem.T("begin another: %s", problem.To("wait", "5m", "TASK"))
 	}
 	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", stamp(e.Due.In(rules.TaskZone(e.Task)))), again)
+}
+
+// LastRemoved are the tasks that the last removal took away, all at one instant, and that are still away.
+func LastRemoved(ctx context.Context, tasks state.Tasks, ledger state.Ledger) (list []state.Entry, err error) {
+	var ids []string
+	var at time.Time
+	_, _, err = ledger.Log(ctx, "", func(l state.Line) bool {
+		if l.Type != state.LineTask || l.Event != state.EventRemoved {
+			return true
+		}
+		if len(ids) > 0 && !l.At.Equal(at) {
+			return false
+		}
+		ids, at = append(ids, l.TaskID), l.At
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Backward(ids) {
+		found, err := tasks.Find(ctx, id)
+		switch {
+		case errors.Is(err, state.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case found[0].Phase == state.Removed:
+			list = append(list, found[0])
+		}
+	}
+	return list, nil
 }

@@ -45,7 +45,7 @@ type Spec struct {
 	// What becomes of occurrences that do not go by the plan.
 	Catchup, Overlap         *string
 	Window, Timeout, Backoff *string // lengths of time
-	Retries                  *int
+	Retries, Factor          *int
 	If, UntilOutput          *string
 	Rerun, UntilOK           *bool
 
