@@ -34,7 +34,8 @@ Every command succeeds, and takes as long as its last run did, or a second; --du
 --down A..B is a time without power: what runs at A is interrupted. --suspend A..B is one asleep: it goes on at B.
 --clock-step T=+D or T=-D sets the clock, when it shows T, by D. B may be a duration, counted from A.
 More than 1,000,000 occurrences are refused: end sooner with --to.
-With --json each outcome is a line as log --json has it, and the last line sums up; --summary answers with that line alone, task by task.`,
+With --json each outcome is a line as log --json has it, and the last line sums up; --summary answers with that line
+alone, task by task.`,
 		Examples: []string{
 			"ouro-timer simulate",
 			"ouro-timer simulate --to 1y --json",

@@ -32,10 +32,11 @@ that of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it
 it, fire dies of the same one. A message is told on standard output.
 
 No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks
-the run as manual. Nobody is told of it unless --tell says so. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on,
-its --overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it. A one-shot
-has no --overlap, since no instant of its own can meet it: while it runs fire refuses, and ouro-timer stop ends what runs.
-Instants that fall due meanwhile are treated as during any other run. INT and TERM end the command and its group.
+the run as manual. Nobody is told of it unless --tell says so. The task's gate (--if), time-out and retries apply; stop
+conditions do not. While a run of it goes on, its --overlap says what happens: skip refuses (exit 1), queue waits,
+replace ends the other, allow runs beside it. A one-shot has no --overlap, since no instant of its own can meet it:
+while it runs fire refuses, and ouro-timer stop ends what runs. Instants that fall due meanwhile are treated as during
+any other run. INT and TERM end the command and its group.
 
 It lasts as long as the command does and knows no --max. To go on with something else, let the shell keep it:
 ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
