@@ -202,7 +202,7 @@ func firedCode(l state.Line) error {
 	case l.Outcome == state.TimedOut:
 		return cli.ExitCode(cli.ExitTimedOut)
 	case l.Signal != "":
-		sig, ok := signalNamed(l.Signal)
+		sig, ok := cli.SignalNamed(l.Signal)
 		switch {
 		case !ok:
 			return cli.ExitCode(cli.ExitFailed)

@@ -44,6 +44,7 @@ func healthFlags() option.Rows {
 		option.Option{Name: "non-empty", Kind: option.Flag, Help: "file: it must not be empty"},
 		option.Option{Name: "newer-than", Kind: option.File, Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
 			"or since the wait began (now)"},
+		option.Option{Name: "stream", Kind: option.Flag, OfCall: true, Help: "with --json and a command: answer first, and pass on what it writes, instead of answering with it"},
 		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 	}
 }

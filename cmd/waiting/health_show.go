@@ -131,6 +131,7 @@ type healthJSON struct {
 	Due           *time.Time     `json:"due,omitempty"`
 	LeftSeconds   *float64       `json:"left_seconds,omitempty"`
 	Continue      cli.ArgvOrNull `json:"continue,omitempty"`
+	Command       *commandJSON   `json:"command,omitempty" jsonschema:"how the command ended that was run then"`
 	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
 
 	lines []string // one for each target

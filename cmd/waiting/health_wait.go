@@ -58,6 +58,9 @@ waited out.
 What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
 and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call
 health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.
+With --json the answer is one object, which has the command's exit code and the end of what it wrote (command), and
+comes when the command has ended; --stream answers first, and then passes on what the command writes.
+
 --dry-run tries no target and runs nothing: it says what would be waited for, and refuses what would be refused.`,
 		Examples: []string{
 			`ouro-timer health-wait http://localhost:8080/health`,
@@ -113,6 +116,9 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error
 		return o, cli.Instead(problem.T("there is no target to wait for"), example)
 	case s.Opt.Bool("any") && s.Opt.Bool("all"):
 		return o, cli.Excluding("any", "all")
+	case s.Opt.Bool("stream") && (!s.Dash || !s.InJSON):
+		return o, problem.Of(problem.T("%s passes on what a command writes, beside the answer in JSON", problem.Option("stream")),
+			problem.T("%s", example.With("json", true).With("stream", true).Running("make", "test")))
 	case s.Dash && len(s.Tail) == 0:
 		return o, cli.Instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
 	}
@@ -217,12 +223,24 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 	r := o.run(ctx, s)
 	stop()
 	if r.Reason == health.Cancelled {
-		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil) })
+		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil, nil) })
 		return ctx.Err()
 	}
 	further := cli.GoingOn(s, o.further(s, r))
-	o.tell(s, r, further)
+	captures := r.Healthy && o.argv != nil && s.InJSON && !s.Opt.Bool("stream")
+	var ran *commandJSON
+	if captures {
+		var err error
+		if ran, err = o.runCaptured(ctx, s); err != nil {
+			return err
+		}
+	}
+	o.tell(s, r, further, ran)
 	switch {
+	case captures && ctx.Err() != nil:
+		return ctx.Err()
+	case captures:
+		return ran.code()
 	case r.Healthy && o.argv != nil:
 		if err := s.Flush(); err != nil {
 			return err
@@ -237,14 +255,15 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 	return o.verdict(s, r)
 }
 
-// tell gives the answer.
-func (o *healthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull) {
+// tell gives the answer, with what came of the command when it was run already.
+func (o *healthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, ran *commandJSON) {
 	var fault *problem.Problem
 	if r.Reason == health.Permanent {
 		fault = o.fault(r)
 		fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
 	}
 	answer := o.answer(s, r, o.hints(r, further), further, fault)
+	answer.Command = ran
 	if !o.quiet {
 		answer.lines, answer.aside = o.lines(r), o.argv != nil
 	}

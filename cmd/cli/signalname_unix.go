@@ -1,0 +1,15 @@
+//go:build unix
+
+package cli
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// SignalNamed is the signal of a name such as SIGTERM.
+func SignalNamed(name string) (syscall.Signal, bool) {
+	sig := unix.SignalNum(name)
+	return sig, sig != 0
+}

@@ -1,0 +1,132 @@
+package waiting
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// commandJSON is how the command ended that was run once all was healthy.
+type commandJSON struct {
+	Command  []string   `json:"argv"`
+	ExitCode *int       `json:"exit_code,omitempty" jsonschema:"absent: a signal ended it"`
+	Signal   *string    `json:"signal,omitempty"`
+	Seconds  float64    `json:"seconds" jsonschema:"how long it took"`
+	Stdout   streamJSON `json:"stdout"`
+	Stderr   streamJSON `json:"stderr"`
+}
+
+// streamJSON is what it wrote to one stream.
+type streamJSON struct {
+	Text      string `json:"text" jsonschema:"the last 64 KiB of it"`
+	Bytes     int64  `json:"bytes"`
+	Truncated bool   `json:"truncated,omitempty"`
+}
+
+// streamMost is how much of each stream is answered, of its end.
+const streamMost = 64 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	kept  []byte
+	bytes int64
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.bytes += int64(len(b))
+	if t.kept = append(t.kept, b...); len(t.kept) > 2*streamMost {
+		t.kept = append([]byte(nil), t.kept[len(t.kept)-streamMost:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) json() streamJSON {
+	kept := t.kept
+	if len(kept) > streamMost {
+		kept = kept[len(kept)-streamMost:]
+	}
+	return streamJSON{strings.ToValidUTF8(string(kept), "\uFFFD"), t.bytes, int64(len(kept)) < t.bytes}
+}
+
+// commandGrace is how long the command has between TERM and KILL when the call is ended.
+const commandGrace = 10 * time.Second
+
+// runCaptured runs the command and takes in what it writes. It returns when it has ended and nobody writes to its streams any more, or half a second
+// after its end when something that it left behind holds them open. When ctx ends its group is ended, by TERM and KILL.
+func (o *healthOptions) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON, error) {
+	spec := proc.Spec{Argv: append([]string{o.program}, o.argv[1:]...), Env: s.Environ(), Umask: -1}
+	spec.Stdin, _ = s.In.(*os.File)
+	var texts [2]tail
+	var readers [2]*os.File
+	var reading sync.WaitGroup
+	for i, to := range []**os.File{&spec.Stdout, &spec.Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		defer w.Close()
+		readers[i], *to = r, w
+	}
+	child, err := proc.Start(spec)
+	if err != nil {
+		return nil, notStarted(err)
+	}
+	spec.Stdout.Close()
+	spec.Stderr.Close()
+	for i, r := range readers {
+		reading.Go(func() { _, _ = io.Copy(&texts[i], r) })
+	}
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+		}
+		_ = child.SignalGroup(syscall.SIGTERM) // gone in between: what was wanted
+		select {
+		case <-over:
+		case <-time.After(commandGrace):
+			_ = child.SignalGroup(syscall.SIGKILL)
+		}
+	}()
+	result := child.Wait()
+	close(over)
+	read := make(chan struct{})
+	go func() { reading.Wait(); close(read) }()
+	select {
+	case <-read:
+	case <-time.After(500 * time.Millisecond):
+		for _, r := range readers {
+			r.Close()
+		}
+		<-read
+	}
+	j := &commandJSON{Command: o.argv, Signal: cli.OrNull(result.Signal), Seconds: cli.Seconds(result.Ended.Sub(result.Started)), Stdout: texts[0].json(), Stderr: texts[1].json()}
+	if result.Signal == "" {
+		j.ExitCode = &result.ExitCode
+	}
+	return j, nil
+}
+
+// code passes the exit code of the command on; of one that a signal ended, as a shell tells it.
+func (j *commandJSON) code() error {
+	switch {
+	case j.ExitCode == nil:
+		if sig, known := cli.SignalNamed(*j.Signal); known {
+			return cli.ExitCode(128 + int(sig))
+		}
+		return cli.ExitCode(cli.ExitFailed)
+	case *j.ExitCode != 0:
+		return cli.ExitCode(*j.ExitCode)
+	}
+	return nil
+}
