@@ -83,6 +83,10 @@ func TestScript(t *testing.T) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	docs, err := filepath.Abs("../docs")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Files:               sessions(t),
 		UpdateScripts:       *update,
@@ -95,6 +99,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("TZ", "Europe/Warsaw")
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("SHELL", "/bin/sh")
+			e.Setenv("DOCS", docs) // whose calls are run as they stand there
 			e.Setenv(exitsNoted, filepath.Join(e.WorkDir, "unlisted"))
 			e.Defer(func() {
 				if odd, err := os.ReadFile(filepath.Join(e.WorkDir, "unlisted")); err == nil {
