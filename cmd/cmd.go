@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/history"
 	"github.com/ouro-timer/ouro-timer/cmd/manage"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/transfer"
 	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -40,6 +41,8 @@ var table = cli.Table{
 	{Name: "notify", Make: daemon.NotifyCommand},
 	{Name: "when", Make: schedule.WhenCommand},
 	{Name: "simulate", Make: daemon.SimulateCommand},
+	{Name: "import", Make: transfer.ImportCommand},
+	{Name: "apply", Make: transfer.ApplyCommand},
 	{Name: "doctor", Make: daemon.DoctorCommand},
 	{Name: "mcp", Make: guide.McpCommand},
 	{Name: "guide", Make: guide.GuideCommand},

@@ -145,11 +145,11 @@ func tooLarge(what string) error {
 
 // readAt makes a task of the words of the call, and refuses what would not do what it looks like.
 func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
-	spec, err := specOf(s)
+	spec, err := SpecOf(s)
 	if err != nil {
 		return Draft{}, err
 	}
-	c := tasks.Adding(worldOf(s), spec)
+	c := tasks.Adding(WorldOf(s), spec)
 	if err := c.Apply(ctx); err != nil {
 		return Draft{}, notTime(s, spec, err)
 	}

@@ -529,3 +529,18 @@ func (in *Stdin) sum() {
 	}
 	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
 }
+
+// FromObject is the request that an object stands for, as it does in a line of --stdin, and what it is judged by. Its options are those of
+// at. What the object does not say is as the call says.
+func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.World, error) {
+	base := *s
+	base.Cmd, base.Surface = at, Objects(at)
+	in := &Stdin{Call: &base, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
+	o, err := in.Object(string(data))
+	if err != nil {
+		return tasks.Spec{}, tasks.World{}, err
+	}
+	line := in.line(o, nil)
+	spec, err := SpecOf(line)
+	return spec, WorldOf(line), err
+}

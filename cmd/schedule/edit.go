@@ -90,7 +90,7 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	d, err := tasks.Edit(ctx, worldOf(s), spec, st, st, e)
+	d, err := tasks.Edit(ctx, WorldOf(s), spec, st, st, e)
 	switch {
 	case errors.Is(err, tasks.ErrOver):
 		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, view.Standing(d.Entry, "is still"))))
@@ -121,7 +121,7 @@ func notEditable(p view.PickError) error {
 
 // changes is what the call says of the task.
 func changes(s *cli.Call, id string) (tasks.Spec, error) {
-	spec, err := specOf(s)
+	spec, err := SpecOf(s)
 	if err != nil {
 		return spec, err
 	}

@@ -34,8 +34,8 @@ func timeOf(s *cli.Call) (tasks.Spec, error) {
 	return spec, nil
 }
 
-// specOf is what a call says of a task.
-func specOf(s *cli.Call) (tasks.Spec, error) {
+// SpecOf is what a call says of a task.
+func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec, err := timeOf(s)
 	if err != nil {
 		return spec, err
@@ -108,8 +108,8 @@ func listOf(s *cli.Call, name string) []string {
 	return cli.OrEmpty(s.Opt.List(name))
 }
 
-// worldOf is what a call is judged by.
-func worldOf(s *cli.Call) tasks.World {
+// WorldOf is what a call is judged by.
+func WorldOf(s *cli.Call) tasks.World {
 	return tasks.World{
 		Clock:    s.Clock,
 		Times:    s.Options,

@@ -1,0 +1,135 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+const kindApply = "apply"
+
+func ApplyCommand() cli.Command {
+	return cli.Command{
+		Name: "apply", Args: "<file>", Short: "make a declared set of tasks so",
+		Long: `
+Reads a set of tasks in TOML and shows what it changes: what is made (+), changed (~) and, with --prune, removed (-).
+Nothing is written without --write. A table is a task, its name the key; it has the keys of an object of at --stdin jsonl:
+when, command (a list), shell, task, description, env, notify, and all options of at about a task with _ for -.
+
+  [backup]
+  when = "every day at 3am"
+  command = ["./backup", "--all"]
+  retries = 3
+
+Commands run in the folder of the call, with its variables, as those of at. When one task is wrong nothing is written. A
+task that stays as it was keeps its phase, its ID and its history.`,
+		Examples: []string{
+			"ouro-timer apply tasks.toml",
+			"ouro-timer apply tasks.toml --write --prune",
+		},
+		Arguments: []option.Argument{{Name: "file", Kind: option.File, Required: true}},
+		Options: append(groupFlags(), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
+			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
+		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Says: "what becomes of each task of the source"}},
+		Run:     runApply,
+	}
+}
+
+// declared bounds the structure of a file of tasks.
+var declared = codec.Bounds{Depth: 8, Keys: 100_000, Path: 1_000}
+
+func runApply(ctx context.Context, s *cli.Call) error {
+	if len(s.Args) != 1 {
+		return problem.Of(problem.T("apply one file"), problem.T("%s", problem.To("apply", "tasks.toml")))
+	}
+	text, err := readSource(ctx, s, s.Args[0])
+	if err != nil {
+		return err
+	}
+	tree, keys, err := codec.Tree(text, declared)
+	if err != nil {
+		return noTasks(s.Args[0], err)
+	}
+	from := source{name: s.Args[0], group: groupOf(s, kindApply, s.Args[0])}
+	s.Surface = schedule.Objects(s.Table.Find("at"))
+	seen := map[string]bool{}
+	for _, key := range keys {
+		name := key[0]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		table, ok := tree[name].(map[string]any)
+		w := wanted{text: "[" + name + "]"}
+		if !ok {
+			w.err = problem.Of(problem.T("%s is no table", cli.Quote(name)), problem.T("write [%s], and below it what the task is", name))
+		} else {
+			w = declaredTask(s, from.group+name, table)
+			w.text = "[" + name + "]"
+		}
+		w.name = name
+		from.list = append(from.list, w)
+	}
+	return carryOut(ctx, s, from, true)
+}
+
+// noTasks is the problem of a text that is no TOML.
+func noTasks(name string, err error) error {
+	hint := problem.T(`write it as TOML: [backup], and below it when = "every day at 3am" and command = ["./backup"]`)
+	var wrong *codec.SyntaxError
+	if !errors.As(err, &wrong) {
+		return problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err), hint)
+	}
+	what := "it is no TOML"
+	if wrong.Twice {
+		what = fmt.Sprintf("%s is there twice", wrong.After)
+	} else if wrong.After != "" {
+		what += ", after " + wrong.After
+	}
+	return problem.Of(problem.T("%s line %d: %s", cli.Quote(name), wrong.Line, what), hint)
+}
+
+// declaredTask is the task that a table stands for: it is read as an object of at --stdin.
+func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
+	for _, own := range []string{"key", "replace"} {
+		if _, has := table[own]; has {
+			w.err = problem.Of(problem.T("%s has no place here", cli.Quote(own)), problem.T("the name of the table is the key, and what is different is changed"))
+			return w
+		}
+	}
+	table = maps.Clone(table)
+	for name, value := range table {
+		if t, is := value.(time.Time); is {
+			table[name] = t.Format(time.RFC3339Nano)
+		}
+	}
+	data, err := json.Marshal(table)
+	if err != nil {
+		w.err = problem.Of(problem.T("it has a number that is none"), problem.T("write whole numbers"))
+		return w
+	}
+	one := *s
+	one.Args, one.Opt = nil, s.Opt.Without(groupOptions()...)
+	w.spec, w.world, w.err = schedule.FromObject(&one, s.Table.Find("at"), data)
+	w.spec.Key = &key
+	return w
+}
+
+// groupOptions are the names of the options that are about the whole set.
+func groupOptions() (names []string) {
+	for _, o := range groupFlags() {
+		names = append(names, o.Name)
+	}
+	slices.Sort(names)
+	return names
+}

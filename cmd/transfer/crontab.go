@@ -1,0 +1,240 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/crontab"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// crontabOf is the table that the call names, as a source.
+func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
+	me, err := user.Current()
+	if err != nil {
+		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))
+	}
+	name, text := "crontab -l", ""
+	if s.Opt.Bool("user") {
+		text, err = answerOf(ctx, "crontab", "-l")
+	} else {
+		name = s.Args[1]
+		text, err = readSource(ctx, s, name)
+	}
+	if err != nil {
+		return source{}, err
+	}
+	from := source{name: name, group: groupOf(s, kindCrontab, name)}
+	if s.Opt.Bool("user") && !s.Opt.Has("group") {
+		from.group = kindCrontab + ":" + me.Username + ":"
+	}
+	path := absolute(s, name)
+	system := s.Opt.Bool("system") || path == "/etc/crontab" || filepath.Base(filepath.Dir(path)) == "cron.d"
+	if line, named := crontab.Of(text); named && !system {
+		system = true
+		from.notes = append(from.notes, fmt.Sprintf("it is read as a system table, with a user in front of each command: line %d has root there", line))
+	}
+	own, err := s.Zone()
+	if err != nil {
+		return source{}, err
+	}
+	table := crontab.Read(text, system)
+	r := cronReader{Call: s, me: me, own: own, group: from.group, seen: map[string]int{}, proofs: map[string]proof{}}
+	for _, e := range table.Entries {
+		w := r.wanted(e)
+		w.line, w.text = e.Line, lineOf(text, e.Line)
+		from.list = append(from.list, w)
+	}
+	for _, refused := range table.Refused {
+		from.list = append(from.list, wanted{line: refused.Line, text: refused.Text, err: problem.Of(problem.T("%s", refused.Reason), problem.T("%s", refused.Hint))})
+	}
+	for _, note := range table.Notes {
+		from.notes = append(from.notes, fmt.Sprintf("line %d: %s", note.Line, note.Reason))
+	}
+	slices.SortStableFunc(from.list, func(a, b wanted) int { return cmp.Compare(a.line, b.line) })
+	return from, nil
+}
+
+func lineOf(text string, number int) string {
+	return strings.TrimSuffix(strings.Split(text, "\n")[number-1], "\r")
+}
+
+// cronReader makes tasks of the entries of a table.
+type cronReader struct {
+	*cli.Call
+	me     *user.User
+	own    *time.Location
+	group  string
+	seen   map[string]int   // how often a command has come
+	proofs map[string]proof // by schedule and zone: the coming year is looked through once for each
+}
+
+// wanted is the task that an entry becomes.
+func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
+	home, run, err := r.as(e)
+	if err != nil {
+		w.err = err
+		return w
+	}
+	if e.Schedule == crontab.Reboot {
+		w.err = problem.Of(problem.T("@reboot comes with no time of the day: tasks have times"), problem.T("have the system start it, or let it run at a time"))
+		return w
+	}
+	zone := r.own
+	if name := e.Env["CRON_TZ"]; name != "" {
+		if zone, w.err = when.LoadZone(name); w.err != nil {
+			return w
+		}
+	}
+	name := r.me.Username
+	if run != nil {
+		name = e.User
+	}
+	env := cronEnv(e, name, home, r.Getenv("OURO_HOME"))
+	w.world = schedule.WorldOf(r.Call)
+	w.world.Around = func() (*tasks.Surroundings, error) {
+		return &tasks.Surroundings{Dir: cmp.Or(env["HOME"], "/"), Umask: proc.Umask(), Env: env}, nil
+	}
+	shell := env["SHELL"]
+	text := e.Command
+	if e.Input != "" {
+		if text = fed(e.Command, e.Input); !slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash", "mksh"}, filepath.Base(shell)) {
+			w.err = problem.Of(problem.T("%s is given standard input by %%, which is written for a shell like sh, and SHELL is %s", cli.Quote(e.Command), shell), problem.T("pipe the text into the command, and escape the %% signs"))
+			return w
+		}
+	}
+	key := r.key(e)
+	schedule, zoneName := e.Schedule, zone.String()
+	w.spec = tasks.Spec{When: &schedule, Form: when.CronForm, Zone: &zoneName, Key: &key}
+	if description := strings.TrimSpace(e.Command); run != nil || text != e.Command {
+		w.spec.Description = &description
+	}
+	if run != nil {
+		w.spec.Command = append(run, shell, "-c", text)
+	} else {
+		w.spec.Shell, w.spec.Program = &text, &shell
+	}
+	r.tell(e, &w)
+	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 && delay <= 24*60 {
+		jitter := fmt.Sprintf("%dm", delay)
+		w.spec.Jitter = &jitter
+	}
+	w.proof = func(sched *when.Schedule, now time.Time) proof { return r.prove(e, sched, now, zone) }
+	return w
+}
+
+// as is the home of the user who an entry is run as, and what has to stand in front of its command for that; nil when it is who calls.
+func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) {
+	if e.User == "" || e.User == r.me.Username || r.Opt.Bool("as-me") {
+		return cmp.Or(r.Getenv("HOME"), r.me.HomeDir), nil, nil
+	}
+	other, err := user.Lookup(e.User)
+	switch {
+	case err != nil:
+		return "", nil, problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(e.User)), problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
+	case r.me.Uid != "0":
+		return "", nil, problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", e.User, r.me.Username), problem.T("import it as that user, or as root; %s has it run as you", problem.Option("as-me")))
+	}
+	return other.HomeDir, []string{"runuser", "-u", e.User, "--"}, nil
+}
+
+// cronEnv are the variables that cron gives a command: its own, and over them those of the table.
+func cronEnv(e crontab.Entry, name, home, state string) map[string]string {
+	env := map[string]string{"SHELL": "/bin/sh", "PATH": "/usr/bin:/bin", "HOME": home}
+	if state != "" {
+		env["OURO_HOME"] = state
+	}
+	maps.Copy(env, e.Env)
+	env["LOGNAME"], env["USER"] = name, name
+	return env
+}
+
+// fed is a text for the shell that gives a command its standard input.
+func fed(command, input string) string {
+	end := "INPUT"
+	for strings.Contains("\n"+input, "\n"+end+"\n") {
+		end += "_"
+	}
+	return "{ " + command + "\n} <<'" + end + "'\n" + input + end
+}
+
+// key names the task of an entry: after the group and the command, and by number when the command comes again.
+func (r *cronReader) key(e crontab.Entry) string {
+	sum := sha256.Sum256([]byte(e.User + "\x00" + strings.TrimSpace(e.Command) + "\x00" + e.Input))
+	key := fmt.Sprintf("%s%x", r.group, sum[:4])
+	if r.seen[key]++; r.seen[key] > 1 {
+		key += fmt.Sprintf(".%d", r.seen[key])
+	}
+	return key
+}
+
+// tell says of a task who is told: cron mails what a command writes to MAILTO. What is mailed on the machine itself waits in the inbox here.
+func (r *cronReader) tell(e crontab.Entry, w *wanted) {
+	to, set := e.Env["MAILTO"]
+	on := ""
+	switch {
+	case set && strings.TrimSpace(to) == "":
+		on = state.NotifyNever
+	case e.OnError:
+		on = state.NotifyFailure
+	}
+	for _, address := range strings.FieldsFunc(to, func(c rune) bool { return c == ',' || c == ' ' }) {
+		channel := "email:" + address
+		if !strings.Contains(address, "@") {
+			w.notes = append(w.notes, "mail to "+address+" is mail of this machine: what it writes waits in the inbox")
+			continue
+		}
+		w.spec.Notify = append(w.spec.Notify, channel)
+	}
+	if on != "" {
+		w.spec.NotifyOn = &on
+	}
+}
+
+// prove compares the instants of the coming year with those of cron.
+func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time, zone *time.Location) proof {
+	id := e.Schedule + " " + zone.String()
+	if p, done := r.proofs[id]; done {
+		return p
+	}
+	to := now.AddDate(1, 0, 0)
+	var here []time.Time
+	for t, ok := sched.Next(now); ok && !t.After(to); t, ok = sched.Next(t) {
+		here = append(here, t)
+	}
+	there := e.Minutes(now.Add(time.Nanosecond), to, r.own, zone)
+	p := proof{len(here), compared(there, here)}
+	r.proofs[id] = p
+	return p
+}
+
+// compared is what two lists of instants do not share.
+func compared(there, here []time.Time) (list []difference) {
+	for len(there) > 0 || len(here) > 0 {
+		switch {
+		case len(there) > 0 && len(here) > 0 && there[0].Equal(here[0]):
+			there, here = there[1:], here[1:]
+		case len(here) == 0 || len(there) > 0 && there[0].Before(here[0]):
+			list, there = append(list, difference{There: &there[0]}), there[1:]
+		default:
+			list, here = append(list, difference{Here: &here[0]}), here[1:]
+		}
+	}
+	return list
+}

@@ -1,0 +1,145 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// The kinds of what is imported.
+const (
+	kindCrontab = "crontab"
+)
+
+func ImportCommand() cli.Command {
+	return cli.Command{
+		Name: "import", Args: "crontab {<file> | - | --user}", Short: "take over what another scheduler has",
+		Long: `
+Shows the tasks that the lines of a crontab become, and what is refused and why: nothing is written without --write. The
+instants of the coming year are compared one by one with those that cron(8) has by its own rules, in the zone of this
+machine or of --tz; those that differ, at a clock change say, are listed.
+
+The form is that of Debian's cron and of cronie: names, ranges, lists, steps, @daily and the like, variables, CRON_TZ,
+MAILTO, RANDOM_DELAY, % for standard input. /etc/crontab, what is in a folder cron.d, and a table that names root in front
+of a command have a user there; --system says so of others. Commands run by the SHELL of the table, in HOME, with cron's
+variables and those of the table, and no others.
+
+Each task has a key, from the name of the file and the command. So a second import changes what has changed and leaves
+the others as they are; --prune removes what the file does not have any more. Take the lines out of the crontab when
+the tasks are there, or both run them.`,
+		Examples: []string{
+			"ouro-timer import crontab --user",
+			"ouro-timer import crontab --user --write",
+			"ouro-timer import crontab /etc/cron.d/sysstat --json",
+			"crontab -l | ouro-timer import crontab - --group mine --write --prune",
+		},
+		Arguments: []option.Argument{{Name: "kind", Kind: option.Word, Required: true, Choices: []string{kindCrontab}}, {Name: "file", Kind: option.File}},
+		Options: append(append(option.Rows{
+			option.Option{Name: "user", Kind: option.Flag, OfCall: true, Help: "the crontab of the user who calls, as crontab -l has it"},
+			option.Option{Name: "system", Kind: option.Flag, OfCall: true, Help: "a user stands in front of each command, as in /etc/crontab"},
+			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true, Help: "run as who calls, too, what the table has run as other users"},
+		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
+		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Says: "what becomes of each task of the source"}},
+		Run:     runImport,
+	}
+}
+
+func runImport(ctx context.Context, s *cli.Call) error {
+	if len(s.Args) == 0 || s.Args[0] != kindCrontab {
+		return problem.Of(problem.T("import what?"), problem.T("%s", problem.To("import", kindCrontab).With("user", true)))
+	}
+	switch {
+	case len(s.Args) > 2:
+		return problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])), problem.T("import one at a time"))
+	case len(s.Args) == 2 && s.Opt.Bool("user"):
+		return problem.Of(problem.T("%s is beside %s, which is the crontab of the user", cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
+	case len(s.Args) == 1 && !s.Opt.Bool("user"):
+		return problem.Of(problem.T("which crontab?"), problem.T("your own: %s; a file: %s; standard input: %s", problem.To("import", kindCrontab).With("user", true),
+			problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
+	}
+	from, err := crontabOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	return carryOut(ctx, s, from, false)
+}
+
+// sourceMost bounds what is read, in bytes.
+const sourceMost = 16 << 20
+
+// readSource reads a file, or standard input, whole.
+func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
+	var b []byte
+	var err error
+	read := make(chan struct{})
+	go func() { // it may be a pipe that nobody writes to: the caller can still end us
+		defer close(read)
+		in := s.In
+		if name != "-" {
+			var f *os.File
+			if f, err = os.Open(absolute(s, name)); err != nil {
+				return
+			}
+			defer f.Close()
+			in = f
+		}
+		b, err = io.ReadAll(io.LimitReader(in, sourceMost+1))
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err), problem.T("give a file that can be read, or - for standard input"))
+	}
+	if len(b) > sourceMost {
+		return "", problem.New(problem.Limit, problem.T("%s is longer than 16 MiB", cli.Quote(name)), problem.T("import it in parts"))
+	}
+	return string(b), nil
+}
+
+// absolute is a file name of the user's, made absolute.
+func absolute(s *cli.Call, name string) string {
+	if dir, err := s.Getwd(); err == nil && !filepath.IsAbs(name) {
+		return filepath.Join(dir, name)
+	}
+	return name
+}
+
+// groupOf is what the keys of a source begin with: its kind, and the name that the call gives it, or else that of the file.
+func groupOf(s *cli.Call, kind, file string) string {
+	name := strings.TrimSpace(s.Opt.Text("group"))
+	if name == "" {
+		name = filepath.Base(file)
+	}
+	if file == "-" && !s.Opt.Has("group") {
+		name = "stdin"
+	}
+	return kind + ":" + name + ":"
+}
+
+// answerOf is what another scheduler's program writes.
+func answerOf(ctx context.Context, name string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, name, args...).Output()
+	var failed *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &failed):
+		return "", problem.New(problem.Failed, problem.T("%s failed: %s", cli.ShellLine(append([]string{name}, args...)), cli.Visible(fmt.Sprint(string(bytes.TrimSpace(failed.Stderr))))), problem.T("give a file instead"))
+	case err != nil:
+		return "", problem.New(problem.Failed, problem.T("%s could not be started: %v", name, err), problem.T("give a file instead"))
+	}
+	return string(out), nil
+}

@@ -1,0 +1,340 @@
+// Package transfer has the commands that take whole sets of tasks in and out: import, apply and export.
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// wanted is a task that a source asks for, or why it cannot be had.
+type wanted struct {
+	line  int    // 0 where the source has names
+	name  string // of the table
+	text  string // of the line
+	world tasks.World
+	spec  tasks.Spec
+	notes []string
+	// proof compares the instants of the coming year with those that the source has; nil: there is nothing to compare with.
+	proof func(sched *when.Schedule, now time.Time) proof
+	err   error
+}
+
+// about is what a message about the task begins with.
+func (w wanted) about() string {
+	if w.name != "" {
+		return "[" + cli.Visible(w.name) + "]"
+	}
+	return fmt.Sprintf("line %d", w.line)
+}
+
+// proof is what a comparison of the instants of a year has shown.
+type proof struct {
+	instants    int
+	differences []difference
+}
+
+// source is a set of tasks that a file, or another scheduler, has.
+type source struct {
+	name  string // of the file
+	group string // what all keys of it begin with
+	list  []wanted
+	notes []string
+}
+
+// groupFlags are those of the commands that make what a source asks for.
+func groupFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "write", Kind: option.Flag, OfCall: true, Help: "do it: without this nothing is changed, and the answer says what would be"},
+		option.Option{Name: "prune", Kind: option.Flag, OfCall: true, Help: "remove the tasks of the group that the source does not have any more"},
+		option.Option{Name: "group", Kind: option.Name, OfCall: true, Help: "call the group NAME, which the keys of its tasks have in them (default: after the file)"},
+	}
+}
+
+// planJSON is the answer: what becomes of each task.
+type planJSON struct {
+	Now     time.Time     `json:"now"`
+	Source  string        `json:"source" jsonschema:"what was read"`
+	Group   string        `json:"group" jsonschema:"what the keys of all its tasks begin with"`
+	Tasks   []plannedJSON `json:"tasks" jsonschema:"in the order of the source; behind them what is removed"`
+	Refused []refusedJSON `json:"refused,omitempty" jsonschema:"lines that are no task here"`
+	Notes   []string      `json:"notes,omitempty"`
+	Create  int           `json:"create" jsonschema:"how many are made"`
+	Change  int           `json:"change"`
+	Keep    int           `json:"keep"`
+	Remove  int           `json:"remove"`
+	Runner  string        `json:"runner,omitempty" enum:"alive started none" jsonschema:"absent: nothing was written"`
+	Written bool          `json:"written,omitempty" jsonschema:"absent: nothing was changed, this is what would have been done"`
+
+	hands        handover.Hands
+	prune, whole bool
+}
+
+// plannedJSON is a task of a source.
+type plannedJSON struct {
+	Line        int          `json:"line,omitempty"`
+	Does        string       `json:"does" enum:"create change keep remove"`
+	Key         string       `json:"key"`
+	ID          *string      `json:"id,omitempty" jsonschema:"absent: it would get one"`
+	When        string       `json:"when"`
+	TZ          string       `json:"tz"`
+	Due         time.Time    `json:"due"`
+	Description string       `json:"description" jsonschema:"what it does, in a few words"`
+	Shell       string       `json:"shell,omitempty"`
+	Command     []string     `json:"command,omitempty"`
+	Differs     []string     `json:"differs,omitempty" jsonschema:"what changes"`
+	Instants    int          `json:"instants,omitempty" jsonschema:"how many the coming year has, of which each was compared with what the source makes of it"`
+	Differences []difference `json:"differences,omitempty"`
+	Notes       []string     `json:"notes,omitempty"`
+}
+
+// difference is an instant that is not the same here and there.
+type difference struct {
+	There *time.Time `json:"there,omitempty" jsonschema:"when the source runs it; absent: not"`
+	Here  *time.Time `json:"here,omitempty" jsonschema:"when it runs here; absent: not"`
+}
+
+func (d difference) String() string {
+	switch {
+	case d.There == nil:
+		return "runs here at " + view.Stamp(*d.Here) + ", and not there"
+	case d.Here == nil:
+		return "runs there at " + view.Stamp(*d.There) + ", and not here"
+	}
+	return fmt.Sprintf("runs there at %s, and here at %s", view.Stamp(*d.There), view.Stamp(*d.Here))
+}
+
+// refusedJSON is a line that is no task here.
+type refusedJSON struct {
+	Line  int           `json:"line,omitempty"`
+	Text  string        `json:"text"`
+	Error cli.ErrorJSON `json:"error"`
+
+	problem *problem.Problem
+	about   string
+}
+
+// What becomes of a task, and how a line of the answer begins then.
+var signs = map[string]string{"create": "+", "change": "~", "keep": " ", "remove": "-"}
+
+// differencesShown are how many differences of a task are told to people.
+const differencesShown = 4
+
+// Text lists what becomes of the tasks, then what is refused, and sums it up.
+func (a planJSON) Text(o *cli.Out) {
+	for _, t := range a.Tasks {
+		line := fmt.Sprintf("%s %s  %s  %s", signs[t.Does], t.Key, cli.Visible(t.When), cli.Visible(t.Description))
+		if len(t.Differs) > 0 {
+			line += "  (" + strings.Join(t.Differs, ", ") + ")"
+		}
+		o.Tell("%s", line)
+	}
+	for _, t := range a.Tasks {
+		about := t.Key
+		if t.Line > 0 {
+			about = fmt.Sprintf("line %d", t.Line)
+		}
+		for i, d := range t.Differences {
+			if i == differencesShown {
+				o.Talk("note: %s: and %d more; --json has them all", about, len(t.Differences)-i)
+				break
+			}
+			o.Talk("note: %s %s", about, d)
+		}
+		for _, note := range t.Notes {
+			o.Talk("note: %s: %s", about, cli.Visible(note))
+		}
+	}
+	for _, note := range a.Notes {
+		o.Talk("note: %s", cli.Visible(note))
+	}
+	for _, r := range a.Refused {
+		o.Complain(r.about+": ", r.problem)
+	}
+	o.Talk("%s", a.sum())
+}
+
+// sum says in a few sentences what came of all.
+func (a planJSON) sum() string {
+	parts := []string{fmt.Sprintf("%d to create, %d to change, %d as they are, %d to remove", a.Create, a.Change, a.Keep, a.Remove)}
+	if a.Written {
+		parts[0] = fmt.Sprintf("%d created, %d changed, %d as they were, %d removed", a.Create, a.Change, a.Keep, a.Remove)
+	}
+	if a.whole && len(a.Refused) > 0 {
+		return fmt.Sprintf("%d refused. Nothing was written: all of it has to be right.", len(a.Refused))
+	}
+	instants, different, compared := 0, 0, 0
+	for _, t := range a.Tasks {
+		if instants += t.Instants; t.Instants > 0 {
+			compared++
+		}
+		if len(t.Differences) > 0 {
+			different++
+		}
+	}
+	text := fmt.Sprintf("%s, %d refused.", parts[0], len(a.Refused))
+	switch {
+	case different > 0:
+		text += fmt.Sprintf(" Of %s some instants of the coming year are others than there.", cli.Plural(different, "task"))
+	case compared > 0:
+		text += fmt.Sprintf(" All %s instants of the coming year are the same as there.", view.Thousands(instants))
+	}
+	if a.Written {
+		return text + " " + a.hands.Who()
+	}
+	return text + " Nothing was written: --write does it."
+}
+
+// carryOut does what the source asks for, or says what would be done, and answers. Whole: nothing is done when a part is refused.
+func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	write := s.Opt.Bool("write") && !s.DryRun
+	now := s.Stamp()
+	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes, prune: s.Opt.Bool("prune"), whole: whole}
+	changes := make([]*tasks.Change, len(from.list))
+	for i := range from.list {
+		w := &from.list[i]
+		if w.err == nil {
+			changes[i] = tasks.Adding(w.world, w.spec)
+			w.err = changes[i].Apply(ctx)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if w.err != nil {
+			p := cli.Explain(w.err)
+			a.Refused = append(a.Refused, refusedJSON{w.line, w.text, s.AsErrorJSON(p), p, w.about()})
+		}
+	}
+	write = write && !(whole && len(a.Refused) > 0)
+	if !write {
+		st = state.Preview(st)
+	}
+	wake := func(ctx context.Context) bool {
+		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
+	}
+	for i, w := range from.list {
+		if w.err != nil {
+			continue
+		}
+		row, err := settle(ctx, st, wake, changes[i])
+		if err != nil {
+			return cli.Explain(err).About(problem.T("%s", w.about()))
+		}
+		row.Line, row.Notes = w.line, slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
+		if w.proof != nil {
+			p := w.proof(changes[i].Sched, now)
+			row.Instants, row.Differences = p.instants, p.differences
+		}
+		a.add(row)
+	}
+	if !whole || len(a.Refused) == 0 {
+		if err := a.removeRest(ctx, s, st); err != nil {
+			return err
+		}
+	}
+	if a.Written = write; write {
+		a.hands = handover.HandOver(ctx, s, st)
+		a.Runner = a.hands.Runner
+	}
+	s.Answer(a)
+	if len(a.Refused) > 0 {
+		return cli.ExitCode(a.worst())
+	}
+	return nil
+}
+
+// worst is the highest exit code of what was refused.
+func (a *planJSON) worst() (code int) {
+	for _, r := range a.Refused {
+		code = max(code, r.problem.ExitCode())
+	}
+	return code
+}
+
+// add counts a task.
+func (a *planJSON) add(row plannedJSON) {
+	a.Tasks = append(a.Tasks, row)
+	*map[string]*int{"create": &a.Create, "change": &a.Change, "keep": &a.Keep, "remove": &a.Remove}[row.Does]++
+}
+
+// settle makes the task, or changes the one that has its key when something in it is different.
+func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, c *tasks.Change) (plannedJSON, error) {
+	done, err := c.Add(ctx, st, wake)
+	if err != nil {
+		return plannedJSON{}, err
+	}
+	does := "create"
+	if !done.Created {
+		does = "keep"
+		if len(done.Differs) > 0 {
+			does, c.Replace = "change", true
+			differs := done.Differs
+			if done, err = c.Add(ctx, st, wake); err != nil {
+				return plannedJSON{}, err
+			}
+			done.Differs = differs
+		}
+	}
+	row := planned(done.Entry, does)
+	row.Differs = done.Differs
+	if does == "keep" {
+		return row, nil
+	}
+	row.When, row.TZ, row.Shell, row.Command, row.Description = c.Task.When.Text, c.Task.When.Zone, c.Task.Run.Shell, c.Task.Run.Argv, c.Task.Summary()
+	return row, nil
+}
+
+// planned is a task as the answer has it.
+func planned(e state.Entry, does string) plannedJSON {
+	t := e.Task
+	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone, Due: view.DueOf(e).In(rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell, Command: t.Run.Argv}
+}
+
+// removeRest removes what the group has and the source has not, or says how much that is.
+func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) error {
+	asked := map[string]bool{}
+	for _, t := range a.Tasks {
+		asked[t.Key] = true
+	}
+	var rest []state.Entry
+	_, err := state.Each(ctx, st, func(e state.Entry) bool {
+		if strings.HasPrefix(e.Task.Key, a.Group) && !asked[e.Task.Key] && tasks.Live(e) {
+			rest = append(rest, e)
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(rest, func(x, y state.Entry) int { return strings.Compare(x.Task.Key, y.Task.Key) })
+	if !a.prune {
+		if len(rest) > 0 {
+			a.Notes = append(a.Notes, fmt.Sprintf("%s of the group %s not in the source: --prune removes what is gone", cli.Plural(len(rest), "task"), map[bool]string{true: "is", false: "are"}[len(rest) == 1]))
+		}
+		return nil
+	}
+	removed, failed := tasks.Remove(ctx, st, rest, s.Clock)
+	for _, e := range removed {
+		a.add(planned(e, "remove"))
+	}
+	if len(failed) > 0 {
+		return failed[0].Err
+	}
+	return nil
+}

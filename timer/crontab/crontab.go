@@ -1,0 +1,234 @@
+// Package crontab reads tables as crontab(5) of Debian's cron and of cronie has them, and says by cron(8)'s own rules in which minutes an
+// entry runs. It shares nothing with timer/when, which it is compared with.
+package crontab
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"unicode/utf8"
+)
+
+// Entry is a line of a table that runs a command.
+type Entry struct {
+	Line     int
+	Schedule string            // five fields, as written but for what only cron understands; or Reboot
+	User     string            // of a system table; empty in a table of one user
+	Command  string            // for the shell, with \% as %
+	Input    string            // what stands after the first %, line by line
+	Env      map[string]string // what the lines above it set; never changed
+	OnError  bool              // -n: cron tells of failures alone
+
+	minutes, hours, days, months, weekdays field
+}
+
+// Reboot is the Schedule of what runs once after each start of the machine.
+const Reboot = "@reboot"
+
+// Remark is what there is to say about a line: why it is refused, or how it is read.
+type Remark struct {
+	Line         int
+	Text         string // the line
+	Reason, Hint string
+}
+
+// Table is what a file says.
+type Table struct {
+	Entries []Entry
+	Refused []Remark
+	Notes   []Remark
+}
+
+// Of reports whether a text is a system table, which has a user in front of each command: one of its lines names root there, whom no
+// program is called after.
+func Of(text string) (line int, system bool) {
+	for i, l := range strings.Split(text, "\n") {
+		fields := strings.Fields(l)
+		at := 5
+		if len(fields) > 0 && strings.HasPrefix(fields[0], "@") {
+			at = 1
+		}
+		if len(fields) > at+1 && fields[at] == "root" && !strings.HasPrefix(fields[0], "#") {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+// Read reads a table. Each of its lines is an entry, is refused, or is none that runs something.
+func Read(text string, system bool) Table {
+	r := reader{system: system, env: map[string]string{}}
+	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+	lines := strings.Split(text, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	} else {
+		r.note(len(lines), lines[last], "cron leaves out a last line that has no end; here it counts")
+	}
+	windows := false
+	for i, line := range lines {
+		if rest, ok := strings.CutSuffix(line, "\r"); ok {
+			if line = rest; !windows {
+				windows = true
+				r.note(i+1, line, "the lines end as those of Windows do, which cron hands to the shell; here they are taken off")
+			}
+		}
+		r.line(i+1, line)
+	}
+	return r.Table
+}
+
+// reader reads a table line by line.
+type reader struct {
+	Table
+	system bool
+	env    map[string]string // replaced when a line sets something
+}
+
+func (r *reader) note(number int, line, reason string) {
+	r.Notes = append(r.Notes, Remark{Line: number, Text: line, Reason: reason})
+}
+
+// blanks are what parts the fields of a line.
+const blanks = " \t"
+
+func (r *reader) line(number int, line string) {
+	text := strings.TrimLeft(line, blanks+"\v\f")
+	if strings.TrimSpace(text) == "" || text[0] == '#' {
+		return
+	}
+	refuse := func(reason, hint string) { r.Refused = append(r.Refused, Remark{number, line, reason, hint}) }
+	if !utf8.ValidString(line) || strings.Contains(line, "\x00") {
+		refuse("it is not valid UTF-8", "write the table in UTF-8")
+		return
+	}
+	if name, value, ok := assignment(text); ok {
+		r.env = maps.Clone(r.env)
+		r.env[name] = value
+		if strings.Contains(value, "$") {
+			r.note(number, line, "cron does not replace variables in "+name+", and neither is it done here")
+		}
+		return
+	}
+	e := Entry{Line: number, Env: r.env}
+	if reason, hint := e.read(text, r.system); reason != "" {
+		if name, _, has := strings.Cut(text, "="); has && isName(strings.TrimSpace(name)) {
+			reason, hint = "it sets a variable, and something stands beside the quotes", "put all of the value between the quotes"
+		}
+		refuse(reason, hint)
+		return
+	}
+	r.Entries = append(r.Entries, e)
+}
+
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// assignment reads a line that sets a variable, as load_env of cron does: name and value may each stand in quotes, which then are all of
+// it, and blanks around them do not count.
+func assignment(text string) (name, value string, ok bool) {
+	name, rest, ok := word(text, "=")
+	if !ok || name == "" {
+		return "", "", false
+	}
+	if rest = strings.TrimLeft(rest, blanks); !strings.HasPrefix(rest, "=") {
+		return "", "", false
+	}
+	rest = strings.Trim(rest[1:], blanks+"\v\f\r")
+	if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
+		value, rest, ok = word(rest, "")
+		return name, value, ok && strings.TrimSpace(rest) == ""
+	}
+	return name, rest, true
+}
+
+// word takes a name or a quoted text off the front of a line.
+func word(text, end string) (word, rest string, ok bool) {
+	if text[0] == '"' || text[0] == '\'' {
+		i := strings.IndexByte(text[1:], text[0])
+		if i < 0 {
+			return "", "", false
+		}
+		word = text[1 : 1+i]
+		return word, text[i+2:], end == "" || !strings.Contains(word, end)
+	}
+	i := strings.IndexAny(text, blanks+end)
+	if i < 0 {
+		return "", "", false
+	}
+	return text[:i], text[i:], true
+}
+
+// next takes a field off the front of a line.
+func next(text string) (field, rest string) {
+	i := strings.IndexAny(text, blanks)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], strings.TrimLeft(text[i:], blanks)
+}
+
+// read reads the line, or says why not and what to write.
+func (e *Entry) read(text string, system bool) (reason, hint string) {
+	text = strings.TrimPrefix(text, "-") // cronie: it is not logged
+	if strings.HasPrefix(text, "@") {
+		e.Schedule, text = next(text)
+		if reason, hint = e.macro(); reason != "" {
+			return reason, hint
+		}
+	} else if text, reason, hint = e.fields(text); reason != "" {
+		return reason, hint
+	}
+	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "? ") {
+		return "a field stands where the command begins: cron has five fields, and no seconds", "leave the seconds out: minute hour day month weekday command"
+	}
+	if system {
+		if e.User, text = next(text); text == "" {
+			return "a system table has a user in front of the command, and one of the two is missing", "write minute hour day month weekday user command"
+		}
+	}
+	for strings.HasPrefix(text, "-") { // an option of cronie's
+		var option string
+		if option, text = next(text); option != "-n" {
+			return fmt.Sprintf("the option %s is unknown", option), "a command does not begin with -"
+		}
+		e.OnError = true
+	}
+	if strings.TrimSpace(text) == "" {
+		return "it has no command", "write minute hour day month weekday command"
+	}
+	if e.Command, e.Input = parted(text); strings.TrimSpace(e.Command) == "" {
+		return "it has no command in front of the %", `write \% where a percent sign is meant`
+	}
+	return "", ""
+}
+
+// parted is a command and its standard input: the first % that no backslash escapes ends the command, and those after it end lines.
+func parted(text string) (command, input string) {
+	var b strings.Builder
+	ended := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text):
+			if i++; text[i] != '%' {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(text[i])
+		case text[i] == '%' && !ended:
+			command, ended = b.String(), true
+			b.Reset()
+		case text[i] == '%':
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	if !ended {
+		return b.String(), ""
+	}
+	if input = b.String(); input != "" && !strings.HasSuffix(input, "\n") {
+		input += "\n"
+	}
+	return command, input
+}

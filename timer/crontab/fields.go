@@ -1,0 +1,158 @@
+package crontab
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// field is what a field of a schedule lets pass.
+type field struct {
+	values  uint64 // a bit a value
+	starred bool   // it begins with a star
+}
+
+func (f field) has(value int) bool { return f.values&(1<<value) != 0 }
+
+// shape is what a field may hold.
+type shape struct {
+	name      string
+	low, high int
+	size      int      // of its values that differ
+	names     []string // from low on
+}
+
+var shapes = [5]shape{
+	{"minute", 0, 59, 60, nil},
+	{"hour", 0, 23, 24, nil},
+	{"day of the month", 1, 31, 31, nil},
+	{"month", 1, 12, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")},
+	{"weekday", 0, 7, 7, strings.Fields("sun mon tue wed thu fri sat sun")},
+}
+
+// macros are the names of common schedules, which stand for these fields.
+var macros = map[string]string{
+	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+}
+
+func (e *Entry) macro() (reason, hint string) {
+	fields, ok := macros[e.Schedule]
+	switch {
+	case e.Schedule == Reboot:
+		return "", ""
+	case !ok:
+		return fmt.Sprintf("cron knows no %q", e.Schedule), "it knows @reboot, @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually, in small letters"
+	}
+	name := e.Schedule
+	_, reason, hint = e.fields(fields)
+	e.Schedule = name
+	return reason, hint
+}
+
+// fields reads the five fields in front of a command, and returns what follows them.
+func (e *Entry) fields(text string) (rest, reason, hint string) {
+	var plain []string
+	for i, to := range []*field{&e.minutes, &e.hours, &e.days, &e.months, &e.weekdays} {
+		var word string
+		if word, text = next(text); word == "" {
+			return "", "it ends before the " + shapes[i].name, "write minute hour day month weekday command"
+		}
+		f, said, err := shapes[i].read(word)
+		if err != nil {
+			return "", fmt.Sprintf("the %s %q: %v", shapes[i].name, word, err), shapes[i].hint(word)
+		}
+		*to = f
+		plain = append(plain, said)
+	}
+	if e.weekdays.has(0) || e.weekdays.has(7) {
+		e.weekdays.values |= 1<<0 | 1<<7
+	}
+	e.Schedule = strings.Join(plain, " ")
+	return text, "", ""
+}
+
+// hint is what to write in the place of a field that is refused; empty when that cannot be told.
+func (s shape) hint(word string) string {
+	head, step, stepped := strings.Cut(word, "/")
+	if _, _, err := s.read(head + "-" + strconv.Itoa(s.high) + "/" + step); stepped && err == nil {
+		return fmt.Sprintf("write %s-%d/%s", head, s.low+s.size-1, step)
+	}
+	return ""
+}
+
+// read reads a field: a list of stars, values and ranges, those with a step. said is the same as others read it, too: a step that is
+// longer than the field is cut to it.
+func (s shape) read(word string) (f field, said string, err error) {
+	f.starred = word[0] == '*'
+	var list []string
+	for item := range strings.SplitSeq(word, ",") {
+		span, stepText, stepped := strings.Cut(item, "/")
+		step, low, high := 1, s.low, s.high
+		lowText, highText, ranged := strings.Cut(span, "-")
+		switch {
+		case strings.Contains(item, "~"):
+			return f, "", fmt.Errorf("a random value is another one each time that cron reads the table")
+		case span == "*":
+		default:
+			if low, err = s.value(lowText); err != nil {
+				return f, "", err
+			}
+			if high = low; !ranged {
+				break
+			}
+			if high, err = s.value(highText); err != nil {
+				return f, "", err
+			}
+			if s.high == 7 && high == 0 && low > 0 { // FRI-SUN, which cronie takes
+				high, span = 7, strconv.Itoa(low)+"-7"
+			}
+			if low > high {
+				return f, "", fmt.Errorf("the range runs backwards, which Debian's cron refuses and cronie never runs")
+			}
+		}
+		if stepped {
+			if span != "*" && !ranged {
+				return f, "", fmt.Errorf("a step needs a range or a star in front of it")
+			}
+			if step, err = digits(stepText); err != nil || step == 0 {
+				return f, "", fmt.Errorf("the step %q is no number from 1 on", stepText)
+			}
+			step = min(step, s.size)
+			span += "/" + strconv.Itoa(step)
+		}
+		for v := low; v <= high; v += step {
+			f.values |= 1 << v
+		}
+		list = append(list, span)
+	}
+	return f, strings.Join(list, ","), nil
+}
+
+// value reads a number, or a name of three letters.
+func (s shape) value(text string) (int, error) {
+	for i, name := range s.names {
+		if strings.EqualFold(name, text) {
+			return s.low + i, nil
+		}
+	}
+	v, err := digits(text)
+	if err != nil {
+		return 0, err
+	}
+	if v < s.low || v > s.high {
+		return 0, fmt.Errorf("%d is not in %d-%d", v, s.low, s.high)
+	}
+	return v, nil
+}
+
+func digits(text string) (int, error) {
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0, fmt.Errorf("%q is no value of it", text)
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is too large", text)
+	}
+	return v, nil
+}
