@@ -108,6 +108,11 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	}
 	env := cronEnv(e, name, home, r.Getenv("OURO_HOME"))
 	w.world = schedule.WorldOf(r.Call)
+	w.world.Times = func() (when.Options, error) {
+		o, err := r.Options()
+		o.Zone, o.Now = zone, o.Now.In(zone)
+		return o, err
+	}
 	w.world.Around = func() (*tasks.Surroundings, error) {
 		return &tasks.Surroundings{Dir: cmp.Or(env["HOME"], "/"), Umask: proc.Umask(), Env: env}, nil
 	}
@@ -120,8 +125,8 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 		}
 	}
 	key := r.key(e)
-	schedule, zoneName := e.Schedule, zone.String()
-	w.spec = tasks.Spec{When: &schedule, Form: when.CronForm, Zone: &zoneName, Key: &key}
+	schedule := e.Schedule
+	w.spec = tasks.Spec{When: &schedule, Form: when.CronForm, Key: &key}
 	if description := strings.TrimSpace(e.Command); run != nil || text != e.Command {
 		w.spec.Description = &description
 	}
