@@ -42,6 +42,7 @@ var table = cli.Table{
 	{Name: "when", Make: schedule.WhenCommand},
 	{Name: "simulate", Make: daemon.SimulateCommand},
 	{Name: "import", Make: transfer.ImportCommand},
+	{Name: "export", Make: transfer.ExportCommand},
 	{Name: "apply", Make: transfer.ApplyCommand},
 	{Name: "doctor", Make: daemon.DoctorCommand},
 	{Name: "mcp", Make: guide.McpCommand},

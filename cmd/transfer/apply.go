@@ -70,14 +70,13 @@ func runApply(ctx context.Context, s *cli.Call) error {
 		}
 		seen[name] = true
 		table, ok := tree[name].(map[string]any)
-		w := wanted{text: "[" + name + "]"}
+		var w wanted
 		if !ok {
 			w.err = problem.Of(problem.T("%s is no table", cli.Quote(name)), problem.T("write [%s], and below it what the task is", name))
 		} else {
 			w = declaredTask(s, from.group+name, table)
-			w.text = "[" + name + "]"
 		}
-		w.name = name
+		w.text, w.label = "["+name+"]", "["+name+"]"
 		from.list = append(from.list, w)
 	}
 	return carryOut(ctx, s, from, true)

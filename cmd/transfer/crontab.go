@@ -26,6 +26,15 @@ import (
 
 // crontabOf is the table that the call names, as a source.
 func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
+	switch {
+	case len(s.Args) > 2:
+		return source{}, problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])), problem.T("import one at a time"))
+	case len(s.Args) == 2 && s.Opt.Bool("user"):
+		return source{}, problem.Of(problem.T("%s is beside %s, which is the crontab of the user", cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
+	case len(s.Args) == 1 && !s.Opt.Bool("user"):
+		return source{}, problem.Of(problem.T("which crontab?"), problem.T("your own: %s; a file: %s; standard input: %s", problem.To("import", kindCrontab).With("user", true),
+			problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
+	}
 	me, err := user.Current()
 	if err != nil {
 		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))

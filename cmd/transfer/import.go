@@ -19,11 +19,27 @@ import (
 // The kinds of what is imported.
 const (
 	kindCrontab = "crontab"
+	kindAt      = "at"
+	kindSystemd = "systemd"
 )
+
+// kinds are all of them, and how each becomes a source.
+var kinds = []struct {
+	name string
+	of   func(context.Context, *cli.Call) (source, error)
+}{{kindCrontab, crontabOf}, {kindAt, jobsOf}, {kindSystemd, timersOf}}
+
+// kindNames are their names.
+func kindNames() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return append(names, kindJSONL)
+}
 
 func ImportCommand() cli.Command {
 	return cli.Command{
-		Name: "import", Args: "crontab {<file> | - | --user}", Short: "take over what another scheduler has",
+		Name: "import", Args: "crontab {<file> | - | --user} | systemd [<file>... | --user] | at | jsonl <file>", Short: "take over what another scheduler has",
 		Long: `
 Shows the tasks that the lines of a crontab become, and what is refused and why: nothing is written without --write. The
 instants of the coming year are compared one by one with those that cron(8) has by its own rules, in the zone of this
@@ -34,18 +50,23 @@ MAILTO, RANDOM_DELAY, % for standard input. /etc/crontab, what is in a folder cr
 of a command have a user there; --system says so of others. Commands run by the SHELL of the table, in HOME, with cron's
 variables and those of the table, and no others.
 
+systemd reads units of timers, in files and folders or those that systemctl names, and the services that they start; what
+has no counterpart is refused by its name. at takes the jobs that atq lists. jsonl puts back what ouro-timer export jsonl
+has written: the same tasks, with new IDs, where they are not there already.
+
 Each task has a key, from the name of the file and the command. So a second import changes what has changed and leaves
 the others as they are; --prune removes what the file does not have any more. Take the lines out of the crontab when
 the tasks are there, or both run them.`,
 		Examples: []string{
 			"ouro-timer import crontab --user",
+			"ouro-timer import systemd /etc/systemd/system/backup.timer",
 			"ouro-timer import crontab --user --write",
 			"ouro-timer import crontab /etc/cron.d/sysstat --json",
 			"crontab -l | ouro-timer import crontab - --group mine --write --prune",
 		},
-		Arguments: []option.Argument{{Name: "kind", Kind: option.Word, Required: true, Choices: []string{kindCrontab}}, {Name: "file", Kind: option.File}},
+		Arguments: []option.Argument{{Name: "kind", Kind: option.Word, Required: true, Choices: kindNames()}, {Name: "file", Kind: option.File, Many: true}},
 		Options: append(append(option.Rows{
-			option.Option{Name: "user", Kind: option.Flag, OfCall: true, Help: "the crontab of the user who calls, as crontab -l has it"},
+			option.Option{Name: "user", Kind: option.Flag, OfCall: true, Help: "what the user who calls has: the crontab of crontab -l, the timers of systemctl --user"},
 			option.Option{Name: "system", Kind: option.Flag, OfCall: true, Help: "a user stands in front of each command, as in /etc/crontab"},
 			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true, Help: "run as who calls, too, what the table has run as other users"},
 		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
@@ -55,23 +76,19 @@ the tasks are there, or both run them.`,
 }
 
 func runImport(ctx context.Context, s *cli.Call) error {
-	if len(s.Args) == 0 || s.Args[0] != kindCrontab {
-		return problem.Of(problem.T("import what?"), problem.T("%s", problem.To("import", kindCrontab).With("user", true)))
+	if len(s.Args) > 0 && s.Args[0] == kindJSONL {
+		return putBack(ctx, s)
 	}
-	switch {
-	case len(s.Args) > 2:
-		return problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])), problem.T("import one at a time"))
-	case len(s.Args) == 2 && s.Opt.Bool("user"):
-		return problem.Of(problem.T("%s is beside %s, which is the crontab of the user", cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
-	case len(s.Args) == 1 && !s.Opt.Bool("user"):
-		return problem.Of(problem.T("which crontab?"), problem.T("your own: %s; a file: %s; standard input: %s", problem.To("import", kindCrontab).With("user", true),
-			problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
+	for _, k := range kinds {
+		if len(s.Args) > 0 && s.Args[0] == k.name {
+			from, err := k.of(ctx, s)
+			if err != nil {
+				return err
+			}
+			return carryOut(ctx, s, from, false)
+		}
 	}
-	from, err := crontabOf(ctx, s)
-	if err != nil {
-		return err
-	}
-	return carryOut(ctx, s, from, false)
+	return problem.Of(problem.T("import what?"), problem.T("%s; or %s", problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
 }
 
 // sourceMost bounds what is read, in bytes.

@@ -2,6 +2,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ import (
 // wanted is a task that a source asks for, or why it cannot be had.
 type wanted struct {
 	line  int    // 0 where the source has names
-	name  string // of the table
+	label string // what messages call it, where that is not the line
 	text  string // of the line
 	world tasks.World
 	spec  tasks.Spec
@@ -34,10 +35,7 @@ type wanted struct {
 
 // about is what a message about the task begins with.
 func (w wanted) about() string {
-	if w.name != "" {
-		return "[" + cli.Visible(w.name) + "]"
-	}
-	return fmt.Sprintf("line %d", w.line)
+	return cmp.Or(cli.Visible(w.label), fmt.Sprintf("line %d", w.line))
 }
 
 // proof is what a comparison of the instants of a year has shown.
@@ -98,6 +96,8 @@ type plannedJSON struct {
 	Instants    int          `json:"instants,omitempty" jsonschema:"how many the coming year has, of which each was compared with what the source makes of it"`
 	Differences []difference `json:"differences,omitempty"`
 	Notes       []string     `json:"notes,omitempty"`
+
+	about string
 }
 
 // difference is an instant that is not the same here and there.
@@ -142,10 +142,7 @@ func (a planJSON) Text(o *cli.Out) {
 		o.Tell("%s", line)
 	}
 	for _, t := range a.Tasks {
-		about := t.Key
-		if t.Line > 0 {
-			about = fmt.Sprintf("line %d", t.Line)
-		}
+		about := cmp.Or(t.about, t.Key)
 		for i, d := range t.Differences {
 			if i == differencesShown {
 				o.Talk("note: %s: and %d more; --json has them all", about, len(t.Differences)-i)
@@ -236,7 +233,7 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 		if err != nil {
 			return cli.Explain(err).About(problem.T("%s", w.about()))
 		}
-		row.Line, row.Notes = w.line, slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
+		row.about, row.Line, row.Notes = w.about(), w.line, slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
 		if w.proof != nil {
 			p := w.proof(changes[i].Sched, now)
 			row.Instants, row.Differences = p.instants, p.differences

@@ -1,0 +1,212 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// The forms of what is exported, beside crontab.
+const (
+	formICS   = "ics"
+	formJSONL = "jsonl"
+)
+
+func ExportCommand() cli.Command {
+	return cli.Command{
+		Name: "export", Args: "crontab | ics | jsonl", Short: "write the tasks out for another program",
+		Long: `
+Writes the tasks that are pending, paused or running to standard output. Nothing is changed.
+
+  jsonl    each task whole, on a line: ouro-timer import jsonl makes the same tasks elsewhere. The ledger and the inbox
+           are no part of it. Variables that a task keeps are.
+  crontab  lines for cron(8), and a comment for each task that no such line can be
+  ics      RFC 5545, for calendars: the instants of the coming 30 days, 500 of a task at the most`,
+		Examples:  []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
+		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true, Choices: []string{kindCrontab, formICS, formJSONL}}},
+		Options:   option.Rows{cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Answers:   []cli.Shape{{Name: "export", Of: exportJSON{}, Says: "the tasks, in the form that was asked for"}},
+		Run:       runExport,
+	}
+}
+
+// exportJSON is the answer of export.
+type exportJSON struct {
+	Now   time.Time `json:"now"`
+	Form  string    `json:"form" enum:"crontab ics jsonl"`
+	Total int       `json:"total" jsonschema:"how many tasks there are"`
+	Text  string    `json:"text" jsonschema:"what is written to standard output without --json"`
+}
+
+func runExport(ctx context.Context, s *cli.Call) error {
+	forms := map[string]func([]state.Entry, time.Time) (string, error){kindCrontab: asCrontab, formICS: asICS, formJSONL: asJSONL}
+	if len(s.Args) != 1 || forms[s.Args[0]] == nil {
+		return problem.Of(problem.T("export in which form?"), problem.T("%s; or crontab, or ics", problem.To("export", formJSONL)))
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	var list []state.Entry
+	problems, err := state.Each(ctx, st, func(e state.Entry) bool {
+		if e.Task.Type() != state.TypeWait && tasks.Live(e) {
+			list = append(list, e)
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return err
+	}
+	s.WarnOf(problems)
+	slices.SortFunc(list, state.Compare)
+	now := s.Stamp()
+	text, err := forms[s.Args[0]](list, now)
+	if err != nil {
+		return err
+	}
+	if s.InJSON {
+		s.Emit(exportJSON{now, s.Args[0], len(list), text})
+	} else if text != "" {
+		s.Line("%s", strings.TrimSuffix(text, "\n"))
+	}
+	return view.Incomplete(problems)
+}
+
+// saved is a task on a line of jsonl: what its file says, and how it stands.
+type saved struct {
+	Due    time.Time      `json:"due"`
+	Paused bool           `json:"paused,omitempty"`
+	Resume *time.Time     `json:"resume,omitempty"`
+	Task   map[string]any `json:"task"`
+}
+
+// whole bounds the structure of a task.
+var whole = codec.Bounds{Depth: 16, Keys: 20_000, Path: 2_000}
+
+func asJSONL(list []state.Entry, _ time.Time) (string, error) {
+	var b strings.Builder
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	for _, e := range list {
+		data, _, err := codec.EncodeTask(e.Task, nil)
+		if err != nil {
+			return "", err
+		}
+		tree, _, err := codec.Tree(string(data), whole)
+		if err != nil {
+			return "", err
+		}
+		line := saved{Due: e.Due, Paused: e.Held, Task: tree}
+		if !e.Resume.IsZero() {
+			line.Resume = &e.Resume
+		}
+		if err := out.Encode(line); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+// asCrontab writes lines for cron: those of the tasks that have one.
+func asCrontab(list []state.Entry, _ time.Time) (string, error) {
+	var b strings.Builder
+	zone := ""
+	for _, e := range list {
+		t := e.Task
+		if why := notCron(e); why != "" {
+			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, why, view.Describe(t))
+			continue
+		}
+		if t.When.Zone != zone {
+			zone = t.When.Zone
+			fmt.Fprintf(&b, "CRON_TZ=%s\n", zone)
+		}
+		command := t.Run.Shell
+		if command == "" {
+			command = state.ShellLine(t.Run.Argv)
+		}
+		fmt.Fprintf(&b, "%s %s\n", t.When.Text, strings.ReplaceAll("cd "+state.ShellLine([]string{t.Run.Dir})+" && "+command, "%", `\%`))
+	}
+	return b.String(), nil
+}
+
+// notCron is why a task is no line of a crontab; empty when it is one.
+func notCron(e state.Entry) string {
+	t := e.Task
+	switch {
+	case t.When.Kind != string(when.Cron):
+		return "its time is no cron line"
+	case t.When.Text[0] != '@' && len(strings.Fields(t.When.Text)) != 5:
+		return "its cron line has not five fields"
+	case e.Held:
+		return "it is paused"
+	case t.When.Count > 0 || !t.When.End.IsZero() || t.When.Given || len(t.When.Except) > 0 || t.When.Delay != "":
+		return "its time has bounds, or days that are left out, or a jitter"
+	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.ContainsAny(t.Run.Shell+strings.Join(t.Run.Argv, ""), "\n"):
+		return "it is not one line for the shell"
+	}
+	return ""
+}
+
+// The bounds of what a calendar gets of a task.
+const (
+	icsDays = 30
+	icsMost = 500
+)
+
+// asICS writes an event for each instant of the coming days.
+func asICS(list []state.Entry, now time.Time) (string, error) {
+	const stamp = "20060102T150405Z"
+	lines := []string{"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//ouro-timer//EN"}
+	escaped := strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\n", `\n`)
+	for _, e := range list {
+		if e.Held {
+			continue
+		}
+		sched, err := rules.Schedule(e.Task)
+		if err != nil {
+			return "", err
+		}
+		at, more := e.Due, true
+		for n := 0; more && n < icsMost && at.Before(now.AddDate(0, 0, icsDays)); n++ {
+			lines = append(lines, "BEGIN:VEVENT", fmt.Sprintf("UID:%s-%s@ouro-timer", e.Task.ID, at.UTC().Format(stamp)), "DTSTAMP:"+now.UTC().Format(stamp),
+				"DTSTART:"+at.UTC().Format(stamp), "SUMMARY:"+escaped.Replace(view.Describe(e.Task)), "END:VEVENT")
+			if more = sched != nil; more {
+				at, more = sched.Next(at)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, line := range append(lines, "END:VCALENDAR") {
+		b.WriteString(folded(line))
+	}
+	return b.String(), nil
+}
+
+// folded is a line as RFC 5545 has it: broken before it has more than 75 bytes, and never inside a letter.
+func folded(line string) string {
+	var b strings.Builder
+	size := 0
+	for _, r := range line {
+		if n := len(string(r)); size+n > 74 {
+			b.WriteString("\r\n ")
+			size = 1
+		}
+		size += len(string(r))
+		b.WriteRune(r)
+	}
+	return b.String() + "\r\n"
+}

@@ -1,0 +1,182 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// kindJSONL is what export has written: the tasks are made as they were, and not read anew.
+const kindJSONL = formJSONL
+
+// putBack makes the tasks that export has written. One that is there already, with the same key or the same in all it says, is kept.
+func putBack(ctx context.Context, s *cli.Call) error {
+	if len(s.Args) != 2 {
+		return problem.Of(problem.T("import one file, or standard input"), problem.T("%s", problem.To("import", kindJSONL, "tasks.jsonl")))
+	}
+	for _, odd := range []problem.Option{"prune", "group", "user", "system", "as-me"} {
+		if s.Opt.Has(string(odd)) {
+			return problem.Of(problem.T("%s has no meaning for tasks that have keys of their own", problem.Option(odd)), problem.T("leave it out"))
+		}
+	}
+	text, err := readSource(ctx, s, s.Args[1])
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	a := planJSON{Now: s.Stamp(), Source: s.Args[1], Tasks: []plannedJSON{}, Written: s.Opt.Bool("write") && !s.DryRun}
+	have := map[string]state.Entry{}
+	if _, err := state.Each(ctx, st, func(e state.Entry) bool {
+		if tasks.Live(e) {
+			have[content(e.Task)] = e
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused); err != nil {
+		return err
+	}
+	if !a.Written {
+		st = state.Preview(st)
+	}
+	for i, line := range strings.Split(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		row, err := back(ctx, s, st, line, have)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p := cli.Explain(err)
+			a.Refused = append(a.Refused, refusedJSON{i + 1, line, s.AsErrorJSON(p), p, fmt.Sprintf("line %d", i+1)})
+			continue
+		}
+		row.Line, row.about = i+1, fmt.Sprintf("line %d", i+1)
+		a.add(row)
+	}
+	if a.Written {
+		a.hands = handover.HandOver(ctx, s, st)
+		a.Runner = a.hands.Runner
+	}
+	s.Answer(a)
+	if len(a.Refused) > 0 {
+		return cli.ExitCode(a.worst())
+	}
+	return nil
+}
+
+// content is what a task says, without its names in one state.
+func content(t state.Task) string {
+	t.ID, t.Revision = "", 0
+	data, _ := codec.Encode(t)
+	return string(data)
+}
+
+// back makes the task of a line, in the place in the queue that it had.
+func back(ctx context.Context, s *cli.Call, st state.Store, line string, have map[string]state.Entry) (plannedJSON, error) {
+	was, t, err := savedTask(line)
+	if err != nil {
+		return plannedJSON{}, err
+	}
+	if t.Run.Env["OURO_HOME"] != "" { // where its runs find the state: here
+		if t.Run.Env["OURO_HOME"], err = s.Home(); err != nil {
+			return plannedJSON{}, err
+		}
+	}
+	if e, is := have[content(t)]; is {
+		return planned(e, "keep"), nil
+	}
+	if _, err := rules.Schedule(t); err != nil {
+		return plannedJSON{}, err
+	}
+	if err := cli.CheckAllowed(ctx, s, t); err != nil {
+		return plannedJSON{}, err
+	}
+	id := t.ID
+	t.ID, t.Revision, t.Origin = "", 0, ""
+	if t.Origin, err = cli.Origin(s); err != nil {
+		return plannedJSON{}, err
+	}
+	done, err := (&tasks.Change{World: tasks.World{Clock: s.Clock}, Task: t, Due: was.Due}).Add(ctx, st, func(context.Context) bool { return false })
+	if err != nil {
+		return plannedJSON{}, err
+	}
+	if !done.Created {
+		return planned(done.Entry, "keep"), nil
+	}
+	if was.Paused && done.Entry.Task.ID != "" {
+		var resume time.Time
+		if was.Resume != nil {
+			resume = *was.Resume
+		}
+		if done.Entry, err = st.Pause(ctx, done.Entry.Task.ID, resume, s.Clock.Now()); err != nil {
+			return plannedJSON{}, err
+		}
+	}
+	row := planned(done.Entry, "create")
+	row.Key = cmp.Or(row.Key, id)
+	return row, nil
+}
+
+// savedTask reads a line of jsonl.
+func savedTask(line string) (was saved, t state.Task, err error) {
+	refused := func(why string) (saved, state.Task, error) {
+		return was, t, problem.Of(problem.T("%s", why), problem.T("give what %s has written", problem.To("export", formJSONL)))
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(line)))
+	dec.DisallowUnknownFields()
+	dec.UseNumber()
+	if err := dec.Decode(&was); err != nil {
+		return refused("it is no task: " + err.Error())
+	}
+	if dec.More() || was.Task == nil || was.Due.IsZero() {
+		return refused("it is no task: task and due are missing, or something follows them")
+	}
+	data, err := codec.Encode(native(was.Task))
+	if err != nil {
+		return refused("it is no task: " + err.Error())
+	}
+	t, unknown, err := codec.DecodeTask(data)
+	if err != nil {
+		return refused("it is no task: " + err.Error())
+	}
+	if names := codec.Names(unknown); len(names) > 0 {
+		return refused("it has what this version does not know: " + strings.Join(names, ", "))
+	}
+	return was, t, nil
+}
+
+// native is a value of JSON with its numbers as TOML has them.
+func native(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			v[name] = native(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = native(value)
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	}
+	return v
+}
