@@ -123,11 +123,11 @@ type Policy struct {
 	Window  string `toml:"window,omitempty"`  // what is later than this is missed; no bound when empty, never for messages
 	Overlap string `toml:"overlap,omitempty"` // when an instant comes while a run goes on: OverlapSkip, -Queue, -Allow, -Replace
 
-	If      string `toml:"if,omitempty"`      // shell text asked before each run: when it does not end with 0, the occurrence is skipped
-	Timeout string `toml:"timeout,omitempty"` // of a run
-	Retries int    `toml:"retries,omitzero"`  // further attempts after one that failed or timed out
-	Backoff string `toml:"backoff,omitempty"` // before the first of them, and Factor times as long before each further one; BackoffLeast when empty
-	Factor  int    `toml:"backoff_factor,omitzero"`  // by which the pause grows from attempt to attempt; 2 when it is 0, 1 keeps it
+	If      string `toml:"if,omitempty"`            // shell text asked before each run: when it does not end with 0, the occurrence is skipped
+	Timeout string `toml:"timeout,omitempty"`       // of a run
+	Retries int    `toml:"retries,omitzero"`        // further attempts after one that failed or timed out
+	Backoff string `toml:"backoff,omitempty"`       // before the first of them, and Factor times as long before each further one; BackoffLeast when empty
+	Factor  int    `toml:"backoff_factor,omitzero"` // by which the pause grows from attempt to attempt; 2 when it is 0, 1 keeps it
 	Rerun   bool   `toml:"rerun_interrupted,omitempty"`
 
 	Notify   []string `toml:"notify,omitempty"`    // channels to tell by: NAME, NAME:RECIPIENT or a URL; none: those of the configuration
