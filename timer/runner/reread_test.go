@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,13 +19,30 @@ import (
 func TestFilesOfDaysAreReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever) // the bubble begins on Saturday 1 January 2000, 00:00 UTC
-		var said []string
-		w.o.Say = func(format string, a ...any) { said = append(said, fmt.Sprintf(format, a...)) }
+		var mu sync.Mutex      // the runner reads and writes what this test does
+		var lines []string
+		w.o.Say = func(format string, a ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, fmt.Sprintf(format, a...))
+		}
+		said := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(lines, "\n")
+		}
 		days, failed := "2000-01-03", error(nil)
+		file := func(text string, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			days, failed = text, err
+		}
 		w.o.DayFile = func(_ context.Context, path string) (string, error) {
 			if path != "/holidays" {
 				t.Errorf("%s is read", path)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			return days, failed
 		}
 		again := make(chan struct{})
@@ -48,8 +66,12 @@ func TestFilesOfDaysAreReadAgain(t *testing.T) {
 		started := func(want string) {
 			t.Helper()
 			synctest.Wait()
-			if got := fmt.Sprint(w.cmds.started); got != want {
-				t.Errorf("started %s, want %s; %q", got, want, said)
+			w.cmds.mu.Lock()
+			got := fmt.Sprint(w.cmds.started)
+			w.cmds.started = nil
+			w.cmds.mu.Unlock()
+			if got != want {
+				t.Errorf("started %s, want %s; %q", got, want, said())
 			}
 		}
 		time.Sleep(day)
@@ -62,25 +84,23 @@ func TestFilesOfDaysAreReadAgain(t *testing.T) {
 			}
 			return list[0]
 		}
-		w.cmds.started = nil
-		days = "2000-01-02" // the second is a holiday instead
+		file("2000-01-02", nil) // the second is a holiday instead
 		time.Sleep(2 * day)
 		started("[m001/2@60h0m0s m002/2@66h0m0s]")
-		w.cmds.started = nil
-		failed = errors.New("no such file or directory") // the days that were read last count
+		file("", errors.New("no such file or directory")) // the days that were read last count
 		time.Sleep(day)
 		started("[m001/3@84h0m0s m002/3@90h0m0s]")
-		if n := strings.Count(strings.Join(said, "\n"), "the days that were read before are left out"); n != 2 {
-			t.Errorf("said %d times that it cannot be read: %q", n, said)
+		if n := strings.Count(said(), "the days that were read before are left out"); n != 2 {
+			t.Errorf("said %d times that it cannot be read: %q", n, said())
 		}
-		w.cmds.started, days, failed = nil, "2000-01-05 to 2000-01-06", nil
+		file("2000-01-05 to 2000-01-06", nil)
 		again <- struct{}{}
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if e := now(); !strings.Contains(strings.Join(said, "\n"), "due Fri 7 Jan 2000 18:00:00") || e.Due.Day() != 7 {
-			t.Errorf("due %s; %q", e.Due, said)
+		if e := now(); !strings.Contains(said(), "due Fri 7 Jan 2000 18:00:00") || e.Due.Day() != 7 {
+			t.Errorf("due %s; %q", e.Due, said())
 		}
-		days = "2000-01-01 to 2000-01-31" // nothing is left of the second task
+		file("2000-01-01 to 2000-01-31", nil) // nothing is left of the second task
 		again <- struct{}{}
 		time.Sleep(4 * day)
 		started("[]")
