@@ -42,7 +42,7 @@ func moreExcepts(x *found, m *meaning) bool {
 func except(x *found, m *meaning) bool {
 	m.has, m.err = hasExcept, x.of(0).err
 	m.bound[boundExcept] = x.at[0]
-	return x.p.recurs && x.begin > 0
+	return x.p.recurs && (x.begin > 0 || x.p.toks[x.end].mark() == ',')
 }
 
 // bounded reads "until friday": what follows is a text of its own.

@@ -281,7 +281,7 @@ func isoSpan(x *found, m *meaning) bool {
 			}
 		}
 		digits := i - begin
-		if i < len(text) && text[i] == '.' {
+		if i < len(text) && (text[i] == '.' || text[i] == ',') {
 			frac := i + 1
 			for i++; i < len(text) && isDigit(text[i]); i++ {
 			}

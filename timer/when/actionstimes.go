@@ -1,14 +1,51 @@
 package when
 
+import "time"
+
 // Several times, minutes of each hour, and times between two others.
 
 func moreTimes(x *found, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
+	if last := lastOf(b); last.how&clockInPart != 0 && a.clock.how&(clockBare|clockSpoken) != 0 {
+		return false // at 6 and 8 in the evening: the part of the day is that of both
+	}
 	*m = *a
 	m.more = append(append([]clock{}, b.clock), b.more...)
 	if m.subs = nil; b.err != nil {
 		m.err = b.err
 	}
+	return true
+}
+
+// lastOf is the last of several times.
+func lastOf(m *meaning) clock {
+	if n := len(m.more); n > 0 {
+		return m.more[n-1]
+	}
+	return m.clock
+}
+
+// timeInPart reads "8 in the morning" where a time of day is one of several; one that is alone has the part of the day as a part of its own.
+func timeInPart(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	part := uint8(night)
+	if x.isToken(1) {
+		part = x.tok(1).part
+	}
+	c := &m.clock
+	tod, _, why := x.p.timeOfDay(c, part)
+	if why != nil || c.name != 0 || c.how&(clockDotted|clockLength|clockThreeDigits) != 0 {
+		return false
+	}
+	c.mer = 'a'
+	if tod >= 12*time.Hour {
+		c.mer = 'p'
+	}
+	if c.hour = int8(tod/time.Hour) % 12; c.hour == 0 {
+		c.hour = 12
+	}
+	c.how = c.how&^(clockBare|clockLone|clockSpoken) | clockInPart
+	c.end = uint16(x.stop())
 	return true
 }
 

@@ -186,7 +186,7 @@ func (t *token) number(low string, i int) int {
 func (t *token) word(v map[string]entry, low string, i int) int {
 	begin := i
 	if low[i] == 'p' && i+1 < len(low) && (isDigit(low[i+1]) || low[i+1] == 't' && i+2 < len(low) && isDigit(low[i+2])) {
-		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '.' && i+1 < len(low) && isDigit(low[i+1])) {
+		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || (low[i] == '.' || low[i] == ',') && i+1 < len(low) && isDigit(low[i+1])) {
 			i++
 		}
 		t.set = cISO

@@ -126,6 +126,7 @@ const (
 	clockSaid                    // "at" stood before it
 	clockColon                   // hh:mm in digits
 	clockThreeDigits             // 730
+	clockInPart                  // 8 in the morning
 )
 
 // clock is a time of day as a text has it.

@@ -461,6 +461,10 @@ func recurrences() []row {
 		// Several times, minutes of each hour, and times between two others.
 		{"TIME", "CLOCK", asIs},
 		{"TIME", "WEAK", asIs},
+		{"TIME", "CLOCK in the DAYPART", timeInPart},
+		{"TIME", "WEAK in the DAYPART", timeInPart},
+		{"TIME", "CLOCK at night", timeInPart},
+		{"TIME", "WEAK at night", timeInPart},
 		{"TIMES", "TIME", asIs},
 		{"TIMES", "TIME , at? TIMES", moreTimes},
 		{"TIMES", "TIME ,? and|& at? TIMES", moreTimes},
