@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -47,4 +48,21 @@ func Within(ctx context.Context, c clock.Clock, bound time.Duration) (context.Co
 		}
 	}()
 	return limited, func() { cancel(nil) }
+}
+
+// ErrUnread is why a context of WhileRead has ended: nobody can read any more what is written.
+var ErrUnread = errors.New("nobody reads the answer")
+
+// WhileRead is ctx for as long as somebody can read what is written to w.
+func WhileRead(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
+	reading, cancel := context.WithCancelCause(ctx)
+	gone := ReaderGone(w)
+	go func() {
+		select {
+		case <-gone:
+			cancel(ErrUnread)
+		case <-reading.Done():
+		}
+	}()
+	return reading, func() { cancel(nil) }
 }

@@ -258,3 +258,13 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	}
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
+
+// NoRunner says when nobody would run what is waited for.
+func NoRunner(ctx context.Context, s *cli.Call, st state.Store) {
+	if _, led, err := runner.Led(ctx, st); err != nil || led {
+		return
+	}
+	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
+		s.WarnAll(Hands{Runner: RunnerNone}.Warnings())
+	}
+}

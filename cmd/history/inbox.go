@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +14,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 const (
-	takeLength   = 10 * time.Minute // of --take alone
-	takeMost     = 24 * time.Hour
 	inboxRows    = 20  // on a terminal
 	inboxAnswers = 100 // elsewhere
 )
@@ -71,12 +69,11 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 
 // inboxOptions is a call of inbox without a word or a flag left to read but the IDs.
 type inboxOptions struct {
-	zone  *time.Location
-	query state.Query
-	take  time.Duration // 0: nothing is taken
-	wait  bool
-	most  time.Duration // 0: no bound
-	dry   bool          // nothing is taken, only said what would be
+	tasks.Mail
+	zone *time.Location
+	wait bool
+	most time.Duration // 0: no bound
+	dry  bool          // nothing is taken, only said what would be
 }
 
 func newInbox(s *cli.Call) (o inboxOptions, err error) {
@@ -96,7 +93,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		return o, cli.GoesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
 	}
 	if s.Opt.Has("take") {
-		if o.take, err = takeSpan(s.Opt.Text("take")); err != nil {
+		if o.Take, err = view.TakeSpan(s.Opt.Text("take")); err != nil {
 			return o, err
 		}
 	}
@@ -106,47 +103,23 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		}
 	}
 	if s.Opt.Has("since") {
-		o.query.Since = strings.TrimSpace(s.Opt.Text("since"))
-		if state.CheckCursor(o.query.Since) != nil {
-			return o, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("since"), cli.Quote(o.query.Since)),
+		o.Query.Since = strings.TrimSpace(s.Opt.Text("since"))
+		if state.CheckCursor(o.Query.Since) != nil {
+			return o, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("since"), cli.Quote(o.Query.Since)),
 				problem.T(`take the "cursor" of an earlier answer of inbox, or leave it out`))
 		}
 	}
-	o.query.Limit = inboxAnswers
+	o.Query.Limit = inboxAnswers
 	if _, terminal := s.Width(); terminal && !s.InJSON {
-		o.query.Limit = inboxRows
+		o.Query.Limit = inboxRows
 	}
 	if s.Opt.Has("limit") {
-		o.query.Limit = s.Opt.Int("limit")
+		o.Query.Limit = s.Opt.Int("limit")
 	}
 	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
 	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(word string) bool { return !strings.Contains(word, "/") })
-	o.query.Free = o.take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
+	o.Query.Free = o.Take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
 	return o, nil
-}
-
-// takeSpan reads how long --take leases; nothing is takeLength.
-func takeSpan(text string) (time.Duration, error) {
-	if strings.TrimSpace(text) == "" {
-		return takeLength, nil
-	}
-	d, err := when.Duration(text)
-	if err != nil {
-		return 0, cli.Explain(err).About(problem.Option("take"))
-	}
-	if d <= 0 || d > takeMost {
-		return 0, problem.Of(problem.T("%s %s is no time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
-	}
-	return d, nil
-}
-
-// mail is what a look at the inbox has found.
-type mail struct {
-	items    []state.Item
-	more     int
-	problems []state.Problem
-	now      time.Time
-	until    time.Time // of the lease; zero: nothing was taken
 }
 
 func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
@@ -156,29 +129,29 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	s.DryRun = false // the lines are those of a look, which changes nothing
 	var failed []view.PickError
-	if o.query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
+	if o.Query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
 		return err
 	}
-	if len(failed) > 0 && len(o.query.Tasks) == 0 {
-		if word := s.Args[0]; o.take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
+	if len(failed) > 0 && len(o.Query.Tasks) == 0 {
+		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
 			return problem.Of(problem.T("is %s how long %s leases? It is no duration, and no task has that ID", cli.Quote(word), problem.Option("take")),
 				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
 		}
 		return failed[0].Problem
 	}
-	m, err := o.look(ctx, s, st)
-	if err == nil && o.wait && len(m.items) == 0 {
+	m, err := o.Look(ctx, st, s.Clock)
+	if err == nil && o.wait && len(m.Items) == 0 {
 		m, err = o.await(ctx, s, st)
 	}
 	if err != nil {
 		return err
 	}
-	waited := o.wait && len(m.items) == 0
-	s.WarnOf(m.problems)
+	waited := o.wait && len(m.Items) == 0
+	s.WarnOf(m.Problems)
 	tellMail(ctx, s, st, &o, m, failed, waited)
-	if o.take > 0 && len(m.items) > 0 && !o.dry {
+	if o.Take > 0 && len(m.Items) > 0 && !o.dry {
 		if err := s.Flush(); err != nil {
-			return giveBack(ctx, s, st, m, err)
+			return view.GiveBack(ctx, st, m, err)
 		}
 	}
 	switch {
@@ -187,134 +160,29 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	case len(failed) > 0:
 		return view.TellPicks(ctx, s, failed)
 	}
-	return view.Incomplete(m.problems)
+	return view.Incomplete(m.Problems)
 }
 
-// giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
-func giveBack(ctx context.Context, s *cli.Call, st state.Mail, m mail, lost error) error {
-	ids := make([]string, len(m.items))
-	for i, item := range m.items {
-		ids[i] = item.ID
-	}
-	p := cli.Explain(lost)
-	why := problem.T("%s; what was taken has been given back", p.Message)
-	for some := range slices.Chunk(ids, giveBackMost) {
-		// As seen from the end of our leases they are free, and a lease that ends with this moment is none.
-		if _, _, _, err := st.Take(context.WithoutCancel(ctx), state.Query{Tasks: some}, m.until, m.now); err != nil {
-			why = problem.T("%s; what was taken stays so until %s: %s", p.Message, m.until.Format(time.RFC3339), cli.Explain(err).Message)
-			break
-		}
-	}
-	return p.Saying(why)
-}
-
-// giveBackMost is how many items are given back at once: a Take that leases until the past takes no more.
-const giveBackMost = 256
-
-// look looks once, and takes what it finds when it is to.
-func (o *inboxOptions) look(ctx context.Context, s *cli.Call, st state.Mail) (m mail, err error) {
-	m.now = s.Clock.Now()
-	if o.take > 0 {
-		m.until = m.now.Add(o.take)
-	}
-	if o.take > 0 {
-		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
-		inTurn(m.items)
-		return m, err
-	}
-	q := o.query
-	q.Now = m.now
-	m.items, m.more, m.problems, err = st.Inbox(ctx, q)
-	inTurn(m.items)
-	return m, err
-}
-
-// inTurn puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
-// them ended first says nothing.
-func inTurn(items []state.Item) {
-	for from, to := 0, 0; from < len(items); from = to {
-		to = from + 1
-		due := items[from].Line.Due
-		for to < len(items) && due != nil && items[to].Line.Due != nil && items[to].Line.Due.Equal(*due) {
-			to++
-		}
-		slices.SortStableFunc(items[from:to], func(a, b state.Item) int { return state.CompareIDs(a.Line.TaskID, b.Line.TaskID) })
-	}
-}
-
-// await looks again whenever something has come, or a lease has run out, until there is something or the bound is reached. The watch
-// is set before the look, so that nothing comes in between.
-func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (mail, error) {
+// await blocks until there is something, or the bound is reached.
+func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (tasks.Found, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
 		limited, cancel = cli.Within(ctx, s.Clock, o.most)
 	}
 	defer cancel()
-	changed, err := st.WatchMail(limited)
-	if err != nil {
-		return mail{}, err
+	handover.NoRunner(limited, s, st)
+	limited, stop := cli.WhileRead(limited, s.World.Out)
+	defer stop()
+	f, err := o.Mail.Await(limited, st, s.Clock)
+	switch {
+	case err == nil || limited.Err() == nil:
+		return f, err
+	case ctx.Err() != nil:
+		return f, ctx.Err()
+	case errors.Is(context.Cause(limited), cli.ErrUnread):
+		return f, cli.ExitCode(cli.ExitFailed) // nobody reads what would be taken
 	}
-	noRunner(limited, s, st)
-	gone := readerGone(s.World.Out)
-	for {
-		free, err := o.nextFree(limited, st)
-		if err != nil && limited.Err() == nil {
-			return mail{}, err
-		}
-		m, err := o.look(limited, s, st)
-		switch {
-		case ctx.Err() != nil:
-			return m, ctx.Err()
-		case limited.Err() != nil && (err != nil || len(m.items) == 0):
-			return mail{now: s.Clock.Now()}, nil
-		case err != nil || len(m.items) > 0:
-			return m, err
-		}
-		nap, wake := context.WithCancel(limited)
-		expired := make(chan struct{})
-		if !free.IsZero() {
-			go func() {
-				if s.Clock.Until(nap, free) == nil {
-					close(expired)
-				}
-			}()
-		}
-		select {
-		case <-limited.Done():
-		case <-changed:
-		case <-expired:
-		case <-gone:
-			wake()
-			return mail{}, cli.ExitCode(cli.ExitFailed) // nobody reads what would be taken
-		}
-		wake()
-	}
-}
-
-// nextFree is when the first lease of what is asked for runs out; zero: none does.
-func (o *inboxOptions) nextFree(ctx context.Context, st state.Mail) (first time.Time, err error) {
-	if !o.query.Free {
-		return first, nil
-	}
-	q := o.query
-	q.Free, q.Limit = false, 0
-	items, _, _, err := st.Inbox(ctx, q)
-	for _, i := range items {
-		if !i.Leased.IsZero() && (first.IsZero() || i.Leased.Before(first)) {
-			first = i.Leased
-		}
-	}
-	return first, err
-}
-
-// noRunner says when nobody would run what is waited for.
-func noRunner(ctx context.Context, s *cli.Call, st state.Store) {
-	if _, led, err := runner.Led(ctx, st); err != nil || led {
-		return
-	}
-	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		s.WarnAll(handover.Hands{Runner: handover.RunnerNone}.Warnings())
-	}
+	return tasks.Found{Now: s.Clock.Now()}, nil
 }
 
 // again is the same call.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // TestInboxTypesAreInDocs requires that each type of item has its line in docs/inbox.md, and is in the schema of the answer.
@@ -17,7 +18,7 @@ func TestInboxTypesAreInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	field, _ := reflect.TypeFor[itemJSON]().FieldByName("Type")
+	field, _ := reflect.TypeFor[view.ItemJSON]().FieldByName("Type")
 	seen := 0
 	for _, file := range clitest.Sources(t, "../../state/mail.go") {
 		ast.Inspect(file, func(n ast.Node) bool {

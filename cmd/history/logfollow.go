@@ -78,7 +78,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	}
 	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
 	defer f.close()
-	gone := readerGone(s.World.Out)
+	gone := cli.ReaderGone(s.World.Out)
 	over, err := f.begin(limited, known)
 	for err == nil && !over {
 		if err = s.Flush(); err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package history
+package cli
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readerGone returns a channel that is closed when nobody can read any more what is written to w, as when a pipe's other end was closed:
+// ReaderGone returns a channel that is closed when nobody can read any more what is written to w, as when a pipe's other end was closed:
 // a program that only writes now and then would learn it with its next word, and keep a pipeline waiting for that. The system
 // tells; a goroutine stays behind until it does.
-func readerGone(w io.Writer) <-chan struct{} {
+func ReaderGone(w io.Writer) <-chan struct{} {
 	gone := make(chan struct{})
 	f, ok := w.(*os.File)
 	if !ok {

@@ -1,0 +1,264 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// itemMost is how many bytes of text an item has at the most.
+const itemMost = 4 << 10
+
+// ItemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
+type ItemJSON struct {
+	ID          string         `json:"id"`
+	TaskID      string         `json:"task_id"`
+	Type        string         `json:"type" jsonschema:"message, failure, result, missed, wait or undelivered" enum:"message failure result missed wait undelivered"`
+	At          time.Time      `json:"at"`
+	Due         *time.Time     `json:"due,omitempty"`
+	LateSeconds *float64       `json:"late_seconds,omitempty"`
+	Description *string        `json:"description,omitempty"`
+	Text        string         `json:"text"`
+	Truncated   bool           `json:"truncated,omitempty"`
+	Whole       cli.ArgvOrNull `json:"whole,omitempty" jsonschema:"where it is truncated: the command that shows all that is kept"`
+	Outcome     *string        `json:"outcome,omitempty" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string        `json:"reason,omitempty"`
+	ExitCode    *int           `json:"exit_code,omitempty"`
+	Signal      *string        `json:"signal,omitempty"`
+	Count       int            `json:"count" jsonschema:"of a range of instants that ended alike"`
+	Channel     *string        `json:"channel,omitempty" jsonschema:"that could not be told"`
+	Cursor      string         `json:"cursor"`
+	LeasedUntil *time.Time     `json:"leased_until,omitempty"`
+	Prefix      *string        `json:"prefix,omitempty" jsonschema:"what stands in front where somebody is told: neither text nor description has it; absent: nothing"`
+}
+
+// AddPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
+// task that is no more only the latter is known.
+func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
+	if len(rows) == 0 {
+		return
+	}
+	standing := ""
+	if config, err := s.Settings(); err == nil {
+		standing = config.Notify.Prefix
+	}
+	find, err := st.Finder(ctx)
+	known := map[string]string{}
+	for i := range rows {
+		id := rows[i].TaskID
+		prefix, there := known[id]
+		if !there {
+			prefix = standing
+			if err == nil {
+				if found, e := find(ctx, id); e == nil && len(found) == 1 && (found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
+					prefix = found[0].Task.Policy.Prefix
+				}
+			}
+			known[id] = prefix
+		}
+		if rows[i].Type != state.ItemWait {
+			rows[i].Prefix = cli.OrNull(prefix)
+		}
+	}
+}
+
+// AsItemJSON is an item with its text.
+func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) ItemJSON {
+	l := i.Line
+	j := ItemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
+		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1), Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
+		LeasedUntil: cli.Instant(i.Leased, zone)}
+	if !i.Leased.After(now) { // it has run out
+		j.LeasedUntil = nil
+	}
+	if l.Due != nil {
+		j.Due = cli.Instant(*l.Due, zone)
+	}
+	if l.Started != nil {
+		j.LateSeconds = &l.Late
+	}
+	j.Text, j.Truncated = itemText(ctx, st, l, zone)
+	if j.Truncated {
+		j.Whole = problem.To("log", state.OccurrenceID(l.TaskID, l.Number)).Words("")
+	}
+	return j
+}
+
+// itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
+// from its end; of everything else what became of it, and what the command wrote.
+func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
+	switch l.Inbox {
+	case state.ItemMessage, state.ItemWait:
+		if len(l.Text) <= itemMost {
+			return l.Text, false
+		}
+		cut := itemMost
+		for cut > 0 && !utf8.RuneStart(l.Text[cut]) {
+			cut--
+		}
+		return l.Text[:cut], true
+	case state.ItemUndelivered:
+		return ToldWords(l), false
+	case state.ItemMissed:
+		return missedWords(l, zone), false
+	}
+	words := ""
+	if l.Inbox != state.ItemResult {
+		words = OutcomeWords(l) + "\n"
+	}
+	text, truncated = outputTails(ctx, st, l, itemMost-len(words))
+	return strings.TrimRight(words+text, "\n"), truncated
+}
+
+// missedWords says which occurrences did not come, and why.
+func missedWords(l state.Line, zone *time.Location) string {
+	text := OutcomeWords(l)
+	if l.Due != nil {
+		text += ": due " + Stamp(l.Due.In(zone))
+	}
+	if l.DueLast != nil {
+		text += " to " + Stamp(l.DueLast.In(zone))
+	}
+	return text
+}
+
+// outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
+func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
+	half := int64(max(most, 2)) / 2
+	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
+	for i, stream := range []struct {
+		from state.Stream
+		was  state.Output
+	}{{stdout, l.Stdout}, {stderr, l.Stderr}} {
+		if stream.was.Bytes == 0 {
+			continue
+		}
+		tail, cut, err := output.Tail(ctx, stream.from, room[i])
+		if err != nil {
+			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
+			if errors.Is(err, fs.ErrNotExist) {
+				note = fmt.Sprintf("(output of %d bytes is no longer kept)\n", stream.was.Bytes)
+			}
+			text, truncated = text+note, true
+			continue
+		}
+		text += strings.ToValidUTF8(string(tail), "\uFFFD")
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		truncated = truncated || cut || stream.was.Truncated
+	}
+	return text, truncated
+}
+
+// Fields are the item for a pipe.
+func (j ItemJSON) Fields() string {
+	outcome := "-"
+	switch {
+	case j.Outcome != nil:
+		outcome = *j.Outcome
+	case j.Channel != nil:
+		outcome = cli.ChannelName(*j.Channel)
+	}
+	text := cli.Visible(j.Text)
+	if j.Truncated {
+		text += " … (" + cli.ShellLine(j.Whole) + ")"
+	}
+	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, cli.Visible(cli.Deref(j.Description)), text}, "\t")
+}
+
+// Taken is until when somebody has the item, for a pipe.
+func (j ItemJSON) Taken() string {
+	if j.LeasedUntil == nil {
+		return "-"
+	}
+	return j.LeasedUntil.Format(time.RFC3339)
+}
+
+// mailLines is how many lines of an item's text a list of all shows.
+const mailLines = 3
+
+// Show writes an item for a person: a line, the ID as wide as those of its neighbours, and what it says below it, all of it when it was
+// asked for. Who has it is said of an instant.
+func (j ItemJSON) Show(o *cli.Out, width, widest int, now time.Time, whole bool) {
+	what := cli.Visible(cli.Deref(j.Description))
+	if what == "" {
+		what = j.TaskID
+	}
+	head := "  " + j.At.Format("15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(j.Type, len(state.ItemUndelivered)) + "  " + what
+	if j.LeasedUntil != nil && j.LeasedUntil.After(now) {
+		head += " (taken until " + j.LeasedUntil.Format("15:04:05") + ")"
+	}
+	o.Line("%s", cli.Fit(head, width))
+	j.showText(o, width, whole)
+}
+
+// showText writes an item's text below its line. A message that is all in that line is not told twice.
+func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
+	if j.Text == "" || j.Text == cli.Deref(j.Description) {
+		return
+	}
+	lines := strings.Split(j.Text, "\n")
+	left := 0
+	if !whole && len(lines) > mailLines {
+		left = len(lines) - mailLines
+		switch {
+		case j.Type == state.ItemMessage || j.Type == state.ItemWait:
+			lines = lines[:mailLines]
+		case j.Type == state.ItemResult:
+			lines = lines[left:]
+		default: // how it ended, and its last lines
+			lines = append(lines[:1:1], lines[len(lines)-mailLines+1:]...)
+		}
+	}
+	for _, line := range lines {
+		o.Line("%s", cli.Fit("            "+strings.ReplaceAll(cli.Visible(line), `\t`, "\t"), max(width, 20)))
+	}
+	switch {
+	case j.Truncated && whole:
+		o.Line("            … all that is kept: %s", cli.ShellLine(j.Whole))
+	case left > 0 || j.Truncated:
+		o.Line("            … more: ouro-timer inbox %s", j.ID)
+	}
+}
+
+const (
+	takeLength = 10 * time.Minute // of --take alone
+	takeMost   = 24 * time.Hour
+)
+
+// TakeSpan reads how long --take leases; nothing is takeLength.
+func TakeSpan(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "" {
+		return takeLength, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		return 0, cli.Explain(err).About(problem.Option("take"))
+	}
+	if d <= 0 || d > takeMost {
+		return 0, problem.Of(problem.T("%s %s is no time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
+	}
+	return d, nil
+}
+
+// GiveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
+func GiveBack(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
+	p := cli.Explain(lost)
+	if err := f.GiveBack(ctx, st); err != nil {
+		return p.Saying(problem.T("%s; what was taken stays so until %s: %s", p.Message, f.Until.Format(time.RFC3339), cli.Explain(err).Message))
+	}
+	return p.Saying(problem.T("%s; what was taken has been given back", p.Message))
+}
