@@ -153,6 +153,16 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// IsPiped reports whether a stream is a pipe or a file, from which more than nothing may come.
+func IsPiped(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeDevice == 0
+}
+
 // Width is the number of columns of the terminal that the answer goes to; false when it goes elsewhere.
 func (o *Out) Width() (int, bool) { return TerminalWidth(o.world.Out, o.world.Getenv) }
 

@@ -9,12 +9,14 @@ func ForeignCommands() map[string]string {
 		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s", "sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",
 
 		"add": atCall, "create": atCall, "new": atCall, "schedule": atCall, "schedule-call": atCall, "schedule-task": atCall,
-		"schedule-agent-task": atCall, "scheduleagenttask": atCall, "batch": atCall, "systemd-run": atCall, "once": atCall, "in": atCall,
+		"schedule-agent-task": atCall, "scheduleagenttask": atCall, "systemd-run": atCall, "batch": nowCall, "nohup": nowCall, "pueue": nowCall, "once": atCall, "in": atCall,
 		"remind": remindCall, "reminder": remindCall, "remindme": remindCall, "remind-me": remindCall, "schedule-message": remindCall,
 		"set-reminder": remindCall, "create-reminder": remindCall, "add-reminder": remindCall,
-		"cron": cronCall, "crontab": cronCall, "manage-cron": cronCall, "every": cronCall, "repeat": cronCall, "recurring": cronCall,
+		"crontab":     cronCall + " (and ouro-timer ls, ouro-timer rm ID, ouro-timer import crontab --user)",
+		"supercronic": "run (and ouro-timer import crontab FILE --write)",
+		"cron":        cronCall, "anacron": cronCall, "fcron": cronCall, "manage-cron": cronCall, "every": cronCall, "repeat": cronCall, "recurring": cronCall,
 
-		"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "reminders": "ls", "pending": "ls", "timers": "ls", "list-timers": "ls", "list-calls": "ls",
+		"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "reminders": "ls", "pending": "ls", "timers": "ls", "list-timers": "ls", "systemctl": "ls", "list-calls": "ls",
 		"list-tasks": "ls", "list-jobs": "ls", "list-reminders": "ls", "list-scheduled-tasks": "ls", "list-scheduled-messages": "ls", "status": "ls",
 		"info": "show ID", "get": "show ID", "describe": "show ID", "get-task": "show ID",
 		"history": "log", "logs": "log", "journal": "log", "runs": "log",
@@ -40,6 +42,7 @@ func ForeignCommands() map[string]string {
 // The calls that several names lead to.
 const (
 	atCall     = "at tomorrow 10am -- COMMAND"
+	nowCall    = "at now -- COMMAND"
 	remindCall = `at in 20 minutes --task "call Bob"`
 	cronCall   = "at '0 9 * * 1-5' -- COMMAND"
 	editCall   = "edit ID +30m"

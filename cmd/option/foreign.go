@@ -16,7 +16,7 @@ type ForeignOption struct {
 func ForeignOptions() []ForeignOption { return foreignOptions }
 
 // foreignOptions are what other systems call what an option here says, or an argument, by the commands that people try them
-// with: what to type instead. Names are in small letters, with - for _.
+// with: what to type instead. Names are in small letters, with - for _; those of one letter as they are.
 var foreignOptions = []ForeignOption{
 	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is no option: ouro-timer at tomorrow 10am --task TEXT"},
 	{"wait", "when time date at time-expression", "the time is no option: ouro-timer wait 5m TASK, or --until 22:00"},
@@ -37,6 +37,16 @@ var foreignOptions = []ForeignOption{
 	{"at edit", "marker message-prefix", "write --prefix TEXT"},
 	{"at edit", "misfire missed-runs misfire-policy", "write --catchup once, all or skip"},
 	{"at edit", "email mail recipient to notify-email", "write --notify email:bob@example.org"},
+	{"at", "l", "what at -l and atq list: ouro-timer ls"},
+	{"at", "r", "what at -r and atrm remove: ouro-timer rm ID"},
+	{"at", "m", "who is told when it has run: --notify email:bob@example.org --notify-on always"},
+	{"at", "M", "nobody is told with --notify-on never"},
+	{"at", "u", "who is told: --notify email:bob@example.org"},
+	{"at", "t", "the time is no option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
+	{"at", "b", "ouro-timer at now -- COMMAND; once the load is low, as batch has it: ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
+	{"at", "o", "ouro-timer ls --json has each time with its offset"},
+	{"at", "v", "the answer names the time; ouro-timer when WORDS explains it"},
+	{"at", "V", "ouro-timer version"},
 	{"wait", "mode value", "the words are arguments: ouro-timer wait delay 30 'check the oven'"},
 	{"wait", "task message text description payload", "the task follows the time: ouro-timer wait 5m check the oven"},
 	{"wait", "timeout max-seconds max-wait", "write --max DURATION"},
@@ -52,7 +62,9 @@ var foreignOptions = []ForeignOption{
 
 // Foreign is what to type instead of an option of another system; empty for a word that is none we know.
 func Foreign(word, command string) string {
-	word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	if len(word) > 1 {
+		word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	}
 	for _, o := range foreignOptions {
 		if slices.Contains(strings.Fields(o.Commands), command) && slices.Contains(strings.Fields(o.Options), word) {
 			if command == "edit" {

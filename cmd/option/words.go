@@ -157,7 +157,7 @@ func (r *reader) long(w string) error {
 		r.line.Help = true
 		return nil
 	case o == nil:
-		return r.unknown("--" + name)
+		return r.unknown("--"+name, name)
 	case o.Kind == Flag && has && value != "true" && value != "false" && !slices.Contains(o.Choices, value):
 		return problem.Of(problem.T("--%s takes no value", name), problem.T("write --%s alone", name))
 	case o.Kind == Flag && !has:
@@ -209,7 +209,7 @@ func (r *reader) cluster(w string) error {
 			r.line.Help = true
 			continue
 		case o == nil:
-			return r.unknown(w)
+			return r.unknown(w, short)
 		case o.Kind == Flag:
 			if err := r.take(*o, "-"+short, "true"); err != nil {
 				return err
@@ -287,9 +287,8 @@ func checkNumber(o Option, flag, value string) error {
 	return nil
 }
 
-// unknown refuses an option that the command does not have, by name, with the nearest one.
-func (s Syntax) unknown(flag string) error {
-	word := strings.TrimLeft(flag, "-")
+// unknown refuses an option that the command does not have, the word of a flag, by name, with the nearest one.
+func (s Syntax) unknown(flag, word string) error {
 	var names []string
 	for _, o := range s.Options {
 		for _, n := range o.Names() {

@@ -4,6 +4,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -151,7 +152,7 @@ func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	}
 	c := tasks.Adding(WorldOf(s), spec)
 	if err := c.Apply(ctx); err != nil {
-		return Draft{}, notTime(s, spec, err)
+		return Draft{}, notTime(s, spec, otherAt(s, spec, err))
 	}
 	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), otherShell(c)...)}, nil
 }
@@ -174,6 +175,33 @@ func wordsBeside(s *cli.Call, form when.Form) error {
 	}
 	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",
 		problem.Set("task", words), problem.Set("c", words), problem.Set(problem.Command, s.Args)))
+}
+
+// queue is what at(1) calls a queue.
+var queue = regexp.MustCompile(`^[A-Za-z]$`)
+
+// otherAt looks for letters that say something else to at(1), where what they say here is refused: -q QUEUE, -c JOB and -d JOB.
+func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
+	typed := s.Opt.Typed()
+	var e *when.Error
+	if typed["quiet"] == "q" && len(s.Args) > 0 && queue.MatchString(s.Args[0]) && errors.As(err, &e) && e.Code == when.CodeNotUnderstood {
+		at := append(s.Args[1:], "10:00")
+		return problem.New(problem.NotUnderstood, problem.T("%s is no part of a time", cli.Quote(s.Args[0])),
+			problem.T("-q prints the ID alone, and there are no queues: %s", problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))
+	}
+	if spec.When != nil {
+		return err
+	}
+	isJob := func(text string) bool {
+		return text != "" && strings.Trim(text, "0123456789") == "" || state.WholeID(text)
+	}
+	switch {
+	case isJob(s.Opt.Text("c")):
+		return problem.As(err).Advising(problem.T("what at -c shows: %s; a line for the shell needs a time, too", problem.To("show", "ID")))
+	case typed["description"] == "d" && isJob(s.Opt.Text("description")):
+		return problem.As(err).Advising(problem.T("what at -d removes: %s; a description needs a time, too", problem.To("rm", "ID")))
+	}
+	return err
 }
 
 // notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the

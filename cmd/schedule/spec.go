@@ -119,6 +119,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.OwnTerminal(s.World) },
+		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
 	}
 }

@@ -86,5 +86,6 @@ type World struct {
 	Around   func() (*Surroundings, error)
 	Environ  func() []string
 	Terminal func() string // the one that the request was made on; empty for none
+	Piped    bool          // standard input may have a script that nobody has asked for
 	Programs *needs.Finder
 }
