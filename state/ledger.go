@@ -108,7 +108,7 @@ func (l Line) Counts() bool {
 	return l.Type == LineOccurrence || l.Type == LineManual || l.Type == LineTask && l.Event == EventClock
 }
 
-// TaskLine is the ledger's line about a change of a task, as the task stands after it; a zero due instant is left out. It says how many
+// TaskLine is the ledger's line about a change of a task, as the task stands after it; a due instant that is zero or not known is left out. It says how many
 // numbers have been given, so that what was claimed before the change and ends after it can be told from what is claimed later. That of
 // the task's making has its text.
 func TaskLine(e Entry, event string, at time.Time) Line {
@@ -121,7 +121,7 @@ func TaskLine(e Entry, event string, at time.Time) Line {
 	case said != l.Description:
 		l.Text = said
 	}
-	if !e.Due.IsZero() {
+	if !e.Due.IsZero() && !IsUnscheduled(e.Due) {
 		due := UTC(e.Due)
 		l.Due = &due
 	}

@@ -148,11 +148,12 @@ func DueBy(ctx context.Context, st Tasks, t time.Time, yield func(Entry) bool) (
 	return each(ctx, l, yield)
 }
 
-// Next returns the earliest instant after the given one at which a runner has to look at a task; false when there is none. It reads names only.
+// Next returns the earliest instant after the given one at which a runner has to look at a task; false when there is none that is known. It
+// reads names only.
 func Next(ctx context.Context, st Tasks, after time.Time) (next time.Time, ok bool, err error) {
 	l, err := st.List(ctx, Pending, Running, Paused)
 	for i := range l.Len {
-		if at := l.Wake(i); at.After(after) && (!ok || at.Before(next)) {
+		if at := l.Wake(i); at.After(after) && !IsUnscheduled(at) && (!ok || at.Before(next)) {
 			next, ok = at, true
 		}
 	}

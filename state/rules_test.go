@@ -348,3 +348,20 @@ type census struct {
 func (c census) Waiting() (int, error)            { return c.waiting, nil }
 func (c census) Pending(string) (int, error)      { return c.pending, nil }
 func (c census) Made(string) ([]time.Time, error) { return c.made, nil }
+
+// TestForgo ends a task that waits for another where it was found to wait in vain, and nothing else.
+func TestForgo(t *testing.T) {
+	line := state.Line{At: hour(9), Outcome: state.Skipped, Reason: "after_ended"}
+	waits := parse(t, "pending 8")
+	waits.Due = state.Unscheduled
+	after, lines, err := state.Forgo(line, hour(9))(waits)
+	if err != nil || after.Phase != state.Ended || !after.Due.Equal(hour(9)) || len(lines) != 2 || lines[0].Event != state.EventMoved || lines[1].Outcome != state.Skipped || !lines[1].Due.Equal(hour(9)) {
+		t.Errorf("%+v %+v %v", after, lines, err)
+	}
+	for _, other := range []string{"pending 8", "paused 8", "ended 8", "removed 8"} {
+		d := parse(t, other)
+		if after, lines, err := state.Forgo(line, hour(9))(d); !errors.Is(err, state.ErrTaken) || len(lines) != 0 || after.Phase != d.Phase {
+			t.Errorf("%s: %+v %+v %v", other, after, lines, err)
+		}
+	}
+}

@@ -76,6 +76,10 @@ type Timing struct {
 	Except     []string `toml:"except,omitempty" json:"except,omitempty"`
 	ExceptDays []string `toml:"except_days,omitempty" json:"except_days,omitempty"`
 
+	// After are the ends of runs of other tasks that a one-shot waits for, all of them: by the ID of each, which end (AfterOK, …). Of a recurring one
+	// the first run counts that ends after Start. Until they have come the task is due at Unscheduled.
+	After map[string]string `toml:"after,omitempty" json:"after,omitempty"`
+
 	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
 	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
 	Jitter string `toml:"jitter,omitempty" json:"jitter,omitempty"`
@@ -216,6 +220,7 @@ func (t Task) Summary() string {
 func (t Task) Clone() Task {
 	t.Run.Argv, t.Run.Agent, t.Run.Env = slices.Clone(t.Run.Argv), slices.Clone(t.Run.Agent), maps.Clone(t.Run.Env)
 	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
+	t.When.After = maps.Clone(t.When.After)
 	t.When.Except, t.When.ExceptDays = slices.Clone(t.When.Except), slices.Clone(t.When.ExceptDays)
 	return t
 }

@@ -445,6 +445,8 @@ func aboutTask(e state.Entry, now time.Time) string {
 		text += ", removed"
 	case !tasks.Live(e):
 		text += ", " + cli.OrElse(e.Tally.Last, string(e.Phase))
+	case state.IsUnscheduled(e.Due):
+		text += ", " + e.Task.When.Text
 	case e.Due.After(now):
 		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
 	default:

@@ -77,7 +77,7 @@ func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning)
 	if !view.Awaited(e) {
 		return nil
 	}
-	if (e.Task.Recurring() || e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && e.Task.Type() != state.TypeWait && !h.Survives() {
+	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && e.Task.Type() != state.TypeWait && !h.Survives() {
 		warnings = append(warnings, rebootWarning())
 	}
 	return append(warnings, h.Warnings()...)

@@ -251,6 +251,8 @@ func dayHead(e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
 		return "Paused"
+	case tasks.Live(e) && state.IsUnscheduled(e.Due):
+		return "After others"
 	case tasks.Live(e):
 		return view.DayName(e.Due.In(now.Location()), now)
 	case e.Phase == state.Removed:
@@ -269,6 +271,9 @@ func dayRow(e state.Entry, now time.Time, width, widest int) string {
 		left, clock, column = shortly(due.Sub(now)), "15:04", 7
 	}
 	at := due.Format(clock)
+	if state.IsUnscheduled(e.Due) && !e.Held {
+		at = cli.Pad("", len(clock))
+	}
 	if e.Held { // nothing comes at that time
 		if at = cli.Pad("", len(clock)); column > 7 {
 			at = cli.Pad("paused", len(clock))
@@ -292,6 +297,8 @@ func dayRow(e state.Entry, now time.Time, width, widest int) string {
 		left = "overdue"
 	case !due.After(now):
 		left = "now"
+	case state.IsUnscheduled(e.Due):
+		left = cli.Visible(e.Task.When.Text)
 	}
 	what := view.Describe(e.Task)
 	if e.Task.Recurring() {

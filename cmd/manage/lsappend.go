@@ -18,6 +18,7 @@ func appendListed(b []byte, j listed) []byte {
 	}
 	b = appendString(b, `,"when":`, &j.When)
 	b = appendInstant(b, `,"due":`, j.Due)
+	b = appendWords(b, `,"after":`, j.After)
 	b = appendString(b, `,"tz":`, &j.TZ)
 	b = appendString(b, `,"description":`, j.Description)
 	b = appendString(b, `,"task":`, j.Task)

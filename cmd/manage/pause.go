@@ -111,7 +111,9 @@ func (a pauseJSON) Text(o *cli.Out) {
 		if h.Already {
 			verb = what + " is paused already"
 		}
-		if h.until.IsZero() {
+		if h.until.IsZero() && state.IsUnscheduled(e.Due) {
+			o.Tell("%s; it comes %s", verb, cli.Visible(e.Task.When.Text))
+		} else if h.until.IsZero() {
 			o.Tell("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		} else {
 			o.Tell("%s until %s", verb, view.Echo(h.until, h.now))
@@ -293,13 +295,13 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 		o.Tell("%s has ended", what)
 		return
 	case !r.was:
-		o.Tell("%s is not paused, due %s", what, view.Echo(*r.Due, now))
+		o.Tell("%s is not paused, due %s", what, view.Coming(r.entry, now))
 		if r.Type == state.TypeWait {
 			o.Talk("hint: to go on waiting: ouro-timer wait --resume %s", r.ID)
 		}
 		return
 	}
-	o.Tell("%s %s, due %s", o.Deed("resumed"), what, view.Echo(*r.Due, now))
+	o.Tell("%s %s, due %s", o.Deed("resumed"), what, view.Coming(r.entry, now))
 	switch {
 	case r.Skipped == 1:
 		o.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))

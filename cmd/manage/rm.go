@@ -11,7 +11,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
@@ -179,7 +178,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 			return err
 		}
 		back, answer.Restored = append(back, e), append(answer.Restored, view.AsJSON(e, now))
-		answer.lines = append(answer.lines, fmt.Sprintf("%s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Echo(e.Due.In(rules.TaskZone(e.Task)), now.In(zone))))
+		answer.lines = append(answer.lines, fmt.Sprintf("%s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Coming(e, now.In(zone))))
 		return nil
 	})
 	failed = append(failed, view.Failed(unchanged)...)

@@ -190,6 +190,8 @@ func (j showJSON) Text(o *cli.Out) {
 		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:
 		field("paused", "until "+view.Echo(*j.ResumeAt, now))
+	case j.Paused && state.IsUnscheduled(e.Due):
+		field("paused", "until ouro-timer resume "+j.ID)
 	case j.Paused:
 		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 	}

@@ -47,7 +47,7 @@ type confirmation struct {
 func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, told handover.Audience, warnings []cli.Warning) confirmation {
 	e := d.Entry
 	j := confirmation{
-		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
+		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
 		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the words do not say it, and it is a look at files of the system
@@ -181,7 +181,7 @@ func (d *Scheduled) see(h handover.Hands, told handover.Audience) {
 
 // zone is where the instants of the answer are shown.
 func (d *Scheduled) zone() *time.Location {
-	if d.Created {
+	if d.Created && !state.IsUnscheduled(d.Due) {
 		return d.Due.Location()
 	}
 	return rules.TaskZone(d.Entry.Task)
@@ -189,15 +189,30 @@ func (d *Scheduled) zone() *time.Location {
 
 // reading is the task's due instant as people read it.
 func (d *Scheduled) reading() string {
-	zone := d.zone()
-	return view.Echo(d.Entry.Due.In(zone), d.Now.In(zone))
+	return view.Coming(d.Entry, d.Now.In(d.zone()))
+}
+
+// others are what else the words of the time could mean.
+func (d *Scheduled) others() []when.Candidate {
+	if d.Sched == nil {
+		return nil
+	}
+	return d.Sched.Others
+}
+
+// comes is a reading as a confirmation has it behind what was scheduled.
+func comes(e state.Entry, reading string) string {
+	if state.IsUnscheduled(e.Due) {
+		return reading
+	}
+	return "for " + reading
 }
 
 // atJSON is the answer in JSON.
 func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
 	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
-		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.Sched.Others)
+		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.others())
 	}
 	return j
 }
@@ -208,9 +223,9 @@ func (d *Scheduled) sentence() string {
 	what, id := cli.Quote(plainWords(e.Task)), e.Task.ID
 	if d.Created {
 		if id == "" {
-			return fmt.Sprintf("%s %s for %s.", cli.DeedOf("Scheduled", d.dry), what, d.reading())
+			return fmt.Sprintf("%s %s %s.", cli.DeedOf("Scheduled", d.dry), what, comes(e, d.reading()))
 		}
-		return fmt.Sprintf("%s %s for %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, d.reading(), id)
+		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, comes(e, d.reading()), id)
 	}
 	stands := "due " + d.reading()
 	switch {

@@ -105,7 +105,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	now := d.Now.In(rules.TaskZone(e.Task))
 	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, d, now.Location(), h, whom, warnings), of: d, h: h, whom: whom, now: now}
 	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
-	if moved {
+	if moved && !state.IsUnscheduled(was.Due) {
 		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
 	}
 	s.Answer(answer)
@@ -129,7 +129,9 @@ func (a editJSON) Text(o *cli.Out) {
 	}
 	what, zone := cli.Quote(plainWords(e.Task)), rules.TaskZone(e.Task)
 	due := "It is due " + a.Reading + "."
-	if !e.Due.After(a.now) { // a distance would say nothing
+	if state.IsUnscheduled(e.Due) {
+		due = "It comes " + a.Reading + "."
+	} else if !e.Due.After(a.now) { // a distance would say nothing
 		due = "It is due " + view.Stamp(e.Due.In(zone)) + "."
 	}
 	fields := strings.ReplaceAll(strings.Join(a.Changed, ", "), "_", "-")
@@ -137,7 +139,7 @@ func (a editJSON) Text(o *cli.Out) {
 	case len(a.Changed) == 0:
 		o.Line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
 	case a.DueBefore != nil:
-		o.Line("%s %s for %s. (ID: %s)", o.Deed("Scheduled"), what, a.Reading, id)
+		o.Line("%s %s %s. (ID: %s)", o.Deed("Scheduled"), what, comes(e, a.Reading), id)
 		o.Line("It was due %s. %s: %s.", view.Stamp(*a.DueBefore), o.Deed("Changed"), fields)
 	default:
 		o.Line("%s %s: %s. %s (ID: %s)", o.Deed("Changed"), what, fields, due, id)

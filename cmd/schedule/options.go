@@ -10,6 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// afterFlag names the tasks that a task runs after, in the place of a time.
+func afterFlag() option.Rows {
+	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in the place of a time: when the run of task ID has ended well, with ID:failed badly, with ID:any however; repeated, all"}}
+}
+
 // agentFlags are the flags of what is told to an agent process.
 func agentFlags() option.Rows {
 	return option.Rows{

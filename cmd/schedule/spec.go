@@ -11,6 +11,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -41,6 +43,7 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 		return spec, err
 	}
 	spec.Zone, spec.Jitter, spec.Share, spec.Expect = textOf(s, "tz"), textOf(s, "jitter"), s.Share, textOf(s, "expect")
+	spec.After = listOf(s, "after")
 	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
 	spec.Description, spec.Text = textOf(s, "description"), textOf(s, "task")
 	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
@@ -121,7 +124,32 @@ func WorldOf(s *cli.Call) tasks.World {
 		Terminal: func() string { return cli.OwnTerminal(s.World) },
 		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
+		Find:     func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) },
 	}
+}
+
+// awaited is the task that another is to wait for: by its ID, the beginning of one, or its key.
+func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
+	st, err := s.Open()
+	if err != nil {
+		return state.Entry{}, err
+	}
+	e, failed, err := view.PickID(ctx, st.Find, id, func(state.Entry) bool { return true })
+	if failed == nil || err != nil {
+		return e, err
+	}
+	if failed.Code == problem.NotFound {
+		_, err = state.Each(ctx, st, func(other state.Entry) bool {
+			if other.Task.Key == id && tasks.Live(other) {
+				e, failed = other, nil
+			}
+			return failed != nil
+		}, state.Pending, state.Running, state.Paused)
+	}
+	if failed != nil && err == nil {
+		err = failed.Problem
+	}
+	return e, err
 }
 
 // scriptMost bounds a script, as every text of a task is bounded.

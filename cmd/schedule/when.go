@@ -128,6 +128,9 @@ const excludedOf = 100
 // readings are the notes on how a time was read, without those of some kinds, and on the days that are left out.
 func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
 	var notes []string
+	if sched == nil { // the task waits for others
+		return nil
+	}
 	for _, note := range sched.Notes {
 		if !slices.Contains(without, note.Kind) {
 			notes = append(notes, note.Text)

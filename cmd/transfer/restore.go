@@ -100,6 +100,10 @@ func back(ctx context.Context, s *cli.Call, st state.Store, line string, have ma
 	if e, is := have[content(t)]; is {
 		return planned(e, "keep"), nil
 	}
+	if len(t.When.After) > 0 { // the IDs of a state folder are given out there
+		return plannedJSON{}, problem.Of(problem.T("task %s waits for others by the IDs that they had there: %s", t.ID, t.When.Text),
+			problem.T("schedule it anew once they are here: %s", problem.To("at").With("after", []string{"ID"}).Running(t.Run.Argv...)))
+	}
 	if _, err := rules.Schedule(t); err != nil {
 		return plannedJSON{}, err
 	}

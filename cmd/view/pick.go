@@ -44,7 +44,11 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	var ids []string
 	for _, e := range fit {
-		p.Candidates = append(p.Candidates, when.Candidate{Text: e.Task.ID, At: e.Due.In(rules.TaskZone(e.Task))})
+		c := when.Candidate{Text: e.Task.ID}
+		if !state.IsUnscheduled(e.Due) {
+			c.At = e.Due.In(rules.TaskZone(e.Task))
+		}
+		p.Candidates = append(p.Candidates, c)
 		ids = append(ids, e.Task.ID)
 	}
 	if len(ids) > 0 {

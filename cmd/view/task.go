@@ -31,7 +31,8 @@ type TaskJSON struct {
 	State       string         `json:"state" enum:"pending running paused ended"`
 	Kind        TaskKind       `json:"kind,omitzero" enum:"once interval cron rrule" jsonschema:"absent: once"`
 	When        string         `json:"when"`
-	Due         *time.Time     `json:"due,omitempty" jsonschema:"absent: nothing comes, as it has ended, or is paused until somebody resumes it"`
+	Due         *time.Time     `json:"due,omitempty" jsonschema:"absent: nothing comes, as it has ended or is paused until somebody resumes it, or what it comes after has not ended"`
+	After       []string       `json:"after,omitempty" jsonschema:"the tasks after whose runs it comes: ID, ID:failed or ID:any"`
 	TZ          string         `json:"tz"`
 	Description *string        `json:"description,omitempty"`
 	Task        *string        `json:"task,omitempty"`
@@ -73,6 +74,9 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	}
 	if e.Task.Policy.NoPrefix {
 		j.Prefix = new(string)
+	}
+	for _, a := range e.Task.When.Awaits() {
+		j.After = append(j.After, a.String())
 	}
 	j.Due = cli.Instant(DueOf(e), zone)
 	if e.Held {
@@ -116,7 +120,7 @@ func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume
 // is due at a time that lies in its pause does not come then.
 func DueOf(e state.Entry) time.Time {
 	switch {
-	case !Awaited(e):
+	case !Awaited(e), state.IsUnscheduled(e.Due):
 		return time.Time{}
 	case e.Held:
 		return dueAfter(e, e.Resume)
@@ -126,6 +130,9 @@ func DueOf(e state.Entry) time.Time {
 
 // dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over then.
 func dueAfter(e state.Entry, resumed time.Time) time.Time {
+	if state.IsUnscheduled(e.Due) {
+		return time.Time{}
+	}
 	if e.Due.After(resumed) {
 		return e.Due
 	}
@@ -166,6 +173,14 @@ func Echo(t, now time.Time) string {
 	}
 	cut := t.Truncate(unit)
 	return when.Echo(cut, now.Add(cut.Sub(t)))
+}
+
+// Coming is when a task is due, as people read it: its instant, or what it waits for.
+func Coming(e state.Entry, now time.Time) string {
+	if state.IsUnscheduled(e.Due) {
+		return cli.Visible(e.Task.When.Text)
+	}
+	return Echo(e.Due.In(now.Location()), now)
 }
 
 // Stamp is an instant as people read it, to the second.

@@ -10,7 +10,8 @@ import (
 )
 
 // agenda is what a runner has to look at some time. Each task on it is in one stage: it waits for an instant, it is due and waits for a
-// place, or it waits for the end of what runs of it and is in neither heap. What is due leaves in order of its instant.
+// place, or it waits for the end of what runs of it, or for something that has no instant, and is in neither heap. What is due leaves in order of
+// its instant.
 //
 // It follows the queue (state.Queue). What the runner does itself it notes at once: where the system does not tell what has changed, it
 // would learn of it too late.
@@ -24,6 +25,8 @@ type agenda struct {
 	resumes map[uint64]time.Time // when the paused ones are to go on
 	// copies are other places in which tasks were seen, as a copy of a file has them: which one counts, the store knows.
 	copies map[uint64][]state.Slot
+	// unscheduled are the tasks that are due at no instant that is known; they are in neither heap.
+	unscheduled map[uint64]bool
 }
 
 // item is a task on the agenda.
@@ -59,7 +62,7 @@ func (i instant) compare(o instant) int {
 }
 
 func newAgenda(lead time.Duration) *agenda {
-	a := &agenda{lead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}}
+	a := &agenda{lead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
 	a.waiting.first = func(x, y *item) bool { return x.at.compare(y.at) < 0 }
 	a.due.first = func(x, y *item) bool { // by their instant, and those of one instant as they were made
 		return cmp.Or(a.wake(x).compare(a.wake(y)), cmp.Compare(x.task, y.task)) < 0
@@ -168,12 +171,20 @@ func (a *agenda) put(s state.Slot) {
 	a.leave(it)
 	it.due = instantOf(s.Due)
 	delete(a.resumes, n)
+	delete(a.unscheduled, n)
 	if !s.Resume.IsZero() {
 		a.resumes[n] = s.Resume
+	}
+	if state.IsUnscheduled(s.Wake()) {
+		a.unscheduled[n] = true
+		return
 	}
 	it.at = a.early(it)
 	a.enter(it, waiting)
 }
+
+// awaited reports whether there is a task that is due some time, or runs.
+func (a *agenda) awaited() bool { return len(a.items) > len(a.unscheduled) }
 
 // moved notes that a task has another due instant, be it paused or not.
 func (a *agenda) moved(id string, due time.Time) {
@@ -201,6 +212,7 @@ func (a *agenda) drop(n uint64) {
 	}
 	delete(a.resumes, n)
 	delete(a.copies, n)
+	delete(a.unscheduled, n)
 }
 
 // at has a task looked at at an instant, whatever it waits for.
@@ -221,7 +233,7 @@ func (a *agenda) hold(id string) {
 
 // ended has a task that waits for an end looked at.
 func (a *agenda) ended(id string) {
-	if it := a.item(id); it != nil && it.stage == holding {
+	if it := a.item(id); it != nil && it.stage == holding && !a.unscheduled[it.task] {
 		it.at = a.early(it)
 		a.enter(it, waiting)
 	}

@@ -21,10 +21,11 @@ type core struct {
 	pick       func(a *agenda, n int) []state.Slot
 	ended      func(a *agenda, id string)
 	passing    func(res rules.Result) bool
+	follow     func(a state.After, w rules.Awaited) (rules.Followed, string)
 	setback    func(b state.Setback, latest time.Time, c state.Clocks) (state.Setback, bool)
 }
 
-var rightly = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, state.Setback.Look}
+var rightly = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, rules.Follow, state.Setback.Look}
 
 // passing reports whether an attempt was kept back by something that passes by itself, and is to be made later.
 func passing(res rules.Result) bool { return res.PutOff != nil }

@@ -49,6 +49,7 @@ type engine struct {
 	behind     map[string]bool  // tasks that are to be moved back once what runs of them has ended
 	catch      bool             // some of that has ended
 	delays     map[string]delay // tasks whose start was put off
+	chains     chains
 }
 
 // run is an open claim of ours.
@@ -80,7 +81,7 @@ func newEngine(o Options, host Host) *engine {
 		ahead = 0
 	}
 	return &engine{Options: o, core: rightly, host: host, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
-		said: map[string]bool{}, stuck: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}}
+		said: map[string]bool{}, stuck: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
 }
 
 // schedule reads a task's schedule once for each revision. The words are compared, too: somebody may have edited the file.
@@ -265,13 +266,16 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 	if err != nil {
 		return o, err
 	}
-	g.agenda.take(slots, whole)
+	g.agenda.take(g.chains.watch(slots), whole)
+	if g.followUp(ctx, now) {
+		o.sooner(now.Add(againPause))
+	}
 	if now.Before(g.looked.Add(-time.Second)) {
 		g.agenda.rearm()
 	}
 	g.looked = now
 	g.fill(ctx, now, g.MaxParallel()-g.busy())
-	o.pending = len(g.agenda.items) > 0
+	o.pending = g.agenda.awaited()
 	if again > 0 && o.pending {
 		o.sooner(now.Add(again))
 	}

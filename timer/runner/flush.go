@@ -73,6 +73,7 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 			}
 			g.left(e.Record)
 			g.catch = g.catch || g.behind[e.Record.Task.ID]
+			g.chains.changed(e.Record.Task.ID)
 			g.Ended(e.Record, e.Line)
 			if e.Line.Stop != "" {
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)

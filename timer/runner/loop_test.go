@@ -54,7 +54,7 @@ func (p *pretend) Start(_ context.Context, r state.Record, _ []string, _, _ stat
 	n, _ := state.IDNumber(r.Task.ID)
 	p.started = append(p.started, fmt.Sprintf("m%03d/%d@%v", n+1, r.Number, time.Since(p.epoch)))
 	c := &pretended{done: make(chan struct{}), stop: make(chan struct{}, 1), begin: time.Now()}
-	if p.fails {
+	if p.fails || len(r.Task.Run.Argv) > 0 && r.Task.Run.Argv[0] == "false" {
 		c.code = 1
 	}
 	takes := p.takes

@@ -19,6 +19,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 	}{
 		{"due", !dueA.Equal(dueB)},
 		{"when", a.When.Text != b.When.Text || a.When.Form != b.When.Form || a.When.Wall != b.When.Wall},
+		{"after", !maps.Equal(a.When.After, b.When.After)},
 		{"kind", a.When.Kind != b.When.Kind},
 		{"tz", a.When.Zone != b.When.Zone},
 		{"start", recurring && !a.When.Start.Equal(b.When.Start)},

@@ -39,7 +39,7 @@ func (c *Change) checkTime() error {
 		return err
 	}
 	origin, err := c.Origin()
-	if err != nil {
+	if err != nil || state.IsUnscheduled(due) {
 		return err
 	}
 	limits := config.Limits

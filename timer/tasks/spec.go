@@ -25,6 +25,7 @@ type Spec struct {
 	Jitter     *string
 	Share      *Share // of a span that many tasks are dealt out over
 	Expect     *string
+	After      []string // in the place of a time: ID, ID:ok, ID:failed, ID:any of tasks whose runs are waited for; nil: not said
 
 	// The name that the task has once, and whether what has it already is changed to this.
 	Key     *string
@@ -88,4 +89,5 @@ type World struct {
 	Terminal func() string // the one that the request was made on; empty for none
 	Piped    bool          // standard input may have a script that nobody has asked for
 	Programs *needs.Finder
+	Find     func(ctx context.Context, id string) (state.Entry, error) // the task that an ID, the beginning of one or a key names
 }

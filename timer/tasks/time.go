@@ -20,6 +20,9 @@ import (
 
 // time gives the task its time, when the request says one or changes the bounds, the zone or the jitter of the one there is.
 func (c *Change) time(ctx context.Context) error {
+	if c.After != nil {
+		return c.after(ctx)
+	}
 	if c.adds {
 		return c.first(ctx)
 	}
@@ -184,6 +187,9 @@ func (c *Change) sameOnce(o when.Options) error {
 	if err := c.onceBounds(); err != nil {
 		return err
 	}
+	if state.IsUnscheduled(c.was.Due) {
+		return c.noTime()
+	}
 	t := &c.Task.When
 	due := c.was.Due.Add(-delayOf(*t))
 	if c.Zone != nil && o.Zone.String() != t.Zone {
@@ -209,6 +215,12 @@ func (c *Change) sameOnce(o when.Options) error {
 		t.Wall = c.Due.In(o.Zone).Format(state.WallForm)
 	}
 	return nil
+}
+
+// noTime refuses what changes the time of a task that has none yet.
+func (c *Change) noTime() error {
+	return problem.Of(problem.T("task %s has no time yet: it is due %s", c.was.Task.ID, plain.Line(c.was.Task.When.Text)),
+		problem.T("give it one: %s", problem.To("edit", c.was.Task.ID, "tomorrow at 10:00")))
 }
 
 // newOnce gives the task a single time.
@@ -407,11 +419,15 @@ func (c *Change) asEdits(ctx context.Context, offered []when.Candidate) (list []
 func (c *Change) reads(o when.Options) (*when.Schedule, error) {
 	text := strings.TrimSpace(*c.When)
 	base := c.was.Due.Add(-delayOf(c.was.Task.When)).In(o.Zone)
+	unscheduled := state.IsUnscheduled(c.was.Due)
 	if sign, length, ok := signed(text); ok && !c.forced() {
+		if unscheduled {
+			return nil, c.noTime()
+		}
 		return c.offset(sign, length, base, o)
 	}
 	o.Form = c.Form
-	if !c.was.Task.Recurring() && (!c.forced() || c.Form == when.UntilForm) && timeOfDay(text, o) {
+	if !c.was.Task.Recurring() && !unscheduled && (!c.forced() || c.Form == when.UntilForm) && timeOfDay(text, o) {
 		return c.keepDate(text, base, o)
 	}
 	if !c.forced() {

@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// chains are the tasks that wait for the end of others' runs (state.After). Whether that has come is found out from how the others stand,
+// when one of them has changed and when a runner begins: nothing is lost when a runner ends in between.
+type chains struct {
+	waiting map[string][]string // by the ID of a task, those that wait for it
+	look    map[string]bool     // those that are to be looked at
+}
+
+func newChains() chains { return chains{map[string][]string{}, map[string]bool{}} }
+
+// watch passes on what the queue tells, and takes from it who is to be looked at.
+func (c chains) watch(slots iter.Seq[state.Slot]) iter.Seq[state.Slot] {
+	return func(yield func(state.Slot) bool) {
+		for s := range slots {
+			if !s.Gone && state.IsUnscheduled(s.Wake()) {
+				c.look[s.ID] = true
+			}
+			c.changed(s.ID)
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// changed has those looked at that wait for a task of which something has ended, or that is in another place.
+func (c chains) changed(id string) {
+	for _, other := range c.waiting[id] {
+		c.look[other] = true
+	}
+}
+
+// forget ends the waiting of a task.
+func (c chains) forget(id string) {
+	for on, list := range c.waiting {
+		if list = slices.DeleteFunc(list, func(other string) bool { return other == id }); len(list) == 0 {
+			delete(c.waiting, on)
+		} else {
+			c.waiting[on] = list
+		}
+	}
+}
+
+// followUp makes due what waited for something that has come, and ends what waits for something that never comes. What cannot be found
+// out now is looked at in the next pass.
+func (g *engine) followUp(ctx context.Context, now time.Time) (again bool) {
+	if len(g.chains.look) == 0 || g.closed {
+		return false
+	}
+	var failed []string
+	for len(g.chains.look) > 0 { // what does not come is the end of what waits for it
+		find, err := g.Store.Finder(ctx)
+		if err != nil {
+			g.warn("who waits for others could not be looked at: %v", err)
+			return true
+		}
+		ids := slices.SortedFunc(maps.Keys(g.chains.look), state.CompareIDs)
+		clear(g.chains.look)
+		for _, id := range ids {
+			if err := g.followUpOne(ctx, find, id, now); unlessTaken(err) != nil {
+				g.warnOnce(fmt.Sprintf("task %s waits for another, which could not be looked at: %v", id, err))
+				failed = append(failed, id)
+			}
+		}
+	}
+	for _, id := range failed {
+		g.chains.look[id] = true
+	}
+	return len(failed) > 0
+}
+
+type finder func(ctx context.Context, id string) ([]state.Entry, error)
+
+func (g *engine) followUpOne(ctx context.Context, find finder, id string, now time.Time) error {
+	g.chains.forget(id)
+	e, err := g.entry(ctx, find, id)
+	if err != nil || e.Held || !state.IsUnscheduled(e.Due) || len(e.Task.When.After) == 0 {
+		return err
+	}
+	come := true
+	for _, a := range e.Task.When.Awaits() {
+		w, err := g.awaited(ctx, find, a, e.Task.When.Start)
+		if err != nil {
+			return err
+		}
+		became, why := g.core.follow(a, w)
+		switch became {
+		case rules.NeverComes:
+			return g.forgo(ctx, e, a, why, now)
+		case rules.StillWaits:
+			g.chains.waiting[a.ID] = append(g.chains.waiting[a.ID], id)
+			come = false
+		}
+	}
+	if !come {
+		return nil
+	}
+	if err := g.Store.Move(ctx, id, state.Unscheduled, now, now); err != nil {
+		return err
+	}
+	g.Say("task %s is due: what it waited for has come", id)
+	g.agenda.put(state.Slot{ID: id, Due: now})
+	return nil
+}
+
+// entry is a task by its ID.
+func (g *engine) entry(ctx context.Context, find finder, id string) (state.Entry, error) {
+	found, err := find(ctx, id)
+	if err == nil && len(found) != 1 {
+		err = state.ErrNotFound
+	}
+	if err != nil {
+		return state.Entry{}, err
+	}
+	return found[0], nil
+}
+
+// awaited is what is known of a task that another one has waited for since an instant, which counts where the task recurs. What is
+// forgotten has at least left its ledger.
+func (g *engine) awaited(ctx context.Context, find finder, a state.After, since time.Time) (w rules.Awaited, err error) {
+	e, err := g.entry(ctx, find, a.ID)
+	switch {
+	case errors.Is(err, state.ErrNotFound):
+		w.Phase = state.Removed
+	case err != nil:
+		return w, err
+	default:
+		w.Phase, w.Open = e.Phase, len(e.Open) > 0
+		if e.Tally.Number == 0 || e.Task.Recurring() && e.Tally.LastEnd.Before(since) {
+			return w, nil
+		}
+		if !e.Task.Recurring() {
+			since = time.Time{}
+		}
+	}
+	_, _, err = g.Store.Log(ctx, a.ID, func(l state.Line) bool {
+		if l.Type == state.LineOccurrence && !l.At.Before(since) {
+			w.Ends = append(w.Ends, l)
+		}
+		return l.Type != state.LineTask || l.Event != state.EventCreated
+	})
+	slices.Reverse(w.Ends)
+	return w, err
+}
+
+// forgo ends a task that waits for what never comes.
+func (g *engine) forgo(ctx context.Context, e state.Entry, a state.After, why string, now time.Time) error {
+	line := state.Line{At: now, Outcome: state.Skipped, Reason: why}
+	c := state.Change{ID: e.Task.ID, Due: e.Due, Now: now, Rule: state.Forgo(line, now)}
+	if err := g.Store.Change(ctx, c)[0].Err; err != nil {
+		return err
+	}
+	g.Say("task %s does not come: it was to run after %s", e.Task.ID, a)
+	g.agenda.put(state.Slot{ID: e.Task.ID, Gone: true})
+	line = line.Of(e.Task.ID, e.Given()+1, now)
+	g.Ended(state.Record{Task: e.Task, Due: now, Number: line.Number}, line)
+	g.chains.changed(e.Task.ID)
+	return nil
+}
