@@ -141,5 +141,7 @@ func (t *tool) place(c problem.Call, args map[string]any) bool {
 	return len(words) == 0
 }
 
-// timed reports whether an option that forces how a time is read is given.
-func timed(has func(name string) bool) bool { return slices.ContainsFunc(option.Forms, has) }
+// timed reports whether an option is given that forces how a time is read, or stands in its place.
+func timed(has func(name string) bool) bool {
+	return slices.ContainsFunc(option.Forms, has) || has("after")
+}

@@ -24,8 +24,8 @@ type Object struct {
 	keys    map[string]string // what each option was called, by its first name
 }
 
-// Timed reports whether the object says when.
-func (o Object) Timed() bool { return o.When != nil || o.Form() != "" }
+// Timed reports whether the object says when, or after what.
+func (o Object) Timed() bool { return o.When != nil || o.Form() != "" || o.Values.Has("after") }
 
 // Form is the option that gives the time and forces how it is read; empty for none.
 func (o Object) Form() string {

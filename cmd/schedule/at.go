@@ -65,7 +65,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		Tail:      true,
-		Exits:     []int{cli.ExitTimedOut},
+		Exits:     []int{problem.ExitNotFound, cli.ExitTimedOut},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		Options: slices.Concat(option.Rows{
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
