@@ -21,7 +21,7 @@ func agentFlags() option.Rows {
 		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true, Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text, Help: "with --agent: the ID of the project that is told (TEXT)"},
-		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: how urgent it is"},
+		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
 		option.Option{Name: "rpc-request", Kind: option.Flag, Help: "with --agent: send a request with an id, which the answer has to have"},
 	}
 }
@@ -34,7 +34,7 @@ func policyFlags() option.Rows {
 		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "when the time comes while a run goes on: skip it, queue one, allow both, or replace the run"},
 		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
 		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 is no limit"},
-		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts"},
+		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the output kept is the last one's"},
 		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff + " when it is not given"},
 		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor), Help: "make each further pause N times as long; 1 keeps it"},
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
