@@ -36,6 +36,9 @@ type Task struct {
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
 	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
 
+	// Tags are words of the caller's own, each once and in order, by which tasks are listed and picked.
+	Tags []string `toml:"tags,omitempty"`
+
 	When     Timing   `toml:"when"`
 	Run      Job      `toml:"run,omitempty"`
 	Reminder Reminder `toml:"reminder,omitempty"`
@@ -221,6 +224,7 @@ func (t Task) Clone() Task {
 	t.Run.Argv, t.Run.Agent, t.Run.Env = slices.Clone(t.Run.Argv), slices.Clone(t.Run.Agent), maps.Clone(t.Run.Env)
 	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
 	t.When.After = maps.Clone(t.When.After)
+	t.Tags = slices.Clone(t.Tags)
 	t.When.Except, t.When.ExceptDays = slices.Clone(t.When.Except), slices.Clone(t.When.ExceptDays)
 	return t
 }

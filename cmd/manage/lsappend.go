@@ -22,6 +22,7 @@ func appendListed(b []byte, j listed) []byte {
 	b = appendString(b, `,"tz":`, &j.TZ)
 	b = appendString(b, `,"description":`, j.Description)
 	b = appendString(b, `,"task":`, j.Task)
+	b = appendWords(b, `,"tags":`, j.Tags)
 	b = appendWords(b, `,"command":`, j.Command)
 	b = appendString(b, `,"shell":`, j.Shell)
 	b = appendWords(b, `,"agent":`, j.Agent)

@@ -149,6 +149,7 @@ func (j showJSON) Text(o *cli.Out) {
 		field("", "removed; ouro-timer restore "+j.ID+" undoes it")
 	}
 	field("description", cli.Visible(e.Task.Description))
+	field("tags", cli.Visible(strings.Join(e.Task.Tags, " ")))
 	field("type", string(j.Type))
 	field("text", cli.Visible(e.Task.Text))
 	if len(j.Command) > 0 {

@@ -272,9 +272,12 @@ func (d *Scheduled) more(h handover.Hands) []string {
 	return append(lines, policyWords(e.Task)...)
 }
 
-// policyWords says what was set of the policy, in a line; nothing when it is the default.
+// policyWords says what was set of the tags and the policy, in a line; nothing when it is the default.
 func policyWords(t state.Task) []string {
 	var parts []string
+	if len(t.Tags) > 0 {
+		parts = append(parts, "tags "+cli.Visible(strings.Join(t.Tags, " ")))
+	}
 	for _, f := range view.PolicyFields(t) {
 		parts = append(parts, f.Name+" "+cli.Visible(f.Value))
 	}

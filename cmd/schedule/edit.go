@@ -29,8 +29,9 @@ Words that are a single time are refused for a task that recurs; --until or --de
 
 -c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now;
 variables that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured. An
-empty value takes an option back: --description "", --end "", --count 0; -c "" makes a message of a command that has a
---task. --notify names anew who is told; --webhook alone takes the place of the URLs there were and leaves the others.`,
+empty value takes an option back: --description "", --tag "", --end "", --count 0; -c "" makes a message of a command that has
+a --task. --notify names anew who is told, --tag the tags; --webhook alone takes the place of the URLs there were and
+leaves the others.`,
 		Examples: []string{
 			`ouro-timer edit k7m2 15:00`,
 			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,
@@ -43,6 +44,7 @@ empty value takes an option back: --description "", --end "", --count 0; -c "" m
 			cli.MatchFlag(),
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			tagFlag("mark it NAME, in the place of the tags it has; may be repeated; empty: none"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Help: "the shell, PROGRAM, for -c and -f"},

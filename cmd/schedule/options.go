@@ -15,6 +15,11 @@ func afterFlag() option.Rows {
 	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in the place of a time: once the run of task ID has ended well, with ID:failed badly, with ID:any at all; repeated: all"}}
 }
 
+// tagFlag gives a task words of the caller's own.
+func tagFlag(usage string) option.Option {
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: usage}
+}
+
 // agentFlags are the flags of what is told to an agent process.
 func agentFlags() option.Rows {
 	return option.Rows{

@@ -45,7 +45,7 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec.Zone, spec.Jitter, spec.Share, spec.Expect = textOf(s, "tz"), textOf(s, "jitter"), s.Share, textOf(s, "expect")
 	spec.After = listOf(s, "after")
 	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
-	spec.Description, spec.Text = textOf(s, "description"), textOf(s, "task")
+	spec.Description, spec.Text, spec.Tags = textOf(s, "description"), textOf(s, "task"), listOf(s, "tag")
 	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
 	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"), textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
 	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")

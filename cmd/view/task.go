@@ -36,6 +36,7 @@ type TaskJSON struct {
 	TZ          string         `json:"tz"`
 	Description *string        `json:"description,omitempty"`
 	Task        *string        `json:"task,omitempty"`
+	Tags        []string       `json:"tags,omitempty"`
 	Command     cli.ArgvOrNull `json:"command,omitempty"`
 	Shell       *string        `json:"shell,omitempty"`
 	Agent       cli.ArgvOrNull `json:"agent,omitempty" jsonschema:"of type agent: its program"`
@@ -60,7 +61,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone := rules.TaskZone(e.Task)
 	j := TaskJSON{
 		ID: e.Task.ID, Type: TaskType(e.Task.Type()), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
-		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text),
+		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text), Tags: cli.OrEmpty(e.Task.Tags),
 		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
 		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),
 		Notify: cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn), Prefix: cli.OrNull(e.Task.Policy.Prefix),

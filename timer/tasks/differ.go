@@ -31,6 +31,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"type", a.Type() != b.Type()},
 		{"description", a.Description != b.Description},
 		{"task", a.Text != b.Text},
+		{"tags", !slices.Equal(a.Tags, b.Tags)},
 		{"command", !slices.Equal(a.Run.Argv, b.Run.Argv)},
 		{"agent", !slices.Equal(a.Run.Agent, b.Run.Agent)},
 		{"title", a.Reminder.Title != b.Reminder.Title},

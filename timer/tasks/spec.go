@@ -14,6 +14,7 @@ import (
 // Spec is what a request says of a task. What is nil was not said, and an empty text takes back what was said before.
 type Spec struct {
 	Description, Text *string
+	Tags              []string // nil: not said
 
 	// When: a text, in the form that it is to be read in, and what bounds and moves the instants. The first instant is to be Expect.
 	When       *string

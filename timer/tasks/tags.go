@@ -1,0 +1,59 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+const (
+	tagsMost = 20 // of a task
+	tagMost  = 50 // bytes
+)
+
+// tags gives the task the tags of the request, in the place of those it has.
+func (c *Change) tags() error {
+	if c.Tags == nil {
+		return nil
+	}
+	list, err := ReadTags(c.Tags)
+	if err != nil {
+		return err
+	}
+	if len(list) > tagsMost {
+		return problem.Of(problem.T("a task has %d tags at most, and these are %d", tagsMost, len(list)), problem.T("leave some out"))
+	}
+	c.Task.Tags = list
+	return nil
+}
+
+// ReadTags are the tags that were said, each once and in order. An empty text is none.
+func ReadTags(said []string) (list []string, err error) {
+	for _, tag := range said {
+		tag = strings.TrimSpace(tag)
+		odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == ',' }
+		switch {
+		case tag == "":
+			continue
+		case strings.IndexFunc(tag, odd) >= 0:
+			return nil, problem.Of(problem.T("%s %s is more than one word", problem.Option("tag"), plain.Quote(tag)),
+				problem.T("a tag has no blanks and no commas; several are said one by one: %s", problem.Set("tag", "home")))
+		case len(tag) > tagMost:
+			return nil, problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("tag"), tagMost, len(tag)), problem.T("give a short word, such as %s", problem.Set("tag", "home")))
+		}
+		list = append(list, tag)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// Tagged reports whether a task has all of the tags, whatever the case of their letters.
+func Tagged(t state.Task, tags []string) bool {
+	return !slices.ContainsFunc(tags, func(tag string) bool {
+		return !slices.ContainsFunc(t.Tags, func(has string) bool { return strings.EqualFold(has, tag) })
+	})
+}
