@@ -24,24 +24,28 @@ import (
 
 func LsCommand() cli.Command {
 	return cli.Command{
-		Name: "ls", Short: "list what is pending, next first",
+		Name: "ls", Args: "[<word>...]", Short: "list what is pending, next first",
 		Long: `
 On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
-task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks and
-tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does;
-with --summary each task once: ID, how many, the first, the last, what it does.
+task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks
+and tabs in texts are written \n and \t; the time expression is as it was typed. --format has it otherwise, wherever it
+goes: ouro-timer ls --format calendar | less. --before lists each occurrence up to an instant instead: due instant, ID,
+what it does; with --summary each task once: ID, how many, the first, the last, what it does.
+
+Words are looked for in the ID, the key, the description, the text, the command and the time: what says all of them, and
+fits --match, --tag, --state, --due and --origin as well, is listed.
 
 "overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
 read, the others are listed and the exit code is 4.`,
-		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --before 24h --summary", "ouro-timer ls --json --limit 20"},
-		Options: option.Rows{
+		Examples:  []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --before 24h --summary", "ouro-timer ls --json --limit 20", "ouro-timer ls backup --tag home --due tomorrow"},
+		Arguments: []option.Argument{{Name: "word", Kind: option.Text, Many: true}},
+		Options: slices.Concat(option.Rows{
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
-			originFlag("only what came of the runs of task `ID`"),
+		}, filterFlags(), option.Rows{
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
 			option.Option{Name: "summary", Kind: option.Flag, Help: "with --before: a row for each task, with how many occurrences it has, the first and the last"},
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
-			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
-		},
+		}, formatFlags(), option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
 		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
@@ -53,7 +57,8 @@ read, the others are listed and the exit code is 4.`,
 }
 
 func runLs(ctx context.Context, s *cli.Call) error {
-	if err := cli.NoArguments(s); err != nil {
+	format, err := formatOf(s)
+	if err != nil {
 		return err
 	}
 	limit := s.Opt.Int("limit")
@@ -68,7 +73,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	origin, err := cli.OriginGiven(s.Opt)
+	only, err := filterOf(s)
 	if err != nil {
 		return err
 	}
@@ -77,18 +82,14 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return cli.GoesWith("summary", "before", problem.To("ls").With("before", "24h").With("summary", true))
 	}
 	if s.Opt.Has("before") {
-		if origin != "" {
-			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", origin)))
+		if only.origin != "" {
+			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", only.origin)))
 		}
-		return listOccurrences(ctx, s, st, now, limit)
-	}
-	phases := []state.Phase{state.Pending, state.Running, state.Paused}
-	if s.Opt.Bool("all") {
-		phases = append(phases, state.Ended, state.Removed)
+		return listOccurrences(ctx, s, st, only, now, limit, form{format, s.Opt.Bool("header")})
 	}
 	most := limit
 	height, terminal := s.Height()
-	cut := terminal && !s.InJSON && !s.Opt.Has("limit")
+	cut := terminal && format == formatCalendar && !s.Opt.Has("limit")
 	if cut {
 		most = height
 	}
@@ -96,7 +97,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	rows := &taskRows{Call: s, now: now, leader: leader, most: most, origin: origin, phases: phases, keep: terminal && !s.InJSON}
+	rows := &taskRows{Call: s, now: now, leader: leader, most: most, only: only, phases: only.phases(s.Opt.Bool("all")), keep: format == formatCalendar || format == formatTable}
 	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	answer := lsJSON{now, rows.total, rows.total - len(rows.rows), rows.listed(), handover.RunnerAlive, s.WarningTexts(warnings), unread, rows, cut, nothing(s.Opt.Bool("all"), problems)}
+	answer := lsJSON{now, rows.total, rows.total - len(rows.rows), rows.listed(), handover.RunnerAlive, s.WarningTexts(warnings), unread, rows, cut, form{format, s.Opt.Bool("header")}, nothing(s.Opt.Bool("all"), only.any(), problems)}
 	if !led {
 		answer.Runner = handover.RunnerNone
 	}
@@ -155,11 +156,12 @@ type lsJSON struct {
 	Problems []string  `json:"problems,omitempty"`
 
 	rows *taskRows
-	cut  bool   // to what a terminal shows
+	cut  bool // to what a terminal shows
+	form form
 	none string // what is said when there is nothing to list
 }
 
-// Text lists the tasks as a calendar, or in a pipe as fields.
+// Text lists the tasks in the form that was asked for.
 func (a lsJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
 	switch {
@@ -167,7 +169,10 @@ func (a lsJSON) Text(o *cli.Out) {
 		o.Line("%s", a.none)
 	case len(a.rows.rows) == 0:
 		o.Talk("%s", a.none)
-	case !terminal:
+	case a.form.format == formatTable:
+		listTable(o, a.rows.entries(), a.Now, a.More)
+	case a.form.plain():
+		a.form.head(o, fieldNames)
 		a.rows.print(o)
 	case a.cut:
 		height, _ := o.Height()
@@ -209,7 +214,7 @@ func taskFields(e state.Entry) string {
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
 func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int) {
-	width, _ := o.Width()
+	width := lineWidth(o)
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
 	for _, e := range entries {
@@ -340,9 +345,12 @@ func shortly(d time.Duration) string {
 }
 
 // nothing is the answer when there is nothing to list.
-func nothing(all bool, problems []state.Problem) string {
+func nothing(all, filtered bool, problems []state.Problem) string {
 	if n := view.UnreadCount(problems); n > 0 {
 		return cli.Plural(n, "task") + " cannot be read; there is no other."
+	}
+	if filtered {
+		return "No task fits."
 	}
 	if all {
 		return "No tasks."

@@ -82,7 +82,7 @@ func TestNothingListed(t *testing.T) {
 		{false, []state.Problem{bad}, "1 task cannot be read; there is no other."},
 		{true, []state.Problem{bad, bad}, "2 tasks cannot be read; there is no other."},
 	} {
-		if got := nothing(c.all, c.problems); got != c.want {
+		if got := nothing(c.all, false, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}

@@ -25,6 +25,7 @@ type lsBeforeJSON struct {
 
 	until  time.Time
 	unread int // tasks that cannot be read
+	form   form
 }
 
 // lsSummaryJSON is the answer of ls --before --summary.
@@ -37,6 +38,7 @@ type lsSummaryJSON struct {
 	Problems []string     `json:"problems,omitempty"`
 
 	unread int // tasks that cannot be read
+	form   form
 }
 
 // summarized is a task and its instants, in sum.
@@ -53,9 +55,10 @@ type summarized struct {
 
 // Text is a line for each task.
 func (a lsSummaryJSON) Text(o *cli.Out) {
-	width, terminal := o.Width()
+	width := lineWidth(o)
+	a.form.head(o, "id\tcount\tfirst\tlast\twhat")
 	for _, t := range a.Tasks {
-		if !terminal {
+		if a.form.plain() {
 			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339), t.Last.Format(time.RFC3339), t.what)
 			continue
 		}
@@ -89,10 +92,10 @@ func summary(e state.Entry, until time.Time) summarized {
 }
 
 // listSummary lists each task that is due up to --before, with how many instants it has until then.
-func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, now, until time.Time, limit int) error {
-	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}}
+func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int, in form) error {
+	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: in}
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(e) {
 			return true
 		}
 		if answer.Total++; limit > 0 && len(answer.Tasks) == limit {
@@ -162,7 +165,7 @@ const (
 )
 
 // listOccurrences lists each instant up to --before at which a task is due.
-func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.Time, limit int) error {
+func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int, in form) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
@@ -172,7 +175,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 		return err
 	}
 	if s.Opt.Bool("summary") {
-		return listSummary(ctx, s, st, now, until, limit)
+		return listSummary(ctx, s, st, only, now, until, limit, in)
 	}
 	if limit == 0 {
 		limit = mostOccurrences
@@ -180,7 +183,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	first := occurrences{most: limit}
 	total, capped := 0, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(e) {
 			return true
 		}
 		total++
@@ -205,15 +208,16 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	if capped {
 		counted = nil
 	}
-	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until, view.UnreadCount(problems)})
+	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until, view.UnreadCount(problems), in})
 	return view.Incomplete(problems)
 }
 
 // Text lists the instants, each on a line.
 func (a lsBeforeJSON) Text(o *cli.Out) {
-	width, terminal := o.Width()
+	width := lineWidth(o)
+	a.form.head(o, "due\tid\twhat")
 	for _, r := range a.Occurrences {
-		if terminal {
+		if !a.form.plain() {
 			o.Line("%s", cli.Fit(r.Due.In(a.Now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
 		} else {
 			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)

@@ -24,7 +24,7 @@ type taskRows struct {
 	now    time.Time
 	leader state.Leader
 	most   int    // rows; 0 for all
-	origin string // only what came of the runs of this task; empty for all
+	only   filter // what is listed
 	phases []state.Phase
 	keep   bool // entries are kept, and nothing is written
 
@@ -66,7 +66,7 @@ const rowGarbage = 300
 
 // look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
 func (r *taskRows) look(e *state.Entry) *taskRow {
-	if r.origin != "" && e.Task.Origin != r.origin {
+	if !r.only.fits(*e) {
 		return &taskRow{other: true}
 	}
 	t := &taskRow{lost: len(e.Open) > 0 && !tasks.IsRunning(*e)}
@@ -111,7 +111,7 @@ func (r *taskRows) take(t *taskRow, behind int) bool {
 	case t.overdue:
 		r.overdue++
 	}
-	if len(r.rows) == r.most && r.origin == "" { // those behind count as tasks that can be read
+	if len(r.rows) == r.most && !r.only.any() { // those behind count as tasks that can be read
 		r.total += behind
 		return false
 	}

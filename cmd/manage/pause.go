@@ -17,7 +17,7 @@ import (
 
 func PauseCommand() cli.Command {
 	return cli.Command{
-		Name: "pause", Args: "<id>... | --match <text> | --all", Short: "hold tasks: nothing of them starts until they are resumed",
+		Name: "pause", Args: "<id>... | --match <text> | --tag <name> | --all", Short: "hold tasks: nothing of them starts until they are resumed",
 		Long: `
 A paused task keeps its ID, its schedule and its place in ls, and needs no runner. A command of it that is running goes
 on. With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
@@ -32,7 +32,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"),
+			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"), tagFlag("every task that is not paused yet"),
 			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
@@ -54,8 +54,8 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool {
-		return tasks.Live(e) && !(s.Opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
+	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
+		return tasks.Live(e) && !((s.Opt.Bool("all") || s.Opt.Has("tag")) && (e.Held || e.Task.Type() == state.TypeWait))
 	})
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ run it after all. A runner is started when none lives.`,
 		Ids:       "paused",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), allFlag("every task that is paused"),
+			cli.MatchFlag(), allFlag("every task that is paused"), tagFlag("every task that is paused"),
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
@@ -234,8 +234,8 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
-	held := s.Opt.Bool("all") || s.Opt.Has("match")
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && tasks.Live(e) })
+	held := s.Opt.Bool("all") || s.Opt.Has("match") || s.Opt.Has("tag")
+	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && tasks.Live(e) })
 	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
 		found, failed, err = view.Pick(ctx, s, st, tasks.Live)
 	}
@@ -318,6 +318,11 @@ func again(t state.Task) problem.Text {
 // originFlag names all tasks that came of the runs of one.
 func originFlag(usage string) option.Option {
 	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
+}
+
+// tagFlag names all tasks that have a tag; which says of which tasks.
+func tagFlag(which string) option.Option {
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: which + " that has the tag NAME; repeated: all of them"}
 }
 
 // allFlag names every task at once.

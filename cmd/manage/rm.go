@@ -17,7 +17,7 @@ import (
 func RmCommand() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitMax}, // OURO_MAX with --kill
-		Name:  "rm", Args: "<id>... | --match <text> | --origin <id> | --all", Short: "cancel tasks",
+		Name:  "rm", Args: "<id>... | --match <text> | --tag <name> | --origin <id> | --all", Short: "cancel tasks",
 		Long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that cannot be removed are
@@ -28,7 +28,7 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
+		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), tagFlag("every task"), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
@@ -40,7 +40,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
+	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 			bound = min(bound, most)
 		}
 	}
-	answer := rmJSON{Removed: []removedTask{}, Stopped: []stopped{}, origin: s.Opt.Text("origin"), kill: kill}
+	answer := rmJSON{Removed: []removedTask{}, Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
 	removed, unchanged := tasks.Remove(ctx, st, found, s.Clock)
 	failed = append(failed, view.Failed(unchanged)...)
 	for _, e := range removed {
@@ -99,6 +99,7 @@ type rmJSON struct {
 	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else absent"`
 
 	origin string
+	tagged bool // by --tag
 	kill   bool
 	left   unended
 }
@@ -113,6 +114,8 @@ func (a rmJSON) Text(o *cli.Out) {
 	}
 	tellStopped(o, a.Stopped)
 	switch {
+	case a.tagged && a.Count+len(a.Errors) == 0:
+		o.Talk("No task has that tag.")
 	case a.origin == "":
 	case a.Count == 0 && len(a.Errors) == 0:
 		o.Talk("No task that came of %s is pending.", a.origin)

@@ -186,7 +186,7 @@ func listRequest(_ *Options, t *tool, v option.Values) (request, error) {
 
 func cancelRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	ids := v.List("ids")
-	if len(ids) == 0 && !v.Has("match") && !v.Has("origin") {
+	if len(ids) == 0 && !v.Has("match") && !v.Has("origin") && !v.Has("tag") {
 		return request{}, t.missing("ids")
 	}
 	return calls("rm", t.options(v), ids...), nil

@@ -129,7 +129,7 @@ func all(o *Options) []*tool {
 				{name: "limit", says: "default 50"},
 			},
 			also: map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"}, usual: map[string]string{"limit": strconv.Itoa(listLimit)},
-			without: []string{"json"}, answers: []string{"ls", "ls-before", "show"},
+			without: []string{"json", "format", "header"}, answers: []string{"ls", "ls-before", "show"},
 			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, request: listRequest,
 		},
 		{

@@ -27,11 +27,11 @@ All words after the ID, before the options or --, are the new time, read as at r
   every day at 9am  a recurrence starts anew from now, or from --start
 Words that are a single time are refused for a task that recurs; --until or --delay make it happen once.
 
--c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now;
-variables that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured. An
-empty value takes an option back: --description "", --tag "", --end "", --count 0; -c "" makes a message of a command that has
-a --task. --notify names anew who is told, --tag the tags; --webhook alone takes the place of the URLs there were and
-leaves the others.`,
+-c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are
+now; variables that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured.
+An empty value takes an option back: --description "", --tag "", --end "", --count 0; -c "" makes a message of a command
+that has a --task. --notify names anew who is told, --tag the tags; --webhook alone takes the place of the URLs there
+were and leaves the others.`,
 		Examples: []string{
 			`ouro-timer edit k7m2 15:00`,
 			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,

@@ -119,6 +119,30 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	return found, failed, nil
 }
 
+// PickTagged is Pick for the commands that take --tag, too, which names every task that has the tags.
+func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+	if !s.Opt.Has("tag") {
+		return Pick(ctx, s, st, fits)
+	}
+	if len(s.Args) > 0 || slices.ContainsFunc([]string{"match", "all", "origin"}, s.Opt.Has) {
+		return nil, nil, problem.Of(problem.T("%s names every task that has it; IDs and other ways to name tasks exclude it", problem.Option("tag")), cli.OneOfThem)
+	}
+	tags, err := TagsGiven(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pickAll(ctx, s, st, func(e state.Entry) bool { return tasks.Tagged(e.Task, tags) && fits(e) })
+}
+
+// TagsGiven are the tags that the call looks for.
+func TagsGiven(s *cli.Call) ([]string, error) {
+	tags, err := tasks.ReadTags(s.Opt.List("tag"))
+	if err == nil && len(tags) == 0 {
+		return nil, problem.Of(problem.T("%s is empty", problem.Option("tag")), problem.T("name one, such as %s", problem.Set("tag", "home")))
+	}
+	return tags, err
+}
+
 // listing is the call that shows the tasks which the command is for.
 func listing(s *cli.Call) problem.Call {
 	if s.Cmd.Ids == "removed" {
@@ -213,7 +237,7 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string, fi
 	var good, others []state.Entry
 	for _, e := range all {
 		switch {
-		case !says(e.Task, text):
+		case !Says(e.Task, text):
 		case fits(e):
 			good = append(good, e)
 		default:
@@ -231,8 +255,8 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string, fi
 	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous, problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
 }
 
-// says reports whether a task's ID, key, description, text or command contains the text.
-func says(t state.Task, text string) bool {
+// Says reports whether a task's ID, key, description, text or command contains the text.
+func Says(t state.Task, text string) bool {
 	text = strings.ToLower(text)
 	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title, t.Reminder.Project}, t.When.Text) {
 		if strings.Contains(strings.ToLower(field), text) {

@@ -1,0 +1,173 @@
+package manage
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// states are what --state takes: those that answers name, and what was removed.
+var states = []string{"pending", "running", "paused", "ended", string(state.Removed)}
+
+// filterFlags are the options that say which tasks are listed.
+func filterFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "match", Kind: option.Text, Help: "only tasks whose ID, key, description, text, command or time contains TEXT"},
+		tagFlag("only what"),
+		option.Option{Name: "state", Kind: option.List, Choices: states, Help: "only tasks in a state of LIST: running,paused"},
+		option.Option{Name: "due", Kind: option.Text, Value: "WHEN", Help: "only tasks due next by WHEN (2h, tomorrow 9am), on the day WHEN (tomorrow, 24 dec), or in A..B"},
+		originFlag("only what came of the runs of task `ID`"),
+	}
+}
+
+// filter says which tasks a call lists: those that fit all that it says.
+type filter struct {
+	texts   []string // in each of which the task has to say it
+	tags    []string
+	states  []string
+	origin  string
+	from    time.Time // it is due next then or later; zero: no bound
+	until   time.Time // and before then; zero: no bound
+	untilIs bool      // also at that instant
+}
+
+// filterOf is what the call says of the tasks that it lists.
+func filterOf(s *cli.Call) (f filter, err error) {
+	f.texts = s.Args
+	if s.Opt.Has("match") {
+		f.texts = append(slices.Clone(f.texts), s.Opt.Text("match"))
+	}
+	if slices.ContainsFunc(f.texts, func(text string) bool { return strings.TrimSpace(text) == "" }) {
+		return f, problem.Of(problem.T("there is no word to look for"), problem.T("leave it out for all tasks"))
+	}
+	if s.Opt.Has("tag") {
+		if f.tags, err = view.TagsGiven(s); err != nil {
+			return f, err
+		}
+	}
+	if f.states, err = statesOf(s); err != nil {
+		return f, err
+	}
+	if f.origin, err = cli.OriginGiven(s.Opt); err != nil || !s.Opt.Has("due") {
+		return f, err
+	}
+	return f, f.readDue(s)
+}
+
+// statesOf are the states of --state.
+func statesOf(s *cli.Call) (list []string, err error) {
+	if !s.Opt.Has("state") {
+		return nil, nil
+	}
+	one := *s.Cmd.Options.Named("state")
+	for word := range strings.SplitSeq(s.Opt.Text("state"), ",") {
+		if strings.TrimSpace(word) == "" {
+			return nil, problem.Of(problem.T("%s has an empty word", problem.Option("state")), problem.T("it takes %s, with commas between", strings.Join(states, ", ")))
+		}
+		if word, err = one.Choose(word); err != nil {
+			return nil, err
+		}
+		list = append(list, word)
+	}
+	return list, nil
+}
+
+// readDue reads --due: an instant up to which, a day on which, or a span in which tasks are due.
+func (f *filter) readDue(s *cli.Call) error {
+	o, err := s.Options()
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(s.Opt.Text("due"))
+	if left, right, span := strings.Cut(text, ".."); span {
+		if f.from, err = dueInstant(left, o); err != nil {
+			return err
+		}
+		f.until, err = dueInstant(right, o)
+		f.untilIs = true
+		if err == nil && !f.from.IsZero() && !f.until.IsZero() && f.until.Before(f.from) {
+			return problem.Of(problem.T("%s %s ends before it begins", problem.Option("due"), cli.Quote(text)), problem.T("turn it round: A..B, with A before B"))
+		}
+		return err
+	}
+	if text == "" {
+		return problem.Of(problem.T("%s is empty", problem.Option("due")), problem.T("give a day, an instant or a span: %s, or A..B", problem.Set("due", "tomorrow")))
+	}
+	at, err := dueInstant(text, o)
+	if err != nil {
+		return err
+	}
+	year, month, day := at.Date()
+	if _, clock := when.Instant(text+" 12:00", o); clock == nil && at.Equal(time.Date(year, month, day, 0, 0, 0, 0, at.Location())) {
+		f.from, f.until = at, time.Date(year, month, day+1, 0, 0, 0, 0, at.Location())
+		return nil
+	}
+	f.until, f.untilIs = at, true
+	return nil
+}
+
+// dueInstant reads an instant of --due, which may be past; zero when nothing is said.
+func dueInstant(text string, o when.Options) (time.Time, error) {
+	if strings.TrimSpace(text) == "" {
+		return time.Time{}, nil
+	}
+	at, err := when.Instant(strings.TrimSpace(text), o)
+	if err != nil {
+		at, err = tasks.Moment("due", text, o) // a length of time
+	}
+	return at, err
+}
+
+// any reports whether the filter leaves out anything.
+func (f filter) any() bool {
+	return len(f.texts)+len(f.tags)+len(f.states) > 0 || f.origin != "" || !f.from.IsZero() || !f.until.IsZero()
+}
+
+// phases are those that the tasks which fit can be in; all has also those that have ended or were removed.
+func (f filter) phases(all bool) []state.Phase {
+	live := []state.Phase{state.Pending, state.Running, state.Paused}
+	switch {
+	case all:
+		return append(live, state.Ended, state.Removed)
+	case len(f.states) == 0:
+		return live
+	}
+	for _, phase := range []state.Phase{state.Ended, state.Removed} {
+		if slices.Contains(f.states, string(phase)) {
+			live = append(live, phase)
+		}
+	}
+	return live
+}
+
+// fits reports whether the task is listed.
+func (f filter) fits(e state.Entry) bool {
+	switch {
+	case f.origin != "" && e.Task.Origin != f.origin, !tasks.Tagged(e.Task, f.tags):
+		return false
+	case slices.ContainsFunc(f.texts, func(text string) bool { return !view.Says(e.Task, text) }):
+		return false
+	case len(f.states) > 0 && !slices.Contains(f.states, stateOf(e)):
+		return false
+	case f.from.IsZero() && f.until.IsZero():
+		return true
+	}
+	due := view.DueOf(e)
+	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIs && due.Equal(f.until))
+}
+
+// stateOf is the state of a task, as --state has it.
+func stateOf(e state.Entry) string {
+	if e.Phase == state.Removed {
+		return string(state.Removed)
+	}
+	return view.StateName(e)
+}

@@ -1,0 +1,112 @@
+package manage
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// The forms of a list.
+const (
+	formatCalendar = "calendar" // by days, as on a terminal
+	formatTable    = "table"    // a line each, in columns, below their names
+	formatTSV      = "tsv"      // fields with tabs between, as in a pipe
+	formatJSON     = "json"     // as --json
+)
+
+// formatFlags choose the form of a list.
+func formatFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "format", Kind: option.Word, OfCall: true, Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON}, Help: "write it as calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
+		option.Option{Name: "header", Kind: option.Flag, OfCall: true, Help: "with tsv: the names of the fields first"},
+	}
+}
+
+// formatOf is the form that the call asks for, or that fits where the answer goes.
+func formatOf(s *cli.Call) (format string, err error) {
+	_, terminal := s.Width()
+	switch {
+	case s.Opt.Has("format"):
+		if format, err = s.Cmd.Options.Named("format").Choose(s.Opt.Text("format")); err != nil {
+			return "", err
+		}
+		if s.InJSON && format != formatJSON {
+			return "", cli.Excluding("format", "json")
+		}
+		s.InJSON = format == formatJSON
+	case s.InJSON:
+		format = formatJSON
+	case terminal:
+		format = formatCalendar
+	default:
+		format = formatTSV
+	}
+	if s.Opt.Bool("header") && format != formatTSV {
+		return "", problem.Of(problem.T("%s is for fields with tabs between, and this is %s", problem.Option("header"), format),
+			problem.T("%s", problem.To("ls").With("format", formatTSV).With("header", true)))
+	}
+	return format, nil
+}
+
+// form is the form of a list.
+type form struct {
+	format string
+	header bool // with the names of the fields
+}
+
+// plain reports whether the list has fields with tabs between.
+func (f form) plain() bool { return f.format == formatTSV }
+
+// head writes the names of the fields, when they are asked for.
+func (f form) head(o *cli.Out, names string) {
+	if f.header {
+		o.Line("%s", names)
+	}
+}
+
+// lineWidth is how long a line may be: as wide as the terminal, and as long as it is where there is none.
+func lineWidth(o *cli.Out) int {
+	if width, terminal := o.Width(); terminal {
+		return width
+	}
+	return 1 << 16
+}
+
+// fieldNames are the names of the fields of a task, tab-separated. The fifth is the time expression as somebody typed it.
+const fieldNames = "id\tdue\tstate\ttype\tas_typed\twhat"
+
+// listTable writes the tasks in columns, for people.
+func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
+	rows := [][]string{{"ID", "DUE", "STATE", "TYPE", "AS TYPED", "WHAT"}}
+	for _, e := range entries {
+		due := "-"
+		if at := view.DueOf(e); !at.IsZero() {
+			due = at.In(now.Location()).Format(time.DateTime)
+		}
+		rows = append(rows, []string{e.Task.ID, due, stateOf(e), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
+	}
+	widest := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, field := range row {
+			widest[i] = max(widest[i], utf8.RuneCountInString(field))
+		}
+	}
+	width := lineWidth(o)
+	for _, row := range rows {
+		row = slices.Clone(row)
+		for i := range row[:len(row)-1] {
+			row[i] = cli.Pad(row[i], widest[i])
+		}
+		o.Line("%s", cli.Fit(strings.Join(row, "  "), width))
+	}
+	if more > 0 {
+		o.Line("… and %s more", view.Thousands(more))
+	}
+}
