@@ -80,7 +80,7 @@ func (r request) asked() *Request { return &r.Request }
 func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	v, err := moded(t, v)
 	if err == nil {
-		err = t.both(v, "when", "resume")
+		err = t.both(v, "when", "resume", "any")
 	}
 	if err != nil {
 		return request{}, err
@@ -92,6 +92,12 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	time := strings.TrimSpace(v.Text("when"))
 	r := calls("wait", t.options(v)).blocking(most, v.Has("max"))
 	switch {
+	case v.Has("any"):
+		r.Line.Values, r.Line.Args = r.Line.Values.With("any", true), v.List("any")
+		if v.Has("task") {
+			return r, refuse(`"any" and "task" exclude each other`, `leave "task" out: the answer names which came`)
+		}
+		return r, nil
 	case v.Has("resume"):
 	case time != "":
 		r.Line.Args = []string{time}

@@ -112,6 +112,10 @@ func (t *tool) place(c problem.Call, args map[string]any) bool {
 	}
 	switch c.Command {
 	case "wait":
+		if args["any"] != nil {
+			all("any")
+			break
+		}
 		if args["resume"] == nil && !timed(func(name string) bool { return args[name] != nil }) {
 			first("when")
 		}

@@ -74,7 +74,8 @@ func all(o *Options) []*tool {
 	list := []*tool{
 		{
 			name: "wait", title: "Wait", command: "wait", blocks: true,
-			own: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg, {Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text}},
+			own: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg, {Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text},
+				{Name: "any", Kind: option.Text, Many: true}},
 			says: "Block until a moment. Long waits come in parts: the answer \"waiting\" has a call to make next. To be told later without blocking, use " +
 				"schedule_task.",
 			example: `{"when": "30s", "task": "check the build"}`,
@@ -82,12 +83,13 @@ func all(o *Options) []*tool {
 				{name: "when", says: "what to wait for, such as 10m or 22:30; a bare number is seconds"},
 				{name: "task", says: "what to do then, given back"},
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
+				{name: "any", says: "in place of when: the first of several, which the answer names", like: []string{"10m", "task:k7m2", "inbox", "tcp://localhost:5432"}},
 				blocking,
 			},
 			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task", "task_payload": "task",
 				"timer_id": "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
-			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting"},
-			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, request: waitRequest,
+			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
+			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed", "which", "run", "item", "target"}, request: waitRequest,
 		},
 		{
 			name: "schedule_task", title: "Schedule a task", command: "at",

@@ -114,23 +114,16 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, m
 	case err != nil:
 		return err
 	}
-	zone, err := s.Zone()
+	answer, err := EndOf(ctx, s, st, line, output)
 	if err != nil {
 		return err
 	}
-	row := AsLineJSON(line, zone)
-	if row.Stdout != nil {
-		stdout, stderr := st.Output(line.TaskID, line.Number)
-		row.Stdout.Read(ctx, stdout, output)
-		row.Stderr.Read(ctx, stderr, output)
-	}
-	s.Answer(EndedJSON{s.Now(zone), "ended", row, s.WarningTexts(warnings), line})
+	answer.Warnings = s.WarningTexts(warnings)
+	s.Answer(answer)
 	if err := s.Flush(); err != nil {
 		return err
 	}
-	if row.ID != nil { // whoever waited has it: it need not wait in the inbox, where it may never have come
-		_ = st.Ack(context.WithoutCancel(ctx), []string{*row.ID})
-	}
+	answer.Received(ctx, st)
 	switch line.Outcome {
 	case state.OK:
 		return nil
@@ -138,6 +131,28 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, m
 		return cli.ExitCode(cli.ExitTimedOut)
 	}
 	return cli.ExitCode(cli.ExitFailed)
+}
+
+// EndOf is how a run ended, with the last bytes that it wrote to each stream.
+func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, output int64) (a EndedJSON, err error) {
+	zone, err := s.Zone()
+	if err != nil {
+		return a, err
+	}
+	row := AsLineJSON(line, zone)
+	if row.Stdout != nil {
+		stdout, stderr := st.Output(line.TaskID, line.Number)
+		row.Stdout.Read(ctx, stdout, output)
+		row.Stderr.Read(ctx, stderr, output)
+	}
+	return EndedJSON{Now: s.Now(zone), Status: "ended", LineJSON: row, line: line}, nil
+}
+
+// Received says that whoever waited for the end has the answer: it need not wait in the inbox, where it may never have come.
+func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
+	if a.ID != nil {
+		_ = st.Ack(context.WithoutCancel(ctx), []string{*a.ID})
+	}
 }
 
 // notEnded answers that the bound of the caller came first.

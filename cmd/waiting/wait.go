@@ -23,7 +23,7 @@ import (
 
 func WaitCommand() cli.Command {
 	return cli.Command{
-		Name: "wait", Args: "<when> [<task>...] | --resume <id>", Short: "block until a moment, then print the task",
+		Name: "wait", Args: "<when> [<task>...] | --resume <id> | --any <thing>...", Short: "block until a moment, then print the task",
 		Long: `
 Waits, prints "Timer triggered. Task to execute: <task>", and ends. The first argument is the time, so quote one of
 several words; the rest is the task. Without a task nothing is printed, as with sleep: ouro-timer wait 10pm && make.
@@ -43,7 +43,13 @@ with the command that resumes it, also with --json. --max bounds the call: when 
 goes on with the same instant, from anywhere, and with the rest of a --count; once it has passed it returns at once.
 INT cancels such a wait; whatever else ends the call leaves it, and with nobody waiting when its time comes the task
 waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, exit code 1 (it will not come). --dry-run
-says what would be waited for, and whether it would be kept.`,
+says what would be waited for, and whether it would be kept.
+
+--any waits for the first of several things, each a word: a time (10m, 22:30), task:ID (the next end of a run of it; of
+a task that is over its last), inbox (an item that nobody has; --take leases it), or a target of health-wait
+(tcp://localhost:5432, file:PATH). The first line says which, the rest what is to be said of it; "which" with --json. 0
+is that one has come, also when it is a run that failed: the answer has its outcome. 75 at --max, with the call that goes
+on for the same instants; 1 when none can come any more. It is not kept, and whatever did not come first is left alone.`,
 		Examples: []string{
 			`ouro-timer wait 3s check the oven`,
 			`ouro-timer wait "tomorrow at 9am" call Bob`,
@@ -53,6 +59,7 @@ says what would be waited for, and whether it would be kept.`,
 			`ouro-timer wait --cron "0 9 * * 1-5" --json fetch the news`,
 			`ouro-timer wait 3h --max 9m --json check the build`,
 			`ouro-timer wait --resume w3xq --max 9m --json`,
+			`ouro-timer wait --any 10m task:k7m2 tcp://localhost:5432 --json`,
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time}, {Name: "task", Kind: option.Text, Many: true}},
 		Options: append(cli.WhenFlags(),
@@ -62,6 +69,9 @@ says what would be waited for, and whether it would be kept.`,
 			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse unless the time is read as TIMESTAMP (RFC 3339), to the second"},
 			option.Option{Name: "raw", Kind: option.Flag, Help: "print the task alone, to pipe it on"},
 			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT", Help: "go on with WAIT, the ID of one that was begun before"},
+			option.Option{Name: "any", Kind: option.Flag, Help: "wait for the first of several things: times, task:ID, inbox, targets of health-wait"},
+			option.Option{Name: "take", Kind: option.Duration, Bare: true, Help: "with --any and inbox: lease the item for DURATION (10m when it is left out)"},
+			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --any: also ends of runs after the PLACE that an earlier call ended with"},
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Exits: []int{cli.ExitNotFound},
@@ -69,8 +79,18 @@ says what would be waited for, and whether it would be kept.`,
 			{Name: "wait", Of: triggerJSON{}, Says: "an instant that has come; --count: one for each", Stream: true},
 			{Name: "wait-waiting", Of: waitingJSON{}, Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
 			{Name: "wait-dry-run", Of: wouldWaitJSON{}, Says: "--dry-run: what would be waited for, and whether it would be kept"},
+			{Name: "wait-any", Of: anyJSON{}, Says: "--any: which has come first, and what is to be said of it"},
+			{Name: "wait-any-waiting", Of: anyWaitingJSON{}, Says: "--any: the bound of --max came first, exit code 75; --dry-run: what would be waited for"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
+			if s.Opt.Bool("any") {
+				return waitAny(ctx, s)
+			}
+			for _, name := range []string{"take", "after"} {
+				if s.Opt.Has(name) {
+					return cli.GoesWith(problem.Option(name), "any", anyLike("10m", thingInbox))
+				}
+			}
 			if s.Opt.Has("resume") {
 				return resumeWait(ctx, s)
 			}

@@ -1,0 +1,268 @@
+package waiting
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// What wait --any can wait for.
+const (
+	thingTime   = "time"   // an instant, or the end of a length of time
+	thingTask   = "task"   // the end of a run
+	thingInbox  = "inbox"  // an item that nobody has
+	thingTarget = "target" // the health of a target
+)
+
+// thing is one of those that wait --any waits for.
+type thing struct {
+	kind, text string       // as it was given, but for a password
+	typed      string       // as the next call is to have it
+	time       *waitOptions // of a time
+	task       tasks.Await  // of a task
+	target     int          // of a target: its place among those of health-wait
+}
+
+// anyOptions is a wait --any without a word or a flag left to read.
+type anyOptions struct {
+	things []thing
+	begun  moment
+	zone   *time.Location
+	most   time.Duration // for how long the call may block; 0: no bound
+	mail   tasks.Mail
+	health healthOptions
+	st     state.Store  // nil: nothing of it is asked for
+	place  *state.Place // an earlier call that was waited by has seen the ledger up to there; nil: there was none
+}
+
+// ofAnyCalls are the options that wait --any has in common with a wait for one instant.
+var ofAnyCalls = []string{"any", "take", "after", "max", "dry-run", "quiet", "tz", "json", "fields"}
+
+// anyLike is a call of wait --any.
+func anyLike(things ...string) problem.Call { return problem.To("wait").With("any", true).Saying(things...) }
+
+// newAny reads a wait --any.
+func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
+	o.begun = here(s.Clock)
+	for _, name := range s.Opt.Names() {
+		if !slices.Contains(ofAnyCalls, name) {
+			return o, problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
+				problem.T("leave it out; each time is a word of its own: %s", anyLike("10m", "task:k7m2")))
+		}
+	}
+	if len(s.Args) == 0 {
+		return o, cli.Instead(problem.T("there is nothing to wait for"), anyLike("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
+	}
+	if o.most, err = cli.Longest(s); err != nil {
+		return o, err
+	}
+	times, err := s.Options()
+	if err != nil {
+		return o, err
+	}
+	o.zone = times.Zone
+	times.Now, times.BareSeconds = o.begun.wall.In(o.zone), true
+	if err := apart(s, times); err != nil {
+		return o, err
+	}
+	o.health = healthOptions{quiet: s.Quiet, begun: o.begun.wall, wait: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
+	for _, word := range s.Args {
+		t, err := o.read(s, word, times)
+		if err != nil {
+			return o, err
+		}
+		o.things = append(o.things, t)
+	}
+	if _, err := o.health.runPath(s); err != nil {
+		return o, err
+	}
+	if err := o.health.allowed(ctx, s); err != nil {
+		return o, err
+	}
+	if err := o.asked(s); err != nil {
+		return o, err
+	}
+	return o, o.find(ctx, s)
+}
+
+// read reads one thing.
+func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, error) {
+	if strings.EqualFold(strings.TrimSpace(word), thingInbox) {
+		return thing{kind: thingInbox, text: thingInbox, typed: thingInbox}, nil
+	}
+	target, err := health.Parse(word)
+	refused := (*health.ParseError)(nil)
+	switch {
+	case err == nil && target.Scheme() == thingTask:
+		return thing{kind: thingTask, text: target.String(), typed: word, task: tasks.Await{ID: target.Arg()}}, nil
+	case err == nil:
+		o.health.targets = append(o.health.targets, target)
+		return thing{kind: thingTarget, text: target.String(), typed: word, target: len(o.health.targets) - 1}, nil
+	case errors.As(err, &refused) && !refused.Bare && strings.TrimSpace(word) != "":
+		between := " "
+		if refused.Clause {
+			between = ": "
+		}
+		return thing{}, problem.Of(problem.T("target %s%s%s", cli.Quote(refused.Target), between, refused.Problem), problem.T("%s", refused.Hint))
+	}
+	w, err := o.time(s, word, times)
+	if err != nil {
+		return thing{}, neither(word, refused, err)
+	}
+	return thing{kind: thingTime, text: word, typed: w.first.In(o.zone).Format(time.RFC3339Nano), time: w}, nil
+}
+
+// time reads an instant, which may have passed: it may be one that an earlier call began to wait for. Of a recurrence the first time is meant.
+func (o *anyOptions) time(s *cli.Call, word string, times when.Options) (*waitOptions, error) {
+	w := &waitOptions{begun: o.begun, zone: o.zone, kind: when.Once, text: word}
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(word)); err == nil {
+		w.first = t
+		return w, nil
+	}
+	times.Form = when.Any
+	var err error
+	if w.schedule, err = when.Parse(word, times); err != nil {
+		return nil, err
+	}
+	w.kind = w.schedule.Kind
+	return w, w.recur(s, word, times)
+}
+
+// neither tells a word that is nothing to wait for.
+func neither(word string, refused *health.ParseError, err error) error {
+	if p := cli.Explain(err); p.Code != problem.NotUnderstood {
+		return p
+	}
+	hint := problem.T("write a time as 10m or 22:30, the end of a task as task:ID, what comes into the inbox as inbox, a service as tcp://localhost:5432")
+	switch {
+	case strings.TrimSpace(word) == "":
+	case strings.ContainsAny(word, ":/") && refused.Hint != "":
+		hint = problem.T("%s; %s", refused.Hint, hint)
+	case state.WholeID(strings.ToLower(word)):
+		hint = problem.T("the end of a task is %s; %s", anyLike("task:"+strings.ToLower(word)), hint)
+	}
+	return problem.New(problem.NotUnderstood, problem.T("%s is neither a time nor anything else to wait for", cli.Quote(word)), hint)
+}
+
+// apart refuses words that are a time together: each time is one word. What stands after -- is as it is.
+func apart(s *cli.Call, times when.Options) error {
+	words := s.Args[:len(s.Args)-min(s.After, len(s.Args))]
+	times.Form = when.Any
+	for from := range words {
+		for n := min(len(words)-from, cli.LongestTime); n > 1; n-- {
+			text := strings.Join(words[from:from+n], " ")
+			if _, err := when.Parse(text, times); err != nil {
+				if p := cli.Explain(err); p.Code == problem.Ambiguous {
+					return p // at 7: it would be a time if it were said more clearly
+				}
+				continue
+			}
+			meant := slices.Concat(words[:from], []string{text}, words[from+n:])
+			return problem.New(problem.Ambiguous, problem.T("%s is a time as well, and each thing to wait for is one word", cli.Quote(text)),
+				problem.T("did you mean %s? Of two times give the earlier", anyLike(meant...)))
+		}
+	}
+	return nil
+}
+
+// asked reads what is asked of the inbox, and where an earlier call has left off.
+func (o *anyOptions) asked(s *cli.Call) (err error) {
+	o.mail.Query = state.Query{Free: true, Limit: 1}
+	if s.Opt.Has("take") {
+		if !o.has(thingInbox) {
+			return problem.Of(problem.T("%s is for what comes into the inbox, which is not waited for", problem.Option("take")),
+				problem.T("%s", problem.To("wait", append(slices.Clone(s.Args), thingInbox)...).With("any", true).With("take", problem.Bare(s.Opt.Text("take")))))
+		}
+		if o.mail.Take, err = view.TakeSpan(s.Opt.Text("take")); err != nil {
+			return err
+		}
+	}
+	if !s.Opt.Has("after") {
+		return nil
+	}
+	place, err := state.ParsePlace(s.Opt.Text("after"))
+	if err != nil {
+		return problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(s.Opt.Text("after"))),
+			problem.T("copy it from the call that an earlier one ended with, or leave it out"))
+	}
+	o.place = &place
+	return nil
+}
+
+// has reports whether things of a kind are waited for.
+func (o *anyOptions) has(kind string) bool {
+	return slices.ContainsFunc(o.things, func(t thing) bool { return t.kind == kind })
+}
+
+// find opens the state where it is asked, and finds the tasks.
+func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
+	if !o.has(thingTask) && !o.has(thingInbox) {
+		return nil
+	}
+	if o.st, err = s.Open(); err != nil {
+		return err
+	}
+	for i := range o.things {
+		t := &o.things[i]
+		if t.kind != thingTask {
+			continue
+		}
+		name, number, numbered := strings.Cut(strings.ToLower(t.task.ID), "/")
+		if numbered {
+			if t.task.Number, err = strconv.Atoi(number); err != nil || t.task.Number < 1 {
+				return problem.Of(problem.T("%s names no occurrence", cli.Quote(t.text)), problem.T("the first is task:%s", state.OccurrenceID(name, 1)))
+			}
+		}
+		e, bad, err := view.PickID(ctx, o.st.Find, name, func(state.Entry) bool { return true })
+		switch {
+		case err != nil:
+			return err
+		case bad != nil:
+			return bad.Problem
+		}
+		t.task.ID, t.task.After = e.Task.ID, o.place
+		t.typed = "task:" + e.Task.ID
+		if numbered {
+			t.typed = "task:" + state.OccurrenceID(e.Task.ID, t.task.Number)
+		}
+	}
+	if o.place != nil {
+		return nil
+	}
+	place, _, err := o.st.Log(ctx, "", func(state.Line) bool { return false })
+	o.place = &place
+	return err
+}
+
+// again is the call that goes on: for the same instants, and with what was written into the ledger since this wait began.
+func (o *anyOptions) again(s *cli.Call, fallen map[int]error) problem.Call {
+	var words []string
+	for i, t := range o.things {
+		if fallen[i] == nil {
+			words = append(words, t.typed)
+		}
+	}
+	c := problem.To("wait", words...).With("any", true)
+	if o.has(thingTask) {
+		c = c.With("after", o.place.String())
+	}
+	if o.mail.Take > 0 {
+		c = c.With("take", problem.Bare(s.Opt.Text("take")))
+	}
+	if o.most > 0 {
+		c = c.With("max", cli.Granted(s))
+	}
+	return cli.With(c, s.Opt, "quiet", "tz", "json", "fields")
+}
