@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ and older copies of tasks, cuts a torn line off the ledger, and removes what dea
 starts none, and deletes no task.
 
 In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (of what was mended:
-fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from.`,
+fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from. With --json
+what is well is counted (well), and of the settings those are told that somebody gave; --json=full has all.`,
 		Examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
 		Options: option.Rows{
 			option.Option{Name: "fix", Kind: option.Flag, Help: "do what is safe, and say what was done and what is left"},
@@ -124,9 +126,11 @@ func (d *doctoring) reported(p state.Problem) {
 
 // answer gives the answer, and the exit code that goes with it.
 func (d *doctoring) answer() error {
-	bad, warned, mended := 0, 0, 0
+	bad, warned, mended, well := 0, 0, 0, 0
 	for _, f := range d.found {
 		switch {
+		case f.Level == state.Fine:
+			well++
 		case f.Done != "":
 			mended++
 		case f.Open():
@@ -135,8 +139,14 @@ func (d *doctoring) answer() error {
 			warned++
 		}
 	}
-	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
+	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
+	if d.Lean() {
+		answer.Settings = slices.DeleteFunc(answer.Settings, func(v setting) bool { return v.Source == fromDefault || v.Source == fromMachine })
+	}
 	for _, f := range d.found {
+		if d.Lean() && f.Level == state.Fine {
+			continue
+		}
 		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint), f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
 			cli.OrNull(string(f.Reason)), cli.OrNull(f.Subject)})
 	}
@@ -151,8 +161,9 @@ func (d *doctoring) answer() error {
 type doctorJSON struct {
 	Now      time.Time   `json:"now"`
 	Healthy  bool        `json:"healthy"`
-	Checks   []checkJSON `json:"checks"`
-	Settings []setting   `json:"settings"`
+	Well     int         `json:"well" jsonschema:"how many checks have found nothing"`
+	Checks   []checkJSON `json:"checks" jsonschema:"what was found; --json=full: also what is well"`
+	Settings []setting   `json:"settings" jsonschema:"those that somebody gave; --json=full: all that are in force"`
 	DryRun   bool        `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	found []state.Finding
