@@ -158,10 +158,16 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 		return detail, err
 	}
 	permanent := told.Permanent && !told.Here // what somebody can mend here is tried until it is
+	own := false
 	if device := handover.TerminalOf(n.Channel); device != "" {
+		if own = n.Line.News == state.NewsMessage; own { // the desktop is there when the terminal is not
+			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, letter, c.envOf(task)); e == nil {
+				return detail + ", as " + told.Error(), nil
+			}
+		}
 		if _, e := os.Stat(device); errors.Is(e, fs.ErrNotExist) {
 			permanent = true // closed: another one of that number is another one
 		}
 	}
-	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter}
+	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter, Known: own}
 }

@@ -19,7 +19,7 @@ import (
 type Audience struct {
 	Channels []string // never nil
 	On       string   // empty when the configuration cannot be read
-	shut     bool     // the only channel is a terminal that takes nothing now, as far as can be seen
+	shut     error    // why the only channel, a terminal, takes nothing now, as far as can be seen; nil: it does
 }
 
 // AudienceOf is the runner's own rule, with the configuration there is now.
@@ -38,7 +38,7 @@ func AudienceOf(s *cli.Call, t state.Task) Audience {
 		if err == nil {
 			_, err = notify.Ready(c, notify.Env{Getenv: s.Getenv})
 		}
-		told.shut = err != nil
+		told.shut = err
 	}
 	return told
 }
@@ -67,7 +67,7 @@ func toldNobody() cli.Warning {
 // system shows with which variables it was started (Linux), those count and not the caller's.
 func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 	config, err := s.Settings()
-	if err != nil || len(told.Channels) == 0 {
+	if err != nil || len(told.Channels) == 0 || told.shut != nil && !s.InJSON && !s.Quiet { // the answer in words has it
 		return nil
 	}
 	env, err := NotifyEnv(s)
@@ -138,8 +138,8 @@ func (told Audience) Sentence(t state.Task) string {
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
 		case len(told.Channels) == 0:
 			return "It will wait in the inbox (ouro-timer inbox)."
-		case told.shut:
-			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) + ") cannot be written to now."
+		case told.shut != nil:
+			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) + ") cannot be written to now: " + told.shut.Error() + "."
 		case len(told.Channels) == 1 && TerminalOf(told.Channels[0]) != "":
 			return "It will be told on this terminal (" + TerminalOf(told.Channels[0]) + ") and wait in the inbox."
 		}

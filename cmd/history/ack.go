@@ -17,23 +17,24 @@ import (
 
 func AckCommand() cli.Command {
 	return cli.Command{
-		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>]", Short: "acknowledge what is in the inbox: it is gone for good",
+		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>] | --all", Short: "acknowledge what is in the inbox: it is gone for good",
 		Long: `
 Ends items (k7m2/3) for good, whoever has taken them; what happened stays in the log. Of the task's ID a unique beginning
 is enough. Every item is tried: one that is not there, because it was acknowledged already or never was, is told on
 standard error, the others are ended, and the exit code is 3.
 
 --task ends all items of a task, --up-to all that came up to a cursor of ouro-timer inbox, that item included, and both
-together those of the task up to it. When there is none, that is no failure.
+together those of the task up to it; --all ends all there are. When there is none, that is no failure.
 
-k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task and
---up-to leave that alone.`,
+k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task,
+--up-to and --all leave that alone.`,
 		Examples:  []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
 		Ids:       "item",
 		Arguments: []option.Argument{{Name: "item", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			option.Option{Name: "task", Kind: option.ID, Help: "all items of the task ID"},
 			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "all items there are"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
@@ -65,8 +66,13 @@ func (a ackJSON) Text(o *cli.Out) {
 }
 
 func runAck(ctx context.Context, s *cli.Call) error {
-	many := s.Opt.Has("task") || s.Opt.Has("up-to")
+	some := s.Opt.Has("task") || s.Opt.Has("up-to")
+	many := some || s.Opt.Bool("all")
 	switch {
+	case some && s.Opt.Bool("all"):
+		return problem.Of(problem.T("%s ends every item; %s end some", problem.Option("all"), problem.Options(" and ", "task", "up-to")), cli.OneOfThem)
+	case s.Opt.Bool("all") && len(s.Args) > 0:
+		return problem.Of(problem.T("%s ends every item; what is %s?", problem.Option("all"), cli.Quote(s.Args[0])), problem.T("give the items, or %s", problem.Option("all")))
 	case many && len(s.Args) > 0:
 		return problem.Of(problem.T("%s name items already; what is %s?", problem.Options(" and ", "task", "up-to"), cli.Quote(s.Args[0])), problem.T("give the items, or the options"))
 	case !many && len(s.Args) == 0:

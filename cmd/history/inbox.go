@@ -37,6 +37,7 @@ Where more is kept, ouro-timer log k7m2/3 has all of it.
 --take leases what it prints: for 10 minutes, with --take 2m for two, no other --take gets it. After that it is there
 again, so a reader that dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID.
 --wait blocks until there is something, without polling; when two wait with --take, each item goes to one of them.
+--count prints how many there are, 0 for none, for a shell's prompt.
 --since CURSOR is for readers that keep a place of their own: only what came after it, leased or not; each answer says
 from where to go on.
 
@@ -54,9 +55,10 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			option.Option{Name: "since", Kind: option.Cursor, Help: "only what came after CURSOR, as an earlier answer gave it"},
 			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers), Help: "show at most N items; on a terminal 20 when it is not given"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
+			option.Option{Name: "count", Kind: option.Flag, Help: "how many items there are, and nothing else: a number for a shell's prompt"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}},
+		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}, {Name: "inbox-count", Of: countJSON{}, Says: "--count: how much that is"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newInbox(s)
 			if err != nil {
@@ -87,6 +89,8 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 			problem.T("%s, or %s", problem.To("inbox"), problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
 	case s.Opt.Has("limit") && s.Opt.Int("limit") < 1:
 		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
+	case s.Opt.Bool("count") && slices.ContainsFunc([]string{"take", "wait", "limit"}, s.Opt.Has):
+		return o, problem.Of(problem.T("%s only looks, at once and at all; %s do not go with it", problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.OneOfThem)
 	case s.Opt.Bool("all") && s.Opt.Has("take"):
 		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken", problem.Options(" and ", "all", "take")), cli.OneOfThem)
 	case !o.wait && s.Opt.Has("max"):
@@ -115,6 +119,9 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	}
 	if s.Opt.Has("limit") {
 		o.Query.Limit = s.Opt.Int("limit")
+	}
+	if s.Opt.Bool("count") {
+		o.Query.Limit = 1 // the others are counted by name
 	}
 	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
 	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(word string) bool { return !strings.Contains(word, "/") })
@@ -145,6 +152,11 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.Opt.Bool("count") {
+		s.WarnOf(m.Problems)
+		s.Answer(countJSON{m.Now, len(m.Items) + m.More, view.ProblemTexts(m.Problems)})
+		return view.Incomplete(m.Problems)
 	}
 	waited := o.wait && len(m.Items) == 0
 	s.WarnOf(m.Problems)

@@ -31,6 +31,16 @@ type inboxJSON struct {
 	goesOn  bool      // a place was given to go on from
 }
 
+// countJSON is how many items there are.
+type countJSON struct {
+	Now      time.Time `json:"now"`
+	Count    int       `json:"count"`
+	Problems []string  `json:"problems,omitempty"`
+}
+
+// Text is the number alone.
+func (a countJSON) Text(o *cli.Out) { o.Line("%d", a.Count) }
+
 // dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
 type dropped struct {
 	Items int       `json:"items"`

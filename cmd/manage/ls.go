@@ -128,7 +128,14 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	answer := lsJSON{now, rows.total, rows.total - len(rows.rows), rows.listed(), handover.RunnerAlive, s.WarningTexts(warnings), unread, rows, cut, form{format, s.Opt.Bool("header")}, nothing(s.Opt.Bool("all"), only.any(), problems)}
+	answer := lsJSON{
+		Now: now, Total: rows.total, More: rows.total - len(rows.rows), Tasks: rows.listed(), Runner: handover.RunnerAlive,
+		Warnings: s.WarningTexts(warnings), Problems: unread,
+		rows: rows, cut: cut, form: form{format, s.Opt.Bool("header")}, none: nothing(s.Opt.Bool("all"), only.any(), problems),
+	}
+	if terminal || s.InJSON {
+		answer.Unread = view.UnreadItems(ctx, s, st)
+	}
 	if !led {
 		answer.Runner = handover.RunnerNone
 	}
@@ -152,6 +159,7 @@ type lsJSON struct {
 	More     int       `json:"more"`
 	Tasks    []listed  `json:"tasks"`
 	Runner   string    `json:"runner" enum:"alive none"`
+	Unread   int       `json:"unread,omitempty" jsonschema:"items of the inbox that nobody has acknowledged"`
 	Warnings []string  `json:"warnings,omitempty"`
 	Problems []string  `json:"problems,omitempty"`
 
@@ -177,6 +185,9 @@ func (a lsJSON) Text(o *cli.Out) {
 	case a.cut:
 		height, _ := o.Height()
 		said := 1 // the prompt
+		if a.Unread > 0 {
+			said++
+		}
 		for _, text := range a.Warnings {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
 		}
@@ -184,6 +195,7 @@ func (a lsJSON) Text(o *cli.Out) {
 	default:
 		listDays(o, a.rows.entries(), a.Now, a.Total, 0)
 	}
+	view.TellUnread(o, a.Unread)
 }
 
 // WriteJSON writes the rows as they were made.

@@ -76,8 +76,9 @@ type atJSON struct {
 	Replaced bool     `json:"replaced,omitempty"`
 	Differs  []string `json:"differs,omitempty"`
 
-	of Scheduled
-	h  handover.Hands
+	of     Scheduled
+	h      handover.Hands
+	unread int // items of the inbox
 }
 
 // Text confirms in a sentence, and says who runs it and who is told; with --quiet it is the ID.
@@ -98,6 +99,7 @@ func (a atJSON) Text(o *cli.Out) {
 	for _, r := range a.Remarks {
 		o.Talk("note: %s", cli.Visible(r.Text))
 	}
+	view.TellUnread(o, a.unread)
 }
 
 // Scheduled is what became of one call of at.
@@ -136,7 +138,11 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	if s.Opt.Bool("wait") {
 		return awaitFirst(ctx, s, st, d)
 	}
-	s.Answer(asAtJSON(s, d, h))
+	answer := asAtJSON(s, d, h)
+	if _, terminal := s.Width(); terminal && !s.InJSON && !s.Quiet {
+		answer.unread = view.UnreadItems(ctx, s, st)
+	}
+	s.Answer(answer)
 	if err := s.Flush(); err != nil && !s.DryRun {
 		p := cli.Explain(err)
 		return p.Saying(problem.T("task %s was scheduled, but %s", d.Entry.Task.ID, p.Message))

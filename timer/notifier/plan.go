@@ -56,6 +56,7 @@ type SendError struct {
 	Err        error
 	Permanent  bool          // asking again does not help
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
+	Known      bool          // what was to be told waits in the inbox itself, where it was expected to: that it could not be told is no item beside it
 }
 
 func (e *SendError) Error() string { return e.Err.Error() }
@@ -270,6 +271,9 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	}
 	p.warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
 	l.Reason, l.Inbox = n.Last, state.ItemUndelivered
+	if e := (*SendError)(nil); errors.As(err, &e) && e.Known {
+		l.Inbox = ""
+	}
 	p.results = append(p.results, outcome{n, &l})
 }
 

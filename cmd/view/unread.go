@@ -1,0 +1,25 @@
+package view
+
+import (
+	"context"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// UnreadItems is how many items of the inbox nobody has acknowledged or taken. What cannot be read is not counted: who looks into the inbox is told.
+func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
+	items, more, _, err := st.Inbox(ctx, state.Query{Limit: 1, Free: true, Now: s.Clock.Now()})
+	if err != nil {
+		return 0
+	}
+	return len(items) + more
+}
+
+// TellUnread says how many that are, where there are some and somebody sits at a terminal.
+func TellUnread(o *cli.Out, unread int) {
+	if _, terminal := o.Width(); unread > 0 && terminal {
+		o.Line("%s", o.Says(problem.T("%d unread: %s", unread, problem.To("inbox"))))
+	}
+}
