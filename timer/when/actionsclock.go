@@ -200,7 +200,7 @@ func spoken(minutes int) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool { return x.spokenAt(m, minutes, x.of(0).clock) }
 }
 
-// spokenCount reads "20 past 3pm" and "ten to six"; "5 to 6" may be a range.
+// spokenCount reads "20 past 3pm" and "ten to six"; "5 to 6" may be a range, "20 to 6pm" is none.
 func spokenCount(sign int) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
 		n := x.of(0).q
@@ -208,10 +208,11 @@ func spokenCount(sign int) func(x *found, m *meaning) bool {
 			return false
 		}
 		minutes := x.says("minutes") || x.says("minute") || x.says("min") || x.says("mins")
-		if sign < 0 && x.p.toks[x.begin].is(cNum) && !minutes {
+		h := x.of(1).clock
+		if range24 := n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0; sign < 0 && x.p.toks[x.begin].is(cNum) && range24 && !minutes {
 			m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: `say it as in "ten to six" or "17:50"`}
 		}
-		return x.spokenAt(m, sign*int(n.whole), x.of(1).clock)
+		return x.spokenAt(m, sign*int(n.whole), h)
 	}
 }
 
@@ -240,6 +241,9 @@ func said(x *found, m *meaning) bool {
 
 // saidApart reads "@ 3"; @3 is a second since 1970.
 func saidApart(x *found, m *meaning) bool { return x.p.toks[x.begin+1].gap && said(x, m) }
+
+// untilHour reads the 5 of "until 5", an hour of which half of the day is not said.
+func untilHour(x *found, m *meaning) bool { return x.begin == 0 && !x.p.recurs && said(x, m) }
 
 func minuteAt(minute int8) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool { return x.setClock(m, clock{minute: minute, how: clockMinute}) }

@@ -224,7 +224,12 @@ func dayOfYear(x *found, m *meaning) bool {
 	if x.says("last") {
 		return x.setDate(m, x.of(0).n, 12, 31)
 	}
-	n, year := x.of(0).n, x.of(1).n
+	n, year := x.dateIn(0), 0
+	for i := 1; i < 3 && x.has(i); i++ {
+		if !x.isToken(i) { // not the th of 100th
+			year = x.of(i).n
+		}
+	}
 	at := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
 	if n < 1 || at.Year() != year {

@@ -83,7 +83,7 @@ func checkDate(year, month, date int) *refusal {
 		if year != 0 && month == 2 {
 			name += " " + strconv.Itoa(year)
 		}
-		return &refusal{why: fmt.Sprintf("%s has no day %d", name, date), hint: fmt.Sprintf("its last day is %d", most)}
+		return &refusal{why: fmt.Sprintf("%s has no day %d", name, date), hint: fmt.Sprintf("its last day is %d", most), strong: true}
 	}
 	return nil
 }

@@ -68,6 +68,20 @@ func everyAndHalf(x *found, m *meaning) bool {
 	return m.everySpan(&s)
 }
 
+// everyWithin reads "every day of the week" and "every hour of the day".
+func everyWithin(x *found, m *meaning) bool {
+	t, of := x.tok(1), x.tok(2)
+	return t.unit > uSecond && t.unit < of.unit && !t.is(cUnits) && !of.is(cUnits) && m.period(t.unit, 1)
+}
+
+// alternate reads "alternate days".
+func alternate(x *found, m *meaning) bool {
+	t := x.tok(0)
+	return t.unit >= uDay && m.period(t.unit, 2)
+}
+
+func allDays(_ *found, m *meaning) bool { return m.period(uDay, 1) }
+
 func everySpan(x *found, m *meaning) bool { return m.everySpan(x.of(1)) }
 
 // everySpan makes a length the period.

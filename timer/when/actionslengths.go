@@ -198,6 +198,12 @@ func itemOne(x *found, m *meaning) bool {
 	return t.gap && item(1)(x, m)
 }
 
+// itemPart reads the "3/4 of an hour" that is less than one.
+func itemPart(x *found, m *meaning) bool {
+	i := x.labelled(isCount)
+	return x.of(i).q.whole == 0 && x.of(i).q.nano != 0 && item(0)(x, m)
+}
+
 func itemQuarters(x *found, m *meaning) bool {
 	n, _ := x.number(isCount)
 	return n < 8 && x.length(m, quantity{n / 4, n % 4 * 25e7}, x.tok(x.labelled(isUnit)))

@@ -87,6 +87,9 @@ func everyDates(x *found, m *meaning) bool {
 	if x.p.word(x.end-1, "second") { // every second, every twenty second
 		return false
 	}
+	if l.n == 0 && x.p.toks[x.end-1].is(cOrd) && m.err == nil { // every third
+		m.err = &refusal{code: CodeAmbiguous, why: "of what is not said", off: x.stop(), end: x.stop(), readings: []string{" of the month"}}
+	}
 	return l.n&isSpelled == 0 || x.says("month") || l.cad.dates == 1<<1
 }
 
@@ -240,6 +243,16 @@ func monthRange(x *found, m *meaning) bool {
 			return true
 		}
 	}
+}
+
+// fromMonths refuses "from june to august", which is not said to be every year or once.
+func fromMonths(x *found, m *meaning) bool {
+	first, last := x.tok(0), x.tok(1)
+	names := [2]string{x.p.text[first.off:first.end], x.p.text[last.off:last.end]}
+	m.has = hasMonths
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be those months of every year, or once", off: x.off(), end: x.stop(),
+		readings: []string{fmt.Sprintf("in %s to %s", names[0], names[1]), fmt.Sprintf("from 1 %s to the end of %s", names[0], names[1])}}
+	return x.p.recurs
 }
 
 func inMonths(x *found, m *meaning) bool {

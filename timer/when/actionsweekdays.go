@@ -30,6 +30,13 @@ func weekdayRange(x *found, m *meaning) bool {
 	return first != last
 }
 
+// weekdaysRange reads "mondays to fridays".
+func weekdaysRange(x *found, m *meaning) bool {
+	ok := weekdayRange(x, m)
+	m.n |= isPlural
+	return ok
+}
+
 func weekdaySet(days uint8, many bool) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
 		m.cad.weekdays, m.n = days, isSet

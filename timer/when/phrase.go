@@ -62,7 +62,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	}
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
-		if z.fixed && !z.utc || z.also != nil {
+		if z.fixed && !z.utc && !z.zulu || z.also != nil {
 			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use`, option: "tz"}, nil
 		}
 		b.s.Zone = z.loc
@@ -80,6 +80,9 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	}
 	var err *Error
 	why := b.days()
+	if why == nil {
+		why = b.lengthOfDay()
+	}
 	switch {
 	case why != nil:
 	case b.elapsed():
@@ -135,7 +138,7 @@ func (p *parser) partsAt(off int) bool {
 // bounds works out what "from", "until", "for" and "times" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
-	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&hasDay == 0 {
+	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
 		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
 	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.cad.unit > uHour) {
 		return &refusal{} // from 1 december to 24 december at 9:00
@@ -218,7 +221,7 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	if why != nil {
 		return a.at, why
 	}
-	if end && m.has&hasClock == 0 {
+	if end && m.has&(hasClock|hasSpan) == 0 {
 		if m.n == 1 { // until march
 			return a.at.Add(-1), nil
 		}
@@ -293,6 +296,52 @@ func (b *builder) days() *refusal {
 			return &refusal{why: "no day is left", hint: "leave the exception out"}
 		}
 		e.weekdays = 0
+	}
+	return nil
+}
+
+// lengthOfDay makes a length that parts the day evenly a period of the day or the hour, where its times or minutes are named: every 12 hours
+// at 6:00 and 18:00, every 2 hours on the hour, every 15 minutes on the quarter hour.
+func (b *builder) lengthOfDay() *refusal {
+	m, c := b.m, b.c
+	const day = 24 * time.Hour
+	if m.has&(hasPeriod|hasWindow) != hasPeriod || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
+		return nil
+	}
+	marks := members(c.marks, false)
+	switch {
+	case m.has&(hasMarks|hasClock) == hasMarks && c.length > time.Hour && c.length%time.Hour == 0:
+		m.has = m.has&^hasMarks | hasClock
+		for at := time.Duration(0); at < day; at += c.length {
+			for _, minute := range marks {
+				m.more = append(m.more, clock{hour: int8(at / time.Hour), minute: int8(minute)})
+			}
+		}
+		m.clock, m.more = m.more[0], m.more[1:]
+		c.unit, c.n = uDay, 1
+	case m.has&(hasMarks|hasClock) == hasMarks && c.length < time.Hour && c.length%time.Minute == 0:
+		apart := int(c.length / time.Minute)
+		if len(marks) != 1 && len(marks) != 60/apart {
+			return nil
+		}
+		var all uint64
+		for minute := marks[0] % apart; minute < 60; minute += apart {
+			all |= 1 << minute
+		}
+		if c.marks&^all == 0 {
+			c.marks, c.unit, c.length = all, uHour, time.Hour
+		}
+	case m.has&(hasMarks|hasClock) == hasClock && time.Duration(1+len(m.more))*c.length == day:
+		times, why := b.clocks()
+		if why != nil {
+			return why
+		}
+		for i, at := range times {
+			if at != times[0]+time.Duration(i)*c.length {
+				return nil
+			}
+		}
+		c.unit, c.n = uDay, 1
 	}
 	return nil
 }
@@ -505,22 +554,8 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	if b.elapsedUnit() {
 		return spreadOver(0, 24*time.Hour-1, b.c.length), nil
 	}
-	var times []time.Duration
 	if m.has&hasClock != 0 {
-		all := append([]clock{m.clock}, m.more...)
-		p.settleHours(all)
-		for i := range all {
-			tod, why := b.tod(&all[i])
-			if why != nil {
-				return nil, why
-			}
-			if slices.Contains(times, tod) {
-				return nil, &refusal{why: "it names the same time twice", hint: "name it once"}
-			}
-			times = append(times, tod)
-		}
-		slices.Sort(times)
-		return times, nil
+		return b.clocks()
 	}
 	switch {
 	case m.part != 0:
@@ -535,6 +570,25 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	}
 	b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
 	return []time.Duration{tod}, nil
+}
+
+// clocks are the times of day that are named, in order.
+func (b *builder) clocks() ([]time.Duration, *refusal) {
+	var times []time.Duration
+	all := append([]clock{b.m.clock}, b.m.more...)
+	b.p.settleHours(all)
+	for i := range all {
+		tod, why := b.tod(&all[i])
+		if why != nil {
+			return nil, why
+		}
+		if slices.Contains(times, tod) {
+			return nil, &refusal{why: "it names the same time twice", hint: "name it once"}
+		}
+		times = append(times, tod)
+	}
+	slices.Sort(times)
+	return times, nil
 }
 
 // settleHours makes bare hours those of the 24-hour clock when one of the times can only be of it.

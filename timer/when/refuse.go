@@ -273,12 +273,12 @@ func (p *parser) stranger() *Error {
 func (p *parser) corrected(pos int) (string, bool) {
 	t := &p.toks[pos]
 	word := p.low[t.off:t.end]
-	if !t.is(cNew) || len(word) < 4 || p.deep {
+	if !t.is(cNew) || len(word) < 3 || p.deep {
 		return "", false
 	}
 	var near [3][]string // by their distance
 	for known, e := range vocabulary() {
-		if len(known) < 4 || known[0] != word[0] || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
+		if len(known) < 3 || min(len(known), len(word)) == 3 && !swapped(word, known) || known[0] != word[0] || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
 			continue
 		}
 		if far := typos(word, known); far == 1 || far == 2 && len(word) >= 7 {
@@ -310,7 +310,7 @@ func (p *parser) corrected(pos int) (string, bool) {
 // common are the words of patterns that a slip may hide.
 func (p *parser) common(word string) bool {
 	switch word {
-	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "christmas":
+	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
 		return true
 	}
 	return false
@@ -321,12 +321,18 @@ func typos(a, b string) int {
 	if d := slips(a, b, 2); d != 2 {
 		return d
 	}
-	if len(a) == len(b) {
-		for i := 0; i+1 < len(a); i++ {
-			if a[i] == b[i+1] && a[i+1] == b[i] && a[:i] == b[:i] && a[i+2:] == b[i+2:] {
-				return 1
-			}
-		}
+	if swapped(a, b) {
+		return 1
 	}
 	return 2
+}
+
+// swapped reports whether two words differ in the order of two letters.
+func swapped(a, b string) bool {
+	for i := 0; len(a) == len(b) && i+1 < len(a); i++ {
+		if a[i] == b[i+1] && a[i+1] == b[i] && a[:i] == b[:i] && a[i+2:] == b[i+2:] {
+			return a[i] != a[i+1]
+		}
+	}
+	return false
 }
