@@ -7,7 +7,7 @@ import (
 )
 
 // Unscheduled is the due instant of a task that is due at no instant that is known yet, because it waits for something else: for the end of
-// another task's run (Timing.After). When that has come it is moved to the instant at which it did. It lies behind all others in lists, and
+// another task's run (Timing.After), or for a boot of the machine (KindBoot). When that has come it is moved to the instant at which it did. It lies behind all others in lists, and
 // before EndOfTime.
 var Unscheduled = EndOfTime.Add(-24 * time.Hour)
 

@@ -83,6 +83,9 @@ type Timing struct {
 	// the first run counts that ends after Start. Until they have come the task is due at Unscheduled.
 	After map[string]string `toml:"after,omitempty" json:"after,omitempty"`
 
+	// Boot is the boot of the machine in which a task of each boot (KindBoot) was given its time: it does not come in that one.
+	Boot string `toml:"boot,omitempty" json:"boot,omitempty"`
+
 	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
 	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
 	Jitter string `toml:"jitter,omitempty" json:"jitter,omitempty"`
@@ -352,6 +355,8 @@ type Tally struct {
 	// or before it comes any more.
 	Again time.Time `toml:"again,omitempty"`
 	Unrun []Stretch `toml:"unrun,omitempty"` // stretches of instants that ended without a claim
+
+	Boot string `toml:"boot,omitempty"` // the boot of the machine in which a task of each boot (KindBoot) has last come
 }
 
 // Count adds a line of the ledger to its task's tally. Of a manual run only the number counts: it is no occurrence.

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
@@ -364,6 +365,11 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
 		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
 	}
+	if e.HadBoot(proc.Boot()) { // the simulation begins in this boot
+		here, end := m.world.Process()
+		end()
+		e.Tally.Boot = here.Boot
+	}
 	left, err := m.without(&e.Task, &e.Due, begin)
 	if !left && err == nil {
 		return false
@@ -393,7 +399,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 // without has a task leave out the days of --except as well, from its due instant on when that is still to come; not ok when nothing is
 // left of it.
 func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
-	if !t.Recurring() || !m.except.Any() {
+	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
 		return true, nil
 	}
 	m.except.Add(&t.When)

@@ -268,6 +268,8 @@ func dayHead(e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
 		return "Paused"
+	case tasks.Live(e) && e.AtBoot():
+		return "At the next boot"
 	case tasks.Live(e) && state.IsUnscheduled(e.Due):
 		return "After others"
 	case tasks.Live(e):
@@ -314,6 +316,8 @@ func dayRow(e state.Entry, now time.Time, width, widest int) string {
 		left = "overdue"
 	case !due.After(now):
 		left = "now"
+	case e.AtBoot():
+		left = ""
 	case state.IsUnscheduled(e.Due):
 		left = cli.Visible(e.Task.When.Text)
 	}

@@ -73,7 +73,7 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	if t.other = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
 		return t
 	}
-	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.now), whyPutOff(*e, r.leader)
+	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now), whyPutOff(*e, r.leader)
 	switch {
 	case r.keep:
 		kept := *e

@@ -112,7 +112,7 @@ func (a pauseJSON) Text(o *cli.Out) {
 			verb = what + " is paused already"
 		}
 		if h.until.IsZero() && state.IsUnscheduled(e.Due) {
-			o.Tell("%s; it comes %s", verb, cli.Visible(e.Task.When.Text))
+			o.Tell("%s; it comes %s", verb, view.Coming(e, h.now))
 		} else if h.until.IsZero() {
 			o.Tell("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		} else {

@@ -268,14 +268,22 @@ func (d *Scheduled) more(h handover.Hands) []string {
 	switch {
 	case !d.Created && !d.Replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
-		lines = append(lines, d.told.Sentence(e.Task)+" "+h.Who())
+		lines = append(lines, d.told.Sentence(e.Task)+" "+who(e, h))
 	case e.Task.Type() == state.TypeAgent:
-		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", h.Who(), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), e.Task.ID),
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), e.Task.ID),
 			d.told.Sentence(e.Task))
 	default:
-		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.Who(), e.Task.ID), d.told.Sentence(e.Task))
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", who(e, h), e.Task.ID), d.told.Sentence(e.Task))
 	}
 	return append(lines, policyWords(e.Task)...)
+}
+
+// who says who runs a task. What waits for the next boot of the machine is run by a runner of that one.
+func who(e state.Entry, h handover.Hands) string {
+	if e.AtBoot() {
+		return "A runner of the next boot runs it."
+	}
+	return h.Who()
 }
 
 // policyWords says what was set of the tags and the policy, in a line; nothing when it is the default.

@@ -150,7 +150,7 @@ func (a editJSON) Text(o *cli.Out) {
 	case e.Held:
 		o.Line("It is still paused until %s.", view.Echo(e.Resume.In(zone), a.now))
 	case len(a.Changed) > 0:
-		o.Line("%s", a.h.Who())
+		o.Line("%s", who(e, a.h))
 	}
 	if slices.ContainsFunc(a.Changed, handover.AboutTelling) {
 		o.Line("%s", a.whom.Sentence(e.Task))

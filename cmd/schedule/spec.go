@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
@@ -122,6 +123,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.OwnTerminal(s.World) },
+		Boot:     proc.Boot,
 		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
 		Find:     func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) },

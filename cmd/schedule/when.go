@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/rhythm"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -73,6 +74,9 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if err := spec.Bounds(&o); err != nil {
 		return err
 	}
+	if tasks.IsBoot(cli.Deref(spec.When), spec.Form) {
+		return atBoot(s, o)
+	}
 	except, err := tasks.ReadExceptions(ctx, spec.Except, handover.Programs(s), o)
 	if err != nil {
 		return err
@@ -98,9 +102,25 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
+// atBoot answers for the time of what comes in each boot of the machine, which has no instants that are known.
+func atBoot(s *cli.Call, o when.Options) error {
+	for _, name := range []string{"once", "start", "end", "count", "except"} {
+		if s.Opt.Has(name) {
+			return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times", problem.Option(name)), problem.T("leave it out"))
+		}
+	}
+	s.Answer(whenJSON{Now: o.Now, Said: strings.Join(s.Args, " "), Kind: state.KindBoot, TZ: o.Zone.String(), Canonical: tasks.BootText, Next: []time.Time{}})
+	return nil
+}
+
 // Text lists the instants, and on a terminal draws the rhythm of a recurrence.
 func (a whenJSON) Text(o *cli.Out) {
-	if len(a.Next) == 0 {
+	switch {
+	case a.Kind == state.KindBoot:
+		o.Line("at each boot of the machine, once; at what time is not known before")
+		o.Talk("read as %s %s", a.Kind, a.Canonical)
+		return
+	case len(a.Next) == 0:
 		o.Line("never")
 	}
 	for _, t := range a.Next {
@@ -150,14 +170,14 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 type whenJSON struct {
 	Now       time.Time       `json:"now"`
 	Said      string          `json:"text" jsonschema:"what was read"`
-	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule"`
+	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule boot"`
 	TZ        string          `json:"tz" jsonschema:"the zone that it was read in"`
 	Canonical string          `json:"canonical" jsonschema:"the same time in one fixed form"`
 	Reading   *string         `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
 	Notes     []string        `json:"notes,omitempty"`
 	Others    []cli.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
 	Remarks   []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
-	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
+	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known before (boot)"`
 
 	sched *when.Schedule
 	notes []string // for people

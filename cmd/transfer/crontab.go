@@ -101,10 +101,6 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 		w.err = err
 		return w
 	}
-	if e.Schedule == crontab.Reboot {
-		w.err = problem.Of(problem.T("@reboot comes with no time of the day: tasks have times"), problem.T("have the system start it, or let it run at a time"))
-		return w
-	}
 	zone := r.own
 	if name := e.Env["CRON_TZ"]; name != "" {
 		if zone, w.err = when.LoadZone(name); w.err != nil {
@@ -145,9 +141,12 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 		w.spec.Shell, w.spec.Program = &text, &shell
 	}
 	r.tell(e, &w)
-	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 && delay <= 24*60 {
+	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 && delay <= 24*60 && e.Schedule != crontab.Reboot {
 		jitter := fmt.Sprintf("%dm", delay)
 		w.spec.Jitter = &jitter
+	}
+	if e.Schedule == crontab.Reboot { // it has no instants to compare
+		return w
 	}
 	w.proof = func(sched *when.Schedule, now time.Time) proof { return r.prove(e, sched, now, zone) }
 	return w

@@ -147,7 +147,7 @@ func asCrontab(list []state.Entry, _ time.Time) (string, error) {
 func notCron(e state.Entry) string {
 	t := e.Task
 	switch {
-	case t.When.Kind != string(when.Cron):
+	case t.When.Kind != string(when.Cron) && !t.When.OfBoots():
 		return "its time is no cron line"
 	case t.When.Text[0] != '@' && len(strings.Fields(t.When.Text)) != 5:
 		return "its cron line has not five fields"

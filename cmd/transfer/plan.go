@@ -88,7 +88,7 @@ type plannedJSON struct {
 	ID          *string      `json:"id,omitempty" jsonschema:"absent: it would get one"`
 	When        string       `json:"when"`
 	TZ          string       `json:"tz"`
-	Due         time.Time    `json:"due"`
+	Due         *time.Time   `json:"due,omitempty" jsonschema:"absent: it is paused, or comes at no time that is known"`
 	Description string       `json:"description" jsonschema:"what it does, in a few words"`
 	Shell       string       `json:"shell,omitempty"`
 	Command     []string     `json:"command,omitempty"`
@@ -300,7 +300,7 @@ func settle(ctx context.Context, st state.Changes, wake func(context.Context) bo
 // planned is a task as the answer has it.
 func planned(e state.Entry, does string) plannedJSON {
 	t := e.Task
-	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone, Due: view.DueOf(e).In(rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell, Command: t.Run.Argv}
+	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone, Due: cli.Instant(view.DueOf(e), rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell, Command: t.Run.Argv}
 }
 
 // removeRest removes what the group has and the source has not, or says how much that is.

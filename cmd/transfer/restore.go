@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
@@ -103,6 +104,9 @@ func back(ctx context.Context, s *cli.Call, st state.Store, line string, have ma
 	if len(t.When.After) > 0 { // the IDs of a state folder are given out there
 		return plannedJSON{}, problem.Of(problem.T("task %s waits for others by the IDs that they had there: %s", t.ID, t.When.Text),
 			problem.T("schedule it anew once they are here: %s", problem.To("at").With("after", []string{"ID"}).Running(t.Run.Argv...)))
+	}
+	if t.When.OfBoots() { // from the next boot of this machine on
+		t.When.Boot = proc.Boot()
 	}
 	if _, err := rules.Schedule(t); err != nil {
 		return plannedJSON{}, err

@@ -29,9 +29,9 @@ type TaskJSON struct {
 	ID          string         `json:"id"`
 	Type        TaskType       `json:"type,omitzero" enum:"command message agent wait" jsonschema:"absent: command"`
 	State       string         `json:"state" enum:"pending running paused ended"`
-	Kind        TaskKind       `json:"kind,omitzero" enum:"once interval cron rrule" jsonschema:"absent: once"`
+	Kind        TaskKind       `json:"kind,omitzero" enum:"once interval cron rrule boot" jsonschema:"absent: once"`
 	When        string         `json:"when"`
-	Due         *time.Time     `json:"due,omitempty" jsonschema:"absent: nothing comes, as it has ended or is paused until somebody resumes it, or what it comes after has not ended"`
+	Due         *time.Time     `json:"due,omitempty" jsonschema:"absent: nothing comes, as it has ended or is paused until somebody resumes it, or what it comes after has not ended, or the machine has not booted again"`
 	After       []string       `json:"after,omitempty" jsonschema:"the tasks after whose runs it comes: ID, ID:failed or ID:any"`
 	TZ          string         `json:"tz"`
 	Description *string        `json:"description,omitempty"`
@@ -94,7 +94,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 
 // Bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
 func Bounded(t state.Task) (start, end *time.Time, count *int) {
-	if !t.Recurring() {
+	if !t.Recurring() || t.When.OfBoots() {
 		return nil, nil, nil
 	}
 	zone := rules.TaskZone(t)
@@ -178,7 +178,10 @@ func Echo(t, now time.Time) string {
 
 // Coming is when a task is due, as people read it: its instant, or what it waits for.
 func Coming(e state.Entry, now time.Time) string {
-	if state.IsUnscheduled(e.Due) {
+	switch {
+	case e.AtBoot():
+		return "at the next boot"
+	case state.IsUnscheduled(e.Due):
 		return cli.Visible(e.Task.When.Text)
 	}
 	return Echo(e.Due.In(now.Location()), now)

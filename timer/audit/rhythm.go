@@ -30,7 +30,7 @@ func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 	if t == nil {
 		return r, false
 	}
-	if t.Kind == "once" {
+	if t.Kind == "once" || t.OfBoots() { // its instants are in the ledger
 		return r, true
 	}
 	words := *t

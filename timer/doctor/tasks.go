@@ -145,6 +145,9 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 		}
 		return
 	}
+	if t.When.OfBoots() {
+		return
+	}
 	_, _, _, unread := rules.Reread(t.When, func(path string) (string, error) { return d.Programs.Text(ctx, path) })
 	sched, err := rules.Schedule(t)
 	if err == nil && unread != nil {

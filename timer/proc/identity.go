@@ -60,10 +60,15 @@ func (id Identity) Age() (time.Duration, bool) {
 	return id.age()
 }
 
+// Boot is the name that the system gives this boot of the machine; empty where it gives none. In a container it is that of the host.
+func Boot() string {
+	boot, _ := here()
+	return boot
+}
+
 // SameBoot reports whether it was a process of this boot of the machine: one that is not Here may then live in a container.
 func (id Identity) SameBoot() bool {
-	boot, _ := here()
-	return id.Boot == boot
+	return id.Boot == Boot()
 }
 
 // WaitGone returns nil when the process is not Alive any more, at once if it is not now; it returns ctx.Err() when ctx

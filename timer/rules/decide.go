@@ -9,9 +9,9 @@ import (
 )
 
 // Schedule reads a task's timing again, as it was read when the task was made. A one-shot has none: its instant is its
-// due.
+// due. So has what comes in each boot of the machine.
 func Schedule(t state.Task) (*when.Schedule, error) {
-	if !t.Recurring() {
+	if !t.Recurring() || t.When.OfBoots() {
 		return nil, nil
 	}
 	return Recurrence(t.When)
@@ -200,17 +200,25 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	return p
 }
 
-// once is the plan of a one-shot that is due: it runs, however late, unless it has a window.
+// once is the plan of a one-shot that is due, or of what comes in each boot: it runs, however late, unless it has a window.
 func (p *Plan) once(e state.Entry, r rules, now time.Time) {
 	if most, reason := r.limit(); most > 0 && now.Sub(e.Due) > most {
-		p.Add(Step{Kind: StepSkip, Due: e.Due, Skip: RangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
+		p.Add(Step{Kind: StepSkip, Due: e.Due, Next: afterOnly(e.Task), Skip: RangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
 		return
 	}
 	if len(e.Open) > 0 && r.Overlap != state.OverlapAllow { // fired by hand
 		p.Held = true
 		return
 	}
-	p.Add(Step{Kind: StepRun, Due: e.Due})
+	p.Add(Step{Kind: StepRun, Due: e.Due, Next: afterOnly(e.Task)})
+}
+
+// afterOnly is the due instant behind the only one that is known of a task: none, or the next boot's.
+func afterOnly(t state.Task) time.Time {
+	if t.When.OfBoots() {
+		return state.Unscheduled
+	}
+	return time.Time{}
 }
 
 // recurring is the plan of a recurring task nothing runs of, or that may run beside itself; latest is its last instant that
@@ -323,7 +331,7 @@ func Ahead(e state.Entry, sched *when.Schedule, now time.Time) (Step, bool) {
 		return Step{}, false
 	}
 	if sched == nil {
-		return Step{Kind: StepRun, Due: e.Due}, true
+		return Step{Kind: StepRun, Due: e.Due, Next: afterOnly(e.Task)}, true
 	}
 	next, _ := sched.Next(e.Due)
 	return Step{Kind: StepRun, Due: e.Due, Next: next}, true

@@ -14,7 +14,7 @@ func Resume(e state.Entry, sched *when.Schedule, now time.Time) (line *state.Lin
 	if e.Due.After(now) {
 		return nil, e.Due, false
 	}
-	last := e.Due
+	last, next := e.Due, afterOnly(e.Task)
 	if sched != nil {
 		if t, ok := sched.Latest(e.Due.Add(-1), now); ok {
 			last = t

@@ -13,7 +13,7 @@ import (
 // from its beginning on.
 func GoesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok bool) {
 	t = e.Task
-	if !t.Recurring() {
+	if !t.Recurring() || t.When.OfBoots() {
 		return t, to, false
 	}
 	if t.When.Start.After(now) && !t.When.Given && t.When.Count == 0 {

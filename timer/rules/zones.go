@@ -12,7 +12,7 @@ import (
 // fixed reports whether no rules can move the task's due instant: it was elapsed time, or the zone has the same offset for ever.
 func fixed(t state.Task) bool {
 	zone := t.When.Zone
-	return zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
+	return t.When.OfBoots() || zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
 }
 
 // DueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task

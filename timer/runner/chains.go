@@ -13,8 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// chains are the tasks that wait for the end of others' runs (state.After). Whether that has come is found out from how the others stand,
-// when one of them has changed and when a runner begins: nothing is lost when a runner ends in between.
+// chains are the tasks that wait for the end of others' runs (state.After), or for a boot of the machine. Whether that has come is found out from
+// how the others stand, when one of them has changed and when a runner begins: nothing is lost when a runner ends in between.
 type chains struct {
 	waiting map[string][]string // by the ID of a task, those that wait for it
 	look    map[string]bool     // those that are to be looked at
@@ -88,8 +88,13 @@ type finder func(ctx context.Context, id string) ([]state.Entry, error)
 func (g *engine) followUpOne(ctx context.Context, find finder, id string, now time.Time) error {
 	g.chains.forget(id)
 	e, err := g.entry(ctx, find, id)
-	if err != nil || e.Held || !state.IsUnscheduled(e.Due) || len(e.Task.When.After) == 0 {
+	switch {
+	case err != nil || e.Held || !state.IsUnscheduled(e.Due):
 		return err
+	case e.Task.When.OfBoots():
+		return g.boots(ctx, e, now)
+	case len(e.Task.When.After) == 0:
+		return nil
 	}
 	come := true
 	for _, a := range e.Task.When.Awaits() {
@@ -114,6 +119,21 @@ func (g *engine) followUpOne(ctx context.Context, find finder, id string, now ti
 	}
 	g.Say("task %s is due: what it waited for has come", id)
 	g.agenda.put(state.Slot{ID: id, Due: now})
+	return nil
+}
+
+// boots makes a task of each boot due that has not come in this one. That it has come is noted with the claim, not before. Where the clock
+// shows what it has shown before, it is due right after that.
+func (g *engine) boots(ctx context.Context, e state.Entry, now time.Time) error {
+	if g.Self.Boot == "" || e.HadBoot(g.Self.Boot) {
+		return nil
+	}
+	due := later(now, e.Tally.Floor().Add(1))
+	if err := g.Store.Move(ctx, e.Task.ID, state.Unscheduled, due, now); err != nil {
+		return err
+	}
+	g.Say("task %s is due: the machine has booted", e.Task.ID)
+	g.agenda.put(state.Slot{ID: e.Task.ID, Due: due})
 	return nil
 }
 

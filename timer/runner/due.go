@@ -128,7 +128,7 @@ func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, fre
 
 // rule decides about a task, and does it.
 func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
-	return func(d state.Doc) (after state.Doc, lines []state.Line, err error) {
+	return state.InBoot(g.Self.Boot, func(d state.Doc) (after state.Doc, lines []state.Line, err error) {
 		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, rules.Plan{}
 		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.lead)) {
 			return d, nil, errEarly
@@ -163,7 +163,7 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 		}
 		j.run = len(after.Open) > len(d.Open)
 		return after, lines, nil
-	}
+	})
 }
 
 // plan says what to do about a task as it stands.

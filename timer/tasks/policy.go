@@ -77,6 +77,8 @@ func (c *Change) policy() error {
 		{"catchup", c.Catchup != nil, "", once && p.Catchup == state.CatchupAll, problem.T("it happens once; %s keeps it from running late", problem.Set("catchup", state.CatchupSkip))},
 		{"until-ok", c.UntilOK != nil, false, once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
 		{"until-output", c.UntilOutput != nil, "", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
+		{"overlap", c.Overlap != nil, "", t.When.OfBoots() && p.Overlap != "", problem.T("no run of a boot goes on in the next; leave it out")},
+		{"catchup", c.Catchup != nil, "", t.When.OfBoots() && p.Catchup != "", problem.T("a boot that nobody saw is not made up for; leave it out")},
 		{"backoff", c.Backoff != nil, "", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
 		{"backoff-factor", c.Factor != nil, rules.BackoffFactor, p.Factor != 0 && p.Retries < 2, problem.T("it is about the second further attempt and those after it; give %s", problem.Set("retries", 3))},
 	} {

@@ -88,6 +88,7 @@ type World struct {
 	Around   func() (*Surroundings, error)
 	Environ  func() []string
 	Terminal func() string // the one that the request was made on; empty for none
+	Boot     func() string // the name of this boot of the machine; empty for none
 	Piped    bool          // standard input may have a script that nobody has asked for
 	Programs *needs.Finder
 	Find     func(ctx context.Context, id string) (state.Entry, error) // the task that an ID, the beginning of one or a key names

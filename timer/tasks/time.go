@@ -23,11 +23,14 @@ func (c *Change) time(ctx context.Context) error {
 	if c.After != nil {
 		return c.after(ctx)
 	}
+	if c.When != nil && IsBoot(*c.When, c.Form) || c.When == nil && c.was.Task.When.OfBoots() && c.aboutTime() {
+		return c.boot()
+	}
 	if c.adds {
 		return c.first(ctx)
 	}
 	given := c.When != nil
-	if !given && c.Start == nil && c.End == nil && c.Count == nil && c.Except == nil && c.Jitter == nil && c.Zone == nil {
+	if !given && !c.aboutTime() {
 		return nil
 	}
 	o, err := c.against()
@@ -55,6 +58,11 @@ func (c *Change) time(ctx context.Context) error {
 		given = same.Text != t.Text || same.Form != t.Form || same.Zone != t.Zone // in the same words it keeps its rhythm
 	}
 	return c.recurring(ctx, old, o, given)
+}
+
+// aboutTime reports whether the request says something that is about the task's time, beside the time itself.
+func (c *Change) aboutTime() bool {
+	return c.Start != nil || c.End != nil || c.Count != nil || c.Except != nil || c.Jitter != nil || c.Zone != nil
 }
 
 // against is what the times of the request are read against: the present, and the zone that it names, or else that of the task.
