@@ -89,6 +89,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 		}),
 		Answers: append([]cli.Shape{
 			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
+			{Name: "at-batch", Of: batchJSON{}, Says: "--stdin with --quiet: all lines at once"},
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},
 		}, view.EndedShapes()...),

@@ -40,6 +40,7 @@ type Stdin struct {
 	warned map[cli.WarningKind]bool // once for all lines
 	Asked  map[string]bool          // channels that it was looked at whether they are ready
 	quiet  []*likeWarnings          // with --quiet: what the end says of the lines, a kind after the other
+	batch  *batchJSON               // with --quiet and --json: the one answer of all lines
 	runner Keeper
 }
 
@@ -59,14 +60,22 @@ func (in *Stdin) collect(line int, w cli.Warning) {
 	in.quiet[i].n++
 }
 
-// tellCollected says each kind of warning once, with how many lines it is of.
-func (in *Stdin) tellCollected() {
-	for _, w := range in.quiet {
-		if w.n == 1 {
-			in.Warn("warning: line %d: %s", w.line, cli.Visible(in.Says(w.Text)))
-		} else {
-			in.Warn("warning: %d lines, the first of them line %d: %s", w.n, w.line, cli.Visible(in.Says(w.Text)))
+// collected says each kind of warning once, with how many lines it is of.
+func (in *Stdin) collected() []string {
+	texts := make([]string, len(in.quiet))
+	for i, w := range in.quiet {
+		texts[i] = fmt.Sprintf("line %d: %s", w.line, in.Says(w.Text))
+		if w.n > 1 {
+			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, in.Says(w.Text))
 		}
+	}
+	return texts
+}
+
+// tellCollected says each kind of warning to people.
+func (in *Stdin) tellCollected() {
+	for _, text := range in.collected() {
+		in.Warn("warning: %s", cli.Visible(text))
 	}
 }
 
@@ -351,8 +360,26 @@ func (in *Stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 // times a second, which takes a third of the time.
 const garbage = 200
 
-// run schedules what the lines say, and answers each in its turn. What was answered is durable.
+// run schedules what the lines say, and answers each in its turn, or with --quiet and --json all of them in one object.
 func (in *Stdin) run(ctx context.Context) error {
+	if in.Quiet && in.InJSON && in.Form != formJSON {
+		in.batch = &batchJSON{IDs: []string{}}
+	}
+	err := in.all(ctx)
+	switch {
+	case in.batch != nil:
+		err = in.answerBatch(err)
+	case err == nil:
+		in.sum()
+	}
+	if err == nil && in.worst != cli.ExitOK {
+		return cli.ExitCode(in.worst)
+	}
+	return err
+}
+
+// all schedules what the lines say. What was answered is durable.
+func (in *Stdin) all(ctx context.Context) error {
 	if cli.IsTerminal(in.In) {
 		in.Talk("Reading from the terminal; Ctrl-D ends it.")
 	}
@@ -377,10 +404,6 @@ func (in *Stdin) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-	}
-	in.sum()
-	if in.worst != cli.ExitOK {
-		return cli.ExitCode(in.worst)
 	}
 	return nil
 }
@@ -460,13 +483,20 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 	d.see(h, handover.AudienceOf(in.Call, d.Entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.Remote...)
-	in.Call.Answer(atLineJSON{line, asAtJSON(in.Call, d, h)})
-	if in.InJSON {
+	if in.batch == nil {
+		in.Call.Answer(atLineJSON{line, asAtJSON(in.Call, d, h)})
+	} else {
+		in.batch.add(in.Call, d)
+	}
+	if in.InJSON && in.batch == nil {
 		return
 	}
 	for _, w := range d.warnings {
 		switch alike := w.Standing() || w.Kind == cli.WarnRunner; {
 		case in.Quiet && w.Standing(), alike && in.warned[w.Kind]:
+		case alike && in.batch != nil:
+			in.warned[w.Kind] = true
+			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
 		case alike:
 			in.warned[w.Kind] = true
 			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
@@ -505,6 +535,10 @@ func (in *Stdin) refuse(it Item) {
 	f := cli.Explain(it.err)
 	in.counts.failed++
 	in.worst = max(in.worst, f.ExitCode())
+	if in.batch != nil {
+		in.batch.Errors = append(in.batch.Errors, lineErrorJSON{it.Line, in.AsErrorJSON(f)})
+		return
+	}
 	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
 }
 

@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+)
+
+// batchJSON is the one answer of at --stdin with --quiet.
+type batchJSON struct {
+	Now      time.Time       `json:"now"`
+	Count    int             `json:"count" jsonschema:"how many tasks the lines have: those scheduled, kept by their key, and replaced"`
+	Created  int             `json:"created"`
+	Kept     int             `json:"kept,omitempty" jsonschema:"that their key kept as they were"`
+	Replaced int             `json:"replaced,omitempty"`
+	Refused  int             `json:"refused,omitempty" jsonschema:"lines that were; errors says why"`
+	First    *time.Time      `json:"first,omitempty" jsonschema:"when the first of the tasks is due"`
+	Last     *time.Time      `json:"last,omitempty" jsonschema:"when the last of them is due, each for its next time"`
+	IDs      []string        `json:"ids" jsonschema:"of the tasks, in the order of the lines; of a dry run those that are there already"`
+	Errors   []lineErrorJSON `json:"errors,omitempty" jsonschema:"a line each that was refused"`
+	Runner   *string         `json:"runner,omitempty" jsonschema:"who runs them: alive, started, stopped or none"`
+	Warnings []string        `json:"warnings,omitempty" jsonschema:"each kind once"`
+	Error    *cli.ErrorJSON  `json:"error,omitempty" jsonschema:"why the lines behind those that were taken were not"`
+	DryRun   bool            `json:"dry_run,omitempty" jsonschema:"nothing was scheduled: this is what would have been done"`
+}
+
+// lineErrorJSON is why a line was refused.
+type lineErrorJSON struct {
+	Line int `json:"line"`
+	cli.ErrorJSON
+}
+
+// Text is none: people are answered line by line.
+func (batchJSON) Text(*cli.Out) {}
+
+// add takes in what became of a line.
+func (b *batchJSON) add(s *cli.Call, d Scheduled) {
+	if id := d.Entry.Task.ID; id != "" {
+		b.IDs = append(b.IDs, id)
+	}
+	due := view.DueOf(d.Entry)
+	if due.IsZero() {
+		return
+	}
+	own := s.Stamp().Location()
+	if b.First == nil || due.Before(*b.First) {
+		b.First = cli.Instant(due, own)
+	}
+	if b.Last == nil || due.After(*b.Last) {
+		b.Last = cli.Instant(due, own)
+	}
+}
+
+// answerBatch answers all lines at once. An error that has ended the call stands beside what was scheduled until then.
+func (in *Stdin) answerBatch(ended error) error {
+	b := in.batch
+	b.Now, b.DryRun = in.Stamp(), in.DryRun
+	b.Created, b.Kept, b.Replaced, b.Refused = in.counts.created, in.counts.kept, in.counts.replaced, in.counts.failed
+	b.Count = b.Created + b.Kept + b.Replaced
+	b.Runner = cli.OrNull(in.runner.h.Runner)
+	b.Warnings = append(b.Warnings, in.collected()...)
+	if ended == nil {
+		in.Call.Answer(*b)
+		return nil
+	}
+	p := cli.Explain(ended)
+	told := in.AsErrorJSON(p)
+	b.Error = &told
+	in.Call.Answer(*b)
+	return cli.ExitCode(p.ExitCode())
+}
