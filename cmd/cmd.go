@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/history"
 	"github.com/ouro-timer/ouro-timer/cmd/manage"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/top"
 	"github.com/ouro-timer/ouro-timer/cmd/transfer"
 	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
@@ -33,6 +34,7 @@ var table = cli.Table{
 	{Name: "resume", Make: manage.ResumeCommand},
 	{Name: "fire", Make: manage.FireCommand},
 	{Name: "stop", Make: manage.StopCommand},
+	{Name: "top", Make: top.Command},
 	{Name: "inbox", Make: history.InboxCommand},
 	{Name: "ack", Make: history.AckCommand},
 	{Name: "run", Make: daemon.RunCommand},

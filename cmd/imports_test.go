@@ -18,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "cmd/cli", "timer/proc"},
-	"cmd":                   {"cmd/cli", "cmd/daemon", "cmd/guide", "cmd/history", "cmd/manage", "cmd/schedule", "cmd/transfer", "cmd/waiting", "timer/proc"},
+	"cmd":                   {"cmd/cli", "cmd/daemon", "cmd/guide", "cmd/history", "cmd/manage", "cmd/schedule", "cmd/top", "cmd/transfer", "cmd/waiting", "timer/proc"},
 	"cmd/cli":               {"cmd/option", "notify", "state", "state/files", "state/guard", "state/lock", "state/plain", "state/settings", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/view":              {"cmd/cli", "state", "state/output", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/rhythm":            {"cmd/cli", "timer/when"},
@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"cmd/transfer":          {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "state", "state/codec", "timer/crontab", "timer/problem", "timer/proc", "timer/rules", "timer/tasks", "timer/when"},
 	"cmd/manage":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "timer/clock", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/history":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "state/output", "timer/audit", "timer/problem", "timer/relay", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
+	"cmd/top":               {"cmd/cli", "cmd/handover", "cmd/history", "cmd/manage", "cmd/option", "cmd/schedule", "cmd/view", "state", "state/output", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/guide":             {"cmd/cli", "cmd/client", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "notify", "state", "timer/clock", "timer/problem", "timer/proc", "timer/runner", "timer/tasks", "timer/when"},
@@ -85,6 +86,7 @@ var doors = map[string]string{
 	"github.com/gorhill/cronexpr":  "timer/when",
 	"github.com/tj/go-naturaldate": "timer/when",
 	"github.com/tailscale/hujson":  "cmd/client",
+	"charm.land/bubbletea/v2":      "cmd/top",
 	"github.com/gen2brain/beeep":   "notify",
 	"github.com/wneessen/go-mail":  "notify",
 
@@ -92,6 +94,8 @@ var doors = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk/mcp":     "cmd/mcp",
 
 	"github.com/google/jsonschema-go/jsonschema": "cmd/schema",
+
+	"github.com/charmbracelet/x/ansi": "cmd/top",
 }
 
 // TestImports holds the packages to the one direction, and each library to its one door.

@@ -64,19 +64,22 @@ func logLine(l state.Line, zone *time.Location, withTask bool) string {
 	if l.Number > 0 {
 		name = state.OccurrenceID(l.TaskID, l.Number)
 	}
-	text := at + "  " + cli.Pad(name, 8) + "  "
-	switch l.Type {
-	case state.LineTask:
-		text += eventWords(l, zone)
-	case state.LineDelivery:
-		text += view.ToldWords(l)
-	default:
-		text += view.OutcomeWords(l)
-	}
+	text := at + "  " + cli.Pad(name, 8) + "  " + Happened(l, zone)
 	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
 		text += "  " + cli.Visible(l.Description)
 	}
 	return text
+}
+
+// Happened says what a ledger line is about: how an occurrence ended, what became of a task, who was told.
+func Happened(l state.Line, zone *time.Location) string {
+	switch l.Type {
+	case state.LineTask:
+		return eventWords(l, zone)
+	case state.LineDelivery:
+		return view.ToldWords(l)
+	}
+	return view.OutcomeWords(l)
 }
 
 // eventWords says what happened to a task, and what is new: its schedule, its due instant, when it goes on by itself.

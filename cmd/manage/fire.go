@@ -73,61 +73,39 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if len(failed) > 0 {
 		return failed[0].Problem
 	}
-	self, err := runner.Self()
-	if err != nil {
-		return err
-	}
 	e := found[0]
-	if e.Task.Type() == state.TypeWait {
-		return view.IsWait(e, "and there is nothing to run")
-	}
-	if err := cli.CheckAllowed(ctx, s, e.Task); err != nil {
-		return err
-	}
-	if err := cli.Charge(ctx, s, st); err != nil {
+	o, err := Firing(ctx, s, st, e, s.Opt.Bool("tell"))
+	if err != nil {
 		return err
 	}
 	if s.DryRun {
 		return wouldFire(s, e, zone)
-	}
-	config, err := s.Settings()
-	if err != nil {
-		return err
 	}
 	show := &followed{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
 	if !s.InJSON {
 		show.out, show.err = s.World.Out, s.Err
 	}
 	defer cli.DeafToPipes()()
-	line, err := runner.Fire(ctx, runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: schedule.NewAgentAsks(s, true).Answer, AgentStderr: show.err,
-		Allow: func() []string { return config.Run.Allow },
-		Standing: func() rules.Standing {
-			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: s.Opt.Bool("tell")}
-			if standing.Manual {
-				standing.Channels, standing.On = config.Notify.Default, config.Notify.On
-			}
-			return standing
-		},
-		Say: func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) },
-		Deliver: func(r state.Record) error {
-			if s.InJSON {
-				return nil // the line says it
-			}
-			s.Line("%s", cli.Visible(r.Task.Text))
-			if err := s.Flush(); err != nil {
-				return err
-			}
-			if _, here := s.Width(); here || r.Task.Terminal == "" {
-				return nil
-			}
-			return notify.Terminal(r.Task.Terminal, reminder(r))
-		},
-	}, e)
+	o.Commands, o.AgentStderr = show, show.err
+	o.Say = func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) }
+	o.Deliver = func(r state.Record) error {
+		if s.InJSON {
+			return nil // the line says it
+		}
+		s.Line("%s", cli.Visible(r.Task.Text))
+		if err := s.Flush(); err != nil {
+			return err
+		}
+		if _, here := s.Width(); here || r.Task.Terminal == "" {
+			return nil
+		}
+		return notify.Terminal(r.Task.Terminal, reminder(r))
+	}
+	line, err := runner.Fire(ctx, o, e)
 	show.finish()
 	switch {
 	case errors.Is(err, runner.ErrGoing):
-		return goesOn(e)
+		return GoesOn(e)
 	case err != nil:
 		return err
 	}
@@ -151,6 +129,40 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	return firedCode(line)
 }
 
+// Firing is what a run of a task by hand is begun with, once nothing speaks against it: nothing but the task's own kind, what the
+// configuration allows, and how much what came of one task may do. What the run says and delivers is for the caller to add. With tell it is
+// told of as if it had been due.
+func Firing(ctx context.Context, s *cli.Call, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
+	self, err := runner.Self()
+	if err != nil {
+		return o, err
+	}
+	if e.Task.Type() == state.TypeWait {
+		return o, view.IsWait(e, "and there is nothing to run")
+	}
+	if err := cli.CheckAllowed(ctx, s, e.Task); err != nil {
+		return o, err
+	}
+	if err := cli.Charge(ctx, s, st); err != nil {
+		return o, err
+	}
+	config, err := s.Settings()
+	if err != nil {
+		return o, err
+	}
+	return runner.Options{
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Asked: schedule.NewAgentAsks(s, true).Answer,
+		Allow: func() []string { return config.Run.Allow },
+		Standing: func() rules.Standing {
+			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: tell}
+			if tell {
+				standing.Channels, standing.On = config.Notify.Default, config.Notify.On
+			}
+			return standing
+		},
+	}, nil
+}
+
 // fireJSON is the answer of fire: the line of the ledger, and what the command wrote.
 type fireJSON struct {
 	Now time.Time `json:"now"`
@@ -171,8 +183,8 @@ func (a fireJSON) Text(o *cli.Out) {
 	}
 }
 
-// goesOn is the refusal to run a task beside itself.
-func goesOn(e state.Entry) error {
+// GoesOn is the refusal to run a task beside itself.
+func GoesOn(e state.Entry) error {
 	why := "its overlap is skip"
 	if !e.Task.Recurring() {
 		why = "a one-shot does not run beside itself"
@@ -185,7 +197,7 @@ func goesOn(e state.Entry) error {
 func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	skips := cli.OrElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
 	if tasks.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
-		return goesOn(e)
+		return GoesOn(e)
 	}
 	now := s.Now(zone)
 	line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)

@@ -4,7 +4,6 @@ package schedule
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -179,14 +178,16 @@ func wordsBeside(s *cli.Call, form when.Form) error {
 		problem.Set("task", words), problem.Set("c", words), problem.Set(problem.Command, s.Args)))
 }
 
-// queue is what at(1) calls a queue.
-var queue = regexp.MustCompile(`^[A-Za-z]$`)
+// isQueue reports whether a word is what at(1) calls a queue.
+func isQueue(word string) bool {
+	return len(word) == 1 && (word[0] >= 'a' && word[0] <= 'z' || word[0] >= 'A' && word[0] <= 'Z')
+}
 
 // otherAt looks for letters that say something else to at(1), where what they say here is refused: -q QUEUE, -c JOB and -d JOB.
 func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
 	typed := s.Opt.Typed()
 	var e *when.Error
-	if typed["quiet"] == "q" && len(s.Args) > 0 && queue.MatchString(s.Args[0]) && errors.As(err, &e) && e.Code == when.CodeNotUnderstood {
+	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) && e.Code == when.CodeNotUnderstood {
 		at := append(s.Args[1:], "10:00")
 		return problem.New(problem.NotUnderstood, problem.T("%s is no part of a time", cli.Quote(s.Args[0])),
 			problem.T("-q prints the ID alone, and there are no queues: %s", problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))

@@ -200,8 +200,11 @@ func inSeconds(text string) string {
 }
 
 // serviceRefused are settings of a service without which its command would do something else.
-var serviceRefused = strings.Fields("EnvironmentFile PassEnvironment UnsetEnvironment ExecStartPre ExecStartPost ExecCondition ExecStopPost DynamicUser Group SupplementaryGroups " +
-	"RootDirectory RootImage StandardInput StandardInputText StandardInputData LoadCredential SetCredential StateDirectory RuntimeDirectory CacheDirectory PAMName")
+var serviceRefused = []string{
+	"EnvironmentFile", "PassEnvironment", "UnsetEnvironment", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecStopPost", "DynamicUser", "Group",
+	"SupplementaryGroups", "RootDirectory", "RootImage", "StandardInput", "StandardInputText", "StandardInputData", "LoadCredential", "SetCredential",
+	"StateDirectory", "RuntimeDirectory", "CacheDirectory", "PAMName",
+}
 
 // service gives the task the command of the service that the timer starts, or says what of it cannot be had.
 func (r timerReader) service(w *wanted) error {

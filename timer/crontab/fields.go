@@ -26,22 +26,33 @@ var shapes = [5]shape{
 	{"minute", 0, 59, 60, nil},
 	{"hour", 0, 23, 24, nil},
 	{"day of the month", 1, 31, 31, nil},
-	{"month", 1, 12, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")},
-	{"weekday", 0, 7, 7, strings.Fields("sun mon tue wed thu fri sat sun")},
+	{"month", 1, 12, 12, []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{"weekday", 0, 7, 7, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 }
 
-// macros are the names of common schedules, which stand for these fields.
-var macros = map[string]string{
-	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
-	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+// macro are the fields that the name of a common schedule stands for; empty: there is no such name.
+func macro(name string) string {
+	switch name {
+	case "@yearly", "@annually":
+		return "0 0 1 1 *"
+	case "@monthly":
+		return "0 0 1 * *"
+	case "@weekly":
+		return "0 0 * * 0"
+	case "@daily", "@midnight":
+		return "0 0 * * *"
+	case "@hourly":
+		return "0 * * * *"
+	}
+	return ""
 }
 
 func (e *Entry) macro() (reason, hint string) {
-	fields, ok := macros[e.Schedule]
+	fields := macro(e.Schedule)
 	switch {
 	case e.Schedule == Reboot:
 		return "", ""
-	case !ok:
+	case fields == "":
 		return fmt.Sprintf("cron knows no %q", e.Schedule), "it knows @reboot, @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually, in small letters"
 	}
 	name := e.Schedule

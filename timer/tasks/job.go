@@ -146,7 +146,7 @@ func (c *Change) run(ctx context.Context, way problem.Option, job *state.Job) (e
 		job.Argv = c.Command
 		return c.shellWord(ctx, *job)
 	case "agent":
-		if job.Agent, err = splitWords(*c.Agent); err != nil {
+		if job.Agent, err = agentWords(*c.Agent); err != nil {
 			return err
 		}
 		if len(job.Agent) == 0 || job.Agent[0] == "" {
@@ -193,7 +193,7 @@ func (c *Change) shellWord(ctx context.Context, job state.Job) error {
 		return nil
 	}
 	hint := problem.T("for the shell: %s", problem.Set("c", word))
-	if words, err := splitWords(word); err == nil && len(words) > 0 {
+	if words, err := agentWords(word); err == nil && len(words) > 0 {
 		hint = problem.T("word by word: %s; or %s", problem.Set(problem.Command, words), hint)
 	}
 	return problem.Of(problem.T("there is no program called %s", plain.Quote(word)), hint)

@@ -1,7 +1,7 @@
 package tasks
 
 import (
-	"slices"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -99,61 +99,16 @@ func noAgentPolicy(p *state.Policy) {
 	}
 }
 
-// noShell are words that only a shell would give a meaning.
-var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
-
-// splitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
-// would do something by are refused, rather than handed to a program that does not expect them.
-func splitWords(line string) (words []string, err error) {
-	var word strings.Builder
-	in, quoted := false, false // a word; something of it is quoted
-	end := func() error {
-		if w := word.String(); in && !quoted && slices.Contains(noShell, w) {
-			return problem.Of(problem.T("%s runs without a shell, and %s has no meaning", problem.Option("agent"), plain.Quote(w)), problem.T("name the shell: %s", problem.Set("agent", "sh -c '...'")))
-		}
-		if in {
-			words = append(words, word.String())
-		}
-		word.Reset()
-		in, quoted = false, false
-		return nil
+// agentWords takes the line of an agent's program apart.
+func agentWords(line string) ([]string, error) {
+	words, shell, err := Words(line)
+	switch {
+	case errors.Is(err, ErrQuote):
+		return nil, problem.Of(problem.T("%s %s has a quote that is not closed", problem.Option("agent"), plain.Quote(line)), problem.T("close it, as in %s", problem.Set("agent", "python3 'my agent.py'")))
+	case err != nil:
+		return nil, problem.Of(problem.T("%s %s ends with a backslash", problem.Option("agent"), plain.Quote(line)), problem.T(`leave it out, or write \\`))
+	case shell != "":
+		return nil, problem.Of(problem.T("%s runs without a shell, and %s has no meaning", problem.Option("agent"), plain.Quote(shell)), problem.T("name the shell: %s", problem.Set("agent", "sh -c '...'")))
 	}
-	open := problem.Of(problem.T("%s %s has a quote that is not closed", problem.Option("agent"), plain.Quote(line)), problem.T("close it, as in %s", problem.Set("agent", "python3 'my agent.py'")))
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; c {
-		case ' ', '\t', '\n', '\r':
-			if err := end(); err != nil {
-				return nil, err
-			}
-		case '\'':
-			n := strings.IndexByte(line[i+1:], '\'')
-			if n < 0 {
-				return nil, open
-			}
-			word.WriteString(line[i+1 : i+1+n])
-			in, quoted = true, true
-			i += n + 1
-		case '"':
-			in, quoted = true, true
-			for i++; i < len(line) && line[i] != '"'; i++ {
-				if line[i] == '\\' && i+1 < len(line) && strings.IndexByte("\"\\$`", line[i+1]) >= 0 {
-					i++
-				}
-				word.WriteByte(line[i])
-			}
-			if i >= len(line) {
-				return nil, open
-			}
-		case '\\':
-			if i++; i >= len(line) {
-				return nil, problem.Of(problem.T("%s %s ends with a backslash", problem.Option("agent"), plain.Quote(line)), problem.T(`leave it out, or write \\`))
-			}
-			word.WriteByte(line[i])
-			in, quoted = true, true
-		default:
-			word.WriteByte(c)
-			in = true
-		}
-	}
-	return words, end()
+	return words, nil
 }

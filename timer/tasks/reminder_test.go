@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-func TestSplitWords(t *testing.T) {
+func TestAgentWords(t *testing.T) {
 	for _, c := range []struct {
 		line string
 		want []string // nil: refused
@@ -26,15 +26,15 @@ func TestSplitWords(t *testing.T) {
 		{`a | b`, nil}, {`a && b`, nil}, {`a > b`, nil}, {`a &`, nil},
 		{`a 'b`, nil}, {`a "b`, nil}, {`a "b\"`, nil}, {`a \`, nil},
 	} {
-		got, err := splitWords(c.line)
+		got, err := agentWords(c.line)
 		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
 			t.Errorf("%q is %q, %v", c.line, got, err)
 		}
 	}
 }
 
-// FuzzSplitWords: words that are written for a shell are read as they were.
-func FuzzSplitWords(f *testing.F) {
+// FuzzAgentWords: words that are written for a shell are read as they were.
+func FuzzAgentWords(f *testing.F) {
 	f.Add("python3", "my agent.py", "")
 	f.Add("'", `"\`, "|\n;")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
@@ -42,7 +42,7 @@ func FuzzSplitWords(f *testing.F) {
 		if strings.ContainsRune(a+b+c, 0) {
 			return
 		}
-		got, err := splitWords(state.ShellLine(want))
+		got, err := agentWords(state.ShellLine(want))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is read as %q, %v", want, got, err)
 		}

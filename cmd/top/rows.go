@@ -1,0 +1,193 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/history"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// row is a row of a list: some short columns, and what it is.
+type row struct {
+	key     string
+	columns []column
+	style   style // of what it is
+	what    string
+	subject subject
+}
+
+// column is a short text in a place of its own.
+type column struct {
+	style style
+	width int // below zero: it stands at the right
+	text  string
+	wide  bool // only where there is much room
+}
+
+// wideRow is from how many columns on a row shows all that it has.
+const wideRow = 72
+
+// text is the row in at most so many columns.
+func (r row) text(l looks, width int) string {
+	text := ""
+	for _, c := range r.columns {
+		if c.wide && width < wideRow {
+			continue
+		}
+		cell := c.text
+		if c.width < 0 {
+			cell = strings.Repeat(" ", max(-c.width-len(cell), 0)) + cell
+		}
+		text += l.paint(c.style, l.fill(cell, max(c.width, -c.width))) + "  "
+	}
+	return l.cut(text+l.paint(r.style, r.what), width)
+}
+
+// rows are those of a pane that the filter lets through.
+func (m *model) rows(p pane) (list []row) {
+	n := m.seen
+	add := func(r row) {
+		r.subject.key = r.key
+		if fits(m.filter, r.key, r.what) {
+			list = append(list, r)
+		}
+	}
+	switch p {
+	case duePane:
+		for i := range n.due {
+			add(m.dueRow(&n.due[i]))
+		}
+	case runningPane:
+		for i := range n.running {
+			add(m.runningRow(&n.running[i]))
+		}
+	case inboxPane:
+		for i := range n.items {
+			add(m.itemRow(&n.items[i]))
+		}
+	case logPane:
+		for i := range n.log {
+			add(m.lineRow(&n.log[i], i))
+		}
+	}
+	return list
+}
+
+// dueRow is a task that can still be due, and how long that is.
+func (m *model) dueRow(e *state.Entry) row {
+	r := row{key: e.Task.ID, what: what(e.Task), subject: subject{task: e}}
+	due := view.DueOf(*e)
+	left, clock, s := "", "", plain
+	if !due.IsZero() {
+		left, clock = countdown(due.Sub(m.now)), m.clock(due)
+	}
+	switch {
+	case e.Held && e.Resume.IsZero():
+		left, s, r.style = "paused", dim, dim
+	case e.Held:
+		left, clock, s, r.style = "paused", m.clock(e.Resume), dim, dim
+	case runs(*e) && !due.After(m.now):
+		left, s = "running", green
+	case view.IsOverdue(*e, m.now):
+		left, s = "overdue", yellow
+	case !due.After(m.now):
+		left = "now"
+	case due.Sub(m.now) < time.Minute:
+		s = bold
+	}
+	if e.Attended {
+		r.what += " (somebody waits)"
+	}
+	r.columns = []column{{s, -8, left, false}, {dim, 9, clock, true}, {cyan, 5, e.Task.ID, false}}
+	return r
+}
+
+// runningRow is a run that goes on, and for how long.
+func (m *model) runningRow(r *ran) row {
+	said := view.Describe(r.Task)
+	s := green
+	switch {
+	case r.Halt != "":
+		said, s = "ending: "+said, yellow
+	case !r.Retry.IsZero():
+		said, s = fmt.Sprintf("attempt %d failed, again in %s: %s", r.Attempt, countdown(r.Retry.Sub(m.now)), said), yellow
+	case r.Manual:
+		said += " (by hand)"
+	}
+	return row{key: r.id(), what: said, columns: []column{{s, -8, countdown(m.now.Sub(r.began())), false}, {cyan, 8, r.id(), false}}, subject: subject{run: r}}
+}
+
+// itemRow is an item of the inbox, and since when it waits.
+func (m *model) itemRow(i *state.Item) row {
+	l := i.Line
+	said := l.Description
+	if l.Text != "" && l.Text != said && (l.Inbox == state.ItemMessage || l.Inbox == state.ItemWait) {
+		said = strings.TrimPrefix(said+": "+l.Text, ": ")
+	}
+	s := bold
+	switch l.Inbox {
+	case state.ItemFailure, state.ItemMissed, state.ItemUndelivered:
+		s = red
+	case state.ItemResult:
+		s = plain
+	}
+	if i.Leased.After(m.now) {
+		said += " (somebody has taken it)"
+	}
+	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, 9, m.clock(l.At), false}, {s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
+}
+
+// lineRow is a line of the log. Lines have no name: its place tells it from others of the same instant.
+func (m *model) lineRow(l *state.Line, at int) row {
+	id := l.TaskID
+	if l.Number > 0 {
+		id = state.OccurrenceID(l.TaskID, l.Number)
+	}
+	s := plain
+	switch {
+	case rules.Failure(l.Outcome), l.Type == state.LineDelivery && !l.Delivered, l.Outcome == state.Missed:
+		s = red
+	case l.Type == state.LineTask, l.Type == state.LineDelivery:
+		s = dim
+	case l.Late >= 1:
+		s = yellow
+	}
+	said := history.Happened(*l, m.zone)
+	if l.Description != "" && l.Description != l.Text {
+		said += "  " + cli.Visible(l.Description)
+	}
+	key := fmt.Sprintf("%s %s %d %s %s", l.At.Format(time.RFC3339Nano), id, l.Revision, l.Event, l.Channel)
+	return row{key: key, style: s, what: said, columns: []column{{dim, 9, m.clock(l.At), false}, {cyan, 8, id, false}}, subject: subject{line: l}}
+}
+
+// clock is an instant in nine columns: the time of today, the day of this week, or the date.
+func (m *model) clock(t time.Time) string {
+	t, now := t.In(m.zone), m.now.In(m.zone)
+	ty, td := t.Year(), t.YearDay()
+	ny, nd := now.Year(), now.YearDay()
+	switch far := t.Sub(now); {
+	case ty == ny && td == nd:
+		return t.Format("15:04:05")
+	case far > -6*24*time.Hour && far < 6*24*time.Hour:
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("02 Jan 06")
+}
+
+// countdown is a length of time in at most eight columns: 00:19:59, 5d 23h, 412d. What is begun of a second counts as one.
+func countdown(d time.Duration) string {
+	d = max(d, 0)
+	n := int64((d + time.Second - 1) / time.Second)
+	switch days := n / 86400; {
+	case days >= 100:
+		return fmt.Sprintf("%dd", days)
+	case days > 0:
+		return fmt.Sprintf("%dd %02dh", days, n/3600%24)
+	}
+	return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+}

@@ -1,0 +1,258 @@
+package top
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/history"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// How much is looked at: what is behind is counted and not shown.
+const (
+	tasksMost = 500
+	itemsMost = 500
+	linesMost = 300
+	tailMost  = 16 << 10 // bytes of each stream of a run
+)
+
+// seen is what one look at the store has found. Nothing changes it afterwards.
+type seen struct {
+	at      time.Time
+	filter  string
+	due     []state.Entry // what can still fire, as lists have it
+	more    int           // of them, behind those
+	running []ran
+	items   []state.Item // the newest first
+	unread  int
+	log     []state.Line // the newest first
+	day     map[string][]int
+	leader  string // who runs what is due; empty: nobody does
+	wanted  bool   // something needs a runner
+	fault   string // what could not be read
+}
+
+// ran is a run that goes on.
+type ran struct {
+	state.Record
+	entry state.Entry
+}
+
+// began is when the run began, as far as that is known.
+func (r ran) began() time.Time {
+	for _, at := range []time.Time{r.First, r.Started, r.Claimed} {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return r.Due
+}
+
+func (r ran) id() string { return state.OccurrenceID(r.Task.ID, r.Number) }
+
+// look reads what there is. Of the tasks those are read that the filter lets through.
+func look(ctx context.Context, st state.Store, now time.Time, filter string) (n seen, err error) {
+	n = seen{at: now, filter: filter, day: map[string][]int{}}
+	list, err := st.List(ctx, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return n, err
+	}
+	one := func(e *state.Entry) state.Entry { return *e }
+	problems, err := state.Map(ctx, list, one, func(e state.Entry, behind int) bool {
+		n.wanted = n.wanted || view.Awaited(e)
+		if tasks.IsRunning(e) {
+			for _, r := range e.Open {
+				n.running = append(n.running, ran{r, e})
+			}
+		}
+		switch {
+		case !tasks.Live(e) || !fits(filter, e.Task.ID, what(e.Task)):
+		case len(n.due) < tasksMost:
+			n.due = append(n.due, e)
+			if slots := slotsOf(e, now); len(slots) > 0 {
+				n.day[e.Task.ID] = slots
+			}
+		case filter == "":
+			n.more = behind + 1
+			return false
+		default:
+			n.more++
+		}
+		return true
+	})
+	if err != nil {
+		return n, err
+	}
+	slices.SortStableFunc(n.due, state.Compare)
+	items, more, lost, err := st.Inbox(ctx, state.Query{Limit: itemsMost})
+	if err != nil {
+		return n, err
+	}
+	slices.Reverse(items)
+	n.items, n.unread, problems = items, len(items)+more, append(problems, lost...)
+	_, lost, err = st.Log(ctx, "", func(l state.Line) bool {
+		n.log = append(n.log, l)
+		return len(n.log) < linesMost
+	})
+	if err != nil {
+		return n, err
+	}
+	if problems = append(problems, lost...); view.UnreadCount(problems) > 0 {
+		n.fault = problems[0].Error()
+	}
+	if leader, led, err := runner.Led(ctx, st); err == nil && led {
+		n.leader = "runner alive"
+		if runner.Suspended(leader.Ident) {
+			n.leader = "runner stopped (SIGSTOP)"
+		}
+	}
+	return n, nil
+}
+
+// fits reports whether one of the texts has all words of the filter between them, whatever their case.
+func fits(filter string, texts ...string) bool {
+	all := strings.ToLower(strings.Join(texts, " "))
+	for _, word := range strings.Fields(strings.ToLower(filter)) {
+		if !strings.Contains(all, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// what is a task in a few words, with its rhythm.
+func what(t state.Task) string {
+	if t.Recurring() {
+		return view.Describe(t) + " (" + cli.Visible(t.When.Text) + ")"
+	}
+	return view.Describe(t)
+}
+
+// The coming day is cut into slots of a few minutes, a little more of them than a day has, so that one look lasts.
+const (
+	slot     = 5 * time.Minute
+	daySlots = int(24 * time.Hour / slot)
+	slotSome = daySlots + int(time.Hour/slot)
+)
+
+// slotStart is where the first slot of a look begins.
+func slotStart(at time.Time) time.Time { return at.Truncate(slot) }
+
+// slotsOf are the slots, in order, in which a task has an instant.
+func slotsOf(e state.Entry, now time.Time) (slots []int) {
+	start := slotStart(now)
+	end := start.Add(time.Duration(slotSome) * slot)
+	due := view.DueOf(e)
+	if due.IsZero() {
+		return nil
+	}
+	sched, err := rules.Schedule(e.Task)
+	for !due.IsZero() && due.Before(end) {
+		n := max(int(due.Sub(start)/slot), 0)
+		slots = append(slots, n)
+		if err != nil || sched == nil {
+			break
+		}
+		next, ok := sched.Next(start.Add(time.Duration(n+1)*slot - 1))
+		if !ok || !next.After(due) {
+			break
+		}
+		due = next
+	}
+	return slots
+}
+
+// detail is what is shown below a list of the row that is selected in it.
+type detail struct {
+	of    string // the key of the row
+	title string
+	lines []string
+}
+
+// taskDetail says of a task what there is to know.
+func taskDetail(e state.Entry, zone *time.Location, now time.Time) []string {
+	t := e.Task
+	lines := []string{"when    " + cli.Visible(t.When.Text) + " (" + t.When.Zone + ")"}
+	if due := view.DueOf(e); !due.IsZero() {
+		lines = append(lines, "due     "+view.Echo(due.In(zone), now.In(zone)))
+	}
+	if e.Held && !e.Resume.IsZero() {
+		lines = append(lines, "paused  until "+view.Echo(e.Resume.In(zone), now.In(zone)))
+	} else if e.Held {
+		lines = append(lines, "paused  until somebody resumes it")
+	}
+	for _, part := range [][2]string{{"text    ", t.Text}, {"runs    ", commandOf(t)}, {"in      ", t.Run.Dir}, {"key     ", t.Key}, {"last    ", e.Tally.Last}} {
+		if part[1] != "" {
+			lines = append(lines, part[0]+cli.Visible(part[1]))
+		}
+	}
+	return lines
+}
+
+// commandOf is what a task executes, as a line; empty for nothing.
+func commandOf(t state.Task) string {
+	switch {
+	case t.Run.Shell != "":
+		return t.Run.Shell
+	case len(t.Run.Argv) > 0:
+		return state.ShellLine(t.Run.Argv)
+	case len(t.Run.Agent) > 0:
+		return state.ShellLine(t.Run.Agent)
+	}
+	return ""
+}
+
+// written is the end of what a run wrote, standard error behind standard output, by lines fit for a terminal.
+func written(ctx context.Context, st state.Outputs, id string, number int) (lines []string) {
+	stdout, stderr := st.Output(id, number)
+	for i, stream := range []state.Stream{stdout, stderr} {
+		text, _, err := output.Tail(ctx, stream, tailMost)
+		if err != nil || len(text) == 0 {
+			continue
+		}
+		if i == 1 {
+			lines = append(lines, "standard error:")
+		}
+		for _, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
+			lines = append(lines, cli.Visible(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")))
+		}
+	}
+	return lines
+}
+
+// lineDetail is an entry of the log, and what its run wrote.
+func lineDetail(ctx context.Context, st state.Store, l state.Line, zone *time.Location) []string {
+	one := []state.Line{l}
+	if l.Lacks() && st.Spell(ctx, one) == nil {
+		l = one[0]
+	}
+	lines := []string{view.Stamp(l.At.In(zone)), history.Happened(l, zone)}
+	if l.Description != "" {
+		lines = append(lines, cli.Visible(l.Description))
+	}
+	if l.Number > 0 && l.Type != state.LineDelivery {
+		lines = append(lines, written(ctx, st, l.TaskID, l.Number)...)
+	}
+	return lines
+}
+
+// itemDetail is what an item of the inbox says.
+func itemDetail(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) []string {
+	j := view.AsItemJSON(ctx, st, i, now, zone)
+	lines := []string{j.Type + "  " + view.Stamp(j.At)}
+	if j.Description != nil {
+		lines = append(lines, cli.Visible(*j.Description))
+	}
+	for _, line := range strings.Split(j.Text, "\n") {
+		lines = append(lines, cli.Visible(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	return lines
+}

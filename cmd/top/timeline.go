@@ -1,0 +1,92 @@
+package top
+
+import (
+	"strings"
+	"time"
+)
+
+// The letters of the coming day, by how many instants there are in a column.
+var (
+	heights = []string{"·", "▁", "▂", "▄", "▆", "█"}
+	digits  = []string{".", "1", "2", "4", "6", "#"}
+)
+
+// height is which of the letters stands for so many instants.
+func height(n int) int {
+	switch {
+	case n <= 2:
+		return n
+	case n <= 4:
+		return 3
+	case n <= 9:
+		return 4
+	}
+	return 5
+}
+
+// timeline is the coming day in two rows: what is due when, that of the selected task standing out, and the hours.
+func (m *model) timeline() []string {
+	l := m.looks
+	width := min(m.width, daySlots)
+	passed := 0
+	if m.begun {
+		passed = int(slotStart(m.now).Sub(slotStart(m.seen.at)) / slot)
+	}
+	all, own := make([]int, width), make([]bool, width)
+	selected, _ := m.task()
+	for id, slots := range m.seen.day {
+		for _, n := range slots {
+			if n -= passed; n < 0 {
+				n = 0 // overdue
+			}
+			if n < daySlots {
+				all[n*width/daySlots]++
+				own[n*width/daySlots] = own[n*width/daySlots] || id == selected.Task.ID
+			}
+		}
+	}
+	letters := heights
+	if l.ascii {
+		letters = digits
+	}
+	var row strings.Builder
+	for i := range width {
+		s := cyan
+		switch {
+		case all[i] == 0:
+			s = dim
+		case own[i]:
+			s = reverse
+		}
+		row.WriteString(l.paint(s, letters[height(all[i])]))
+	}
+	return []string{l.fill(row.String(), m.width), l.fill(l.paint(dim, m.hours(width)), m.width)}
+}
+
+// hours names full hours below the columns that they begin in.
+func (m *model) hours(width int) string {
+	const room = 6 // columns from one to the next, at the least
+	step := 1
+	for _, step = range []int{1, 2, 3, 4, 6} {
+		if width*step/24 >= room {
+			break
+		}
+	}
+	row := []byte(strings.Repeat(" ", width))
+	copy(row, "now")
+	start := slotStart(m.now)
+	for at := m.now.In(m.zone).Truncate(time.Hour).Add(time.Hour); at.Sub(start) < 24*time.Hour; at = at.Add(time.Hour) {
+		if at.Hour()%step != 0 {
+			continue
+		}
+		column := int(at.Sub(start)/slot) * width / daySlots
+		name := at.Format("15h")
+		if at.Hour() == 0 {
+			name = at.Format("Mon")
+		}
+		if column > len("now") && column+len(name) <= width {
+			copy(row[column:], name)
+		}
+	}
+	return string(row)
+}

@@ -1,0 +1,426 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+)
+
+// style is how text looks, in the parameters of SGR (ECMA-48); empty: as the terminal has it.
+type style string
+
+const (
+	plain   style = ""
+	bold    style = "1"
+	dim     style = "2"
+	reverse style = "7"
+	red     style = "31"
+	green   style = "32"
+	yellow  style = "33"
+	cyan    style = "36"
+)
+
+// looks are what the terminal can show.
+type looks struct {
+	colour bool
+	ascii  bool // no letters but ASCII
+}
+
+// paint is text in a style; one without colour stays what it was.
+func (l looks) paint(s style, text string) string {
+	if s == plain || text == "" || !l.colour && s[0] == '3' {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
+}
+
+// cut is text in at most so many columns, with an ellipsis where something is missing; what is painted stays so.
+func (l looks) cut(text string, width int) string {
+	more := "…"
+	if l.ascii {
+		more = "~"
+	}
+	return ansi.Truncate(text, max(width, 0), more)
+}
+
+// fill is text in exactly so many columns.
+func (l looks) fill(text string, width int) string {
+	text = l.cut(text, width)
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// rule is a line across with a title in it.
+func (l looks) rule(s style, title string, width int) string {
+	dash := "─"
+	if l.ascii {
+		dash = "-"
+	}
+	left := dash + " " + title + " "
+	if title == "" {
+		left = ""
+	}
+	text := l.cut(left, width)
+	return l.paint(s, text+strings.Repeat(dash, max(width-ansi.StringWidth(text), 0)))
+}
+
+// titles are what the panes are called.
+var titles = [panes]string{"Due", "Running", "Inbox", "Log"}
+
+// The rows of the screen: a heading, the coming day and what it says, and then the panes, or a row of tabs for one of them.
+const tabsRow = 3
+
+// box is the place of a pane: a row with its title, rows of its list, and below them of the detail.
+type box struct {
+	pane
+	x, y, w, h  int
+	list, below int
+}
+
+func (b box) holds(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
+
+// first is the first of n rows that is shown, so that the one that is selected is.
+func (b box) first(n, selected int) int { return max(min(selected-b.list/2, n-b.list), 0) }
+
+// fits reports whether there is room to show anything.
+func (m *model) fits() bool { return m.width >= leastWidth && m.height >= leastHeight }
+
+// grid reports whether all panes are shown at once.
+func (m *model) grid() bool { return m.width >= 110 && m.height >= 24 && !m.whole }
+
+// bottom is how many rows there are below the panes.
+func (m *model) bottom() int {
+	if m.mode == adding || m.mode == editing {
+		return 4
+	}
+	return 2
+}
+
+// layout says where the panes are.
+func (m *model) layout() []box {
+	h := m.height - tabsRow - m.bottom()
+	if !m.grid() {
+		return []box{m.split(box{pane: m.at, x: 0, y: tabsRow, w: m.width, h: h})}
+	}
+	left := (m.width - 1) * 11 / 20
+	right := m.width - 1 - left
+	due, inbox := h*11/20, h/2
+	return []box{
+		m.split(box{pane: duePane, x: 0, y: tabsRow, w: left, h: due}),
+		m.split(box{pane: runningPane, x: 0, y: tabsRow + due, w: left, h: h - due}),
+		m.split(box{pane: inboxPane, x: left + 1, y: tabsRow, w: right, h: inbox}),
+		m.split(box{pane: logPane, x: left + 1, y: tabsRow + inbox, w: right, h: h - inbox}),
+	}
+}
+
+// split says how much of a box the detail of what is selected has: output of a run is followed in any case.
+func (m *model) split(b box) box {
+	room, n := b.h-1, len(m.rows(b.pane))
+	switch {
+	case n == 0:
+	case b.pane == runningPane:
+		b.below = room - min(n, max(room/3, 1))
+	case b.pane != m.at:
+	case m.whole:
+		b.below = room - min(n, max(room/3, 1))
+	case b.pane == inboxPane && room >= 6:
+		b.below = room - min(n, room/2)
+	case room >= 12:
+		b.below = room * 2 / 5
+	}
+	b.list = room - b.below
+	return b
+}
+
+// tab is the name of a pane in the row of tabs, and from where to where it goes.
+type tab struct {
+	pane
+	from, to int
+	text     string
+}
+
+// tabs are the names of all panes; none where all panes are shown.
+func (m *model) tabs() (list []tab) {
+	if m.grid() {
+		return nil
+	}
+	at := 0
+	for p := range panes {
+		text := fmt.Sprintf(" %d %s %s ", p+1, titles[p], m.count(p))
+		list = append(list, tab{p, at, at + len(text), text})
+		at += len(text) + 1
+	}
+	return list
+}
+
+// count says how many rows there are of a pane; of the log there is no end.
+func (m *model) count(p pane) string {
+	n, more := len(m.rows(p)), 0
+	switch p {
+	case duePane:
+		more = m.seen.more
+	case inboxPane:
+		more = m.seen.unread - len(m.seen.items)
+	case logPane:
+		return ""
+	}
+	return fmt.Sprint(n + more)
+}
+
+// View draws the model.
+func (m model) View() tea.View {
+	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "ouro-timer"
+	if m.typing() && m.fits() {
+		prompt := m.prompt()
+		_, column := m.input.window(m.width - ansi.StringWidth(prompt) - 1)
+		v.Cursor = tea.NewCursor(ansi.StringWidth(prompt)+column, m.height-m.bottom())
+	}
+	return v
+}
+
+// screen is what is drawn, by rows.
+func (m *model) screen() []string {
+	if !m.fits() {
+		return []string{m.looks.cut(fmt.Sprintf("%d x %d is too small:", m.width, m.height), m.width),
+			m.looks.cut(fmt.Sprintf("%d x %d is needed; q quits", leastWidth, leastHeight), m.width)}
+	}
+	rows := make([]string, 0, m.height)
+	rows = append(rows, m.heading())
+	rows = append(rows, m.timeline()...)
+	body := m.height - tabsRow - m.bottom()
+	switch boxes := m.layout(); {
+	case m.mode == helping:
+		rows = append(rows, m.help(body)...)
+	case len(boxes) == 1:
+		rows = append(rows, m.drawn(boxes[0])...)
+	default:
+		left := append(m.drawn(boxes[0]), m.drawn(boxes[1])...)
+		right := append(m.drawn(boxes[2]), m.drawn(boxes[3])...)
+		bar := "│"
+		if m.looks.ascii {
+			bar = "|"
+		}
+		for i := range left {
+			rows = append(rows, left[i]+m.looks.paint(dim, bar)+right[i])
+		}
+	}
+	return append(rows, m.foot()...)
+}
+
+// heading says what time it is and how things stand.
+func (m *model) heading() string {
+	l := m.looks
+	now := m.now.In(m.zone)
+	text := now.Format("15:04:05")
+	if m.width >= 80 {
+		text = l.paint(bold, "ouro-timer") + "  " + now.Format("Mon 2 Jan 15:04:05 MST")
+	}
+	if !m.begun {
+		return l.fill(text+"  reading …", m.width)
+	}
+	n := m.seen
+	if n.filter == "" {
+		text += fmt.Sprintf("  %d due", len(n.due)+n.more)
+	}
+	if len(n.running) > 0 {
+		text += "  " + l.paint(green, fmt.Sprintf("%d running", len(n.running)))
+	}
+	if n.unread > 0 {
+		text += "  " + l.paint(bold, fmt.Sprintf("%d unread", n.unread))
+	}
+	switch {
+	case n.leader != "":
+		text += "  " + n.leader
+	case n.wanted:
+		text += "  " + l.paint(yellow, "nobody runs it")
+	}
+	return l.fill(text, m.width)
+}
+
+// drawn is a box by rows.
+func (m *model) drawn(b box) []string {
+	l := m.looks
+	lines := []string{m.title(b)}
+	rows := m.rows(b.pane)
+	first := b.first(len(rows), m.place[b.pane])
+	for i := range b.list {
+		text := ""
+		switch n := first + i; {
+		case n < len(rows) && n == m.place[b.pane] && b.pane == m.at:
+			lines = append(lines, l.paint(reverse, l.fill(">"+rows[n].text(looks{ascii: l.ascii}, b.w-1), b.w)))
+			continue
+		case n < len(rows):
+			text = " " + rows[n].text(l, b.w-1)
+		case n == 0 && m.begun:
+			text = l.paint(dim, "  "+m.none(b.pane))
+		}
+		lines = append(lines, l.fill(text, b.w))
+	}
+	return append(lines, m.lower(b)...)
+}
+
+// none is what stands where there are no rows.
+func (m *model) none(p pane) string {
+	if m.filter != "" {
+		return "nothing has " + cli.Quote(m.filter)
+	}
+	return [panes]string{"nothing is due; a adds a task", "nothing runs", "nothing is unread", "nothing has happened yet"}[p]
+}
+
+// title is the first row of a box.
+func (m *model) title(b box) string {
+	l := m.looks
+	if !m.grid() {
+		text := ""
+		for _, t := range m.tabs() {
+			s := dim
+			if t.pane == m.at {
+				s = reverse
+			}
+			text += l.paint(s, t.text) + " "
+		}
+		return l.fill(text, b.w)
+	}
+	s := dim
+	if b.pane == m.at {
+		s = bold
+	}
+	return l.rule(s, strings.TrimSpace(fmt.Sprintf("%d %s %s", b.pane+1, titles[b.pane], m.count(b.pane))), b.w)
+}
+
+// lower is the detail of what is selected in a box. Of what a run writes the end is shown, else the beginning.
+func (m *model) lower(b box) (lines []string) {
+	if b.below == 0 {
+		return nil
+	}
+	l, d := m.looks, m.details[b.pane]
+	lines = append(lines, l.rule(dim, d.title, b.w))
+	var text []string
+	for _, line := range d.lines {
+		text = append(text, strings.Split(ansi.Wrap(line, b.w-2, ""), "\n")...)
+	}
+	room := b.below - 1
+	if over := len(text) - room; over > 0 && b.pane == runningPane {
+		text = text[over:]
+	}
+	for i := range room {
+		line := ""
+		if i < len(text) {
+			line = "  " + text[i]
+		}
+		lines = append(lines, l.fill(line, b.w))
+	}
+	return lines
+}
+
+// prompt stands before what is typed.
+func (m *model) prompt() string {
+	switch m.mode {
+	case adding:
+		return "add: "
+	case editing:
+		return "edit " + m.of.Task.ID + ": "
+	}
+	return "filter: "
+}
+
+// foot are the rows below the panes: what is typed and what it means, or what was said last and the keys.
+func (m *model) foot() []string {
+	l := m.looks
+	if m.typing() {
+		prompt := m.prompt()
+		text, _ := m.input.window(m.width - ansi.StringWidth(prompt) - 1)
+		rows := []string{l.fill(l.paint(bold, prompt)+text, m.width)}
+		if m.mode == filtering {
+			return append(rows, l.fill(l.paint(dim, "enter keeps the filter, esc ends it"), m.width))
+		}
+		return append(rows, m.meant()...)
+	}
+	s := plain
+	if m.said.failed {
+		s = red
+	}
+	said := m.said.text
+	switch {
+	case said == "" && m.seen.fault != "":
+		s, said = red, cli.Visible(m.seen.fault)
+	case said == "" && m.filter != "":
+		said = "only rows with " + cli.Quote(m.filter) + "; esc shows all"
+	}
+	return []string{l.fill(l.paint(s, l.cut(said, m.width)), m.width), l.fill(m.keys(), m.width)}
+}
+
+// meant are the rows about what is typed.
+func (m *model) meant() []string {
+	l := m.looks
+	fault := m.said.text
+	if !m.said.failed {
+		fault = ""
+	}
+	meaning := l.paint(green, m.echo.meaning)
+	switch {
+	case m.input.text == "" && m.mode == adding:
+		meaning = l.paint(dim, `WHEN --task TEXT, or WHEN -- COMMAND, or WHEN -c 'SHELL TEXT'; as ouro-timer at has it`)
+	case m.input.text == "":
+		meaning = l.paint(dim, `15:00, +1h, "every day at 9am", --description TEXT; as ouro-timer edit has it`)
+	case m.echo.fault != "":
+		fault = m.echo.fault
+	}
+	rows := []string{l.fill(meaning, m.width)}
+	wrapped := strings.Split(ansi.Wrap(fault, m.width, ""), "\n")
+	for i := range 2 {
+		text := ""
+		if i < len(wrapped) {
+			text = wrapped[i]
+		}
+		if i == 1 && len(wrapped) > 2 {
+			text = strings.Join(wrapped[1:], " ")
+		}
+		rows = append(rows, l.fill(l.paint(red, l.cut(text, m.width)), m.width))
+	}
+	return rows
+}
+
+// keys is the row that names keys: as many as there is room for, and in any case the one that shows the others.
+func (m *model) keys() string {
+	text, last := "", ""
+	for _, b := range bindings() {
+		if b.word == "" {
+			continue
+		}
+		key := m.looks.paint(bold, b.keys[0]) + " " + b.word + "  "
+		if b.keys[0] == helpKey || b.keys[0] == quitKey {
+			last += key
+		} else if ansi.StringWidth(text+key)+len("? help  q quit") <= m.width {
+			text += key
+		}
+	}
+	return strings.TrimRight(text+last, " ")
+}
+
+// help are all keys, in as many columns as it takes.
+func (m *model) help(height int) []string {
+	var cells []string
+	for _, b := range bindings() {
+		if b.shown != "" {
+			cells = append(cells, m.looks.paint(bold, cli.Pad(b.shown, 8))+" "+b.says)
+		}
+	}
+	rows := min(height-1, len(cells))
+	columns := (len(cells) + rows - 1) / rows
+	lines := []string{m.looks.rule(bold, "keys; any of them goes back", m.width)}
+	for i := range height - 1 {
+		text := ""
+		for c := range columns {
+			if n := c*rows + i; i < rows && n < len(cells) {
+				text += m.looks.fill(cells[n], m.width/columns)
+			}
+		}
+		lines = append(lines, m.looks.fill(text, m.width))
+	}
+	return lines
+}
