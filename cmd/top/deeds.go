@@ -108,7 +108,7 @@ func (d *deeds) show(of subject) tea.Msg {
 	now := d.s.Clock.Now()
 	switch {
 	case of.task != nil:
-		return detail{of.key, of.task.Task.ID, taskDetail(*of.task, d.zone, now)}
+		return detail{of.key, of.task.Task.ID, taskDetail(*of.task, d.zone)}
 	case of.run != nil:
 		return detail{of.key, of.run.id(), written(d.ctx, d.st, of.run.Task.ID, of.run.Number)}
 	case of.item != nil:

@@ -47,7 +47,7 @@ func bindings() []binding {
 		{[]string{"end", "G"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(1 << 30) }},
 		{[]string{"enter"}, "", "enter", "the pane alone", func(m model) (tea.Model, tea.Cmd) { m.whole = !m.whole; return m, nil }},
 		{[]string{"esc"}, "", "esc", "back to everything", model.back},
-		{[]string{"ctrl+l"}, "", "ctrl+l", "draw it anew", func(m model) (tea.Model, tea.Cmd) { return m, tea.ClearScreen }},
+		{[]string{"ctrl+l"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m, tea.ClearScreen }},
 		{[]string{"ctrl+z"}, "", "ctrl+z", "back to the shell", func(m model) (tea.Model, tea.Cmd) { return m, tea.Suspend }},
 		{[]string{helpKey}, "help", helpKey, "these keys", func(m model) (tea.Model, tea.Cmd) { m.mode = helping; return m, nil }},
 		{[]string{quitKey, "ctrl+c"}, "quit", quitKey, "quit", model.quit},
@@ -56,8 +56,8 @@ func bindings() []binding {
 
 // back is without a filter, and with all panes.
 func (m model) back() (tea.Model, tea.Cmd) {
-	m.filter, m.whole, m.said = "", false, did{}
-	return m.again(nil)
+	m.whole, m.said = false, did{}
+	return m.filtered("")
 }
 
 // pressed is the model after a key.
@@ -90,11 +90,12 @@ func (m model) pressed(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 func (m model) type_(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch stroke := k.Keystroke(); {
 	case stroke == "ctrl+c", stroke == "esc":
-		if m.mode == filtering {
-			m.filter = ""
-		}
+		was := m.mode
 		m.mode, m.input, m.echo = listing, input{}, echo{}
-		return m.again(nil)
+		if was == filtering {
+			return m.filtered("")
+		}
+		return m, nil
 	case stroke == "enter" && m.mode == filtering:
 		m.mode, m.input = listing, input{}
 		return m, nil
@@ -174,7 +175,7 @@ func (m model) fire() (tea.Model, tea.Cmd) {
 
 func (m model) stopping(kill bool) (tea.Model, tea.Cmd) {
 	e, ok := m.task()
-	if !ok || !runs(e) {
+	if !ok || !m.seen.runs(e.Task.ID) {
 		return m.says("nothing runs of what is selected")
 	}
 	return m.deed("ending "+e.Task.ID, func() tea.Msg { return m.do.stop(e, kill) })

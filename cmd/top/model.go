@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // pane is one of the lists.
@@ -269,13 +268,7 @@ func (m *model) typing() bool { return m.mode == adding || m.mode == editing || 
 func (m model) edited(in input) (tea.Model, tea.Cmd) {
 	m.input = in
 	if m.mode == filtering {
-		m.filter = in.text
-		for p := range panes {
-			m.settle(p)
-		}
-		next, cmd := m.again(nil)
-		also, more := next.(model).shown()
-		return also, tea.Batch(cmd, more)
+		return m.filtered(in.text)
 	}
 	if in.text == "" {
 		m.echo = echo{}
@@ -285,5 +278,18 @@ func (m model) edited(in input) (tea.Model, tea.Cmd) {
 	return m, func() tea.Msg { return m.do.read(t) }
 }
 
+// filtered shows only rows that have the words of a text, of those that there are, and looks for others.
+func (m model) filtered(text string) (tea.Model, tea.Cmd) {
+	m.filter = text
+	for p := range panes {
+		m.settle(p)
+	}
+	next, cmd := m.again(nil)
+	also, more := next.(model).shown()
+	return also, tea.Batch(cmd, more)
+}
+
 // runs reports whether something runs of a task.
-func runs(e state.Entry) bool { return tasks.IsRunning(e) }
+func (n *seen) runs(id string) bool {
+	return slices.ContainsFunc(n.running, func(r ran) bool { return r.Task.ID == id })
+}

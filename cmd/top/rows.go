@@ -91,7 +91,7 @@ func (m *model) dueRow(e *state.Entry) row {
 		left, s, r.style = "paused", dim, dim
 	case e.Held:
 		left, clock, s, r.style = "paused", m.clock(e.Resume), dim, dim
-	case runs(*e) && !due.After(m.now):
+	case m.seen.runs(e.Task.ID) && !due.After(m.now):
 		left, s = "running", green
 	case view.IsOverdue(*e, m.now):
 		left, s = "overdue", yellow

@@ -178,14 +178,14 @@ type detail struct {
 }
 
 // taskDetail says of a task what there is to know.
-func taskDetail(e state.Entry, zone *time.Location, now time.Time) []string {
+func taskDetail(e state.Entry, zone *time.Location) []string {
 	t := e.Task
 	lines := []string{"when    " + cli.Visible(t.When.Text) + " (" + t.When.Zone + ")"}
 	if due := view.DueOf(e); !due.IsZero() {
-		lines = append(lines, "due     "+view.Echo(due.In(zone), now.In(zone)))
+		lines = append(lines, "due     "+view.Stamp(due.In(zone)))
 	}
 	if e.Held && !e.Resume.IsZero() {
-		lines = append(lines, "paused  until "+view.Echo(e.Resume.In(zone), now.In(zone)))
+		lines = append(lines, "paused  until "+view.Stamp(e.Resume.In(zone)))
 	} else if e.Held {
 		lines = append(lines, "paused  until somebody resumes it")
 	}

@@ -49,16 +49,22 @@ func (m *model) timeline() []string {
 	if l.ascii {
 		letters = digits
 	}
-	var row strings.Builder
-	for i := range width {
-		s := cyan
+	look := func(i int) style {
 		switch {
 		case all[i] == 0:
-			s = dim
+			return dim
 		case own[i]:
-			s = reverse
+			return reverse
 		}
-		row.WriteString(l.paint(s, letters[height(all[i])]))
+		return cyan
+	}
+	var row strings.Builder
+	for from, to := 0, 0; from < width; from = to {
+		text := ""
+		for ; to < width && look(to) == look(from); to++ {
+			text += letters[height(all[to])]
+		}
+		row.WriteString(l.paint(look(from), text))
 	}
 	return []string{l.fill(row.String(), m.width), l.fill(l.paint(dim, m.hours(width)), m.width)}
 }

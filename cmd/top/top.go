@@ -41,6 +41,9 @@ cursor cannot be moved (TERM=dumb), there is no view: ouro-timer ls, inbox and l
 const leastWidth, leastHeight = 60, 15
 
 func run(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
 	instead := problem.T("%s, %s and %s say the same in lines", problem.To("ls"), problem.To("inbox"), problem.To("log"))
 	if !cli.IsTerminal(s.World.In) || !cli.IsTerminal(s.World.Out) {
 		return problem.Of(problem.T("top needs a terminal for its keys and for its screen"), instead)

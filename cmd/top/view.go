@@ -28,11 +28,12 @@ const (
 type looks struct {
 	colour bool
 	ascii  bool // no letters but ASCII
+	flat   bool // no styles at all: what is selected has one of its own
 }
 
 // paint is text in a style; one without colour stays what it was.
 func (l looks) paint(s style, text string) string {
-	if s == plain || text == "" || !l.colour && s[0] == '3' {
+	if s == plain || text == "" || l.flat || !l.colour && s[0] == '3' {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
@@ -51,6 +52,21 @@ func (l looks) cut(text string, width int) string {
 func (l looks) fill(text string, width int) string {
 	text = l.cut(text, width)
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// wrap is text by lines of at most so many columns, broken at spaces where there are any.
+func wrap(text string, width int) (lines []string) {
+	for ansi.StringWidth(text) > width {
+		head := ansi.Truncate(text, width, "")
+		if at := strings.LastIndexByte(head, ' '); at > 0 && !strings.HasPrefix(text[len(head):], " ") {
+			head = head[:at]
+		}
+		if head == "" { // a letter of two columns, and room for one
+			break
+		}
+		lines, text = append(lines, head), strings.TrimPrefix(text[len(head):], " ")
+	}
+	return append(lines, text)
 }
 
 // rule is a line across with a title in it.
@@ -251,7 +267,7 @@ func (m *model) drawn(b box) []string {
 		text := ""
 		switch n := first + i; {
 		case n < len(rows) && n == m.place[b.pane] && b.pane == m.at:
-			lines = append(lines, l.paint(reverse, l.fill(">"+rows[n].text(looks{ascii: l.ascii}, b.w-1), b.w)))
+			lines = append(lines, l.paint(reverse, l.fill(">"+rows[n].text(looks{ascii: l.ascii, flat: true}, b.w-1), b.w)))
 			continue
 		case n < len(rows):
 			text = " " + rows[n].text(l, b.w-1)
@@ -301,7 +317,7 @@ func (m *model) lower(b box) (lines []string) {
 	lines = append(lines, l.rule(dim, d.title, b.w))
 	var text []string
 	for _, line := range d.lines {
-		text = append(text, strings.Split(ansi.Wrap(line, b.w-2, ""), "\n")...)
+		text = append(text, wrap(line, b.w-2)...)
 	}
 	room := b.below - 1
 	if over := len(text) - room; over > 0 && b.pane == runningPane {
@@ -371,7 +387,7 @@ func (m *model) meant() []string {
 		fault = m.echo.fault
 	}
 	rows := []string{l.fill(meaning, m.width)}
-	wrapped := strings.Split(ansi.Wrap(fault, m.width, ""), "\n")
+	wrapped := wrap(fault, m.width)
 	for i := range 2 {
 		text := ""
 		if i < len(wrapped) {
