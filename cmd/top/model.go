@@ -280,7 +280,7 @@ func (m model) edited(in input) (tea.Model, tea.Cmd) {
 
 // filtered shows only rows that have the words of a text, of those that there are, and looks for others.
 func (m model) filtered(text string) (tea.Model, tea.Cmd) {
-	m.filter = text
+	m.filter, m.said = text, did{}
 	for p := range panes {
 		m.settle(p)
 	}

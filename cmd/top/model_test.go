@@ -357,6 +357,21 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// detailed is a model that has been told of what is selected, and what is typed.
+func detailed(m model) model {
+	if e, ok := m.task(); ok {
+		m.details[duePane] = detail{m.row[duePane], e.Task.ID, taskDetail(e, time.UTC)}
+	}
+	if m.row[runningPane] != "" {
+		m.details[runningPane] = detail{m.row[runningPane], m.row[runningPane], []string{"fetching …", "12 items", "a line that is longer than the window is wide " + strings.Repeat("and goes on ", 20)}}
+	}
+	if m.mode == adding {
+		next, _ := m.Update(echo{of: typed{line: m.input.text}, meaning: "Sat 21 Nov 2026 12:05:00 UTC, in 5 minutes", fault: "nothing to do at that time; a command: ouro-timer at 'in 5m' -- make backup; a message: --task 'call Bob'"})
+		return next.(model)
+	}
+	return m
+}
+
 // TestViews draws the same state in windows of several sizes, with and without colour.
 func TestViews(t *testing.T) {
 	t.Parallel()
@@ -384,18 +399,7 @@ func TestViews(t *testing.T) {
 	} {
 		m := showing(t, &recorder{}, c.width, c.height, c.looks, c.seen)
 		m, _ = press(t, m, strings.Fields(c.keys)...)
-		for p := range panes {
-			if e, ok := m.task(); ok && p == duePane {
-				m.details[p] = detail{m.row[p], e.Task.ID, taskDetail(e, time.UTC)}
-			}
-		}
-		if m.row[runningPane] != "" {
-			m.details[runningPane] = detail{m.row[runningPane], m.row[runningPane], []string{"fetching …", "12 items", "a line that is longer than the window is wide " + strings.Repeat("and goes on ", 20)}}
-		}
-		if m.mode == adding {
-			next, _ := m.Update(echo{of: typed{line: m.input.text}, meaning: "Sat 21 Nov 2026 12:05:00 UTC, in 5 minutes", fault: "nothing to do at that time; a command: ouro-timer at 'in 5m' -- make backup; a message: --task 'call Bob'"})
-			m = next.(model)
-		}
+		m = detailed(m)
 		rows := m.screen()
 		for i, row := range rows {
 			if w := ansi.StringWidth(row); w != c.width && m.fits() {
