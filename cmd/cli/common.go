@@ -43,7 +43,7 @@ func DryFlag() option.Option {
 }
 
 func NoAutostartFlag() option.Option {
-	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
+	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
 }
 
 // MatchFlag lets a task be named by what it says.

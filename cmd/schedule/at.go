@@ -59,7 +59,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at every weekday at 9am -c 'fetch-news | mail -s news me'`,
 			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
 			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
-			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review" --priority high`,
+			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review"`,
 			`ouro-timer at now --wait --max 110s --json -- make test`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
