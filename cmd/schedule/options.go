@@ -53,7 +53,7 @@ func tellFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
 		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "tell always, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
-		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL, as JSON, beside whoever else is told; may be repeated"},
-		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing, whatever the config says"},
+		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL as JSON, too; may be repeated"},
+		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
 	}
 }
