@@ -51,7 +51,9 @@ type anyOptions struct {
 var ofAnyCalls = []string{"any", "take", "after", "max", "dry-run", "quiet", "tz", "json", "fields"}
 
 // anyLike is a call of wait --any.
-func anyLike(things ...string) problem.Call { return problem.To("wait").With("any", true).Saying(things...) }
+func anyLike(things ...string) problem.Call {
+	return problem.To("wait").With("any", true).Saying(things...)
+}
 
 // newAny reads a wait --any.
 func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
