@@ -94,6 +94,25 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestHints: what is refused is answered with what to write.
+func TestHints(t *testing.T) {
+	for _, row := range []struct{ line, hint string }{
+		{"5/10 * * * *", "write 5-59/10"},
+		{"* * 5/10 * *", "write 5-31/10"},
+		{"* 22-2 * * *", "where it goes on from the beginning is meant, write 22-23,0-2"},
+		{"* * * nov-feb *", "where it goes on from the beginning is meant, write nov-12,1-feb"},
+		{"0~59 * * * *", "write a value of 0-59; RANDOM_DELAY=10 above the line puts up to ten minutes on it"},
+		{"* * 0 * *", "write *, or values of 1-31, also as a list (1,2), a range (1-4) or with a step (*/2)"},
+		{"* 99-2 * * *", "write *, or values of 0-23, also as a list (1,2), a range (1-4) or with a step (*/2)"},
+		{"* * * * monday", "write *, or values of 0-7, or sun-sat, also as a list (1,2), a range (1-4) or with a step (*/2)"},
+	} {
+		table := Read(row.line+" x\n", false)
+		if len(table.Refused) != 1 || table.Refused[0].Hint != row.hint {
+			t.Errorf("%s: %+v", row.line, table)
+		}
+	}
+}
+
 // line makes a random schedule.
 func line(r *rand.Rand) string {
 	var words []string
@@ -222,7 +241,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, r := range table.Refused {
-			if seen[r.Line] || r.Reason == "" {
+			if seen[r.Line] || r.Reason == "" || r.Hint == "" {
 				t.Errorf("%+v", r)
 			}
 			seen[r.Line] = true

@@ -83,13 +83,26 @@ func (e *Entry) fields(text string) (rest, reason, hint string) {
 	return text, "", ""
 }
 
-// hint is what to write in the place of a field that is refused; empty when that cannot be told.
+// hint is what to write in the place of a field that is refused: the same in words that cron has, where that can be told, or else what the
+// field may hold.
 func (s shape) hint(word string) string {
 	head, step, stepped := strings.Cut(word, "/")
 	if _, _, err := s.read(head + "-" + strconv.Itoa(s.high) + "/" + step); stepped && err == nil {
 		return fmt.Sprintf("write %s-%d/%s", head, s.low+s.size-1, step)
 	}
-	return ""
+	low, high, ranged := strings.Cut(word, "-")
+	round := fmt.Sprintf("%s-%d,%d-%s", low, s.low+s.size-1, s.low, high)
+	if _, _, err := s.read(round); ranged && err == nil {
+		return "where it goes on from the beginning is meant, write " + round
+	}
+	if strings.Contains(word, "~") {
+		return fmt.Sprintf("write a value of %d-%d; RANDOM_DELAY=10 above the line puts up to ten minutes on it", s.low, s.high)
+	}
+	names := ""
+	if s.names != nil {
+		names = fmt.Sprintf(", or %s-%s", s.names[0], s.names[s.size-1])
+	}
+	return fmt.Sprintf("write *, or values of %d-%d%s, also as a list (1,2), a range (1-4) or with a step (*/2)", s.low, s.high, names)
 }
 
 // read reads a field: a list of stars, values and ranges, those with a step. said is the same as others read it, too: a step that is
