@@ -35,20 +35,28 @@ type lsSummaryJSON struct {
 	Total    int          `json:"total" jsonschema:"how many tasks are due by then"`
 	More     int          `json:"more"`
 	Tasks    []summarized `json:"tasks" jsonschema:"those that are due first come first"`
+	Once     *together    `json:"once,omitempty" jsonschema:"further tasks that come once by then: without --limit 20 of them are in tasks"`
 	Problems []string     `json:"problems,omitempty"`
 
 	unread int // tasks that cannot be read
 	form   form
 }
 
+// together are tasks that come once each, in sum.
+type together struct {
+	Count int       `json:"count"`
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+}
+
 // summarized is a task and its instants, in sum.
 type summarized struct {
-	ID          string    `json:"id"`
-	Description *string   `json:"description,omitempty"`
-	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
-	Count       int       `json:"count" jsonschema:"of its instants; 1000000 stands for more than were counted"`
-	First       time.Time `json:"first"`
-	Last        time.Time `json:"last"`
+	ID          string     `json:"id"`
+	Description *string    `json:"description,omitempty"`
+	Summary     string     `json:"summary" jsonschema:"what it does, in a few words"`
+	Count       int        `json:"count" jsonschema:"of its instants; 1000000 stands for more than were counted"`
+	First       time.Time  `json:"first"`
+	Last        *time.Time `json:"last,omitempty" jsonschema:"absent: count is 1"`
 
 	what string
 }
@@ -59,14 +67,17 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 	a.form.head(o, "id\tcount\tfirst\tlast\twhat")
 	for _, t := range a.Tasks {
 		if a.form.plain() {
-			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339), t.Last.Format(time.RFC3339), t.what)
+			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339), t.last().Format(time.RFC3339), t.what)
 			continue
 		}
 		span := view.Stamp(t.First)
 		if t.Count > 1 {
-			span = fmt.Sprintf("%s … %s", span, view.Stamp(t.Last))
+			span = fmt.Sprintf("%s … %s", span, view.Stamp(t.last()))
 		}
 		o.Line("%s", cli.Fit(fmt.Sprintf("%s  %6s × %s  %s", t.ID, view.Thousands(t.Count), t.what, span), width))
+	}
+	if a.Once != nil {
+		o.Line("%s", cli.Fit(fmt.Sprintf("and %s more that come once  %s … %s", view.Thousands(a.Once.Count), view.Stamp(a.Once.First), view.Stamp(a.Once.Last)), width))
 	}
 	switch {
 	case len(a.Tasks) == 0 && a.unread > 0:
@@ -78,17 +89,46 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 	}
 }
 
+// last is the last of the instants.
+func (t summarized) last() time.Time {
+	if t.Last == nil {
+		return t.First
+	}
+	return *t.Last
+}
+
 // summary sums a task's instants up.
 func summary(e state.Entry, until time.Time) summarized {
 	t, zone := e.Task, rules.TaskZone(e.Task)
-	row := summarized{t.ID, cli.OrNull(t.Description), t.Summary(), 1, e.Due.In(zone), e.Due.In(zone), view.Describe(t)}
+	row := summarized{t.ID, cli.OrNull(t.Description), t.Summary(), 1, e.Due.In(zone), nil, view.Describe(t)}
 	if sched, err := rules.Schedule(t); err == nil && sched != nil {
 		row.Count += sched.Count(e.Due, until, countMost-1)
-		if last, ok := sched.Latest(e.Due, until); ok {
-			row.Last = last.In(zone)
+		if last, ok := sched.Latest(e.Due, until); ok && row.Count > 1 {
+			row.Last = cli.Instant(last, zone)
 		}
 	}
 	return row
+}
+
+// onceMost is how many tasks that come once are listed each, when no limit is given; the rest is summed up.
+const onceMost = 20
+
+// gather sums up those tasks that come once, but for the first, in an answer whose tasks stand in their order.
+func (a *lsSummaryJSON) gather() {
+	listed := 0
+	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
+		if t.Count > 1 {
+			return false
+		}
+		if listed++; listed <= onceMost {
+			return false
+		}
+		if a.Once == nil {
+			a.Once = &together{First: t.First}
+		}
+		a.Once.Count, a.Once.Last = a.Once.Count+1, t.First
+		return true
+	})
 }
 
 // listSummary lists each task that is due up to --before, with how many instants it has until then.
@@ -110,6 +150,9 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	}
 	s.WarnOf(problems)
 	slices.SortStableFunc(answer.Tasks, func(a, b summarized) int { return a.First.Compare(b.First) })
+	if limit == 0 && !in.plain() {
+		answer.gather()
+	}
 	answer.Problems, answer.unread = view.ProblemTexts(problems), view.UnreadCount(problems)
 	s.Answer(answer)
 	return view.Incomplete(problems)

@@ -55,6 +55,9 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.PolicyJSON = view.PolicyGiven(e.Task)
+	if e.Task.Recurring() {
+		j.PolicyJSON = view.PolicyInForce(e.Task)
+	}
 	for _, pair := range d.Env {
 		name, _, _ := strings.Cut(pair, "=")
 		j.Env = append(j.Env, name)
