@@ -95,7 +95,7 @@ var doors = map[string]string{
 
 	"github.com/google/jsonschema-go/jsonschema": "cmd/schema",
 
-	"github.com/charmbracelet/x/ansi": "cmd/top",
+	"github.com/charmbracelet/x/ansi": "cmd/cli",
 }
 
 // TestImports holds the packages to the one direction, and each library to its one door.

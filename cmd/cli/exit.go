@@ -183,9 +183,9 @@ func report(s *Call, err error) int {
 
 // Complain tells a problem on standard error, as a line that names what it is about and a hint.
 func (o *Out) Complain(about string, p *problem.Problem) {
-	o.Aside("ouro-timer: %s%s\n", about, Visible(o.Says(p.Message)))
+	o.Aside("%s %s%s\n", o.said(Bad, "ouro-timer:"), about, Visible(o.Says(p.Message)))
 	if !p.Hint.Empty() {
-		o.Aside("hint: %s\n", Visible(o.Says(p.Hint)))
+		o.Aside("%s %s\n", o.said(Dim, "hint:"), Visible(o.Says(p.Hint)))
 	}
 }
 

@@ -114,7 +114,15 @@ func (o *Out) Warn(format string, a ...any) {
 	if o.InJSON {
 		return
 	}
-	o.Aside("ouro-timer: "+format+"\n", a...)
+	o.Aside(o.said(Late, "ouro-timer:")+" "+format+"\n", a...)
+}
+
+// Hint writes what to do or type next to standard error, as Talk does.
+func (o *Out) Hint(format string, a ...any) { o.Talk(o.said(Dim, "hint:")+" "+format, a...) }
+
+// said is what a line on standard error begins with.
+func (o *Out) said(m Meaning, word string) string {
+	return PaintOn(o.world.Err, o.world.Getenv).As(m, word)
 }
 
 // Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
@@ -199,20 +207,9 @@ func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	return 24, true
 }
 
-// Fit cuts text to the width, with an ellipsis where something is missing. Letters are counted, not bytes.
-func Fit(text string, width int) string {
-	if width < 1 {
-		return ""
-	}
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-1]) + "…"
-}
-
-// Pad fills text up to the width with spaces.
+// Pad fills text up to the width in columns with spaces.
 func Pad(text string, width int) string {
-	if n := width - utf8.RuneCountInString(text); n > 0 {
+	if n := width - Columns(text); n > 0 {
 		return text + strings.Repeat(" ", n)
 	}
 	return text

@@ -19,7 +19,7 @@ func (o *Out) WarnOf(problems []state.Problem) {
 		}
 		o.Warn("warning: %s", Visible(p.Error()))
 		if p.Hint != "" {
-			o.Talk("hint: %s", Visible(p.Hint))
+			o.Hint("%s", Visible(p.Hint))
 		}
 	}
 }

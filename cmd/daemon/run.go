@@ -513,10 +513,10 @@ func (a runStatusJSON) Text(o *cli.Out) {
 		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
 	}
 	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
-		o.Talk("hint: ouro-timer run --background")
+		o.Hint("ouro-timer run --background")
 	}
 	if a.Runner == handover.RunnerStopped {
-		o.Talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)
+		o.Hint("it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)
 	}
 }
 

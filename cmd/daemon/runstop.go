@@ -178,7 +178,7 @@ func (a runStopJSON) Text(o *cli.Out) {
 		o.Line("no runner is alive")
 	}
 	if a.Waits {
-		o.Talk("hint: ouro-timer stop ID ends a command")
+		o.Hint("ouro-timer stop ID ends a command")
 	}
 	if a.TakenOver != nil {
 		o.Talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", *a.TakenOver)

@@ -276,7 +276,7 @@ func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
 		return err
 	}
 	if hint != "" {
-		s.Talk("hint: %s", hint)
+		s.Hint("%s", hint)
 	}
 	if !is.Enabled {
 		return cli.ExitCode(cli.ExitFailed)

@@ -171,6 +171,8 @@ var Variables = []VariableJSON{
 	{"OURO_LAST_OUTCOME", "given to each run: how the one before ended"},
 	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
 	{"NO_COLOR", "no colours"},
+	{"CLICOLOR", "0: no colours"},
+	{"CLICOLOR_FORCE", "1: colours in pipes and files, too, but for fields with tabs and JSON"},
 }
 
 func runGuide(s *cli.Call) error {

@@ -1,7 +1,9 @@
 package guide
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -48,6 +50,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 		}
 		return err
 	}
+	width := helpWidth(s)
 	if c == nil {
 		var b strings.Builder
 		b.WriteString(overview)
@@ -57,13 +60,17 @@ func Help(s *cli.Call, c *cli.Command) error {
 			}
 		}
 		b.WriteString(Epilogue)
-		_, err := fmt.Fprint(s.Stdout, b.String())
+		_, err := fmt.Fprint(s.Stdout, within(b.String(), width))
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: ouro-timer %s\n\n%s\n", strings.TrimSpace(c.Name+" "+c.Args), sentence(c.Short))
+	usage := "Usage: ouro-timer " + strings.TrimSpace(c.Name+" "+c.Args)
+	if width > 0 {
+		usage = strings.Join(wrap(usage, width), "\n")
+	}
+	fmt.Fprintf(&b, "%s\n\n%s\n", usage, within(sentence(c.Short), width))
 	if c.Long != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.Long, "\n"))
+		fmt.Fprintf(&b, "\n%s\n", within(strings.Trim(c.Long, "\n"), width))
 	}
 	if options := c.Options.Shown(); len(options) > 0 {
 		b.WriteString("\nOptions:\n")
@@ -75,7 +82,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 			}
 		}
 		for i, o := range options {
-			text := wrap(o.Usage(), 110-widest-4)
+			text := wrap(o.Usage(), cmp.Or(width, 110)-widest-4)
 			if len(names[i]) > widest {
 				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
 			} else {
@@ -120,7 +127,7 @@ func wrap(text string, width int) []string {
 		switch {
 		case line == "":
 			line = w
-		case len(line)+1+len(w) <= width:
+		case cli.Columns(line)+1+cli.Columns(w) <= width:
 			line += " " + w
 		default:
 			lines = append(lines, line)
@@ -128,4 +135,57 @@ func wrap(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// helpWidth is how wide the help is on a terminal: as wide as that, and no wider or narrower than reads well; 0 where there is none, and
+// lines stay as they are.
+func helpWidth(s *cli.Call) int {
+	if width, terminal := s.Width(); terminal {
+		return min(max(width, 60), 100)
+	}
+	return 0
+}
+
+// within lays a text out in at most width columns, 0 for as it is. A paragraph with a line that is too long is filled anew; of a line that
+// is indented, what stands behind a gap goes on below its beginning, or, where that leaves no room, below the line.
+func within(text string, width int) string {
+	if width == 0 {
+		return text
+	}
+	var lines, paragraph []string
+	fill := func() {
+		if slices.ContainsFunc(paragraph, func(line string) bool { return cli.Columns(line) > width }) {
+			paragraph = wrap(strings.Join(paragraph, " "), width)
+		}
+		lines, paragraph = append(lines, paragraph...), nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line != "" && line[0] != ' ' {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		fill()
+		lines = append(lines, row(line, width)...)
+	}
+	fill()
+	return strings.Join(lines, "\n")
+}
+
+// row lays out a line that is indented. What comes before the gap may be there to be typed, and is not broken.
+func row(line string, width int) []string {
+	if cli.Columns(line) <= width {
+		return []string{line}
+	}
+	gap := strings.LastIndex(line, "  ")
+	if strings.TrimSpace(line[:gap]) == "" {
+		return []string{line}
+	}
+	head, tail := strings.TrimRight(line[:gap], " "), line[gap+2:]
+	if at := cli.Columns(line[:gap+2]); at <= width/2 {
+		indent := strings.Repeat(" ", at)
+		rows := wrap(tail, width-at)
+		return strings.Split(line[:gap+2]+strings.Join(rows, "\n"+indent), "\n")
+	}
+	const indent = "      "
+	return append([]string{head}, strings.Split(indent+strings.Join(wrap(tail, width-len(indent)), "\n"+indent), "\n")...)
 }

@@ -390,17 +390,18 @@ func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions
 
 func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliveries) {
 	width, terminal := out.Width()
+	paint := out.Paint()
 	list := told.List(l, o.zone)
 	switch {
 	case terminal && len(list) > 0: // who was told is not to be cut off
-		out.Line("%s", cli.Fit(logLine(l, o.zone, false), width))
+		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, false), width))
 		for _, text := range list {
 			out.Line("%s", cli.Fit("                               "+text, width))
 		}
 	case terminal:
-		out.Line("%s", cli.Fit(logLine(l, o.zone, !o.one()), width))
+		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, !o.one()), width))
 	case o.one():
-		out.Line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
+		out.Line("%s", strings.Join(append([]string{logLine(paint, l, o.zone, false)}, list...), "; "))
 	default:
 		out.Line("%s", logFields(l, o.zone))
 	}

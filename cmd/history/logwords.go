@@ -58,17 +58,28 @@ func newInstant(l state.Line) *time.Time {
 }
 
 // logLine is a ledger line as a person reads it.
-func logLine(l state.Line, zone *time.Location, withTask bool) string {
+func logLine(p cli.Paint, l state.Line, zone *time.Location, withTask bool) string {
 	at := l.At.In(zone).Format("2006-01-02 15:04:05")
 	name := l.TaskID
 	if l.Number > 0 {
 		name = state.OccurrenceID(l.TaskID, l.Number)
 	}
-	text := at + "  " + cli.Pad(name, 8) + "  " + Happened(l, zone)
+	text := at + "  " + cli.Pad(name, 8) + "  " + p.As(means(l), Happened(l, zone))
 	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
 		text += "  " + cli.Visible(l.Description)
 	}
 	return text
+}
+
+// means is what a ledger line means for an eye.
+func means(l state.Line) cli.Meaning {
+	switch {
+	case l.Type == state.LineTask, l.Type == state.LineDelivery && l.Delivered:
+		return cli.Ordinary
+	case l.Type == state.LineDelivery:
+		return cli.Bad
+	}
+	return view.OutcomeMeans(l.Outcome)
 }
 
 // Happened says what a ledger line is about: how an occurrence ended, what became of a task, who was told.

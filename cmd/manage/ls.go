@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
@@ -189,7 +188,7 @@ func (a lsJSON) Text(o *cli.Out) {
 			said++
 		}
 		for _, text := range a.Warnings {
-			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
+			said += (cli.Columns("ouro-timer: warning: "+text) + width - 1) / width
 		}
 		listDays(o, a.rows.entries(), a.Now, a.Total, height-max(2, said))
 	default:
@@ -226,7 +225,7 @@ func taskFields(e state.Entry) string {
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
 func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int) {
-	width := lineWidth(o)
+	width, paint := lineWidth(o), o.Paint()
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
 	for _, e := range entries {
@@ -243,7 +242,7 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int)
 			day = head
 			rows = append(rows, head)
 		}
-		rows = append(rows, dayRow(e, now, width, widest))
+		rows = append(rows, dayRow(paint, e, now, width, widest))
 		shown++
 		if len(rows) < most {
 			fits, below = shown, len(rows)
@@ -283,7 +282,7 @@ func dayHead(e state.Entry, now time.Time) string {
 }
 
 // dayRow is the line of a task below its heading.
-func dayRow(e state.Entry, now time.Time, width, widest int) string {
+func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
 	if width < 80 {
@@ -332,7 +331,22 @@ func dayRow(e state.Entry, now time.Time, width, widest int) string {
 	default:
 		what += " (nobody waits: wait --resume " + e.Task.ID + ")"
 	}
-	return "  " + at + "  " + cli.Pad(e.Task.ID, widest) + "  " + cli.Pad(left, column) + "  " + what
+	return "  " + at + "  " + cli.Pad(e.Task.ID, widest) + "  " + cli.Pad(p.As(means(e, now), left), column) + "  " + what
+}
+
+// means is what the state of a task means for an eye.
+func means(e state.Entry, now time.Time) cli.Meaning {
+	switch {
+	case tasks.IsRunning(e):
+		return cli.Ordinary
+	case e.Held:
+		return cli.Dim
+	case !tasks.Live(e):
+		return view.OutcomeMeans(state.Outcome(e.Tally.Last))
+	case view.IsOverdue(e, now):
+		return cli.Late
+	}
+	return cli.Ordinary
 }
 
 // order puts what is paused behind the rest.

@@ -34,7 +34,7 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := dayRow(c.entry, now, 100, 4)
+		row := dayRow(false, c.entry, now, 100, 4)
 		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
@@ -60,7 +60,7 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := dayRow(c.entry, now, c.width, 4); row != c.want {
+		if row := dayRow(false, c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -84,18 +83,19 @@ const fieldNames = "id\tdue\tstate\ttype\tas_typed\twhat"
 
 // listTable writes the tasks in columns, for people.
 func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
+	paint := o.Paint()
 	rows := [][]string{{"ID", "DUE", "STATE", "TYPE", "AS TYPED", "WHAT"}}
 	for _, e := range entries {
 		due := "-"
 		if at := view.DueOf(e); !at.IsZero() {
 			due = at.In(now.Location()).Format(time.DateTime)
 		}
-		rows = append(rows, []string{e.Task.ID, due, stateOf(e), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
+		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stateOf(e)), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
 	}
 	widest := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, field := range row {
-			widest[i] = max(widest[i], utf8.RuneCountInString(field))
+			widest[i] = max(widest[i], cli.Columns(field))
 		}
 	}
 	width := lineWidth(o)

@@ -289,7 +289,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	switch {
 	case !tasks.Live(r.entry) && r.First != nil:
 		o.Tell("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
-		o.Talk("hint: %s", cli.Visible(*r.Hint))
+		o.Hint("%s", cli.Visible(*r.Hint))
 		return
 	case !tasks.Live(r.entry):
 		o.Tell("%s has ended", what)
@@ -297,7 +297,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	case !r.was:
 		o.Tell("%s is not paused, due %s", what, view.Coming(r.entry, now))
 		if r.Type == state.TypeWait {
-			o.Talk("hint: to go on waiting: ouro-timer wait --resume %s", r.ID)
+			o.Hint("to go on waiting: ouro-timer wait --resume %s", r.ID)
 		}
 		return
 	}

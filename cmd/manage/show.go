@@ -143,6 +143,7 @@ func (j showJSON) Text(o *cli.Out) {
 			o.Line("%-12s %s", name, value)
 		}
 	}
+	paint := o.Paint()
 	field("id", j.ID)
 	field("state", j.State)
 	if j.Removed {
@@ -180,7 +181,7 @@ func (j showJSON) Text(o *cli.Out) {
 	}
 	field("when", cli.Visible(j.When)+" ("+string(j.Kind)+", "+j.TZ+")")
 	if j.Problem != nil {
-		field("problem", cli.Visible(*j.Problem))
+		field("problem", paint.As(cli.Bad, cli.Visible(*j.Problem)))
 		field("", "ouro-timer edit "+j.ID+" WHEN mends it")
 	}
 	if j.PutOff != nil {
@@ -198,7 +199,7 @@ func (j showJSON) Text(o *cli.Out) {
 	}
 	for i, t := range j.Next {
 		if i == 0 && j.Overdue && j.PutOff == nil {
-			field("due", view.Echo(t, now)+"; overdue: ouro-timer doctor says why")
+			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": ouro-timer doctor says why")
 		} else if i == 0 {
 			field("due", view.Echo(t, now))
 		} else {
@@ -254,7 +255,7 @@ func (j showJSON) Text(o *cli.Out) {
 	if e.Tally.Number > 0 {
 		text := cli.Plural(e.Tally.Fired, "time")
 		if e.Tally.Last != "" {
-			text += ", last " + e.Tally.Last
+			text += ", last " + paint.As(view.OutcomeMeans(state.Outcome(e.Tally.Last)), e.Tally.Last)
 		}
 		if j.LastEnd != nil {
 			text += " on " + view.Stamp(*j.LastEnd)

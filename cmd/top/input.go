@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // input is a line that is being typed, and where in it the next letter comes, in bytes.
@@ -40,8 +41,7 @@ func (in input) after() int { return in.at + letter(in.text[in.at:]) }
 
 // letter is how many bytes the first letter of a text has.
 func letter(text string) int {
-	first, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
-	return len(first)
+	return len(cli.Letter(text))
 }
 
 // wordBefore is where the word in front of a place begins.
@@ -81,7 +81,7 @@ func (in input) press(k tea.Key) (input, bool) {
 
 // window is what of the line fits into a width, and in which column of it the cursor stands.
 func (in input) window(width int) (text string, column int) {
-	column = ansi.StringWidth(in.text[:in.at])
+	column = cli.Columns(in.text[:in.at])
 	from := max(column-width+1, 0)
-	return ansi.Cut(in.text, from, from+width), column - from
+	return cli.Between(in.text, from, from+width), column - from
 }

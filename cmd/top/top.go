@@ -68,7 +68,7 @@ func run(ctx context.Context, s *cli.Call) error {
 	}
 	living, end := context.WithCancel(ctx)
 	d := &deeds{ctx: living, s: s, st: st, zone: zone}
-	m := newModel(d, zone, s.Clock.Now(), looks{colour: colours(s.Getenv), ascii: !view.SpeaksUTF8(s.Getenv)})
+	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)), ascii: !view.SpeaksUTF8(s.Getenv)})
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.World.In), tea.WithOutput(s.World.Out), tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
 	said.tell = func(line string) { go p.Send(did{text: line, failed: true}) }
 	if err := watch(living, st, func() { p.Send(changed{}) }); err != nil {
@@ -85,11 +85,6 @@ func run(ctx context.Context, s *cli.Call) error {
 		return nil
 	}
 	return err
-}
-
-// colours reports whether there is to be any colour: NO_COLOR and CLICOLOR=0 speak against it.
-func colours(getenv func(string) string) bool {
-	return getenv("NO_COLOR") == "" && getenv("CLICOLOR") != "0"
 }
 
 // watch calls tell after tasks, items or lines of the ledger have come or changed, until ctx ends. The watches are set before it returns.

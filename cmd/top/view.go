@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
@@ -45,19 +44,19 @@ func (l looks) cut(text string, width int) string {
 	if l.ascii {
 		more = "~"
 	}
-	return ansi.Truncate(text, max(width, 0), more)
+	return cli.Cut(text, width, more)
 }
 
 // fill is text in exactly so many columns.
 func (l looks) fill(text string, width int) string {
 	text = l.cut(text, width)
-	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+	return text + strings.Repeat(" ", max(width-cli.Columns(text), 0))
 }
 
 // wrap is text by lines of at most so many columns, broken at spaces where there are any.
 func wrap(text string, width int) (lines []string) {
-	for ansi.StringWidth(text) > width {
-		head := ansi.Truncate(text, width, "")
+	for cli.Columns(text) > width {
+		head := cli.Cut(text, width, "")
 		if at := strings.LastIndexByte(head, ' '); at > 0 && !strings.HasPrefix(text[len(head):], " ") {
 			head = head[:at]
 		}
@@ -80,7 +79,7 @@ func (l looks) rule(s style, title string, width int) string {
 		left = ""
 	}
 	text := l.cut(left, width)
-	return l.paint(s, text+strings.Repeat(dash, max(width-ansi.StringWidth(text), 0)))
+	return l.paint(s, text+strings.Repeat(dash, max(width-cli.Columns(text), 0)))
 }
 
 // titles are what the panes are called.
@@ -192,8 +191,8 @@ func (m model) View() tea.View {
 	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "ouro-timer"
 	if m.typing() && m.fits() {
 		prompt := m.prompt()
-		_, column := m.input.window(m.width - ansi.StringWidth(prompt) - 1)
-		v.Cursor = tea.NewCursor(ansi.StringWidth(prompt)+column, m.height-m.bottom())
+		_, column := m.input.window(m.width - cli.Columns(prompt) - 1)
+		v.Cursor = tea.NewCursor(cli.Columns(prompt)+column, m.height-m.bottom())
 	}
 	return v
 }
@@ -349,7 +348,7 @@ func (m *model) foot() []string {
 	l := m.looks
 	if m.typing() {
 		prompt := m.prompt()
-		text, _ := m.input.window(m.width - ansi.StringWidth(prompt) - 1)
+		text, _ := m.input.window(m.width - cli.Columns(prompt) - 1)
 		rows := []string{l.fill(l.paint(bold, prompt)+text, m.width)}
 		if m.mode == filtering {
 			return append(rows, l.fill(l.paint(dim, "enter keeps the filter, esc ends it"), m.width))
@@ -411,7 +410,7 @@ func (m *model) keys() string {
 		key := m.looks.paint(bold, b.keys[0]) + " " + b.word + "  "
 		if b.keys[0] == helpKey || b.keys[0] == quitKey {
 			last += key
-		} else if ansi.StringWidth(text+key)+len("? help  q quit") <= m.width {
+		} else if cli.Columns(text+key)+len("? help  q quit") <= m.width {
 			text += key
 		}
 	}

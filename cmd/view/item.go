@@ -197,12 +197,28 @@ func (j ItemJSON) Show(o *cli.Out, width, widest int, now time.Time, whole bool)
 	if what == "" {
 		what = j.TaskID
 	}
-	head := "  " + j.At.Format("15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(j.Type, len(state.ItemUndelivered)) + "  " + what
+	p := o.Paint()
+	kind, heading := itemMeans(j.Type), cli.Unread
+	taken := ""
 	if j.LeasedUntil != nil && j.LeasedUntil.After(now) {
-		head += " (taken until " + j.LeasedUntil.Format("15:04:05") + ")"
+		taken = " (taken until " + j.LeasedUntil.Format("15:04:05") + ")"
+		kind, heading = cli.Dim, cli.Dim
 	}
+	head := "  " + j.At.Format("15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +
+		p.As(heading, what+taken)
 	o.Line("%s", cli.Fit(head, width))
 	j.showText(o, width, whole)
+}
+
+// itemMeans is what an item of that type means for an eye.
+func itemMeans(kind string) cli.Meaning {
+	switch kind {
+	case state.ItemFailure, state.ItemUndelivered:
+		return cli.Bad
+	case state.ItemMissed:
+		return cli.Late
+	}
+	return cli.Ordinary
 }
 
 // showText writes an item's text below its line. A message that is all in that line is not told twice.

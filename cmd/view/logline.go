@@ -134,6 +134,17 @@ func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	j.Truncated = j.Truncated || cut
 }
 
+// OutcomeMeans is what it means for an eye that an occurrence ended so.
+func OutcomeMeans(o state.Outcome) cli.Meaning {
+	switch o {
+	case state.Failed, state.TimedOut, state.Interrupted:
+		return cli.Bad
+	case state.Missed, state.Skipped:
+		return cli.Late
+	}
+	return cli.Ordinary
+}
+
 // OutcomeWords says how an occurrence ended.
 func OutcomeWords(l state.Line) string {
 	text := string(l.Outcome)

@@ -39,7 +39,7 @@ func countDown(s *cli.Call, left func() time.Duration, whole time.Duration, due 
 			return n
 		},
 		ours:   func() bool { return cli.Foreground(s.Err) },
-		plain:  s.Getenv("NO_COLOR") != "",
+		plain:  !bool(cli.PaintOn(s.Err, s.Getenv)),
 		narrow: !view.SpeaksUTF8(s.Getenv),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
