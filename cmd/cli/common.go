@@ -51,6 +51,12 @@ func MatchFlag() option.Option {
 	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
 }
 
+// Groups of options that several commands have.
+const (
+	GroupWhen = "When"
+	GroupWhat = "What it does"
+)
+
 // WhenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
 func WhenFlags() option.Rows {
 	return option.Rows{
@@ -59,7 +65,7 @@ func WhenFlags() option.Rows {
 		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration, Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
 		option.Option{Name: "cron", Kind: option.Cron, Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
 		option.Option{Name: "rrule", Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
-	}
+	}.In(GroupWhen)
 }
 
 // BoundFlags are the bounds of a recurrence, and the days that it leaves out.
@@ -69,7 +75,7 @@ func BoundFlags() option.Rows {
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
 		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
 		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; may be repeated"),
-	}
+	}.In(GroupWhen)
 }
 
 // ExceptFlag names days that are left out.

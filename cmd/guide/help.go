@@ -73,23 +73,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 		fmt.Fprintf(&b, "\n%s\n", within(strings.Trim(c.Long, "\n"), width))
 	}
 	if options := c.Options.Shown(); len(options) > 0 {
-		b.WriteString("\nOptions:\n")
-		names, widest := make([]string, len(options)), 0
-		for i, o := range options {
-			names[i] = optionNames(o)
-			if n := len(names[i]); n <= 24 {
-				widest = max(widest, n)
-			}
-		}
-		for i, o := range options {
-			text := wrap(o.Usage(), cmp.Or(width, 110)-widest-4)
-			if len(names[i]) > widest {
-				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
-			} else {
-				fmt.Fprintf(&b, "  %-*s", widest, names[i])
-			}
-			fmt.Fprintf(&b, "  %s\n", strings.Join(text, "\n"+strings.Repeat(" ", widest+4)))
-		}
+		b.WriteString(optionHelp(options, cmp.Or(width, 110)))
 	}
 	if len(c.Examples) > 0 {
 		b.WriteString("\nExamples:\n")
@@ -99,6 +83,51 @@ func Help(s *cli.Call, c *cli.Command) error {
 	}
 	_, err := fmt.Fprint(s.Stdout, b.String())
 	return err
+}
+
+// groupsOf are the groups of options in the order in which they are to be shown: as they come first, and what has none at the end.
+func groupsOf(options option.Rows) (groups []string) {
+	for _, o := range options {
+		if o.Group != "" && !slices.Contains(groups, o.Group) {
+			groups = append(groups, o.Group)
+		}
+	}
+	return append(groups, "")
+}
+
+// optionHelp lists options by groups, in so many columns.
+func optionHelp(options option.Rows, width int) string {
+	widest := 0
+	for _, o := range options {
+		if n := len(optionNames(o)); n <= 24 {
+			widest = max(widest, n)
+		}
+	}
+	var b strings.Builder
+	groups := groupsOf(options)
+	for _, group := range groups {
+		switch {
+		case group != "":
+			fmt.Fprintf(&b, "\n%s:\n", group)
+		case len(groups) > 1:
+			b.WriteString("\nThe call:\n")
+		default:
+			b.WriteString("\nOptions:\n")
+		}
+		for _, o := range options {
+			if o.Group != group {
+				continue
+			}
+			text, name := wrap(o.Usage(), width-widest-4), optionNames(o)
+			if len(name) > widest {
+				fmt.Fprintf(&b, "  %s\n  %*s", name, widest, "")
+			} else {
+				fmt.Fprintf(&b, "  %-*s", widest, name)
+			}
+			fmt.Fprintf(&b, "  %s\n", strings.Join(text, "\n"+strings.Repeat(" ", widest+4)))
+		}
+	}
+	return b.String()
 }
 
 // sentence makes a sentence of a short description.

@@ -40,11 +40,11 @@ read, the others are listed and the exit code is 4.`,
 		Arguments: []option.Argument{{Name: "word", Kind: option.Text, Many: true}},
 		Options: slices.Concat(option.Rows{
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
-		}, filterFlags(), option.Rows{
+		}.In("Which tasks"), filterFlags().In("Which tasks"), option.Rows{
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
 			option.Option{Name: "summary", Kind: option.Flag, Help: "with --before: a row for each task, with how many occurrences it has, the first and the last"},
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
-		}, formatFlags(), option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
+		}.In("How they are listed"), formatFlags().In("How they are listed"), option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
 		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},

@@ -29,6 +29,7 @@ type Option struct {
 	Words   bool     // in an object it is a list of words, too, which stands for the line of them
 	Like    string   // a value to learn from, of those that may be given again
 	Hidden  bool     // it is for ourselves
+	Group   string   // what the help has it under; empty: the call as a whole
 }
 
 // Kind is what a value is.
@@ -154,6 +155,16 @@ func (r Rows) Named(name string) *Option {
 		}
 	}
 	return nil
+}
+
+// In puts those that have no group yet into one.
+func (r Rows) In(group string) Rows {
+	for i := range r {
+		if r[i].Group == "" {
+			r[i].Group = group
+		}
+	}
+	return r
 }
 
 // Shown are those that are not for ourselves.

@@ -74,10 +74,10 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
-		}, agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
-			option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
-			option.Option{Name: "key", Kind: option.Name, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
-			option.Option{Name: "replace", Kind: option.Flag, Help: "with --key: change the task that has the name to what this call says"},
+		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
+			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
+			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
+			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat, Help: "with --key: change the task that has the name to what this call says"},
 			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, in the FORM jsonl, lines or json"},
 			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal the tasks out evenly over DURATION, the first at WHEN"},
 			cli.WaitFlag("wait for the end of its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),

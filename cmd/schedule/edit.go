@@ -49,8 +49,8 @@ were and leaves the others.`,
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Help: "the shell, PROGRAM, for -c and -f"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
-		}, agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
-			option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once more"},
+		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
+			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once more"},
 			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the next instant is then not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),

@@ -12,7 +12,7 @@ import (
 
 // afterFlag names the tasks that a task runs after, in the place of a time.
 func afterFlag() option.Rows {
-	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in the place of a time: once the run of task ID has ended well, with ID:failed badly, with ID:any at all; repeated: all"}}
+	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in the place of a time: once the run of task ID has ended well, with ID:failed badly, with ID:any at all; repeated: all"}}.In(cli.GroupWhen)
 }
 
 // tagFlag gives a task words of the caller's own.
@@ -28,7 +28,7 @@ func agentFlags() option.Rows {
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text, Help: "with --agent: the ID of the project that is told (TEXT)"},
 		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
 		option.Option{Name: "rpc-request", Kind: option.Flag, Help: "with --agent: send a request with an id, which the answer has to have"},
-	}
+	}.In("An agent process")
 }
 
 // policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and who is told.
@@ -45,7 +45,7 @@ func policyFlags() option.Rows {
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
 		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output has the regular expression REGEX; (?m)^done$ is a line"},
-	}, tellFlags()...)
+	}.In("When it is late, fails or goes on too long"), tellFlags()...)
 }
 
 // tellFlags say who is told of a task, and when.
@@ -55,5 +55,5 @@ func tellFlags() option.Rows {
 		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "tell always, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
 		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL as JSON, too; may be repeated"},
 		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
-	}
+	}.In("Who is told")
 }
