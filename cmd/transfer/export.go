@@ -1,9 +1,11 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -120,10 +122,12 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// asCrontab writes lines for cron: those of the tasks that have one.
+// asCrontab writes lines for cron: those of the tasks that have one, below the variables that they run with.
 func asCrontab(list []state.Entry, _ time.Time) (string, error) {
 	var b strings.Builder
 	zone := ""
+	set := map[string]string{"SHELL": "/bin/sh"}
+	slices.SortStableFunc(list, func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
 	for _, e := range list {
 		t := e.Task
 		if why := notCron(e); why != "" {
@@ -134,13 +138,56 @@ func asCrontab(list []state.Entry, _ time.Time) (string, error) {
 			zone = t.When.Zone
 			fmt.Fprintf(&b, "CRON_TZ=%s\n", zone)
 		}
+		env := cronVariables(t)
+		for _, name := range slices.Sorted(maps.Keys(env)) {
+			if value, has := set[name]; !has || value != env[name] {
+				set[name] = env[name]
+				fmt.Fprintf(&b, "%s=%s\n", name, cronValue(env[name]))
+			}
+		}
 		command := t.Run.Shell
 		if command == "" {
 			command = state.ShellLine(t.Run.Argv)
 		}
-		fmt.Fprintf(&b, "%s %s\n", t.When.Text, strings.ReplaceAll("cd "+state.ShellLine([]string{t.Run.Dir})+" && "+command, "%", `\%`))
+		if t.Run.Dir != env["HOME"] { // where cron starts it
+			command = "cd " + state.ShellLine([]string{t.Run.Dir}) + " && " + command
+		}
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			if _, has := env[name]; !has { // a table takes nothing back
+				command = "unset " + name + "; " + command
+			}
+		}
+		fmt.Fprintf(&b, "%s %s\n", t.When.Text, strings.ReplaceAll(command, "%", `\%`))
 	}
 	return b.String(), nil
+}
+
+// cronVariables are those that lines of a table have to set for the task, with the shell that runs it; what cron sets itself or reads for its
+// own is not among them.
+func cronVariables(t state.Task) map[string]string {
+	env := maps.Clone(t.Run.Env)
+	for _, own := range []string{"LOGNAME", "USER", "OURO_HOME", "CRON_TZ", "RANDOM_DELAY"} {
+		delete(env, own)
+	}
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["SHELL"] = "/bin/sh"
+	if t.Run.Shell != "" {
+		env["SHELL"] = cmp.Or(t.Run.Prog, "/bin/sh")
+	}
+	return env
+}
+
+// cronValue is a value as a table has it: in quotes where it is empty, or begins or ends with what cron would take off.
+func cronValue(value string) string {
+	if value != "" && strings.Trim(value, " \t\"'") == value {
+		return value
+	}
+	if strings.Contains(value, `"`) {
+		return "'" + value + "'"
+	}
+	return `"` + value + `"`
 }
 
 // notCron is why a task is no line of a crontab; empty when it is one.
@@ -157,6 +204,8 @@ func notCron(e state.Entry) string {
 		return "its time has bounds, or days that are left out, or a jitter"
 	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.ContainsAny(t.Run.Shell+strings.Join(t.Run.Argv, ""), "\n"):
 		return "it is not one line for the shell"
+	case strings.ContainsAny(strings.Join(slices.Collect(maps.Values(t.Run.Env)), ""), "\n\x00"):
+		return "a variable of it has more than one line"
 	}
 	return ""
 }
