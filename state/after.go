@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -27,6 +28,15 @@ func (t Timing) Awaits() []After {
 		list = append(list, After{id, t.After[id]})
 	}
 	return list
+}
+
+// AfterText is how the ends that a task waits for are said in the place of a time: after k7m2 and x3p9:any.
+func (t Timing) AfterText() string {
+	var names []string
+	for _, a := range t.Awaits() {
+		names = append(names, a.String())
+	}
+	return "after " + strings.Join(names, " and ")
 }
 
 // What After.On says.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,21 +54,19 @@ func putBack(ctx context.Context, s *cli.Call) error {
 	if !a.Written {
 		st = state.Preview(st)
 	}
-	for i, line := range strings.Split(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\n") {
-		if strings.TrimSpace(line) == "" {
+	list := savedLines(text)
+	if err := backAll(ctx, s, st, list, have); err != nil {
+		return err
+	}
+	for _, l := range list {
+		about := fmt.Sprintf("line %d", l.line)
+		if l.err != nil {
+			p := cli.Explain(l.err)
+			a.Refused = append(a.Refused, refusedJSON{l.line, l.text, s.AsErrorJSON(p), p, about})
 			continue
 		}
-		row, err := back(ctx, s, st, line, have)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			p := cli.Explain(err)
-			a.Refused = append(a.Refused, refusedJSON{i + 1, line, s.AsErrorJSON(p), p, fmt.Sprintf("line %d", i+1)})
-			continue
-		}
-		row.Line, row.about = i+1, fmt.Sprintf("line %d", i+1)
-		a.add(row)
+		l.row.Line, l.row.about = l.line, about
+		a.add(l.row)
 	}
 	if a.Written {
 		a.hands = handover.HandOver(ctx, s, st)
@@ -87,12 +86,98 @@ func content(t state.Task) string {
 	return string(data)
 }
 
-// back makes the task of a line, in the place in the queue that it had.
-func back(ctx context.Context, s *cli.Call, st state.Store, line string, have map[string]state.Entry) (plannedJSON, error) {
-	was, t, err := savedTask(line)
-	if err != nil {
-		return plannedJSON{}, err
+// savedLine is a line of jsonl, and what became of it.
+type savedLine struct {
+	line int
+	text string
+	was  saved
+	task state.Task
+	done bool
+	row  plannedJSON
+	err  error
+}
+
+// savedLines reads what export has written.
+func savedLines(text string) (list []*savedLine) {
+	for i, line := range strings.Split(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		l := &savedLine{line: i + 1, text: line}
+		l.was, l.task, l.err = savedTask(line)
+		l.done = l.err != nil
+		list = append(list, l)
 	}
+	return list
+}
+
+// backAll makes the tasks of all lines: each that waits for others after those, by the IDs that they have here. It returns an error only
+// when ctx has ended.
+func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine, have map[string]state.Entry) error {
+	ids := map[string]string{} // there, here
+	for more := true; more; {
+		more = false
+		for _, l := range list {
+			if l.done || !renamed(&l.task.When, ids) {
+				continue
+			}
+			id := l.task.ID
+			l.row, l.err = back(ctx, s, st, l.was, l.task, have)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			l.done, more = true, true
+			switch {
+			case l.err != nil:
+			case l.row.ID == nil: // without --write it gets none
+				ids[id] = id
+			default:
+				ids[id] = *l.row.ID
+			}
+		}
+	}
+	for _, l := range list {
+		if !l.done {
+			l.err = unawaited(l.task, list, ids)
+		}
+	}
+	return nil
+}
+
+// renamed has a task wait for others by the IDs that they have here; false when one of them has none yet.
+func renamed(t *state.Timing, ids map[string]string) bool {
+	if len(t.After) == 0 {
+		return true
+	}
+	after := map[string]string{}
+	for id, on := range t.After {
+		if ids[id] == "" {
+			return false
+		}
+		after[ids[id]] = on
+	}
+	t.After = after
+	t.Text = t.AfterText()
+	return true
+}
+
+// unawaited is why a task that waits for others cannot be made.
+func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
+	for _, a := range t.When.Awaits() {
+		switch {
+		case ids[a.ID] != "":
+		case slices.ContainsFunc(list, func(l *savedLine) bool { return l.task.ID == a.ID }):
+			return problem.Of(problem.T("task %s waits for task %s, which was refused or waits for this one", t.ID, a.ID), problem.T("mend that line first"))
+		default:
+			return problem.Of(problem.T("task %s waits for task %s, which the file does not have", t.ID, a.ID),
+				problem.T("schedule it anew: %s", problem.To("at", "WHEN").Running(t.Run.Argv...)))
+		}
+	}
+	return nil
+}
+
+// back makes a task in the place in the queue that it had.
+func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task, have map[string]state.Entry) (_ plannedJSON, err error) {
 	if t.Run.Env["OURO_HOME"] != "" { // where its runs find the state: here
 		if t.Run.Env["OURO_HOME"], err = s.Home(); err != nil {
 			return plannedJSON{}, err
@@ -100,10 +185,6 @@ func back(ctx context.Context, s *cli.Call, st state.Store, line string, have ma
 	}
 	if e, is := have[content(t)]; is {
 		return planned(e, "keep"), nil
-	}
-	if len(t.When.After) > 0 { // the IDs of a state folder are given out there
-		return plannedJSON{}, problem.Of(problem.T("task %s waits for others by the IDs that they had there: %s", t.ID, t.When.Text),
-			problem.T("schedule it anew once they are here: %s", problem.To("at").With("after", []string{"ID"}).Running(t.Run.Argv...)))
 	}
 	if t.When.OfBoots() { // from the next boot of this machine on
 		t.When.Boot = proc.Boot()

@@ -40,11 +40,7 @@ func (c *Change) after(ctx context.Context) error {
 		return problem.Of(problem.T("%s names no task", problem.Option("after")), problem.T("give a task's ID; to give it a time instead: %s", problem.To("edit", "ID", "tomorrow at 10:00")))
 	}
 	t := state.Timing{Kind: string(when.Once), Zone: o.Zone.String(), Start: o.Now.UTC(), After: ends}
-	var names []string
-	for _, a := range t.Awaits() {
-		names = append(names, a.String())
-	}
-	t.Text = "after " + strings.Join(names, " and ")
+	t.Text = t.AfterText()
 	if old := c.was.Task.When; maps.Equal(old.After, ends) {
 		t = old // the same as before
 	}
