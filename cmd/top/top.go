@@ -69,12 +69,16 @@ func run(ctx context.Context, s *cli.Call) error {
 	living, end := context.WithCancel(ctx)
 	d := &deeds{ctx: living, s: s, st: st, zone: zone}
 	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)), ascii: !view.SpeaksUTF8(s.Getenv)})
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.World.In), tea.WithOutput(s.World.Out), tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
+	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out), tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
 	said.tell = func(line string) { go p.Send(did{text: line, failed: true}) }
 	if err := watch(living, st, func() { p.Send(changed{}) }); err != nil {
 		end()
 		return err
 	}
+	go func() {
+		<-living.Done() // quitting waits for who reads the keys; tea.WithContext does not, and races with it
+		p.Quit()
+	}()
 	_, err = p.Run()
 	end()
 	d.fired.Wait() // what was fired here is seen to its end
