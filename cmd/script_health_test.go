@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -26,6 +27,8 @@ import (
 //	tcp FILE [PORT]     accepts connections; its target is written to FILE
 //	port FILE           nothing: a target with a port that nobody has is written to FILE
 //	unix PATH           accepts connections on a socket
+//	docker FILE PATH    Docker's answers on a socket: containers up, plain, ill and gone; FILE is written once it listens
+//	says FILE TEXT      says TEXT, with escapes as Go has them, to whoever connects; its host and port are written to FILE
 func init() {
 	if os.Getenv("OURO_TEST_PEER") == "" {
 		return
@@ -43,8 +46,8 @@ func peer(args []string) error {
 		port = args[2][strings.LastIndexByte(args[2], ':')+1:]
 	}
 	network, address := "tcp", "127.0.0.1:"+port
-	if args[0] == "unix" {
-		network, address = "unix", args[1]
+	if args[0] == "unix" || args[0] == "docker" {
+		network, address = "unix", args[len(args)-1]
 	}
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -83,6 +86,30 @@ func peer(args []string) error {
 	case "port":
 		l.Close()
 		return tell("tcp://127.0.0.1:" + port)
+	case "docker":
+		if err := tell("up"); err != nil {
+			return err
+		}
+		return http.Serve(l, http.HandlerFunc(dockerAnswer))
+	case "says":
+		text, err := strconv.Unquote(`"` + args[2] + `"`)
+		if err != nil {
+			return err
+		}
+		if err := tell("127.0.0.1:" + port); err != nil {
+			return err
+		}
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return err
+			}
+			go func() {
+				defer conn.Close()
+				io.WriteString(conn, text)
+				io.Copy(io.Discard, conn)
+			}()
+		}
 	case "tcp":
 		if err := tell("tcp://127.0.0.1:" + port); err != nil {
 			return err
@@ -100,7 +127,7 @@ func peer(args []string) error {
 var peerAsked atomic.Int64
 
 // peerAnswer answers by the path: /401 with that status, /name with 200 when the request has the header X-Name, else with 400,
-// /method with the method as the body, /third with 200 but for every third request.
+// /json with some JSON, /method with the method as the body, /third with 200 but for every third request.
 func peerAnswer(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	status, err := strconv.Atoi(path)
@@ -112,7 +139,26 @@ func peerAnswer(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusOK
 	}
 	w.WriteHeader(status)
+	if path == "json" {
+		fmt.Fprint(w, `{"status": "starting", "checks": [{"name": "db", "ok": true}]}`)
+		return
+	}
 	fmt.Fprintf(w, "method %s, name %q, ready\n", r.Method, r.Header.Get("X-Name"))
+}
+
+// dockerAnswer answers as the engine of Docker does.
+func dockerAnswer(w http.ResponseWriter, r *http.Request) {
+	state, ok := map[string]string{
+		"up":    `{"Status": "running", "Health": {"Status": "healthy", "Log": []}}`,
+		"plain": `{"Status": "running"}`,
+		"ill":   `{"Status": "running", "Health": {"Status": "unhealthy", "Log": [{"Output": "fine"}, {"Output": "curl: (7) refused\n"}]}}`,
+		"gone":  `{"Status": "exited", "ExitCode": 137}`,
+	}[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/containers/"), "/json")]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		state = `null, "message": "No such container: none"`
+	}
+	fmt.Fprintf(w, `{"State": %s}`, state)
 }
 
 // ownCertificate is a certificate for localhost that its holder signed.

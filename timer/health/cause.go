@@ -49,8 +49,11 @@ const (
 
 // What HTTP answers.
 const (
-	Status        Kind = "status" // Number; Span is how long it asks to wait
-	NoMatch       Kind = "body"   // Number, and the body does not match
+	Status        Kind = "status"     // Number; Span is how long it asks to wait
+	NoMatch       Kind = "body"       // Number, and the body does not match
+	NoJSONMatch   Kind = "body_json"  // Number, and the path Subject selects Other, nothing when that is empty, and Of more
+	NotJSON       Kind = "not_json"   // Number, and the body is something else
+	LargeBody     Kind = "body_large" // Number, and the body, or what the path Subject visits in it, is too large
 	Closed        Kind = "closed"
 	LongHeader    Kind = "long_header" // Number of KiB
 	NotHTTP       Kind = "not_http"
@@ -58,6 +61,17 @@ const (
 	RedirectLong  Kind = "redirect_long"   // Number of KiB
 	RedirectBad   Kind = "redirect_bad"
 	Redirects     Kind = "redirects" // Number
+)
+
+// What servers answer in their own protocols.
+const (
+	NotReady        Kind = "not_ready"         // Subject: in the server's own words
+	Denied          Kind = "denied"            // Subject: in the server's own words
+	OtherVersion    Kind = "other_version"     // Subject: which it speaks
+	NoHealthService Kind = "no_health_service" // Subject: in the server's own words
+	NoRecord        Kind = "no_record"         // Subject: of what type
+	NoContainer     Kind = "no_container"
+	OtherProtocol   Kind = "other_protocol" // Subject: which protocol it is not; Other: how the answer begins
 )
 
 // Files, sockets, processes, commands and tasks.
@@ -108,6 +122,7 @@ type Cause struct {
 	At         time.Time
 
 	Beside string // it was met at another file, which the target is compared with
+	Port   string // it was met at that port, which the target does not name
 	Proxy  bool   // it was met at the proxy, and says nothing about the target
 	Away   string // it was met there, after a redirect
 	Still  bool   // somebody answers with it who is to be gone
@@ -142,6 +157,8 @@ var words = sync.OnceValue(func() map[Kind]string {
 		EndedHandshake: "the server ended the TLS handshake: ",
 
 		Closed: "connection closed without a whole answer", NotHTTP: "the answer is not HTTP",
+		OtherVersion: "the server speaks ", NoHealthService: "no health service: ", NoRecord: "the answer has no record of type ", NoContainer: "no such container",
+		NotReady: "not ready: ", Denied: "denied: ",
 		RedirectBad: "redirected to a place that is not a URL",
 
 		NoFile: "no such file", NoDirectory: "not a directory", Empty: "is empty", NotNewer: "is not newer than ",
@@ -168,6 +185,9 @@ func (c Cause) String() string {
 	}
 	if c.Away != "" {
 		text = "after a redirect to " + c.Away + ": " + text
+	}
+	if c.Port != "" {
+		text += " (port " + c.Port + ")"
 	}
 	if c.Still {
 		text = "still answers: " + text
@@ -201,6 +221,28 @@ func (c Cause) bare() string {
 		return text
 	case NoMatch:
 		return "HTTP " + strconv.Itoa(c.Number) + ", but the body does not match"
+	case NotJSON:
+		return "HTTP " + strconv.Itoa(c.Number) + ", but the body is not JSON"
+	case LargeBody:
+		if c.Subject != "" {
+			return "HTTP " + strconv.Itoa(c.Number) + ", but the body is too large for " + c.Subject
+		}
+		return "HTTP " + strconv.Itoa(c.Number) + ", but the body is larger than 1 MiB"
+	case NoJSONMatch:
+		text := "HTTP " + strconv.Itoa(c.Number) + ", but " + c.Subject + " is "
+		switch {
+		case c.Other == "":
+			return text + "not there"
+		case c.Of > 0:
+			return text + c.Other + ", and " + strconv.Itoa(c.Of) + " more"
+		}
+		return text + c.Other
+	case OtherProtocol:
+		text := "the answer is not " + c.Subject
+		if c.Other != "" {
+			text += ", it begins " + strconv.Quote(c.Other)
+		}
+		return text
 	case LongHeader:
 		return fmt.Sprintf("response headers larger than %d KiB", c.Number)
 	case RedirectOther:

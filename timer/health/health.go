@@ -57,6 +57,7 @@ type Options struct {
 	Successes int
 	Stable    time.Duration
 
+	Docker   string // where Docker listens, as DOCKER_HOST has it; "": at its usual socket
 	HTTP     HTTP
 	Insecure bool           // accept any certificate
 	CA       *x509.CertPool // trusted instead of the system's authorities; nil: the system's
@@ -84,7 +85,8 @@ type HTTP struct {
 	Header http.Header
 
 	Status []StatusRange  // accepted answers; none: 200 to 299, after redirects. A redirect named here is not followed
-	Body   *regexp.Regexp // must match the first MiB of the body; nil: the body is not read
+	Body   *regexp.Regexp // must match the first MiB of the body; nil: it is not read for that
+	JSON   []JSONMatch    // must all hold for the body, of a MiB at most
 
 	// Proxy chooses a proxy, as http.ProxyFromEnvironment does; nil: none. It is never asked about loopback addresses.
 	Proxy func(*http.Request) (*url.URL, error)

@@ -1,13 +1,17 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+
+	guesses "github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // What to type instead of a target that cannot be read. All hints are made of the masked text, so none shows a password.
@@ -26,6 +30,7 @@ func aliases() map[string]string {
 	return map[string]string{
 		"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
 		"process": "pid", "proc": "pid", "path": "file",
+		"pg": "postgres", "pgsql": "postgres", "psql": "postgres", "mariadb": "mysql", "valkey": "redis", "valkeys": "rediss",
 	}
 }
 
@@ -34,16 +39,8 @@ type client struct{ port, ask string }
 
 func clients() map[string]client {
 	return map[string]client{
-		"postgres":   {"5432", "pg_isready -q -h HOST -p PORT"},
-		"postgresql": {"5432", "pg_isready -q -h HOST -p PORT"},
-		"mysql":      {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
-		"mariadb":    {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
-		"redis":      {"6379", "redis-cli -h HOST -p PORT ping"},
-		"rediss":     {"6379", "redis-cli --tls -h HOST -p PORT ping"},
-		"amqp":       {"5672", "rabbitmq-diagnostics -q ping"},
-		"amqps":      {"5671", "rabbitmq-diagnostics -q ping"},
-		"grpc":       {"50051", "grpc_health_probe -addr=HOST:PORT"},
-		"mongodb":    {"27017", "mongosh --quiet --host HOST --port PORT --eval 1"},
+		"mongodb":   {"27017", "mongosh --quiet --host HOST --port PORT --eval 1"},
+		"memcached": {"11211", "memcping --servers=HOST:PORT"},
 	}
 }
 
@@ -72,7 +69,7 @@ func guess(text string) string {
 
 // renamed is a target by our name of its scheme.
 func renamed(scheme, rest string) string {
-	if path, ok := strings.CutPrefix(rest, "//"); ok && (scheme != "unix" || !strings.HasPrefix(path, "/")) {
+	if path, ok := strings.CutPrefix(rest, "//"); ok && slices.Contains([]string{"exec", "file", "pid", "unix"}, scheme) && (scheme != "unix" || !strings.HasPrefix(path, "/")) {
 		rest = path
 	}
 	if scheme == "unix" && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
@@ -89,6 +86,9 @@ func renamed(scheme, rest string) string {
 func guessKnown(scheme, rest string) string {
 	if known, ok := aliases()[scheme]; ok {
 		return renamed(known, rest)
+	}
+	if near := guesses.Nearest(scheme, Schemes()); near != "" {
+		return renamed(near, rest)
 	}
 	c := clients()[scheme]
 	host, port := "host", "port"
@@ -111,16 +111,19 @@ func guessKnown(scheme, rest string) string {
 // colons tells why a host and a port have more than one colon, and how to write them.
 func colons(scheme, rest string) problem {
 	last := strings.LastIndex(rest, ":")
+	if strings.Contains(rest, ",") {
+		return predicate("names several hosts", "write each as a target of its own; --any waits for the first of them")
+	}
 	if addr, err := netip.ParseAddr(rest[:last]); err == nil && addr.Is6() {
 		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:%s"`, scheme, addr, rest[last+1:]))
 	}
 	if addr, err := netip.ParseAddr(rest); err == nil {
-		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:5432"`, scheme, addr))
+		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:%s"`, scheme, addr, usualPort(scheme, "5432")))
 	}
 	host, port, _ := strings.Cut(rest, ":")
 	port, _, _ = strings.Cut(port, ":")
 	if host == "" || port == "" || strings.Count(rest, ":") > 2 && strings.Trim(rest, "0123456789abcdefABCDEF:.") == "" {
-		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:5432"`, scheme))
+		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:%s"`, scheme, usualPort(scheme, "5432")))
 	}
 	return predicate("has two ports", fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port))
 }
@@ -144,7 +147,18 @@ func hostless(scheme, text string) string {
 	case web:
 		return `try "` + scheme + `://localhost:8080/health"`
 	}
-	return `try "` + scheme + `://localhost:5432"`
+	return `try "` + scheme + `://localhost:` + usualPort(scheme, "5432") + `"`
+}
+
+// usualPort is the port of a kind of server, for an example; or else another one.
+func usualPort(scheme, otherwise string) string {
+	switch s := serverOf(scheme); {
+	case s != nil:
+		return cmp.Or(s.port, s.like)
+	case scheme == "http" || scheme == "https":
+		return "8080"
+	}
+	return otherwise
 }
 
 // services are ports by the names that people give them.
@@ -165,7 +179,7 @@ func portHint(scheme, host, port string) string {
 		host = "[" + host + "]"
 	}
 	if checkPort(trimmed) != nil {
-		return fmt.Sprintf(`give the port as a number, as in "%s://%s:8080"`, scheme, host)
+		return fmt.Sprintf(`give the port as a number, as in "%s://%s:%s"`, scheme, host, usualPort(scheme, "8080"))
 	}
 	return fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, trimmed)
 }
@@ -174,7 +188,7 @@ func portHint(scheme, host, port string) string {
 func invalidURL(text, reason string) problem {
 	scheme, rest, _ := strings.Cut(text, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	p := predicate("is not a valid URL: "+reason, `try "http://localhost:8080/health"`)
+	p := predicate("is not a valid URL: "+reason, hostless(scheme, scheme+"://"))
 	switch m := openBracket().FindStringSubmatch(text); {
 	case m != nil:
 		p.hint = fmt.Sprintf(`try "%s]%s"`, m[1], m[2])

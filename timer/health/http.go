@@ -1,8 +1,10 @@
 package health
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -227,10 +229,22 @@ func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) er
 	if !p.accepts(res.StatusCode) {
 		return answer(res)
 	}
+	body := io.Reader(res.Body)
+	if len(p.HTTP.JSON) > 0 {
+		at.reach(reading)
+		text, err := io.ReadAll(io.LimitReader(body, maxBody+1)) // a byte more tells a larger one
+		if err != nil {
+			return err
+		}
+		if err := judgeJSON(res.StatusCode, text, p.HTTP.JSON); err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
 	if p.HTTP.Body == nil {
 		return nil
 	}
-	found, err := matches(ctx, p.HTTP.Body, res.Body, at)
+	found, err := matches(ctx, p.HTTP.Body, body, at)
 	if err != nil {
 		return err
 	}

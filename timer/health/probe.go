@@ -22,10 +22,18 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 	case "tls":
 		return p.tls(ctx, t)
 	case "dns":
+		if t.url != nil {
+			return p.nameServer(ctx, t)
+		}
 		_, err := p.addresses(ctx, t.host)
 		return err
+	case "docker":
+		return p.docker(ctx, t.arg)
 	case "exec":
 		return execute(ctx, t.arg, p.Env)
+	}
+	if s := serverOf(t.scheme); s != nil {
+		return p.serve(ctx, s, t)
 	}
 	return &fault{Cause: of(NoTarget, "not a target: use Parse"), permanent: true, unseen: true, rank: wrong}
 }

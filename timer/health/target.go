@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -17,7 +18,16 @@ import (
 )
 
 // schemes are the kinds of targets, in the order in which errors list them.
-var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pid", "task", "exec"}
+var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pid", "task", "docker", "exec"}
+
+// Schemes are the kinds of targets, those of servers with a protocol of their own behind the others.
+func Schemes() []string {
+	all := slices.Clone(schemes)
+	for _, s := range servers {
+		all = append(all, s.scheme)
+	}
+	return all
+}
 
 // Target is one thing to be healthy:
 //
@@ -27,9 +37,14 @@ var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pi
 //	unix:///path            accepts a connection on a socket
 //	dns:name                resolves to an address
 //	file:path               exists, and is as Options.File asks
+//	dns://server/name       that server answers with an address of it; ?type=MX asks for another record
+//	docker:name             the container is healthy, or runs where it has no check of its own
 //	pid:number              runs; the process that had the number when the wait began is meant, not a later one
 //	task:ID                 a task of ours, or its occurrence ID/N, has ended well, see Tasks
 //	exec:command line       /bin/sh -c ends with 0; what it started is ended with it (not on Windows)
+//
+// A server that has a row among the servers (postgres://host:port/db, redis://host, ...) says in its own protocol that it is
+// ready. Its usual port is taken where none is named.
 //
 // Paths of unix and file are taken as they stand, without %-decoding.
 //
@@ -39,10 +54,10 @@ var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pi
 type Target struct {
 	text   string // as typed, a password masked
 	scheme string
-	url    *url.URL // http and https
-	host   string   // tcp, tls, dns: a name or an address without brackets
-	port   string   // tcp, tls
-	arg    string   // unix, file: a path; exec: a command line; task: an ID
+	url    *url.URL // http, https, the servers, and dns that asks one
+	host   string   // tcp, tls, dns, the servers: a name or an address without brackets
+	port   string   // tcp, tls, the servers
+	arg    string   // unix, file: a path; exec: a command line; task: an ID; docker: a name
 	pid    int      // pid
 }
 
@@ -52,7 +67,7 @@ func (t Target) String() string { return t.text }
 // Scheme is its kind in lower case, such as "tcp": which of the Options it can use depends on that.
 func (t Target) Scheme() string { return t.scheme }
 
-// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task. Other
+// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task, the name of a container. Other
 // targets have none.
 func (t Target) Arg() string { return t.arg }
 
@@ -84,7 +99,8 @@ func Parse(text string) (Target, error) {
 	}
 	scheme, rest, found := strings.Cut(text, ":")
 	scheme = strings.ToLower(scheme)
-	known := slices.Contains(schemes, scheme)
+	service := serverOf(scheme)
+	known := service != nil || slices.Contains(schemes, scheme)
 	switch {
 	case strings.TrimSpace(text) == "":
 		return refuse(predicate("is empty", `try "tcp://localhost:5432" or "http://localhost:8080/health"`))
@@ -94,18 +110,34 @@ func Parse(text string) (Target, error) {
 		return refuse(p)
 	case !known:
 		_, masked, _ := strings.Cut(t.text, ":")
-		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(schemes)), guessKnown(scheme, masked)))
+		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(Schemes())), guessKnown(scheme, masked)))
 	}
 	t.scheme = scheme
 
 	var err error
+	if service != nil {
+		if t.url, err = parseServer(service, rest, text, t.text); err == nil {
+			t.host, t.port = t.url.Hostname(), cmp.Or(t.url.Port(), service.port)
+		}
+	}
 	switch scheme {
 	case "http", "https":
 		t.url, err = parseWeb(text, t.text)
 	case "tcp", "tls":
 		t.host, t.port, err = parseHostPort(scheme, rest)
 	case "dns":
-		t.host, err = parseName(rest)
+		if asksServer(rest) {
+			if t.url, err = parseDNS(text, t.text); err == nil {
+				t.host, t.port = t.url.Hostname(), cmp.Or(t.url.Port(), "53")
+			}
+		} else {
+			t.host, err = parseName(rest)
+			if err == nil && strings.HasPrefix(rest, "//") && net.ParseIP(t.host) != nil { // which is its own address at once, and nobody is asked
+				err = predicate("has an address, and no name to look up", `try "dns://`+t.host+`/example.org", which asks that server`)
+			}
+		}
+	case "docker":
+		t.arg, err = parseContainer(rest)
 	case "unix", "file":
 		t.arg, err = parsePath(scheme, rest)
 	case "pid":
@@ -185,6 +217,30 @@ func parseWeb(text, masked string) (*url.URL, error) {
 	return u, nil
 }
 
+// parseServer reads the URL of a server that is asked in its own protocol. What only its own clients need, such as a
+// database or the options behind a question mark, may stand there.
+func parseServer(s *server, rest, text, masked string) (*url.URL, error) {
+	if !strings.HasPrefix(rest, "//") {
+		_, place, _ := strings.Cut(masked, ":")
+		if checkPort(place) == nil { // in a composition of containers a service has the name of what it is
+			return nil, predicate(`lacks "//"`, fmt.Sprintf(`try "%s://localhost:%s", or "%[1]s://%[1]s:%[2]s" where %[1]s is the host`, s.scheme, place))
+		}
+		return nil, predicate(`lacks "//"`, hostless(s.scheme, masked))
+	}
+	u, err := parseWeb(text, masked)
+	if err != nil {
+		return nil, err
+	}
+	host := u.Host
+	if u.Port() == "" && s.port == "" {
+		return nil, predicate("has no port", fmt.Sprintf(`try "%s://%s:%s%s"`, s.scheme, host, s.like, u.EscapedPath()))
+	}
+	if s.path == "" && strings.Trim(u.Path, "/") != "" {
+		return nil, predicate("has more than a host and a port", fmt.Sprintf(`try "%s://%s"`, s.scheme, host))
+	}
+	return u, nil
+}
+
 func parseHostPort(scheme, rest string) (host, port string, err error) {
 	rest, ok := strings.CutPrefix(rest, "//")
 	rest = strings.TrimSuffix(rest, "/")
@@ -224,6 +280,13 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 		return "", "", clause(err.Error(), portHint(scheme, host, port))
 	}
 	return host, port, nil
+}
+
+// asksServer reports whether a target of DNS is a server and the name that it is asked for, and not a name alone.
+func asksServer(rest string) bool {
+	place, ok := strings.CutPrefix(rest, "//")
+	server, name, _ := strings.Cut(place, "/")
+	return ok && server != "" && strings.Trim(name, "/") != ""
 }
 
 func parseName(rest string) (string, error) {
@@ -305,17 +368,23 @@ var password = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*[:;]*//+)?[^/?#:@]*):.*@`)
 })
 
+// secret is a parameter of a URL that is one by its name, as in postgres://db/app?password=…
+var secret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)([?&](?:password|passwd|pwd|token|secret|api_?key|access_token|sslpassword)=)[^&#]*`)
+})
+
 // mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little more than it must.
 func mask(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "exec":
 		return text
-	case "unix", "dns", "file", "pid", "task":
+	case "unix", "dns", "file", "pid", "task", "docker":
 		if !strings.HasPrefix(rest, "//") {
 			return text
 		}
 	}
+	text = secret().ReplaceAllString(text, "${1}xxxxx")
 	if u, err := url.Parse(text); err == nil && u.Host != "" {
 		if _, has := u.User.Password(); !has {
 			return text

@@ -13,7 +13,10 @@ func TestParseAccepts(t *testing.T) {
 		"unix:///run/app.sock", "unix:/run/app.sock", "unix:app.sock", "unix:///with space/100%.sock",
 		"dns:db.example.org", "dns://db.example.org", "file:/run/ready", "file:///run/ready", "file:ready@1",
 		"pid:1", "PID:2147483647", "pid://42", "task:k7m2", "task:k7m2/3", "task://k7m2",
-		"exec:pg_isready -h localhost -U me@there:5", "dns:::1", "dns:127.0.0.1", "file:./~/ready", "exec:ls ~/",
+		"exec:pg_isready -h localhost -U me@there:5", "dns:::1", "dns:127.0.0.1",
+		"postgres://db", "postgres://db:5432/app?sslmode=disable", "POSTGRESQL://me@[::1]/app", "redis://cache/0", "rediss://cache", "mysql://db", "amqps://mq/vhost",
+		"nats://mq/", "kafka://broker:9092", "grpc://app:50051/app.v1.Users", "grpcs://app:443", "dns://9.9.9.9/example.org?type=mx", "dns://[::1]:5353/a.b.",
+		"docker:web_1", "docker://0123abc", "file:./~/ready", "exec:ls ~/",
 	} {
 		target, err := Parse(text)
 		if err != nil {
@@ -43,10 +46,10 @@ func TestParseRefuses(t *testing.T) {
 		{"host alone", "example.org/health", "has no scheme", `"http://example.org/health"`},
 		{"host, port and path", "db:80/health", "has no scheme", `"http://db:80/health"`},
 		{"path alone", "/run/app.sock", "has no scheme", `"unix:///run/app.sock"`},
-		{"another protocol", "redis://cache:6379/0", `unsupported scheme "redis": use http, https, tcp`, `"tcp://cache:6379"`},
+		{"another protocol", "mongodb://db:27017/0", `unsupported scheme "mongodb": use http, https, tcp`, `"tcp://db:27017"`},
 		{"another protocol, no port", "ftp://example.org", `unsupported scheme "ftp"`, "exec:"},
 		{"a scheme of nobody", "gopher:1234", `has no scheme`, ""},
-		{"another protocol still", "gopher://x", `use http, https, tcp, tls, unix, dns, file, pid, task or exec`, ""},
+		{"another protocol still", "gopher://x", `use http, https, tcp, tls, unix, dns, file, pid, task, docker, exec, postgres`, ""},
 		{"http without slashes", "http:localhost", "has no host", "http://localhost"},
 		{"http without host", "http:///x", "has no host", ""},
 		{"http with a port but no host", "http://:80/", "has no host", ""},

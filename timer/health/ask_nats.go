@@ -1,0 +1,68 @@
+package health
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+)
+
+// askNATS reads the INFO line with which NATS greets, and where nothing is to be proven first, sends PING.
+// https://docs.nats.io/reference/reference-protocols/nats-protocol
+func askNATS(_ context.Context, conn net.Conn, _ Target) error {
+	const protocol = "NATS"
+	r := bufio.NewReaderSize(io.LimitReader(conn, maxReply), 32<<10)
+	said, err := readLine(r, protocol, "I-")
+	if err != nil {
+		return err
+	}
+	if words, ok := strings.CutPrefix(said, "-ERR"); ok {
+		return judgeNATS(words)
+	}
+	text, ok := strings.CutPrefix(said, "INFO ")
+	var info struct {
+		AuthRequired bool `json:"auth_required"`
+		TLSRequired  bool `json:"tls_required"`
+		LameDuck     bool `json:"ldm"`
+	}
+	switch {
+	case !ok || json.Unmarshal([]byte(text), &info) != nil:
+		return foreign(protocol, said)
+	case info.LameDuck:
+		return notReady("lame duck mode")
+	case info.AuthRequired, info.TLSRequired:
+		return nil
+	}
+	if _, err := io.WriteString(conn, `CONNECT {"verbose":false,"pedantic":false,"name":"`+userAgent+"\"}\r\nPING\r\n"); err != nil {
+		return err
+	}
+	for range 16 {
+		said, err := readLine(r, protocol, "P-+I")
+		if err != nil {
+			return err
+		}
+		words, bad := strings.CutPrefix(said, "-ERR")
+		switch {
+		case said == "PONG":
+			return nil
+		case bad:
+			return judgeNATS(words)
+		case said == "PING", said == "+OK", strings.HasPrefix(said, "INFO "):
+		default:
+			return foreign(protocol, said)
+		}
+	}
+	return foreign(protocol, said)
+}
+
+// judgeNATS says what an error means.
+func judgeNATS(words string) error {
+	words = strings.Trim(words, " '")
+	if strings.HasPrefix(words, "Authorization") || strings.HasPrefix(words, "Authentication") {
+		return nil
+	}
+	return notReady(cmp.Or(words, "-ERR"))
+}

@@ -1,0 +1,71 @@
+package health
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/health/jsonpath"
+)
+
+// JSONMatch demands that a path of RFC 9535 select a value in a body of JSON.
+type JSONMatch struct {
+	path  *jsonpath.Path
+	text  string // of the path
+	plain string // the value as it was written
+	value any    // as JSON, if it is some
+	isOne bool   // it is
+}
+
+// ParseJSONMatch reads PATH=VALUE. The value is JSON, or a text without quotes: 3 is the number and the text "3". Every error is a *jsonpath.SyntaxError.
+func ParseJSONMatch(text string) (JSONMatch, error) {
+	path, shown, value, err := jsonpath.Split(text)
+	if err != nil {
+		return JSONMatch{}, err
+	}
+	m := JSONMatch{path: path, text: printable(shown), plain: value}
+	m.isOne = json.Unmarshal([]byte(value), &m.value) == nil
+	return m, nil
+}
+
+// fits reports whether a node is the value.
+func (m JSONMatch) fits(node any) bool {
+	if text, ok := node.(string); ok && text == m.plain {
+		return true
+	}
+	return m.isOne && jsonpath.Equal(node, m.value)
+}
+
+// judgeJSON says whether a body of JSON, read as a whole, has all that is asked of it. One of the nodes of a path is enough.
+func judgeJSON(status int, body []byte, asked []JSONMatch) error {
+	wrongly := func(c Cause) error {
+		c.Number = status
+		return &fault{Cause: c, answered: true, rank: wrong}
+	}
+	if len(body) > maxBody {
+		return wrongly(Cause{Kind: LargeBody})
+	}
+	var doc any
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return wrongly(Cause{Kind: NotJSON})
+	}
+	for _, m := range asked {
+		nodes, err := m.path.Select(doc)
+		found, others := "", 0
+		switch {
+		case errors.Is(err, jsonpath.ErrTooMuch):
+			return wrongly(Cause{Kind: LargeBody, Subject: m.text})
+		case len(nodes) > 0 && !slices.ContainsFunc(nodes, m.fits):
+			var b strings.Builder
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			_ = enc.Encode(nodes[0]) // it was decoded
+			found, others = clipped(b.String()), len(nodes)-1
+		case len(nodes) > 0:
+			continue
+		}
+		return wrongly(Cause{Kind: NoJSONMatch, Subject: m.text, Other: found, Of: others})
+	}
+	return nil
+}

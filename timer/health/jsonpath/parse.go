@@ -1,0 +1,471 @@
+package jsonpath
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// SyntaxError says why a text is no query, and at which of its bytes.
+type SyntaxError struct {
+	At      int
+	Problem string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at character %d", e.Problem, e.At+1) }
+
+// maxDepth bounds how deep a query nests.
+const maxDepth = 100
+
+// Parse reads a query. Its errors are *SyntaxError.
+func Parse(text string) (p *Path, err error) {
+	r := &reader{text: text}
+	defer func() {
+		if failed := recover(); failed != nil {
+			e, ok := failed.(*SyntaxError)
+			if !ok {
+				panic(failed)
+			}
+			p, err = nil, e
+		}
+	}()
+	if !utf8.ValidString(text) {
+		r.fail("is not UTF-8")
+	}
+	if !r.skip("$") {
+		r.fail("a path begins with $")
+	}
+	segments := r.segments()
+	if r.at < len(text) {
+		r.fail("expected . or [")
+	}
+	return &Path{segments}, nil
+}
+
+type reader struct {
+	text      string
+	at, depth int
+}
+
+func (r *reader) fail(problem string) { panic(&SyntaxError{r.at, problem}) }
+
+func (r *reader) rest() string { return r.text[r.at:] }
+
+func (r *reader) peek() byte {
+	if r.at < len(r.text) {
+		return r.text[r.at]
+	}
+	return 0
+}
+
+func (r *reader) skip(word string) bool {
+	if strings.HasPrefix(r.rest(), word) {
+		r.at += len(word)
+		return true
+	}
+	return false
+}
+
+func (r *reader) want(word string) {
+	if !r.skip(word) {
+		r.fail("expected " + word)
+	}
+}
+
+func (r *reader) blanks() { r.at = len(r.text) - len(strings.TrimLeft(r.rest(), " \t\n\r")) }
+
+func (r *reader) deeper() func() {
+	if r.depth++; r.depth > maxDepth {
+		r.fail("nests too deep")
+	}
+	return func() { r.depth-- }
+}
+
+func (r *reader) segments() (list []segment) {
+	for {
+		before := r.at
+		r.blanks()
+		s := segment{}
+		switch {
+		case r.peek() == '[':
+			s.selectors = r.bracket()
+		case r.skip(".."):
+			s.descendant = true
+			if r.peek() == '[' {
+				s.selectors = r.bracket()
+			} else {
+				s.selectors = r.shorthand()
+			}
+		case r.skip("."):
+			s.selectors = r.shorthand()
+		default:
+			r.at = before
+			return list
+		}
+		list = append(list, s)
+	}
+}
+
+// shorthand is what may follow a dot.
+func (r *reader) shorthand() []selector {
+	if r.skip("*") {
+		return []selector{wildcard{}}
+	}
+	end := strings.IndexFunc(r.rest(), func(c rune) bool {
+		return !(c == '_' || c >= 0x80 || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9')
+	})
+	if end < 0 {
+		end = len(r.rest())
+	}
+	if end == 0 || isDigit(r.peek()) {
+		r.fail("expected a name or *")
+	}
+	word := r.rest()[:end]
+	r.at += end
+	return []selector{name(word)}
+}
+
+func (r *reader) bracket() (list []selector) {
+	defer r.deeper()()
+	r.want("[")
+	for {
+		r.blanks()
+		list = append(list, r.selector())
+		r.blanks()
+		if r.skip("]") {
+			return list
+		}
+		r.want(",")
+	}
+}
+
+func (r *reader) selector() selector {
+	switch c := r.peek(); {
+	case c == '\'' || c == '"':
+		return name(r.quoted())
+	case r.skip("*"):
+		return wildcard{}
+	case r.skip("?"):
+		r.blanks()
+		return filter{r.or()}
+	case c == ':' || c == '-' || isDigit(c):
+		return r.place()
+	}
+	r.fail("expected a name in quotes, a number, *, ? or a slice")
+	return nil
+}
+
+// place is an index or a slice.
+func (r *reader) place() selector {
+	var s slice
+	s.start = r.number()
+	if s.start != nil {
+		before := r.at
+		r.blanks()
+		if r.peek() != ':' {
+			r.at = before
+			return index(*s.start)
+		}
+	}
+	r.want(":")
+	r.blanks()
+	s.end = r.number()
+	before := r.at
+	r.blanks()
+	if !r.skip(":") {
+		r.at = before
+		return s
+	}
+	before = r.at
+	r.blanks()
+	if s.step = r.number(); s.step == nil {
+		r.at = before
+	}
+	return s
+}
+
+// number is a whole number, within what every implementation of JSON can tell apart; nil where there is none.
+func (r *reader) number() *int {
+	start := r.at
+	r.skip("-")
+	for isDigit(r.peek()) {
+		r.at++
+	}
+	word := r.text[start:r.at]
+	if word == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	digits := strings.TrimPrefix(word, "-")
+	if err != nil || word == "-0" || len(digits) > 1 && digits[0] == '0' || n > 1<<53-1 || n < -(1<<53-1) {
+		r.at = start
+		r.fail("no index: " + word)
+	}
+	i := int(n)
+	return &i
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func (r *reader) quoted() string {
+	quote := r.peek()
+	r.at++
+	var b strings.Builder
+	for {
+		c, size := utf8.DecodeRuneInString(r.rest())
+		switch {
+		case size == 0:
+			r.fail("a text has no end")
+		case c < 0x20:
+			r.fail("a control character in a text")
+		case byte(c) == quote && size == 1:
+			r.at++
+			return b.String()
+		case c == '\\':
+			r.at++
+			b.WriteRune(r.escape(quote))
+			continue
+		}
+		b.WriteRune(c)
+		r.at += size
+	}
+}
+
+func (r *reader) escape(quote byte) rune {
+	c := r.peek()
+	if i := strings.IndexByte(`bfnrt/\`, c); i >= 0 && c != 0 {
+		r.at++
+		return rune("\b\f\n\r\t/\\"[i])
+	}
+	if c == quote {
+		r.at++
+		return rune(c)
+	}
+	if c != 'u' {
+		r.fail("no escape")
+	}
+	first := r.unit()
+	if !utf16.IsSurrogate(first) {
+		return first
+	}
+	if !r.skip(`\`) || r.peek() != 'u' {
+		r.fail("half of a surrogate pair")
+	}
+	whole := utf16.DecodeRune(first, r.unit())
+	if whole == utf8.RuneError {
+		r.fail("no surrogate pair")
+	}
+	return whole
+}
+
+// unit is u and four digits.
+func (r *reader) unit() rune {
+	if len(r.rest()) < 5 {
+		r.fail("no escape")
+	}
+	n, err := strconv.ParseUint(r.rest()[1:5], 16, 16)
+	if err != nil {
+		r.fail("no escape")
+	}
+	r.at += 5
+	return rune(n)
+}
+
+func (r *reader) or() logical {
+	defer r.deeper()()
+	list := or{r.and()}
+	for r.another("||") {
+		list = append(list, r.and())
+	}
+	return list
+}
+
+func (r *reader) and() logical {
+	list := and{r.basic()}
+	for r.another("&&") {
+		list = append(list, r.basic())
+	}
+	return list
+}
+
+// another skips an operator between blanks.
+func (r *reader) another(op string) bool {
+	before := r.at
+	r.blanks()
+	if r.skip(op) {
+		r.blanks()
+		return true
+	}
+	r.at = before
+	return false
+}
+
+func (r *reader) basic() logical {
+	negated := r.skip("!")
+	if negated {
+		r.blanks()
+	}
+	var l logical
+	if r.skip("(") {
+		r.blanks()
+		l = r.or()
+		r.blanks()
+		r.want(")")
+	} else {
+		l = r.test(negated)
+	}
+	if negated {
+		return not{l}
+	}
+	return l
+}
+
+// test is a comparison, or a query or a function alone; what is negated is no comparison.
+func (r *reader) test(negated bool) logical {
+	start := r.at
+	left := r.operand()
+	after := r.at
+	r.blanks()
+	for _, op := range []string{"==", "!=", "<=", ">=", "<", ">"} {
+		if negated || !r.skip(op) {
+			continue
+		}
+		r.comparable(left, start)
+		r.blanks()
+		start = r.at
+		right := r.operand()
+		r.comparable(right, start)
+		return compare{op, left, right}
+	}
+	r.at = after
+	if left.query == nil && left.function != "match" && left.function != "search" {
+		r.at = start
+		r.fail("a value alone is no test")
+	}
+	return left
+}
+
+// comparable refuses what has no single value.
+func (r *reader) comparable(o operand, at int) {
+	if o.query != nil && !o.query.singular() || o.function == "match" || o.function == "search" {
+		r.at = at
+		r.fail("what is compared must be a single value")
+	}
+}
+
+func (r *reader) operand() operand {
+	switch c := r.peek(); {
+	case c == '\'' || c == '"':
+		return operand{literal: r.quoted()}
+	case c == '-' || isDigit(c):
+		return operand{literal: r.literalNumber()}
+	case c == '@' || c == '$':
+		r.at++
+		return operand{query: &query{relative: c == '@', segments: r.segments()}}
+	}
+	end := strings.IndexFunc(r.rest(), func(c rune) bool { return !('a' <= c && c <= 'z' || c == '_' || '0' <= c && c <= '9') })
+	if end < 0 {
+		end = len(r.rest())
+	}
+	word := r.rest()[:end]
+	if strings.HasPrefix(r.rest()[end:], "(") {
+		return r.call(word)
+	}
+	literals := map[string]any{"true": true, "false": false, "null": nil}
+	v, ok := literals[word]
+	if !ok {
+		r.fail("expected a value, a query or a function")
+	}
+	r.at += end
+	return operand{literal: v}
+}
+
+func (r *reader) literalNumber() float64 {
+	start := r.at
+	digits := func() {
+		if !isDigit(r.peek()) {
+			r.fail("expected a digit")
+		}
+		for isDigit(r.peek()) {
+			r.at++
+		}
+	}
+	r.skip("-")
+	first := r.at
+	digits()
+	if r.text[first] == '0' && r.at > first+1 {
+		r.at = start
+		r.fail("no number")
+	}
+	if r.skip(".") {
+		digits()
+	}
+	if r.skip("e") || r.skip("E") {
+		if !r.skip("-") {
+			r.skip("+")
+		}
+		digits()
+	}
+	n, err := strconv.ParseFloat(r.text[start:r.at], 64)
+	if err != nil {
+		r.at = start
+		r.fail("no number")
+	}
+	return n
+}
+
+// call is a function of RFC 9535, section 2.4, with its arguments.
+func (r *reader) call(word string) operand {
+	defer r.deeper()()
+	// nodes or a single value, an argument
+	wants := map[string]string{"length": "v", "count": "n", "value": "n", "match": "vv", "search": "vv"}
+	kinds, ok := wants[word]
+	if !ok {
+		r.fail("no function " + strconv.Quote(word))
+	}
+	r.at += len(word) + 1
+	o := operand{function: word}
+	for i, kind := range kinds {
+		if r.blanks(); i > 0 {
+			r.want(",")
+			r.blanks()
+		}
+		start := r.at
+		arg := r.operand()
+		if kind == 'n' && arg.query == nil {
+			r.at = start
+			r.fail(word + " wants a query")
+		}
+		if kind == 'v' {
+			r.comparable(arg, start)
+		}
+		o.args = append(o.args, arg)
+	}
+	r.blanks()
+	r.want(")")
+	return o
+}
+
+// Split takes PATH=VALUE apart: at the first "=" that ends a path, since one within brackets belongs to it.
+func Split(text string) (p *Path, path, value string, err error) {
+	for i := range len(text) {
+		if text[i] != '=' {
+			continue
+		}
+		var e error
+		if p, e = Parse(text[:i]); e == nil {
+			return p, text[:i], text[i+1:], nil
+		} else if err == nil {
+			err = e
+		}
+	}
+	if err == nil {
+		err = &SyntaxError{len(text), "expected ="}
+		if _, e := Parse(text); e != nil {
+			err = e
+		}
+	}
+	return nil, "", "", err
+}
