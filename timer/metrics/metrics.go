@@ -1,0 +1,167 @@
+// Package metrics says in numbers how the tasks and the runner of a store stand, for what watches machines. It changes nothing, and no
+// text of a task, a channel or a path is in it.
+package metrics
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// Source is where the numbers come from.
+type Source struct {
+	Store state.Store
+	Now   func() time.Time
+	// Version and Go are those of the program.
+	Version, Go string
+	Tally       *Tally
+}
+
+// Collect reads all of them. An error is that of a store that does not answer; what alone cannot be read is counted
+// (ouro_timer_state_problems).
+func (s Source) Collect(ctx context.Context) ([]Family, error) {
+	var list []Family
+	put := func(name string, kind Type, help string, samples ...Sample) {
+		list = append(list, Family{"ouro_timer_" + name, kind, help, samples})
+	}
+	var problems []state.Problem
+	now := s.Now()
+
+	put("build_info", Gauge, "The program that these numbers are from; always 1.", Sample{Labels: Labels{"version": s.Version, "goversion": s.Go}, Value: 1})
+
+	var tasks []Sample
+	overdue, oldest := 0, time.Duration(0)
+	for _, phase := range []state.Phase{state.Pending, state.Running, state.Paused, state.Ended, state.Removed} {
+		l, err := s.Store.List(ctx, phase)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, l.Problems...)
+		tasks = append(tasks, Sample{Labels: Labels{"state": string(phase)}, Value: float64(l.Len)})
+		for i := 0; phase == state.Pending && i < l.Len; i++ {
+			if at := l.Wake(i); !at.IsZero() && at.Before(now) {
+				overdue, oldest = overdue+1, max(oldest, now.Sub(at))
+			}
+		}
+	}
+	next, some, err := state.Next(ctx, s.Store, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	put("tasks", Gauge, "Tasks by their state, as ls shows them.", tasks...)
+	put("tasks_overdue", Gauge, "Pending tasks whose instant has passed: nobody has begun them.", of(overdue))
+	put("overdue_max_seconds", Gauge, "How long ago the instant of the first of them was; 0 without any.", Sample{Value: oldest.Seconds()})
+	if some {
+		put("next_due_timestamp_seconds", Gauge, "When a runner has to do something next; absent when nothing is pending.", instant(next))
+	}
+
+	sums, bad, err := s.Tally.Read(ctx, s.Store)
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, bad...)
+	put("occurrences_total", Counter, "Instants of schedules that have ended, by outcome, since the ledger's beginning.", outcomes(sums.Occurrences)...)
+	put("manual_runs_total", Counter, "Runs by hand (fire) that have ended, by outcome, since the ledger's beginning.", outcomes(sums.Manual)...)
+	put("lateness_seconds", Histogram, "By how much occurrences were started after their instant, since the ledger's beginning.",
+		histogram(state.LateBounds[:], sums.Late.Counts[:], sums.Late.Sum)...)
+	put("run_duration_seconds", Histogram, "How long commands took that have ended, attempts and pauses included, since the ledger's beginning.",
+		histogram(state.TookBounds[:], sums.Took.Counts[:], sums.Took.Sum)...)
+	put("deliveries_total", Counter, "Notices that were delivered, or given up, since the ledger's beginning.",
+		Sample{Labels: Labels{"result": "delivered"}, Value: float64(sums.Deliveries.Delivered)}, Sample{Labels: Labels{"result": "failed"}, Value: float64(sums.Deliveries.Failed)})
+	put("delivery_attempts_total", Counter, "Attempts that were made at those notices.", Sample{Value: float64(sums.Deliveries.Attempts)})
+
+	notices, _, bad, err := s.Store.Outbox(ctx, state.EndOfTime, 0)
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, bad...)
+	tried := 0
+	for _, n := range notices {
+		if n.Attempts > 0 {
+			tried++
+		}
+	}
+	put("deliveries_waiting", Gauge, "Notices that wait to be delivered.", of(len(notices)))
+	put("deliveries_retrying", Gauge, "Those of them that could not be delivered yet, and are tried again.", of(tried))
+
+	items, more, bad, err := s.Store.Inbox(ctx, state.Query{Limit: 1, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, bad...)
+	dropped, err := s.Store.Dropped(ctx)
+	if err != nil {
+		return nil, err
+	}
+	put("inbox_items", Gauge, "Items of the inbox that nobody has acknowledged.", of(len(items)+more))
+	put("inbox_dropped_total", Counter, "Items of the inbox that were forgotten although nobody had acknowledged them.", of(dropped.Items))
+
+	leader, led, err := runner.Led(ctx, s.Store)
+	if err != nil {
+		return nil, err
+	}
+	up := 0
+	if led && !runner.Suspended(leader.Ident) {
+		up = 1
+	}
+	put("runner_up", Gauge, "1 while a runner lives that does what is due, else 0; also 0 when it was stopped by a signal.", of(up))
+	if led && !leader.Since.IsZero() {
+		put("runner_start_time_seconds", Gauge, "Since when that runner does so; absent without one.", instant(leader.Since))
+	}
+	put("runner_put_off_tasks", Gauge, "Tasks that the runner cannot start for now, and tries again.", of(len(leader.Delays)))
+	trouble, err := s.Store.Trouble(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !trouble.At.IsZero() {
+		put("runner_trouble_timestamp_seconds", Gauge, "When a runner in the background last had trouble of its own (doctor says which); absent when nothing is known.", instant(trouble.At))
+	}
+
+	aside, err := s.Store.Aside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	put("state_problems", Gauge, "Pieces of state that cannot be read, those that were set aside among them; doctor says which.", of(len(aside)+distinct(problems)))
+	return list, nil
+}
+
+func of(n int) Sample { return Sample{Value: float64(n)} }
+
+func instant(t time.Time) Sample { return Sample{Value: float64(t.UnixMilli()) / 1000} }
+
+// distinct counts problems, each once; a last line of the ledger that was cut short is none.
+func distinct(list []state.Problem) int {
+	seen := map[string]bool{}
+	for _, p := range list {
+		seen[p.Error()] = true
+	}
+	return len(seen)
+}
+
+func outcomes(counts state.Outcomes) (list []Sample) {
+	for what, n := range counts.Each {
+		list = append(list, Sample{Labels: Labels{"outcome": string(what)}, Value: float64(n)})
+	}
+	return list
+}
+
+// histogram makes samples of counts, each of what is at most its bound and above the one before.
+func histogram(bounds []float64, counts []int64, sum float64) (list []Sample) {
+	total := int64(0)
+	for i, n := range counts {
+		le := "+Inf"
+		if i < len(bounds) {
+			le = number(bounds[i])
+		}
+		total += n
+		list = append(list, Sample{"_bucket", Labels{"le": le}, float64(total)})
+	}
+	return append(list, Sample{"_sum", nil, sum}, Sample{"_count", nil, float64(total)})
+}
+
+// names are the names of labels, in order.
+func (l Labels) names() []string { return slices.Sorted(maps.Keys(l)) }
