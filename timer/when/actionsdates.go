@@ -238,6 +238,17 @@ func dayOfYear(x *found, m *meaning) bool {
 	return ok
 }
 
+// dayOfQuarter reads "first day of next quarter" and "last day of the quarter". Quarters begin in January, April, July and October.
+func dayOfQuarter(x *found, m *meaning) bool {
+	now := reading(x.p.opts.Now, x.p.opts.Zone)
+	first := (int(now.Month())-1)/3*3 + 1 + 3*int(x.of(0).q.nano)
+	at := time.Date(now.Year(), time.Month(first), 1, 0, 0, 0, 0, time.UTC)
+	if x.says("last") {
+		at = at.AddDate(0, 3, -1)
+	}
+	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
+}
+
 // weekdayOfYear reads "first monday of 2027" and "last friday of the year".
 func weekdayOfYear(x *found, m *meaning) bool {
 	i, n := 0, 0

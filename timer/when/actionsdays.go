@@ -160,6 +160,19 @@ func yearFrom(years int) func(x *found, m *meaning) bool {
 	}
 }
 
+// annualOfYear reads "next year on march 1".
+func annualOfYear(x *found, m *meaning) bool {
+	d := x.of(0).day
+	year := reading(x.p.opts.Now, x.p.opts.Zone).Year()
+	if x.says("next") {
+		year++
+	}
+	return x.setDate(m, year, int(d.month), int(d.date))
+}
+
+// nextWorkday is the first Monday to Friday after today.
+func nextWorkday(x *found, m *meaning) bool { return x.setDay(m, day{kind: onWorkday}) }
+
 // datedYear is a day and month with its year.
 func datedYear(x *found, m *meaning) bool {
 	d, y := x.of(0).day, x.of(1)

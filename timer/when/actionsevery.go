@@ -18,6 +18,9 @@ const (
 func (m *meaning) period(u unit, n int64) bool {
 	m.has |= hasPeriod | hasEvery
 	c := &m.cad
+	if c.within = 0; u == uQuarter && n == 1 {
+		c.within = u
+	}
 	if n <= 0 {
 		m.err = &refusal{why: "a period of zero never ends", hint: "give at least 1"}
 		return true
@@ -189,10 +192,14 @@ func timesA(x *found, m *meaning) bool {
 	case x.says("thrice"):
 		n = 3
 	}
-	if n < 1 || n > 99 || t.is(cUnits) || t.unit < uDay {
+	if n < 1 || n > 99 || t.is(cUnits) {
 		return false
 	}
 	m.period(t.unit, 1)
+	if t.unit < uDay {
+		m.err = &refusal{why: "how far apart is not said", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
+		return true
+	}
 	m.cad.aDay = int8(n)
 	return true
 }

@@ -44,6 +44,15 @@ func moreDates(x *found, m *meaning) bool {
 
 func everyMonth(x *found, m *meaning) bool { return m.period(uMonth, 1) }
 
+// everyQuarter and everyYear read "of every quarter" behind days that are counted in it.
+func everyQuarter(x *found, m *meaning) bool { return m.period(uQuarter, 1) }
+
+func everyYear(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.cad.within = uYear
+	return true
+}
+
 func everyMonths(x *found, m *meaning) bool {
 	n := int64(2)
 	if x.has(0) {

@@ -370,6 +370,12 @@ func (r *resolver) base() (time.Time, *refusal) {
 		return r.monthly()
 	case onNth:
 		return r.nth()
+	case onWorkday:
+		day := r.midnight.AddDate(0, 0, 1)
+		for day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
+			day = day.AddDate(0, 0, 1)
+		}
+		return r.on(day)
 	case onWeek:
 		return r.on(r.monday(r.midnight).AddDate(0, 0, 7*int(m.day.shift)+(int(m.day.weekday)-1+6)%7))
 	}

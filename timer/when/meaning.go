@@ -151,6 +151,7 @@ const (
 	onWeekday         // the next such weekday
 	onWeek            // a weekday of a calendar week, counted from this one
 	onNth             // the first monday, or the last day, of a month
+	onWorkday         // the first Monday to Friday after today
 	onSpan            // the two days that follow, and those between them
 )
 
@@ -184,6 +185,7 @@ type cadence struct {
 	workdays bool          // numbered weekdays are the Mondays to Fridays together
 	nths     uint8         // of weekdays: bit 1 to 5, bit 0 is the last
 	dates    uint32        // of the month: bit 1 to 31, bit 0 is the last
+	within   unit          // days are counted in each calendar quarter or year: the last day of every quarter
 	open     bool          // numbered weekdays of which month is not said
 	months   uint16
 	marks    uint64
@@ -359,7 +361,7 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 // merge adds what another part of the text says of the recurrence.
 func (c *cadence) merge(x *cadence, has int) {
 	if has&hasPeriod != 0 {
-		c.unit, c.n, c.length, c.twice, c.aDay = x.unit, x.n, x.length, x.twice, x.aDay
+		c.unit, c.n, c.length, c.within, c.twice, c.aDay = x.unit, x.n, x.length, x.within, x.twice, x.aDay
 	}
 	if has&hasWeekdays != 0 {
 		c.weekdays, c.listed, c.ranged, c.each = x.weekdays, x.listed, x.ranged, x.each

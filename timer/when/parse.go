@@ -107,6 +107,9 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if p.n == 0 {
 		return nil, p.refuse("it is empty", "")
 	}
+	if e := p.repeating(); e != nil {
+		return nil, e
+	}
 	s, err := p.schedule()
 	if err != nil && err.Code == CodeNotUnderstood && !how.deep {
 		if e := p.either(); e != nil {
@@ -145,6 +148,24 @@ func (p *parser) onceBounded(s *Schedule) *Error {
 		Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
 		Hint:    "leave them out",
 	}
+}
+
+// repeating refuses R/PT1H, a repeating interval of ISO 8601 (section 4.5): programs differ on whether the first of R5 counts.
+func (p *parser) repeating() *Error {
+	head, rest, ok := strings.Cut(p.low, "/")
+	if count, is := strings.CutPrefix(head, "r"); !ok || !is || strings.Trim(count, "0123456789") != "" {
+		return nil
+	}
+	start, length, two := strings.Cut(rest, "/")
+	text := "every " + strings.ToUpper(length) + " starting " + strings.ToUpper(start)
+	if !two {
+		text = "every " + strings.ToUpper(rest)
+	}
+	const why = "repeating intervals of ISO 8601 are not read"
+	if list := p.understood(text); list != nil && head == "r" {
+		return p.refuse(why, say(list), list...)
+	}
+	return p.refuse(why, `say it as in "every 1h", with a count as in "every 1h, 5 times"`)
 }
 
 // either refuses "at 9am or 10am", whose sides are both understood.

@@ -269,6 +269,9 @@ func (b *builder) days() *refusal {
 		return &refusal{code: CodeAmbiguous, why: "of which month is not said", off: len(b.p.text), end: len(b.p.text),
 			readings: []string{" of this month", " of next month", " of every month"}}
 	}
+	if why := b.calendarSpan(); why != nil {
+		return why
+	}
 	if n := int(c.aDay); n > 0 {
 		named := 1 + len(m.more)
 		switch c.unit {
@@ -297,6 +300,30 @@ func (b *builder) days() *refusal {
 		}
 		e.weekdays = 0
 	}
+	return nil
+}
+
+// calendarSpan finds the months of days that are counted in each calendar quarter or year: the last friday of every
+// quarter. A quarter begins in January, April, July and October, as systemd.time(7) has it for "quarterly".
+func (b *builder) calendarSpan() *refusal {
+	m, c := b.m, b.c
+	if c.within == 0 || m.has&hasDates == 0 || m.has&hasMonths != 0 {
+		return nil
+	}
+	first, last := uint16(1<<1), uint16(1<<12)
+	name := "year"
+	if c.within == uQuarter {
+		first, last, name = 1<<1|1<<4|1<<7|1<<10, 1<<3|1<<6|1<<9|1<<12, "quarter"
+	}
+	switch {
+	case c.dates|uint32(c.nths) == 1<<1:
+		c.months = first
+	case c.dates|uint32(c.nths) == 1:
+		c.months = last
+	default:
+		return &refusal{code: CodeAmbiguous, why: "of which month of the " + name + " is not said", hint: `name the months, as in "on the 15th in january and july"`}
+	}
+	c.unit, c.n, m.has = uYear, 1, m.has|hasMonths
 	return nil
 }
 
@@ -456,7 +483,9 @@ func (b *builder) frequency() *refusal {
 		}
 		if b.freq = "MONTHLY"; c.workdays {
 			part("BYDAY", weekdayText(c.weekdays, ""))
-			b.pos = join(members(c.nths, true))
+			if b.pos = join(members(c.nths, true)); c.within != 0 { // BYSETPOS counts in each period of FREQ
+				return nil
+			}
 		} else {
 			var days []string
 			for _, n := range members(c.nths, true) {

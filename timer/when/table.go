@@ -131,6 +131,8 @@ func table() []row {
 		{"CLOCK", "a? quarter to|till|til HOUR", spoken(-15)},
 		{"CLOCK", "a? quarter of HOUR", spoken(-15)},
 		{"CLOCK", "half past|after HOUR", spoken(30)},
+		{"CLOCK", "a minute past|after HOUR", spoken(1)},
+		{"CLOCK", "a minute to|till|til HOUR", spoken(-1)},
 		{"CLOCK", "COUNT past|after HOUR", spokenCount(1)},
 		{"CLOCK", "COUNT minute|minutes|min|mins past HOUR", spokenCount(1)},
 		{"CLOCK", "COUNT to|till|til HOUR", spokenCount(-1)},
@@ -194,6 +196,11 @@ func table() []row {
 		{"PART", "tonight|tonite", tonight},
 		{"PART", "last night", lastNight},
 		{"PART", "first thing in the DAYPART", vague("it has no agreed hour", `name the time, as in "at 8:00"`)},
+		{"PART", "thanksgiving day?", moved},
+		{"PART", "easter|passover|ramadan|eid|diwali|hanukkah|pentecost monday|sunday?", moved},
+		{"PART", "good friday", moved},
+		{"PART", "labor|labour|memorial|columbus|mother's|father's|mothers|fathers day", moved},
+		{"PART", "first thing", vague("it has no agreed hour", `name the time, as in "tomorrow at 8:00"`)},
 		{"PART", "after|before lunch|breakfast|dinner|supper|work|school", vague("it has no agreed hour", `name the time, as in "at 13:00"`)},
 		{"PART", "late|later|early|earlier tonight|today", vague("it has no agreed hour", `name the time, as in "today at 22:00"`)},
 		{"PART", "late|early DAYPART", vague("it has no agreed hour", `name the time, as in "today at 22:00"`)},
@@ -208,6 +215,8 @@ func table() []row {
 		{"DAY", "yesterday", offset(-1)},
 		{"DAY", "the? day before yesterday", offset(-2)},
 		{"DAY", "a week today", offset(7)},
+		{"DAY", "the? next weekday|workday", nextWorkday},
+		{"DAY", "the? next|following working|business day", nextWorkday},
 		{"DAY", "a week tomorrow", offset(8)},
 		{"DAY", "a fortnight today", offset(14)},
 		{"DAY", "today week", offset(7)},
@@ -252,6 +261,7 @@ func table() []row {
 		{"DAY", "ANNUAL", asIs},
 		{"DAY", "this ANNUAL", asIs},
 		{"DAY", "ANNUAL YEARNUM", datedYear},
+		{"DAY", "next|this year ,? on? ANNUAL", annualOfYear},
 		{"DAY", "ANNUAL , N1", severalDays},
 		{"DAY", "ANNUAL ^- ^N1", severalDays},
 		{"DAY", "YEAR MONTH ^.? N1", yearMonthDay},
@@ -294,6 +304,8 @@ func table() []row {
 		{"YEARREF", "YEAR", yearNumber},
 		{"YEARREF", "next year", yearFrom(1)},
 		{"YEARREF", "this|the year", yearFrom(0)},
+		{"QUARTERREF", "the? next quarter", monthFrom(1)},
+		{"QUARTERREF", "this|the current? quarter", monthFrom(0)},
 		{"DAY", "the? ORD WEEKDAY of|in? MONTHREF", nthOf},
 		{"DAY", "the? last WEEKDAY of|in? MONTHREF", nthOf},
 		{"DAY", "the? last day of|in MONTHREF", nthOf},
@@ -303,6 +315,7 @@ func table() []row {
 		{"DAY", "the? ORD day of YEARREF", dayOfYear},
 		{"DAY", "the? N3 ^SUFFIX day of YEARREF", dayOfYear},
 		{"DAY", "the? last day of YEARREF", dayOfYear},
+		{"DAY", "the? first|last day of|in QUARTERREF", dayOfQuarter},
 		{"DAY", "the? last|first weekday|workday of MONTHREF", workdayOf},
 		{"DAY", "the? last|first working|business day of MONTHREF", workdayOf},
 		{"DAY", "the? ORD WEEKDAY", whichMonth},
@@ -318,6 +331,7 @@ func table() []row {
 		{"PART", "at|in|on ISODATE ^t ^ISOTIME", leadingTime},
 		{"PART", "MONTH", monthAlone},
 		{"PART", "this|next|last|in|of MONTH", monthAlone},
+		{"PART", "early|mid|late -? MONTH", vague("which day is not said", `name it, as in "15 march"`)},
 		{"PART", "MONTH YEAR", monthAlone},
 		{"PART", "YEAR MONTH", monthAlone},
 		{"PART", "N1 ^/ ^YEAR", noDayInMonth},
@@ -404,6 +418,7 @@ func recurrences() []row {
 		{"WEEKDAYITEM", "week|work|working|business days", weekdaySet(workingDays, true)},
 		{"WEEKDAYITEM", "working|business|work|week day", weekdaySet(workingDays, false)},
 		{"WEEKDAYITEM", "weekend", weekdaySet(0b1000001, false)},
+		{"WEEKDAYITEM", "m ^- ^f", weekdaySet(workingDays, true)},
 		{"WEEKDAYITEM", "weekends", weekdaySet(0b1000001, true)},
 		{"WEEKDAYLIST", "WEEKDAYITEM", asIs},
 		{"WEEKDAYLIST", "WEEKDAYITEM , WEEKDAYLIST", moreWeekdays},
@@ -432,6 +447,8 @@ func recurrences() []row {
 		{"EVERYMONTH", "of|in? every other month", everyMonths},
 		{"EVERYMONTH", "of|in? every COUNT months", everyMonths},
 		{"EVERYMONTH", "of|in a month", everyMonth},
+		{"EVERYMONTH", "of|in every|each quarter", everyQuarter},
+		{"EVERYMONTH", "of|in every|each year", everyYear},
 		{"THEMONTH", "of|in the month", nothing},
 		{"PART", "on? DATELIST EVERYMONTH", datesOf},
 		{"PART", "on? DATELIST of|in every|each MONTHLIST", datesOfEvery},
@@ -582,6 +599,9 @@ func recurrences() []row {
 	}
 }
 
+// moved refuses a holiday whose date is another one in other years or countries.
+var moved = refused("its date is not the same in all years and countries", `name the date, as in "26 november"`)
+
 // holidays are those that have the same date everywhere and every year.
 var holidays = [...]struct {
 	name        string
@@ -589,6 +609,6 @@ var holidays = [...]struct {
 }{
 	{"new year's eve", 12, 31}, {"new years eve", 12, 31}, {"new year eve", 12, 31}, {"new year's day?", 1, 1}, {"new years day?", 1, 1}, {"new year day", 1, 1},
 	{"valentine's day?", 2, 14}, {"valentines day?", 2, 14}, {"leap day", 2, 29}, {"st ^.? patrick's day", 3, 17}, {"st ^.? patricks day", 3, 17},
-	{"april fools day?", 4, 1}, {"april fool's day?", 4, 1}, {"april fools ' day?", 4, 1}, {"halloween", 10, 31}, {"christmas eve", 12, 24}, {"xmas eve", 12, 24},
+	{"the? new year", 1, 1}, {"april fools day?", 4, 1}, {"april fool's day?", 4, 1}, {"april fools ' day?", 4, 1}, {"halloween", 10, 31}, {"christmas eve", 12, 24}, {"xmas eve", 12, 24},
 	{"christmas day?", 12, 25}, {"xmas day?", 12, 25}, {"boxing day", 12, 26},
 }
