@@ -1,0 +1,50 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/docs/man"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// ManualNames are the manual pages that there are beside that of the program, in alphabetical order.
+func ManualNames() []string { return man.Names() }
+
+// Asked is what "ouro-timer help" is asked for.
+type Asked struct {
+	Command string // empty: the program
+	Manual  bool   // the manual page
+}
+
+// ReadHelp reads the words behind "help". --json was read already; -q changes nothing.
+func ReadHelp(words []string) (a Asked, err error) {
+	for _, w := range words {
+		switch {
+		case w == "--man":
+			a.Manual = true
+		case slices.Contains([]string{"--json", "--json=full", "-q", "--quiet", "--"}, w):
+		case strings.HasPrefix(w, "-"):
+			return a, problem.Of(problem.T("help has no option %s", cli.Quote(w)), problem.T("it has %s and %s", problem.Option("man"), problem.Option("json")))
+		case a.Command == "":
+			a.Command = w
+		default:
+			return a, problem.Of(problem.T("help takes one command, but was also given %s", cli.Quote(w)), problem.T("%s", problem.To("help", a.Command)))
+		}
+	}
+	return a, nil
+}
+
+// Manual prints a manual page, as man(1) takes it with -l -.
+func Manual(s *cli.Call, name string) error {
+	if s.InJSON {
+		return problem.Of(problem.T("a manual page is no JSON"), problem.T("leave %s out; %s is the help as JSON", problem.Option("json"), problem.To("guide").With("json", true)))
+	}
+	page, ok := man.Page(name)
+	if !ok {
+		return problem.New(problem.Usage, problem.T("there is no manual page %s", cli.Quote(name)), problem.T("there are %s", strings.Join(ManualNames(), ", ")))
+	}
+	_, err := s.Stdout.Write(page)
+	return err
+}
