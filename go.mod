@@ -22,6 +22,7 @@ require (
 
 // Test dependencies.
 require (
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // makes the manual pages; in tests alone, to link it costs every start a hundred page faults
 	github.com/godbus/dbus/v5 v5.1.0 // the desktop that sessions of the command line tell
 	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
 	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
@@ -38,7 +39,6 @@ require (
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
 	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
-	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/esiqveland/notify v0.13.3 // indirect
 	github.com/go-ole/go-ole v1.3.0 // indirect
 	github.com/jackmordaunt/icns/v3 v3.0.1 // indirect

@@ -58,6 +58,12 @@ func Settle(c state.Channel) (state.Channel, error) {
 	if name == "" {
 		name = "the channel"
 	}
+	if c.Type == Heartbeat {
+		if state.ChannelOfURL(cmp.Or(c.URL, c.OK)) != Webhook {
+			return c, mendable("%s has no url of the web", plain.Line(name))
+		}
+		return c, nil
+	}
 	if c.URL == "" {
 		if !slices.Contains([]string{Desktop, TTY, Email, Exec}, c.Type) {
 			return c, mendable("%s has no url", plain.Line(name))

@@ -28,6 +28,7 @@ type Message struct {
 	Body    string          // at most BodyLimit bytes
 	HTML    bool            // Body is HTML; email sends a text beside it, other channels that text alone
 	To      string          // the recipient, for channels that take one; "" the channel's own
+	Ping    string          // of a heartbeat: PingStart, PingFail, or "" for that all went well
 	Event   json.RawMessage // what a program gets (webhook, exec); nil: an object of id, subject, body, to, html and now
 }
 
@@ -85,6 +86,8 @@ const (
 	Email   = state.ChannelEmail
 	Webhook = state.ChannelWebhook
 	Exec    = state.ChannelExec
+
+	Heartbeat = state.ChannelHeartbeat
 )
 
 // Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email sent successfully to X.").
@@ -135,6 +138,8 @@ func dispatch(ctx context.Context, c state.Channel, m Message, env Env) (string,
 		return sendWebhook(ctx, c, m, env)
 	case Exec:
 		return sendExec(ctx, c, m, env)
+	case Heartbeat:
+		return sendPing(ctx, c, m, env)
 	}
 	return sendService(ctx, c, m, env)
 }

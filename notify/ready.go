@@ -44,7 +44,7 @@ func Target(c state.Channel) string {
 			return plain.Line(c.Command[0]) // its arguments can be secrets
 		}
 	}
-	return Redact(c.URL)
+	return Redact(cmp.Or(c.URL, c.OK))
 }
 
 // Ready says why a channel could not work here and now, as far as can be seen without telling anybody; nil: nothing speaks
@@ -70,7 +70,7 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 		}
 	case Email:
 		return readyEmail(c, env)
-	case Webhook: // Settle has looked at its URL
+	case Webhook, Heartbeat: // Settle has looked at its URL
 	case Exec:
 		if len(c.Command) == 0 {
 			return nil, mendable("channel %s has no command", c.Name)

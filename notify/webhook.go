@@ -45,8 +45,13 @@ func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (stri
 // channelSecrets are the parts of a channel that no text may show.
 func channelSecrets(c state.Channel) []string {
 	list := []string{c.URL, c.Secret, c.Key, c.Password}
-	if u, err := url.Parse(c.URL); err == nil && c.URL != "" {
-		i := slices.Index(Schemes(), state.ChannelOfURL(c.URL))
+	for _, raw := range []string{c.URL, c.Start, c.OK, c.Fail} {
+		u, err := url.Parse(raw)
+		if err != nil || raw == "" {
+			continue
+		}
+		list = append(list, raw)
+		i := slices.Index(Schemes(), state.ChannelOfURL(raw))
 		list = append(list, secretsOf(u, i < 0 || services[i].hosted)...)
 		list = append(list, u.RequestURI(), u.RawQuery, strings.Trim(u.Path, "/"), u.Fragment)
 	}

@@ -8,7 +8,7 @@ const KindBoot = "boot"
 func (t Timing) OfBoots() bool { return t.Kind == KindBoot }
 
 // AtBoot reports whether the task waits for the next boot of the machine.
-func (e Entry) AtBoot() bool { return e.Task.When.OfBoots() && IsUnscheduled(e.Due) }
+func (e *Entry) AtBoot() bool { return e.Task.When.OfBoots() && IsUnscheduled(e.Due) }
 
 // HadBoot reports whether a task of each boot was made in a boot, or has come in it.
 func (e Entry) HadBoot(boot string) bool { return boot == e.Task.When.Boot || boot == e.Tally.Boot }

@@ -11,7 +11,7 @@ import (
 type Channel struct {
 	Name     string   `toml:"-"`
 	Type     string   `toml:"type"`     // desktop, terminal, email, webhook, exec, or the scheme of a service's URL; empty: the URL says
-	URL      string   `toml:"url"`      // of a webhook or a service; it can hold secrets
+	URL      string   `toml:"url"`      // of a webhook, a service or a heartbeat; it can hold secrets
 	To       string   `toml:"to"`       // who is told when the message names nobody
 	From     string   `toml:"from"`     // the sender of email
 	Host     string   `toml:"host"`     // the SMTP server; empty: email goes by Resend
@@ -23,6 +23,9 @@ type Channel struct {
 	TLS      string   `toml:"tls"`      // of SMTP: starttls (the default), tls or none
 	Timeout  string   `toml:"timeout"`  // as ParseTimeout reads it; empty: ChannelTimeout
 	Command  []string `toml:"command"`  // of exec: the program and its arguments, no shell
+	Start    string   `toml:"start"`    // of a heartbeat: the URL that is pinged when a run starts; empty: none, or URL says it
+	OK       string   `toml:"ok"`       // when it has ended well
+	Fail     string   `toml:"fail"`     // when it has not
 
 	// Exposed is the file that holds secrets of this channel and that others may read: the channel is not used.
 	Exposed string `toml:"-"`
@@ -50,6 +53,8 @@ const (
 	ChannelEmail    = "email"
 	ChannelWebhook  = "webhook"
 	ChannelExec     = "exec"
+	// ChannelHeartbeat tells no person: it is pinged for each run, and what is there tells somebody when no ping comes.
+	ChannelHeartbeat = "heartbeat"
 )
 
 // ChannelOfURL is the type of channel that a URL stands for: http and https are a webhook, mailto is email, and any other

@@ -18,6 +18,10 @@ type Config struct {
 		MaxParallel int    `toml:"max_parallel"` // commands at once; default 32
 		// Allow are patterns of the commands that may run (Allows). Nil: all may; empty: none may.
 		Allow []string `toml:"allow"`
+		// Heartbeat is a channel of that type that a runner pings for as long as it is well, every HeartbeatEvery, as ParseSpan reads it;
+		// empty: a minute.
+		Heartbeat      string `toml:"heartbeat"`
+		HeartbeatEvery string `toml:"heartbeat_every"`
 	} `toml:"run"`
 
 	// Limits of what is scheduled, by anybody. Spans are as ParseSpan reads them; empty or 0: no limit.
@@ -52,6 +56,16 @@ type Config struct {
 	} `toml:"notify"`
 
 	Channels map[string]Channel `toml:"channels"` // by name
+}
+
+// Heartbeats are the names of the channels that are heartbeats, in no order.
+func (c Config) Heartbeats() (names []string) {
+	for name, channel := range c.Channels {
+		if channel.Type == ChannelHeartbeat {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // units of sizes, as they are written; the larger ones first.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Ledger says what has happened, line by line.
@@ -62,10 +61,4 @@ func ParsePlace(text string) (Place, error) {
 		return Place{}, fmt.Errorf("%q is no place in the ledger", text)
 	}
 	return p, nil
-}
-
-// Gone is what Prune has dropped of the ledger, all in all: its beginning.
-type Gone struct {
-	Lines int       `toml:"lines"`
-	Until time.Time `toml:"until"` // when the latest of them was written
 }

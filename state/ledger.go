@@ -160,4 +160,8 @@ func OccurrenceID(taskID string, number int) string { return taskID + "/" + strc
 type Output struct {
 	Bytes     int64 `json:"bytes"`
 	Truncated bool  `json:"truncated,omitempty"`
+	Own       int64 `json:"own,omitempty"` // how many of the bytes are answers of ouro-timer itself
 }
+
+// Told reports whether a run wrote something that is to be told: ouro-timer's own answers are none.
+func (o Output) Told() bool { return o.Bytes > o.Own }

@@ -42,6 +42,11 @@ type Stream interface {
 	// its size stands beside the error.
 	Trim(ctx context.Context, head, tail int64) (Output, error)
 
+	// Own notes that n bytes which were written by f are ouro-timer's own answers: a run that wrote
+	// nothing else has nothing to tell. Trim counts them, until Create makes the stream anew. f is
+	// how a process below the run has the stream: false, and nothing is noted, when f leads elsewhere.
+	Own(ctx context.Context, f *os.File, n int64) (bool, error)
+
 	// Drop forgets what is kept. It is no error when nothing is.
 	Drop(ctx context.Context) error
 

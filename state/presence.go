@@ -9,8 +9,8 @@ import (
 type Presence interface {
 	// Attend says that the caller waits for a pending task of type wait, until leave is called or
 	// the process ends, however it does: Entry.Attended. Several may at once. The channel receives,
-	// soon and at least once, after the task is no longer pending at due; it may receive before
-	// that for no reason. ErrNotFound for what is no ID.
+	// soon and at least once, after the task is no longer pending at due, or if it is paused when
+	// this is called, no longer paused; it may receive before that for no reason. ErrNotFound for what is no ID.
 	Attend(ctx context.Context, id string, due time.Time) (changed <-chan struct{}, leave func(), err error)
 
 	// NoteAgents notes the agent processes that a runner keeps; without any, that it keeps none.

@@ -106,14 +106,39 @@ func Resume(now time.Time) Rule {
 		if !d.Waits() {
 			return d, nil, ErrEnded
 		}
-		if d.Phase != Paused {
-			return d, nil, ErrTaken
+		if _, held := d.Task.Wait.Rest(); held || d.Phase != Paused {
+			return d, nil, ErrTaken // what a wait that is held has left, only GoOnWaiting knows to give back
 		}
 		if err := d.checkFree(d.Due, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
 		}
 		d.Phase, d.Resume = Pending, time.Time{}
 		return d, []Line{d.line(EventResumed, now)}, nil
+	}
+}
+
+// HoldWait takes a wait of which so much is left out of the queue: nobody is told of it until GoOnWaiting. ErrTaken when it is not in the queue
+// at the due instant.
+func HoldWait(due time.Time, left time.Duration, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.queued(due) || d.Task.Type() != TypeWait {
+			return d, nil, ErrTaken
+		}
+		d.Task.Wait.Left = max(left, 0).String()
+		d.Task.Revision++
+		return Pause(time.Time{}, now)(d)
+	}
+}
+
+// GoOnWaiting puts a wait that is held back into the queue, at another due instant. ErrTaken when it is not held.
+func GoOnWaiting(due, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if _, held := d.Task.Wait.Rest(); !held || d.Phase != Paused {
+			return d, nil, ErrTaken
+		}
+		d.Task.Wait.Left, d.Due = "", UTC(due)
+		d.Task.Revision++
+		return Resume(now)(d)
 	}
 }
 
@@ -150,7 +175,7 @@ func Remove(now time.Time) Rule {
 	}
 }
 
-// Restore undoes Remove with the due instant given.
+// Restore undoes Remove with the due instant given. A wait that was held is held again.
 func Restore(due, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if d.Phase != Removed {
@@ -160,6 +185,9 @@ func Restore(due, now time.Time) Rule {
 			return d, nil, err
 		}
 		d.Phase, d.Due, d.Gone = Pending, UTC(due), time.Time{}
+		if _, held := d.Task.Wait.Rest(); held {
+			d.Phase = Paused
+		}
 		return d, []Line{d.line(EventRestored, now)}, nil
 	}
 }

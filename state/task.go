@@ -53,11 +53,14 @@ type Task struct {
 // Wait is what a task of type wait remembers of the call that waits. The task is for one instant, also where the call was about a
 // recurrence, and its due instant is what counts.
 type Wait struct {
+	Name string `toml:"name,omitempty"` // what is waited for, in words for people; empty: nobody said
 	Text string `toml:"text,omitempty"` // the time as it was given
 	Kind string `toml:"kind,omitempty"` // what that was: once, interval, cron or rrule
 	// Elapsed says that who waits goes by real time, whatever is done to the clock meanwhile.
-	Elapsed bool     `toml:"elapsed,omitempty"`
-	Again   []string `toml:"again,omitempty"` // the words, after the program's name, that wait for the recurrence's next time
+	Elapsed bool `toml:"elapsed,omitempty"`
+	// Left is how much of a wait that is held was left when that began, as Go writes durations; empty: it is not held. Its due instant says nothing then.
+	Left  string   `toml:"left,omitempty"`
+	Again []string `toml:"again,omitempty"` // the words, after the program's name, that wait for the recurrence's next time
 }
 
 // Timing is a task's schedule in the words it was given, with all that is needed to read them again the same way.
@@ -170,7 +173,7 @@ const (
 )
 
 // Type says what happens at an occurrence: TypeCommand, TypeMessage, TypeAgent or TypeWait.
-func (t Task) Type() string {
+func (t *Task) Type() string {
 	switch {
 	case t.Wait.Kind != "":
 		return TypeWait
@@ -183,8 +186,14 @@ func (t Task) Type() string {
 	return TypeMessage
 }
 
+// Rest is how much of a wait is left that is held; false: it is not.
+func (w Wait) Rest() (time.Duration, bool) {
+	left, _ := time.ParseDuration(w.Left) // what cannot be read is over
+	return max(left, 0), w.Left != ""
+}
+
 // Told reports whether an occurrence of the task is told to somebody, and runs nothing.
-func (t Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWait }
+func (t *Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWait }
 
 // Lineage is the origin that what comes of the task's runs has.
 func (t Task) Lineage() string { return cmp.Or(t.Origin, t.ID) }
@@ -198,7 +207,7 @@ func (t Task) Message() string {
 }
 
 // Recurring reports whether the task can have more than one occurrence.
-func (t Task) Recurring() bool { return t.When.Kind != "once" }
+func (t *Task) Recurring() bool { return t.When.Kind != "once" }
 
 // Summary says in a few words what the task does: its title or description, else its text or its command, cut where it is long. It
 // is what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.

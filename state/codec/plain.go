@@ -241,7 +241,8 @@ func readPlain(text []byte, into any) bool {
 
 // table reads the lines of a table, and the tables in it.
 func (r *plainReader) table(l *layout, v reflect.Value) bool {
-	for _, f := range l.values {
+	for i := range l.values {
+		f := &l.values[i]
 		if !strings.HasPrefix(r.text, f.start) {
 			if !f.omit {
 				return false
@@ -257,6 +258,13 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 			}
 		}
 		value, rest, _ := strings.Cut(line, "\n")
+		if at, ok := field.(*time.Time); ok {
+			if *at, ok = readInstant(value); !ok {
+				return false
+			}
+			r.text = rest
+			continue
+		}
 		if !readValue(field, value) {
 			return false
 		}
@@ -266,7 +274,8 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 		}
 		r.text = rest
 	}
-	for _, t := range l.tables {
+	for i := range l.tables {
+		t := &l.tables[i]
 		if !strings.HasPrefix(r.text, t.start) {
 			continue
 		}
@@ -331,9 +340,6 @@ func readValue(field any, text string) (ok bool) {
 		*v, err = strconv.ParseInt(text, 10, 64)
 	case *uint64: // the library reads no more than an int64
 		*v, err = strconv.ParseUint(text, 10, 63)
-	case *time.Time:
-		*v, err = time.Parse(time.RFC3339Nano, text)
-		return err == nil && strings.HasSuffix(text, "Z")
 	case *[]string:
 		*v, ok = readTexts(text)
 		return ok
@@ -346,6 +352,18 @@ func readValue(field any, text string) (ok bool) {
 		return ok
 	}
 	return err == nil
+}
+
+// readInstant reads an instant as it is written: in UTC, with as many digits as say something. The length, and where the dot is, leave no room for
+// what the library takes beside that: an hour of one digit, a comma.
+func readInstant(text string) (at time.Time, ok bool) {
+	const whole = len("2006-01-02T15:04:05Z")
+	n := len(text)
+	if n < whole || text[n-1] != 'Z' || n > whole && (text[whole-1] != '.' || text[n-2] < '1' || n > len("2006-01-02T15:04:05.999999999Z")) {
+		return at, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return at, err == nil
 }
 
 // readTexts reads a list of strings.

@@ -37,7 +37,14 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 		return nil, nil, fail("saying that somebody waits", err)
 	}
 	watching, stop := context.WithCancel(ctx)
-	return watch.Gone(watching, s.path(queueDir+"/"+n.queue())), sync.OnceFunc(func() {
+	place := s.path(queueDir + "/" + n.queue())
+	if _, err := os.Lstat(place); missing(err) {
+		held := s.path(pausedDir + "/" + n.queue())
+		if _, err := os.Lstat(held); err == nil {
+			place = held
+		}
+	}
+	return watch.Gone(watching, place), sync.OnceFunc(func() {
 		stop()
 		if _, err := os.Lstat(s.path(queueDir + "/" + n.queue())); missing(err) {
 			s.disk.remove(s.path(attending(id))) // nobody asks any more; what stays is swept away

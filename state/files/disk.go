@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -82,8 +83,16 @@ func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return plainfile.SyncFolder(path) }
 
-// sync has the disk take files side by side, at little more than the price of one.
+// sync has the disk take files side by side, at little more than the price of one. Where there are many it is asked to take all that was
+// written to their file system, which is one call in the place of thousands.
 func (osDisk) sync(paths []string) error {
+	if len(paths) > eachMost {
+		left, err := syncAround(paths)
+		if err != nil {
+			return err
+		}
+		paths = left
+	}
 	errs := make([]error, min(len(paths), abreast))
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -96,6 +105,23 @@ func (osDisk) sync(paths []string) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// syncAround has the disk take what was written to the file systems of files, and returns those of which it cannot be known that it did.
+func syncAround(paths []string) (left []string, err error) {
+	var dirs []string
+	for _, p := range paths {
+		if dir := filepath.Dir(p); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	sure, err := plainfile.SyncAround(dirs)
+	for _, p := range paths {
+		if !sure[filepath.Dir(p)] {
+			left = append(left, p)
+		}
+	}
+	return left, err
 }
 
 func syncFile(path string) error {
@@ -112,8 +138,12 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// abreast is how many files the disk is given at a time.
-const abreast = 16
+const (
+	// abreast is how many files the disk is given at a time.
+	abreast = 16
+	// eachMost is how many are waited for one by one.
+	eachMost = 100
+)
 
 // fresh is a name for a new file beside path, ignored by every reader. Only writers that hold the state lock make them, so
 // whoever holds it may remove those it finds.

@@ -79,7 +79,16 @@ func (t *tx) doc(c state.Change) (*stored, error) {
 	case d != nil:
 		return d, nil
 	}
-	f, err := t.find(c)
+	if !c.Due.IsZero() { // most often it is there
+		n, err := nameOf(c.ID, c.Due)
+		if err != nil {
+			return nil, err
+		}
+		if d, err := t.read(found{n, queueDir}); !errors.Is(err, state.ErrNotFound) {
+			return d, err
+		}
+	}
+	f, err := t.find(c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,23 +99,14 @@ func (t *tx) doc(c state.Change) (*stored, error) {
 var errPart = errors.New("only a claim of the task was read")
 
 // find finds the file of a task.
-func (t *tx) find(c state.Change) (found, error) {
-	if !c.Due.IsZero() {
-		n, err := nameOf(c.ID, c.Due)
-		if err != nil {
-			return found{}, err
-		}
-		if _, err := os.Lstat(t.path(queueDir + "/" + n.queue())); err == nil {
-			return found{n, queueDir}, nil
-		}
-	}
+func (t *tx) find(id string) (found, error) {
 	var files []found
 	if t.byTask == nil && len(t.docs) == 0 { // one task is looked for; of many it is quicker to know all names
-		all, err := t.list(everything, c.ID)
+		all, err := t.list(everything, id)
 		if err != nil {
 			return found{}, err
 		}
-		files = all.byTask()[c.ID]
+		files = all.byTask()[id]
 	} else {
 		if t.byTask == nil {
 			all, err := t.list(everything, "")
@@ -115,7 +115,7 @@ func (t *tx) find(c state.Change) (found, error) {
 			}
 			t.byTask = all.byTask()
 		}
-		files = t.byTask[c.ID]
+		files = t.byTask[id]
 	}
 	if len(files) == 0 {
 		return found{}, state.ErrNotFound
@@ -128,7 +128,7 @@ func (t *tx) find(c state.Change) (found, error) {
 func (t *tx) read(f found) (*stored, error) {
 	d := &stored{at: f}
 	var err error
-	if d.raw, err = readOwn(nil, t.path(f.place()), state.TaskLimit); err != nil {
+	if d.raw, err = readOwn(t.path(f.place()), state.TaskLimit); err != nil {
 		if missing(err) {
 			return nil, state.ErrNotFound
 		}
@@ -297,7 +297,11 @@ func (t *tx) collectOne(d *stored) error {
 		if err != nil {
 			return err
 		}
-		t.put(tallyPlace(id), data, d.tally)
+		if d.tally == nil {
+			t.make(tallyPlace(id), data) // who reads it half made counts the ledger
+		} else {
+			t.put(tallyPlace(id), data, d.tally)
+		}
 	}
 	return nil
 }

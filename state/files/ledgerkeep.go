@@ -36,7 +36,7 @@ func (s *Store) readGone() (g gone, err error) {
 	if err != nil {
 		return gone{}, fmt.Errorf("%s: %w", s.path(goneFile), err)
 	}
-	g.Until = state.UTC(g.Until)
+	g.Until, g.To = state.UTC(g.Until), state.Place{Part: g.Part, Offset: g.Offset}
 	return g, nil
 }
 
@@ -181,11 +181,12 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	case g.Part > d.number:
 		counted = f.Size
 	}
-	lines, until, upTo, err := f.Count(counted, d.upTo)
+	lines, until, sums, upTo, err := f.Count(counted, d.upTo)
 	if err != nil {
 		return err
 	}
 	g.Lines += lines
+	g.Sums.Add(sums)
 	if until.After(g.Until) {
 		g.Until = until
 	}

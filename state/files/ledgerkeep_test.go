@@ -231,3 +231,48 @@ func TestPlacesOfACutLedger(t *testing.T) {
 		t.Errorf("%d lines, %v %v", n, problems, err)
 	}
 }
+
+// TestDroppedIsAddedUp: what was dropped and what is left add up to what there was, wherever the ledger was cut, and the place where it
+// begins since is known.
+func TestDroppedIsAddedUp(t *testing.T) {
+	for name, part := range map[string]int64{"one file": 1 << 20, "many": 900} {
+		t.Run(name, func(t *testing.T) {
+			s := lazy(t, filepath.Join(t.TempDir(), "state"), nil)
+			s.partMost = part
+			e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+			due := day0
+			for i := range 40 {
+				r := must[state.Record](t)(s.Claim(ctx, e.Task.ID, due, due.AddDate(0, 0, 1), state.Ident{}, due))
+				end := due.Add(time.Duration(i) * time.Second)
+				if err := s.End(ctx, r, state.Line{At: end, Outcome: []state.Outcome{state.OK, state.Failed, state.TimedOut}[i%3], Started: &due, Ended: &end, ExitCode: new(i), Late: float64(i)}); err != nil {
+					t.Fatal(err)
+				}
+				due = due.AddDate(0, 0, 1)
+			}
+			sums := func() (all state.Sums) {
+				g, _, err := s.Gone(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = g.Sums
+				if _, problems, err := s.After(ctx, "", g.To, func(l state.Line) bool { all.Count(l); return true }); err != nil || len(problems) > 0 {
+					t.Fatal(err, problems)
+				}
+				return all
+			}
+			want := sums()
+			if want.Occurrences != (state.Outcomes{OK: 14, Failed: 13, TimedOut: 13}) || want.Late.Sum != 780 || want.Took.Sum != 780 {
+				t.Fatalf("%+v", want)
+			}
+			for size := ledgerSize(t, s); size > 2000; size -= 1500 {
+				p := must[state.Pruned](t)(s.Prune(ctx, state.Keep{Ledger: size}, due))
+				if got := sums(); got != want {
+					t.Fatalf("with at most %d bytes, %+v: %+v, not %+v", size, p, got, want)
+				}
+			}
+			if g, _, _ := s.Gone(ctx); g.Lines < 20 || g.Sums.Occurrences.OK == 0 {
+				t.Errorf("only %+v were dropped", g)
+			}
+		})
+	}
+}

@@ -3,12 +3,14 @@ package files
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // listing is the tasks of some phases as they were listed, to be read by many at once.
@@ -19,6 +21,7 @@ type listing struct {
 	tasks   []listed
 	open    map[string][]name
 	tallied func() (map[string]bool, error)
+	folders map[string]func() *os.File // of taskDirs, opened when a file in them is read; nil where one cannot be
 
 	mu    sync.Mutex
 	moved *names             // listed anew, once a file was not there any more
@@ -37,7 +40,13 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		win, losers := s.winner(files)
 		wins[id], problems = win, append(problems, losers...)
 	}
-	l := &listing{Store: s, ctx: ctx, phases: phases, open: all.open, tallied: sync.OnceValues(s.tallied)}
+	l := &listing{Store: s, ctx: ctx, phases: phases, open: all.open, tallied: sync.OnceValues(s.tallied), folders: map[string]func() *os.File{}}
+	for _, dir := range taskDirs {
+		l.folders[dir] = sync.OnceValue(func() *os.File {
+			folder, _ := plainfile.Folder(s.path(dir)) // who reads is told by the path
+			return folder
+		})
+	}
 	l.tasks = slices.DeleteFunc(all.tasks, func(t listed) bool {
 		f := t.found()
 		win, several := wins[f.id]
@@ -81,7 +90,7 @@ func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err err
 		}
 	}
 	for range roundsMost {
-		problems, err = l.Store.read(f, open, e)
+		problems, err = l.Store.read(f, l.folders[f.dir](), open, e)
 		if err == nil && (tallied == nil || tallied[f.id]) {
 			e.Tally, err = l.readTally(f.id)
 		}

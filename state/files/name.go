@@ -55,8 +55,10 @@ func (n name) record() string { return n.id + "." + n.due + suffix }
 
 // time is the due instant in UTC.
 func (n name) time() time.Time {
-	t, _ := parseStamp(n.due)
-	return t
+	if n.due == "" {
+		return time.Time{}
+	}
+	return readStamp(n.due)
 }
 
 // parseName reads the name of a task's file. Everything that is not exactly one is somebody else's.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,16 +18,16 @@ import (
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
 // with state.ErrUnusable: it would be run in this user's name.
 func (s *Store) readTask(place, id string) (t state.Task, err error) {
-	_, err = s.readInto(&t, place, id)
+	_, err = readInto(nil, s.path(place), id, &t)
 	return t, err
 }
 
-// readInto is readTask into a task that is there. It returns the keys that this version does not know.
-func (s *Store) readInto(t *state.Task, place, id string) (unknown map[string]any, err error) {
-	path := s.path(place)
+// readInto is readTask of a file in an open folder, or by its path where that is nil, into a task that is there. It returns the keys that this
+// version does not know.
+func readInto(folder *os.File, file, id string, t *state.Task) (unknown map[string]any, err error) {
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
-	data, err := readOwn(*room, path, state.TaskLimit)
+	data, err := readOwnIn(folder, file, *room, state.TaskLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (s *Store) readInto(t *state.Task, place, id string) (unknown map[string]an
 		*room = data
 	}
 	if unknown, err = taskIn(data, id, t); err != nil {
-		return nil, &fileError{path, err}
+		return nil, &fileError{pathIn(folder, file), err}
 	}
 	return unknown, nil
 }
@@ -132,10 +133,15 @@ func (s *Store) attend(e *state.Entry) {
 	}
 }
 
-// read reads what there is to know about a task into e, but for its tally, and returns what of its open claims could not be read.
-func (s *Store) read(f found, open []name, e *state.Entry) (problems []state.Problem, err error) {
+// read reads what there is to know about a task into e, but for its tally, and returns what of its open claims could not be read. Its folder may be
+// open, else it is nil.
+func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (problems []state.Problem, err error) {
 	*e = state.Entry{Due: f.time(), Phase: f.phase(len(open) > 0)}
-	unknown, err := s.readInto(&e.Task, f.place(), f.id)
+	file := f.file()
+	if folder == nil {
+		file = s.path(f.dir + "/" + file)
+	}
+	unknown, err := readInto(folder, file, f.id, &e.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +154,10 @@ func (s *Store) read(f found, open []name, e *state.Entry) (problems []state.Pro
 		}
 	}
 	s.attend(e)
-	return append(problems, s.unknownIn(s.path(f.place()), unknown)...), nil
+	if len(unknown) > 0 {
+		problems = append(problems, s.unknownIn(s.path(f.place()), unknown)...)
+	}
+	return problems, nil
 }
 
 // problem is what a reader says about a file that it could not read.
@@ -213,7 +222,7 @@ func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, er
 	for id, files := range groups {
 		win, _ := s.winner(files)
 		var e state.Entry
-		if _, err = s.read(win, all.open[id], &e); err == nil {
+		if _, err = s.read(win, nil, all.open[id], &e); err == nil {
 			e.Tally, err = s.readTally(id)
 		}
 		if missing(err) {

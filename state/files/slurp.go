@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
@@ -40,16 +41,40 @@ func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 }
 
 // readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
-func readFile(path string, limit int64) ([]byte, error) { return slurp(nil, path, limit, nil) }
-
-// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's. It reads into the room
-// there is, if it is enough.
-func readOwn(room []byte, path string, limit int64) ([]byte, error) {
-	return slurp(room, path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
+func readFile(path string, limit int64) ([]byte, error) {
+	data, err := plainfile.Read(path, limit, nil)
+	return slurped(data, path, limit, err)
 }
 
-func slurp(room []byte, path string, limit int64, check func(int, os.FileMode) error) ([]byte, error) {
-	data, err := plainfile.ReadInto(room, path, limit, check)
+// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
+func readOwn(path string, limit int64) ([]byte, error) {
+	data, err := plainfile.Read(path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
+	return slurped(data, path, limit, err)
+}
+
+// pathIn is the path of a file in an open folder; of one that is named by its path the folder is nil.
+func pathIn(folder *os.File, name string) string {
+	if folder == nil {
+		return name
+	}
+	return filepath.Join(folder.Name(), name)
+}
+
+// readOwnIn is readOwn of a file in an open folder, into the room there is, if it is enough.
+func readOwnIn(folder *os.File, name string, room []byte, limit int64) ([]byte, error) {
+	data, err := plainfile.ReadInto(room, folder, name, limit, func(uid int, mode os.FileMode) error {
+		if guard.File(name, uid, mode) == nil {
+			return nil
+		}
+		return guard.File(pathIn(folder, name), uid, mode)
+	})
+	if err != nil {
+		return slurped(data, pathIn(folder, name), limit, err)
+	}
+	return data, nil
+}
+
+func slurped(data []byte, path string, limit int64, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, errOdd):
 		return nil, &fileError{path, errOdd}

@@ -475,7 +475,8 @@ func (t *tx) put(place string, data, old []byte) {
 	t.ops = append(t.ops, o)
 }
 
-// make collects the content of a new file in a folder of which nobody reads a name without the state lock: that of tasks, and of open records.
+// make collects the content of a new file that nobody goes by while it is half made: tasks and open records are found by names that are listed
+// under the state lock, and of a tally the ledger has everything.
 func (t *tx) make(place string, data []byte) {
 	t.ops = append(t.ops, op{kind: opPut, place: place, data: data, new: true})
 }

@@ -117,7 +117,7 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.tasks[id]
-	if e == nil || e.Phase != state.Pending || !e.Due.Equal(due) {
+	if e == nil || e.Phase != state.Pending && e.Phase != state.Paused || !e.Due.Equal(due) {
 		signal(s.watchers) // it is no longer what the caller thinks
 	}
 	if e == nil {

@@ -34,6 +34,9 @@ func (p File) Create(context.Context) (*os.File, error) {
 }
 
 func (p File) create() (*os.File, error) {
+	if err := p.disown(); err != nil {
+		return nil, err
+	}
 	return plainfile.OpenIn(string(p), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 }
 
@@ -68,12 +71,13 @@ func (r reader) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Drop removes the file, if it is there.
+// Drop removes the file, if it is there, and what is noted beside it.
 func (p File) Drop(context.Context) error {
-	if err := os.Remove(string(p)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Remove(string(p))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return nil
+	return errors.Join(err, p.disown())
 }
 
 // Where is the path.
@@ -99,6 +103,9 @@ func (None) Trim(_ context.Context, _, _ int64) (state.Output, error) {
 	return state.Output{}, fs.ErrNotExist
 }
 
+// Own has nothing to note.
+func (None) Own(context.Context, *os.File, int64) (bool, error) { return false, nil }
+
 // Drop has nothing to do.
 func (None) Drop(context.Context) error { return nil }
 
@@ -119,6 +126,9 @@ func (p File) Trim(_ context.Context, head, tail int64) (state.Output, error) {
 		if info, err := os.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
 			out.Bytes = info.Size()
 		}
+	}
+	if out.Bytes > 0 {
+		out.Own = p.owned()
 	}
 	return out, err
 }

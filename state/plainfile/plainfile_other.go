@@ -5,6 +5,7 @@ package plainfile
 import (
 	"errors"
 	"os"
+	"path/filepath"
 )
 
 // OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. What was looked at and what is
@@ -36,11 +37,15 @@ func SyncAll() {}
 // Read reads a plain file that is not larger than limit. Who may do what with it is not told by
 // modes here, so check is not asked.
 func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
-	return ReadInto(nil, path, limit, check)
+	return ReadInto(nil, nil, path, limit, check)
 }
 
-// ReadInto is Read into the room there is, if it is enough.
-func ReadInto(room []byte, path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
+// ReadInto is Read into the room there is, if it is enough, of a file by its name in an open folder; nil: by its path.
+func ReadInto(room []byte, folder *os.File, name string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
+	path := name
+	if folder != nil {
+		path = filepath.Join(folder.Name(), name)
+	}
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err

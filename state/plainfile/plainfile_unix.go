@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,13 +14,24 @@ import (
 
 // open opens a plain file and looks at it. It asks the system for two things.
 func open(path string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, err error) {
-	fail := func(doing string, err error) error { return &os.PathError{Op: doing, Path: path, Err: err} }
+	return openIn(nil, path, flags, mode)
+}
+
+// openIn is open of a file by its name in an open folder; nil: by its path.
+func openIn(folder *os.File, name string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, err error) {
+	from := unix.AT_FDCWD
+	path := func() string { return name }
+	if folder != nil {
+		from = int(folder.Fd())
+		path = func() string { return filepath.Join(folder.Name(), name) }
+	}
+	fail := func(doing string, err error) error { return &os.PathError{Op: doing, Path: path(), Err: err} }
 	// A pipe would block without O_NONBLOCK; a plain file is the same with it.
 	flags |= syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
-	fd, err = again(func() (int, error) { return syscall.Open(path, flags, uint32(mode.Perm())) })
+	fd, err = again(func() (int, error) { return unix.Openat(from, name, flags, uint32(mode.Perm())) })
 	if err != nil {
 		if err = fail("open", err); !errors.Is(err, os.ErrNotExist) {
-			err = odd(path, err)
+			err = odd(path(), err)
 		}
 		return -1, is, err
 	}
@@ -86,14 +98,14 @@ func SyncAll() { unix.Sync() }
 // Read reads a plain file that is not larger than limit. check, unless it is nil, is told first
 // whose it is and who may do what with it.
 func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
-	return ReadInto(nil, path, limit, check)
+	return ReadInto(nil, nil, path, limit, check)
 }
 
-// ReadInto is Read into the room there is, if it is enough.
+// ReadInto is Read into the room there is, if it is enough, of a file by its name in an open folder; nil: by its path.
 //
-// It asks the system for four things, and os for ten: a list reads thousands of files.
-func ReadInto(room []byte, path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
-	fd, is, err := open(path, os.O_RDONLY, 0)
+// It asks the system for four things, and os for ten: a list reads thousands of files, and the way to their folder is gone once.
+func ReadInto(room []byte, folder *os.File, name string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
+	fd, is, err := openIn(folder, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +119,7 @@ func ReadInto(room []byte, path string, limit int64, check func(uid int, mode os
 		return again(func() (int, error) { return syscall.Read(fd, into) })
 	})
 	if err != nil && !errors.Is(err, ErrLarge) {
-		err = &os.PathError{Op: "read", Path: path, Err: err}
+		err = &os.PathError{Op: "read", Path: name, Err: err}
 	}
 	return data, err
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net/mail"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 )
 
 // channelTypes are those that are not the scheme of a service; a channel of such a name has that type unless it says otherwise.
-var channelTypes = []string{state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec}
+var channelTypes = []string{state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec, state.ChannelHeartbeat}
 
 // anyService stands for all types that are the scheme of a service.
 const anyService = "a service"
@@ -30,7 +31,7 @@ type channelSetting struct {
 // channelSettings are all keys of a channel, in the order of docs/config.md.
 var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "type", Kind: kindString}},
-	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, anyService}, secret: true},
+	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, state.ChannelHeartbeat, anyService}, secret: true},
 	{Entry: Entry{Key: "to", Kind: kindString}, types: []string{state.ChannelEmail, state.ChannelTerminal, state.ChannelWebhook, state.ChannelExec}},
 	{Entry: Entry{Key: "from", Kind: kindString, check: checkAddress("from")}, types: []string{state.ChannelEmail}},
 	{Entry: Entry{Key: "host", Kind: kindString, check: checkHost}, types: []string{state.ChannelEmail}},
@@ -42,6 +43,9 @@ var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("tls", "starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
 	{Entry: Entry{Key: "timeout", Kind: kindString, Default: `"30s"`, check: checkTimeout}},
 	{Entry: Entry{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
+	{Entry: Entry{Key: "start", Kind: kindString, check: checkPing("start")}, types: []string{state.ChannelHeartbeat}, secret: true},
+	{Entry: Entry{Key: "ok", Kind: kindString, check: checkPing("ok")}, types: []string{state.ChannelHeartbeat}, secret: true},
+	{Entry: Entry{Key: "fail", Kind: kindString, check: checkPing("fail")}, types: []string{state.ChannelHeartbeat}, secret: true},
 }
 
 // isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks at the front.
@@ -106,6 +110,9 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 		r.Lines[channelsTable+"."+name] = lineOf(codec.Key{channelsTable, name})
 		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
 		byURL := state.ChannelOfURL(c.URL)
+		if kind := cmp.Or(c.Type, typeOfKeys(given)); byURL == state.ChannelWebhook && (kind == state.ChannelHeartbeat || kind == "" && name == state.ChannelHeartbeat) {
+			c.Type, byURL = state.ChannelHeartbeat, ""
+		}
 		switch {
 		case c.Type != "":
 		case byURL != "":
@@ -155,6 +162,29 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 				"notify.default names %q, and there is no such channel", name)
 		}
 	}
+	r.fillHeartbeat(lineOf, broken)
+}
+
+// fillHeartbeat finishes what names a heartbeat: run.heartbeat names one, and notify.default none, which would be pinged by every task.
+func (r *Reading) fillHeartbeat(lineOf func(codec.Key) int, broken map[string]bool) {
+	say := func(key codec.Key, hint, format string, a ...any) {
+		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
+	}
+	name := r.Config.Run.Heartbeat
+	if c, ok := r.Config.Channels[name]; name != "" && !broken[name] && (!ok || c.Type != state.ChannelHeartbeat) {
+		word := "the name of a channel"
+		if isChannelName(name) {
+			word = fmt.Sprintf("%q", name)
+		}
+		say(codec.Key{"run", "heartbeat"}, `write [channels.NAME] with type = "heartbeat" and its url, and NAME here`, "run.heartbeat is %s, and there is no heartbeat of that name", word)
+		r.Config.Run.Heartbeat = ""
+	}
+	beats := r.Config.Heartbeats()
+	for _, word := range r.Config.Notify.Default {
+		if slices.Contains(beats, word) {
+			say(codec.Key{"notify", "default"}, "give it to the task that it watches: --notify "+word, "notify.default names %q, a heartbeat, which every task would ping", word)
+		}
+	}
 }
 
 // typeOfKeys is the type that a channel has by keys which mean something for no other, such as command or host; empty: there are none, or
@@ -193,6 +223,12 @@ func (r *Reading) fits(c state.Channel, at codec.Key, given func(string) bool, s
 	switch {
 	case kind == state.ChannelWebhook && c.URL == "":
 		say(at, `add url = "https://…"`, "channel %s has no url", c.Name)
+	case kind == state.ChannelHeartbeat && c.URL == "" && c.OK == "":
+		say(at, `add url = "https://…", to which /start and /fail are appended, or ok, and perhaps start and fail`, "channel %s has no url", c.Name)
+	case kind == state.ChannelHeartbeat && c.URL != "" && (c.OK != "" || c.Start != "" || c.Fail != ""):
+		say(at, "leave out one of them: to url /start and /fail are appended", "channel %s has a url and one of start, ok, fail", c.Name)
+	case kind == state.ChannelHeartbeat && state.ChannelOfURL(cmp.Or(c.URL, c.OK)) != state.ChannelWebhook:
+		say(at, `write it as in "https://hc-ping.com/…"`, "channel %s is of type %q, which takes a URL of the web", c.Name, kind)
 	case kind == state.ChannelExec && len(c.Command) == 0:
 		say(at, `add command = ["program", "argument"]`, "channel %s has no command", c.Name)
 	case c.Host != "" && given("key"):
@@ -241,6 +277,17 @@ func checkURL(value any) (problem, hint string) {
 		return "url takes a URL with a host", `write it as in "https://host/path"`
 	}
 	return "", ""
+}
+
+// checkPing never quotes what can hold a secret, either.
+func checkPing(key string) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		text, _ := value.(string)
+		if u, err := url.Parse(text); err != nil || u.Host == "" || state.ChannelOfURL(text) != state.ChannelWebhook || strings.ContainsFunc(text, unicode.IsControl) {
+			return key + " takes a URL of the web", `write it as in "https://host/path"`
+		}
+		return "", ""
+	}
 }
 
 func checkHost(value any) (problem, hint string) {

@@ -77,6 +77,7 @@ func TestTypeOfKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		"command = [\"tell\"]": "exec", "host = \"smtp.example.org\"": "email", "key = \"re_1\"": "email", "from = \"a@example.org\"": "email",
 		"command = [\"tell\"]\nto = \"bob\"\ntimeout = \"1m\"": "exec", "url = \"https://example.org\"\nsecret = \"x\"": "webhook",
+		"ok = \"https://example.org/x\"": "heartbeat", "type = \"heartbeat\"\nurl = \"https://example.org/x\"": "heartbeat",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[channels.a]\n"+text), 0o600); err != nil {
 			t.Fatal(err)
@@ -103,6 +104,19 @@ func TestChannelsRefused(t *testing.T) {
 		{"[channels.a]\nhost = \"h\"\ncommand = [\"x\"]", 1, "channel a has no type, and nothing in it that says one"},
 		{"[channels.a]\nsecret = \"hunter2\"", 1, "channel a has no url"},
 		{"[channels.desktop]\ncommand = [\"x\"]", 2, `channel desktop is of type "desktop", which takes no command`},
+		{"[channels.a]\ntype = \"heartbeat\"", 1, `channel a has no url; add url = "https://…", to which /start and /fail are appended, or ok`},
+		{"[channels.a]\ntype = \"heartbeat\"\nstart = \"https://hunter2/x\"", 1, "channel a has no url"},
+		{"[channels.a]\nok = \"hunter2\"", 2, "ok takes a URL of the web"},
+		{"[channels.a]\nok = \"https://x/y\"\nurl = \"https://x/y\"", 1, "channel a has a url and one of start, ok, fail"},
+		{"[channels.a]\ntype = \"heartbeat\"\nurl = \"slack://hunter2\"", 2, "channel a has type \"heartbeat\", and a url of type \"slack\""},
+		{"[channels.a]\ntype = \"heartbeat\"\nurl = \"https://x/y\"\nto = \"bob\"", 4, `type "heartbeat", which takes no to`},
+		{"[channels.a]\ntype = \"webhook\"\nurl = \"https://x/y\"\nok = \"https://x/y\"", 4, `type "webhook", which takes no ok`},
+		{"[run]\nheartbeat = \"a\"", 2, `run.heartbeat is "a", and there is no heartbeat of that name`},
+		{"[run]\nheartbeat = \"https://hunter2/x\"", 2, "run.heartbeat is the name of a channel, and there is no heartbeat of that name"},
+		{"[run]\nheartbeat = \"a\"\n[channels.a]\nurl = \"https://x/y\"", 2, "there is no heartbeat of that name"},
+		{"[run]\nheartbeat_every = \"1s\"", 2, "run.heartbeat_every must be 10s to 24h"},
+		{"[run]\nheartbeat_every = \"soon\"", 2, "run.heartbeat_every takes a span of time"},
+		{"[notify]\ndefault = [\"a\"]\n[channels.a]\nok = \"https://x/y\"", 2, `notify.default names "a", a heartbeat, which every task would ping; give it to the task that it watches: --notify a`},
 		{"[channels.a]\ntype = \"mail\"", 2, `did you mean "email"?`},
 		{"[channels.a]\ntype = \"slack\"", 2, "channel a has a type that needs a url, and no url"},
 		{"[channels.a]\ntype = \"email\"\nurl = \"https://x/y\"", 2, `type "email", and a url of type "webhook"`},

@@ -40,6 +40,8 @@ func entries() []Entry {
 		{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
 		{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
 		{Key: "run.allow", Kind: kindArray, check: checkPatterns},
+		{Key: "run.heartbeat", Kind: kindString},
+		{Key: "run.heartbeat_every", Kind: kindString, Default: `"1m"`, check: checkHeartbeatEvery},
 		{Key: "limits", Kind: kindTable},
 		{Key: "limits.min_delay", Kind: kindString, check: checkSpan("limits.min_delay", "30s")},
 		{Key: "limits.max_delay", Kind: kindString, check: checkSpan("limits.max_delay", "7d")},
@@ -146,6 +148,19 @@ func checkGiveUp(value any) (problem, hint string) {
 		return key + " takes a span of time", hinted
 	case d < time.Minute || d > 30*24*time.Hour:
 		return key + " must be 1m to 30d", hinted
+	}
+	return "", ""
+}
+
+// checkHeartbeatEvery refuses what is no span of time, and one that services would not take or nobody would wait for.
+func checkHeartbeatEvery(value any) (problem, hint string) {
+	const key, hinted = "run.heartbeat_every", `write it as in "1m" or "5m"`
+	text, _ := value.(string)
+	switch d, err := state.ParseSpan(text); {
+	case err != nil || text == "":
+		return key + " takes a span of time", hinted
+	case d < 10*time.Second || d > 24*time.Hour:
+		return key + " must be 10s to 24h", hinted
 	}
 	return "", ""
 }

@@ -99,3 +99,58 @@ func testAttend(t *testing.T, b *bench) {
 	_, _, err := b.a.Attend(b.ctx, "nothing", hour(1))
 	b.is("attending what is no task", err, state.ErrNotFound)
 }
+
+// testHold: a wait that is held keeps what is left, and nobody is told of it until it goes on, which whoever waits hears.
+func testHold(t *testing.T, b *bench) {
+	id := b.add(waits("tea"), hour(1)).Task.ID
+	change := func(rule state.Rule) (state.Entry, error) {
+		answer := b.a.Change(b.ctx, state.Change{ID: id, Rule: rule, Now: hour(0)})[0]
+		return answer.Doc.Entry(), answer.Err
+	}
+	_, err := change(state.HoldWait(hour(2), time.Minute, hour(0)))
+	b.is("held, due at another time than thought", err, state.ErrTaken)
+	_, err = change(state.GoOnWaiting(hour(2), hour(0)))
+	b.is("going on, not held", err, state.ErrTaken)
+	changed, leave, err := b.b.Attend(b.ctx, id, hour(1))
+	b.is("attending", err, nil)
+	if _, err := change(state.HoldWait(hour(1), 90*time.Second, hour(0))); err != nil {
+		t.Fatal(err)
+	}
+	heard := func(what string) {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second):
+			t.Errorf("nothing was heard of %s", what)
+		}
+	}
+	heard("a pause")
+	leave()
+	e := b.find(id)
+	if left, held := e.Task.Wait.Rest(); !held || left != 90*time.Second || e.Phase != state.Paused || !e.Held {
+		t.Errorf("held as %+v", e)
+	}
+	if due, _, err := dueBy(b.ctx, b.b, hour(9), 0); err != nil || len(due) > 0 {
+		t.Errorf("due while it is held: %v %v", due, err)
+	}
+	_, err = b.b.Resume(b.ctx, id, hour(0))
+	b.is("resumed as other tasks are", err, state.ErrTaken)
+	if _, err := b.b.Remove(b.ctx, id, hour(0)); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := b.b.Restore(b.ctx, id, hour(1), hour(2)); err != nil || !e.Held {
+		t.Errorf("restored: %+v %v", e, err)
+	}
+	if changed, leave, err = b.b.Attend(b.ctx, id, hour(1)); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := change(state.GoOnWaiting(hour(3), hour(2))); err != nil || e.Held || !e.Due.Equal(hour(3)) || e.Task.Wait.Left != "" {
+		t.Errorf("going on: %+v %v", e, err)
+	}
+	heard("its going on")
+	leave()
+	if l := b.log(id)[0]; l.Event != state.EventResumed || !l.Due.Equal(hour(3)) {
+		t.Errorf("logged as %+v", l)
+	}
+	b.end(b.claim(id, hour(3), time.Time{}), state.OK)
+}

@@ -120,6 +120,46 @@ func testTrim(t *testing.T, b *bench) {
 	}
 }
 
+// testOurs: what ouro-timer itself wrote is counted apart, of this attempt alone, by whichever store of the same state.
+func testOurs(t *testing.T, b *bench) {
+	id := b.add(oneShot("n"), hour(1)).Task.ID
+	number := b.claim(id, hour(1), time.Time{}).Number
+	out, errs := b.a.Output(id, number)
+	theirs, _ := b.b.Output(id, number)
+	b.write(errs, "x")
+	f, err := out.Create(b.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	own := func(s state.Stream, n int64, want bool) {
+		t.Helper()
+		if got, err := s.Own(b.ctx, f, n); got != want || err != nil {
+			t.Errorf("it is %v, %v that %d bytes are noted", got, err, n)
+		}
+	}
+	trimmed := func(want state.Output) {
+		t.Helper()
+		for range 2 {
+			if got, err := out.Trim(b.ctx, 1000, 1000); got != want || err != nil {
+				t.Errorf("trimmed is %+v, %v, want %+v", got, err, want)
+			}
+		}
+	}
+	own(out, 3, true) // nothing has come of it yet
+	trimmed(state.Output{})
+	f.WriteString("one two")
+	own(theirs, 2, true)
+	own(errs, 1, false) // f leads elsewhere
+	trimmed(state.Output{Bytes: 7, Own: 5})
+	b.write(out, "again")
+	trimmed(state.Output{Bytes: 5})
+	own(out, 1, true)
+	trimmed(state.Output{Bytes: 5, Own: 1})
+	b.is("drop", out.Drop(b.ctx), nil)
+	own(out, 1, false)
+}
+
 func testScratch(t *testing.T, b *bench) {
 	f, err := b.a.Scratch("echo one\n")
 	if err != nil {

@@ -70,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"watching the ledger tells", testWatchLog},
 		{"output is written, read and dropped", testOutput},
 		{"output is trimmed", testTrim},
+		{"our own answers are counted apart", testOurs},
 		{"a script has a file", testScratch},
 		{"what is old is forgotten", testPrune},
 		{"ends make mail once", testMail},
@@ -86,6 +87,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"a cancelled context ends the call", testCancelled},
 		{"writers at once lose nothing", testWriters},
 		{"who waits is seen, and hears the end", testAttend},
+		{"a wait is held, and goes on with what is left", testHold},
 		{"agents are noted", testAgents},
 		{"nothing is set aside that can be read", testSetAside},
 	} {

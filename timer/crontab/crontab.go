@@ -204,31 +204,64 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 	return "", ""
 }
 
-// parted is a command and its standard input: the first % that no backslash escapes ends the command, and those after it end lines.
+// parted is a command and its standard input, by the loops of cron: the first % that no backslash escapes ends the command, and those after
+// it end lines. A backslash that escapes no % stays; in the input it escapes the next one only when that is a %.
 func parted(text string) (command, input string) {
 	var b strings.Builder
-	ended := false
+	escaped, rest := false, ""
 	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && i+1 < len(text):
-			if i++; text[i] != '%' {
-				b.WriteByte('\\')
+		c := text[i]
+		if !escaped && c == '%' {
+			if rest = text[i+1:]; rest == "" {
+				return b.String(), ""
 			}
-			b.WriteByte(text[i])
-		case text[i] == '%' && !ended:
-			command, ended = b.String(), true
-			b.Reset()
-		case text[i] == '%':
-			b.WriteByte('\n')
-		default:
-			b.WriteByte(text[i])
+			break
+		}
+		if escaped && c != '%' {
+			b.WriteByte('\\')
+		}
+		if escaped || c != '\\' {
+			b.WriteByte(c)
+		}
+		escaped = !escaped && c == '\\'
+	}
+	if escaped {
+		b.WriteByte('\\')
+	}
+	command = b.String()
+	b.Reset()
+	escaped = false
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
+		if escaped && c != '%' {
+			b.WriteByte('\\')
+		} else if !escaped && c == '%' {
+			c = '\n'
+		}
+		if escaped = c == '\\'; !escaped {
+			b.WriteByte(c)
 		}
 	}
-	if !ended {
-		return b.String(), ""
+	if escaped {
+		b.WriteByte('\\')
 	}
 	if input = b.String(); input != "" && !strings.HasSuffix(input, "\n") {
 		input += "\n"
 	}
 	return command, input
+}
+
+// Joined is what a table has for a command and its standard input, which ends a line; false when no table can say it: one with a backslash in
+// front of a %, or of the end of a line of the input.
+func Joined(command, input string) (text string, ok bool) {
+	text = strings.ReplaceAll(command, "%", `\%`)
+	if input != "" {
+		lines := input
+		if less := strings.TrimSuffix(input, "\n"); less != "" && !strings.HasSuffix(less, "\n") {
+			lines = less
+		}
+		text += "%" + strings.NewReplacer("%", `\%`, "\n", "%").Replace(lines)
+	}
+	c, in := parted(text)
+	return text, c == command && in == input && !strings.Contains(text, "\n")
 }

@@ -217,6 +217,33 @@ func TestOtherZone(t *testing.T) {
 	}
 }
 
+// TestOtherZoneWhileTheClockChanges: cronie on a machine in Warsaw, whose clock goes from 01:59 to 03:00 and back from 02:59 to 02:00, when it is evening
+// in New York. In the hour that is shown again it starts what has a star alone.
+func TestOtherZoneWhileTheClockChanges(t *testing.T) {
+	warsaw, _ := time.LoadLocation("Europe/Warsaw")
+	york, _ := time.LoadLocation("America/New_York")
+	for _, row := range []struct {
+		line, from string
+		want       []string
+	}{
+		{"0 21 * * *", "2027-03-28T00:30:00Z", []string{"21:00"}},
+		{"0,30 * * * *", "2027-03-28T00:30:00Z", []string{"20:30", "21:00", "21:30", "22:00", "22:30"}},
+		{"0,30 20-22 * * *", "2027-03-28T00:30:00Z", []string{"20:30", "21:00", "21:30", "22:00", "22:30"}},
+		{"0,30 20-22 * * *", "2027-10-31T00:30:00Z", []string{"20:30", "22:00", "22:30"}},
+		{"0,30 * * * *", "2027-10-31T00:30:00Z", []string{"20:30", "21:00", "21:30", "22:00", "22:30"}},
+	} {
+		from, _ := time.Parse(time.RFC3339, row.from)
+		e := Read(row.line+" x\n", false).Entries[0]
+		var got []string
+		for _, at := range e.Minutes(from, from.Add(2*time.Hour), warsaw, york) {
+			got = append(got, at.Format("15:04"))
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s from %s: %s", row.line, row.from, got)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.crontab")
 	for _, name := range names {
@@ -247,4 +274,39 @@ func FuzzRead(f *testing.F) {
 			seen[r.Line] = true
 		}
 	})
+}
+
+// The loops of cronie: what is escaped, what ends the command, what ends a line of the input.
+func TestParted(t *testing.T) {
+	for _, row := range []struct{ text, command, input string }{
+		{`cat`, "cat", ""},
+		{`cat%`, "cat", ""},
+		{`cat%a`, "cat", "a\n"},
+		{`cat%a%b`, "cat", "a\nb\n"},
+		{`cat%a%`, "cat", "a\n"},
+		{`cat%%`, "cat", "\n"},
+		{`cat%a%%`, "cat", "a\n\n"},
+		{`date +\%F`, "date +%F", ""},
+		{`date +\%F%a\%b`, "date +%F", "a%b\n"},
+		{`printf a\nb\\c\`, `printf a\nb\\c\`, ""},
+		{`echo \\%a`, `echo \\`, "a\n"},
+		{`echo \\\%a`, `echo \\%a`, ""},
+		{`cat%a\nb\\c\`, "cat", `a\nb\\c\` + "\n"},
+		{`cat%a\\%b`, "cat", `a\%b` + "\n"},
+	} {
+		if command, input := parted(row.text); command != row.command || input != row.input {
+			t.Errorf("%s: %q, %q", row.text, command, input)
+		}
+		text, ok := Joined(row.command, row.input)
+		if !ok {
+			t.Errorf("%q, %q cannot be said", row.command, row.input)
+		} else if command, input := parted(text); command != row.command || input != row.input {
+			t.Errorf("%q, %q is written as %s", row.command, row.input, text)
+		}
+	}
+	for _, row := range [][2]string{{`echo \%`, ""}, {"cat", "a\\\nb\n"}, {"cat", "no end"}, {"two\nlines", ""}} {
+		if text, ok := Joined(row[0], row[1]); ok {
+			t.Errorf("%q is written as %s", row, text)
+		}
+	}
 }

@@ -4,8 +4,8 @@ import "time"
 
 // Minutes are the instants from one instant up to another at which cron(8) starts the entry, by the loop that Debian's cron and cronie
 // have: it looks at the clock on the wall once a minute, and at how far that is from the minute it did last. own is the zone that the
-// machine is in. Another zone is that of CRON_TZ, in which cronie, of each minute, asks the clock and nothing else, but for the time in which
-// it catches up with a clock change of the machine, when it starts nothing there.
+// machine is in. Another zone is that of CRON_TZ, in which cronie, of each minute, asks the clock and nothing else; while the clock of the machine
+// shows an hour again it starts only what has a star for its minute or hour there (find_jobs of cronie's cron.c).
 func (e *Entry) Minutes(from, to time.Time, own, zone *time.Location) []time.Time {
 	const most = 3 * 60 // minutes: a larger change is a correction of the clock
 	if e.Schedule == Reboot {
@@ -32,10 +32,9 @@ func (e *Entry) Minutes(from, to time.Time, own, zone *time.Location) []time.Tim
 				virtual++
 				runs = !wild && e.match(virtual) || runs
 			}
-			usual = false
 		case behind <= 0 && behind > -most:
 			runs = wild && e.match(now)
-			usual = false
+			usual = wild
 		default:
 			virtual = now
 			runs = e.match(now)

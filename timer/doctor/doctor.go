@@ -24,6 +24,7 @@ type Doctor struct {
 	Zone    *time.Location // which times are shown in
 	ZoneErr error          // why that is UTC for want of another
 	Version string         // of this program
+	Program string         // what a call of it begins with, where one is named
 
 	Programs  *needs.Finder
 	Parallel  int // how many commands run at once when no setting says so

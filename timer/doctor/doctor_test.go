@@ -161,7 +161,7 @@ func TestChecks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			id, led = "", false
 			d := &Doctor{
-				Store: store{memory.New()}, Home: t.TempDir(), Now: noon, Zone: time.UTC, Version: "1", Programs: needs.New(clock.System), Parallel: 1,
+				Store: store{memory.New()}, Home: t.TempDir(), Now: noon, Zone: time.UTC, Version: "1", Program: "ouro-timer", Programs: needs.New(clock.System), Parallel: 1,
 				Channels: notify.Env{Getenv: func(string) string { return "" }}, Settings: []string{"OURO_MAX"}, Given: func() error { return nil },
 				Near: func(string) string { return "" }, Survives: func() bool { return true },
 				Explain:   func(err error) (string, string) { return err.Error(), "mend it" },

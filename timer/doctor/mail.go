@@ -28,13 +28,13 @@ func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
 				why = ": " + plain.Line(l.Reason)
 			}
 			tell(odd(Undelivered, i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plural(l.Attempts, "attempt")+why+")",
-				"see to the channel; ouro-timer log "+id+" shows what was to be told, ouro-timer ack "+quoted(i.ID)+" ends this"))
+				"see to the channel; "+d.Program+" log "+id+" shows what was to be told, "+d.Program+" ack "+quoted(i.ID)+" ends this"))
 		}
 	}
 	if len(items) == 0 {
 		return "nothing waits in it"
 	}
-	return plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": ouro-timer inbox"
+	return plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": " + d.Program + " inbox"
 }
 
 // lookAtOutbox tells what is still to be told, and why it was not.
@@ -51,11 +51,11 @@ func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
 		}
 		switch due := stamp(n.Due.In(d.Zone)); {
 		case !d.led:
-			tell(wrong(Waiting, n.ID(), text+"; no runner is there to do it", "ouro-timer run --background"))
+			tell(wrong(Waiting, n.ID(), text+"; no runner is there to do it", d.Program+" run --background"))
 		case d.Now.Sub(n.Due) > overdueMost:
 			tell(odd(Overdue, n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
 		case n.Attempts > 0:
-			tell(odd(Waiting, n.ID(), text+"; the next attempt is at "+due, "see to the channel: ouro-timer notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
+			tell(odd(Waiting, n.ID(), text+"; the next attempt is at "+due, "see to the channel: "+d.Program+" notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
 		}
 	}
 	if len(waiting) == 0 {
@@ -88,7 +88,7 @@ func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
 		}
 		name := d.ChannelOf(word)
 		f := odd(NotReady, name, "channel "+name+" cannot tell anybody: "+err.Error(),
-			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: ouro-timer notify --test --channel "+quoted(name))
+			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: "+d.Program+" notify --test --channel "+quoted(name))
 		if by := users[word]; by != "" {
 			f.Text += "; " + by + " names it"
 			// What is missing here may be there for the runner, such as a desktop; what is wrong

@@ -26,12 +26,12 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 		tell(d.failed(err))
 		return ""
 	}
-	again := "ouro-timer run --background "
+	again := d.Program + " run --background "
 	if d.led {
-		again = "ouro-timer run --stop, then ouro-timer run --background, which "
+		again = d.Program + " run --stop, then " + d.Program + " run --background, which "
 	}
 	for _, p := range problems {
-		tell(wrong(Damaged, p.Path, p.Error(), "ouro-timer run --background ends it as interrupted"))
+		tell(wrong(Damaged, p.Path, p.Error(), d.Program+" run --background ends it as interrupted"))
 	}
 	alive := 0
 	for _, r := range open {
@@ -42,7 +42,7 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 		case runner.Alive(r.Runner) || runner.Alive(r.Child):
 			alive++
 		case runner.Elsewhere(r.Runner):
-			tell(odd(Elsewhere, id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor"))
+			tell(odd(Elsewhere, id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: "+d.Program+" doctor"))
 		case !r.Retry.IsZero():
 			tell(wrong(Resting, id, name+" was to be tried again at "+stamp(r.Retry.In(d.Zone))+", and its runner is gone", again+d.prospect(r, self)))
 		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
@@ -107,19 +107,19 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 	if pending {
 		first = "the next wake is " + when.Echo(next.In(d.Zone).Truncate(time.Second), d.Now)
 	}
-	const anew = "ouro-timer run --stop, then ouro-timer run --background"
+	anew := d.Program + " run --stop, then " + d.Program + " run --background"
 	lock := "fuser " + quoted(filepath.Join(d.Home, "runs", "runner.lock"))
 	who := fmt.Sprintf("the runner (pid %d)", d.leader.Ident.PID)
 	about := fmt.Sprint(d.leader.Ident.PID)
 	switch {
 	case !d.led && pending:
-		tell(wrong(NoRunner, "", "no runner is alive; "+first, "ouro-timer run --background"))
+		tell(wrong(NoRunner, "", "no runner is alive; "+first, d.Program+" run --background"))
 	case !d.led:
 		fine = "no runner is alive, and none is needed: " + first
 	case d.leader.Ident.PID == 0:
 		tell(odd(Unnamed, "", "a runner holds the lock and has not said who it is", "call again in a moment; "+lock+" finds it"))
 	case runner.Elsewhere(d.leader.Ident):
-		tell(odd(Elsewhere, about, who+" runs in another container", "ask there: ouro-timer doctor"))
+		tell(odd(Elsewhere, about, who+" runs in another container", "ask there: "+d.Program+" doctor"))
 	case !runner.Alive(d.leader.Ident):
 		tell(wrong(LockKept, about, who+" is gone, and something keeps its lock", "find it: "+lock))
 	case runner.Suspended(d.leader.Ident):

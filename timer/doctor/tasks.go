@@ -127,7 +127,7 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 		tell(wrong(BadZone, "", called(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
 		return
 	}
-	again := "ouro-timer edit " + t.ID + " WHEN"
+	again := d.Program + " edit " + t.ID + " WHEN"
 	words := plain.Quote(t.When.Text)
 	if !t.Recurring() {
 		// A one-shot is due when its name says. Its words are for people, but they should not say
@@ -151,7 +151,7 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 	_, _, _, unread := rules.Reread(t.When, func(path string) (string, error) { return d.Programs.Text(ctx, path) })
 	sched, err := rules.Schedule(t)
 	if err == nil && unread != nil {
-		tell(odd(BadDays, "", called(t)+": "+unread.Error()+"; it leaves out the days that were last read", "mend the file; the runner reads it again before anything of the task begins; or ouro-timer edit "+t.ID+" --except DAYS"))
+		tell(odd(BadDays, "", called(t)+": "+unread.Error()+"; it leaves out the days that were last read", "mend the file; the runner reads it again before anything of the task begins; or "+d.Program+" edit "+t.ID+" --except DAYS"))
 	}
 	if err != nil {
 		text, _ := d.Explain(err)
@@ -183,7 +183,7 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 	case !starts(t), ctx.Err() != nil:
 		return
 	case silent != nil:
-		tell(unanswered(t, silent))
+		tell(d.unanswered(t, silent))
 		return
 	}
 	if info, err := os.Stat(job.Dir); err != nil || !info.IsDir() {
@@ -194,7 +194,7 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 		case err != nil:
 			why = "cannot be entered"
 		}
-		tell(wrong(NoDir, "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or ouro-timer rm "+t.ID))
+		tell(wrong(NoDir, "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or "+d.Program+" rm "+t.ID))
 		return
 	}
 	programs, path := needs.Programs(t)
@@ -205,24 +205,24 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 			continue
 		case program == needs.Shell:
 			tell(wrong(NoProgram, "", called(t)+": there is no "+needs.Shell+" here"+fails,
-				"install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
+				"install one; or schedule the command behind --, which needs none: "+d.Program+" show "+t.ID+", "+d.Program+" rm "+t.ID))
 		default:
-			tell(wrong(NoProgram, "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
+			tell(wrong(NoProgram, "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: "+d.Program+" show "+t.ID+", "+d.Program+" rm "+t.ID))
 		}
 		return
 	}
 	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
 	if missing := d.Programs.MissingInShell(ctx, job.Shell, job); missing != nil {
-		tell(odd(NoProgram, "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT"))
+		tell(odd(NoProgram, "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or "+d.Program+" edit "+t.ID+" -c TEXT"))
 	}
 	if missing := d.Programs.MissingInShell(ctx, t.Policy.If, job); missing != nil {
-		tell(odd(NoGate, "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT"))
+		tell(odd(NoGate, "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or "+d.Program+" edit "+t.ID+" --if TEXT"))
 	}
 }
 
 // unanswered tells of a task for which a file system does not answer.
-func unanswered(t state.Task, why error) state.Finding {
-	return wrong(Silent, "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
+func (d *Doctor) unanswered(t state.Task, why error) state.Finding {
+	return wrong(Silent, "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or "+d.Program+" rm "+t.ID)
 }
 
 // lookAtAllowed looks whether the patterns of [run] allow have what a task runs.
@@ -233,11 +233,11 @@ func (d *Doctor) lookAtAllowed(ctx context.Context, e state.Entry, silent error,
 	}
 	refusal, err := runner.Forbidden(ctx, e.Task, patterns)
 	if proc.Passing(err) {
-		tell(unanswered(e.Task, err))
+		tell(d.unanswered(e.Task, err))
 	}
 	if refusal != nil {
 		_, hint := d.Explain(refusal)
-		tell(wrong(NotAllowed, "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or ouro-timer rm "+e.Task.ID))
+		tell(wrong(NotAllowed, "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or "+d.Program+" rm "+e.Task.ID))
 	}
 }
 
@@ -263,7 +263,7 @@ func (d *Doctor) lookAtStart(_ context.Context, e state.Entry, _ error, tell tel
 		return
 	}
 	f := odd(PutOff, "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
-		"the runner tries again within a minute; mend what it says, or ouro-timer rm "+e.Task.ID)
+		"the runner tries again within a minute; mend what it says, or "+d.Program+" rm "+e.Task.ID)
 	if d.Now.Sub(delay.Since) > overdueMost {
 		f.Level = state.Wrong
 	}
@@ -293,11 +293,11 @@ func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
 		text := fmt.Sprintf("%s %s at %s", called(e.Task), what, stamp(due.In(zoneOf(e.Task))))
 		switch {
 		case !d.led:
-			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "ouro-timer run --background"))
+			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", d.Program+" run --background"))
 		case d.tasks.running >= most:
 			tell(odd(NoRoom, e.Task.ID, text+" and waits for room: "+plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
 		default:
-			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: ouro-timer run --stop, ouro-timer run --background"))
+			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: "+d.Program+" run --stop, "+d.Program+" run --background"))
 		}
 	}
 	if d.tasks.fine == nil { // they could not be read

@@ -56,6 +56,7 @@ type SendError struct {
 	Err        error
 	Permanent  bool          // asking again does not help
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
+	Moot       bool          // there is nothing to be told any more, and nobody needs to know
 	Known      bool          // what was to be told waits in the inbox itself, where it was expected to: that it could not be told is no item beside it
 }
 
@@ -269,10 +270,17 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 		p.results = append(p.results, outcome{n, nil})
 		return
 	}
-	p.warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
-	l.Reason, l.Inbox = n.Last, state.ItemUndelivered
-	if e := (*SendError)(nil); errors.As(err, &e) && e.Known {
-		l.Inbox = ""
+	var said SendError
+	if e := (*SendError)(nil); errors.As(err, &e) {
+		said = *e
+	}
+	if said.Moot {
+		p.Say("%s is not told by %s: %s", n.ID(), shown(n.Channel), n.Last)
+	} else {
+		p.warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
+	}
+	if l.Reason = n.Last; !said.Known && !said.Moot {
+		l.Inbox = state.ItemUndelivered
 	}
 	p.results = append(p.results, outcome{n, &l})
 }

@@ -411,6 +411,7 @@ func (f file) Create(context.Context) (*os.File, error)                 { panic(
 func (f file) Append(context.Context, string) error                     { panic("not here") }
 func (f file) Bound(_, _, from int64) (int64, error)                    { return from, nil }
 func (f file) Trim(context.Context, int64, int64) (state.Output, error) { panic("not here") }
+func (f file) Own(context.Context, *os.File, int64) (bool, error)       { panic("not here") }
 func (f file) Drop(context.Context) error                               { panic("not here") }
 func (f file) Where() string                                            { return string(f) }
 

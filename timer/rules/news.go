@@ -12,6 +12,7 @@ type Standing struct {
 	On       string   // of commands: state.NotifyAlways, …; empty: output
 	Prefix   string   // before the title that an agent is told, as before the subject of what others are
 	Manual   bool     // also of what was fired by hand
+	Beats    []string // the channels that are heartbeats: they tell nobody, and are pinged for each run
 }
 
 // AlertState is what of a task's past its next news depends on.
@@ -38,12 +39,24 @@ func Inform(r state.Record, was AlertState, standing Standing, l *state.Line) {
 		return
 	}
 	l.Inbox = inboxOf(r.Task, *l)
-	if l.News = newsOf(r.Task, was, standing.On, *l); l.News == "" {
-		return
+	if l.News = newsOf(r.Task, was, standing.On, *l); l.News != "" {
+		if l.Tell = channelsOf(r.Task, standing); len(l.Tell) == 0 {
+			l.News = ""
+		}
 	}
-	if l.Tell = channelsOf(r.Task, standing.Channels); len(l.Tell) == 0 {
-		l.News = ""
+	if l.Outcome.Ran() || l.Started != nil {
+		l.Tell = append(l.Tell, BeatsOf(r.Task, standing)...)
 	}
+}
+
+// BeatsOf are the heartbeats that a task names.
+func BeatsOf(t state.Task, standing Standing) (list []string) {
+	for _, name := range t.Policy.Notify {
+		if slices.Contains(standing.Beats, name) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // inboxOf is what the line of a run is in the inbox; empty: nothing.
@@ -120,11 +133,11 @@ func NotifyOn(t state.Task, standing string) string {
 	return state.NotifyOutput
 }
 
-// channelsOf are the channels by which a task tells, each once.
-func channelsOf(t state.Task, standing []string) (list []string) {
-	names := t.Policy.Notify
+// channelsOf are the channels by which a task tells, each once. A heartbeat is none: beside it alone those stand that tell of all tasks.
+func channelsOf(t state.Task, standing Standing) (list []string) {
+	names := slices.DeleteFunc(slices.Clone(t.Policy.Notify), func(name string) bool { return slices.Contains(standing.Beats, name) })
 	if len(names) == 0 {
-		names = standing
+		names = standing.Channels
 	}
 	if len(names) == 0 && t.Told() && t.Terminal != "" {
 		names = []string{"terminal:" + t.Terminal} // where it was set
@@ -140,14 +153,15 @@ func channelsOf(t state.Task, standing []string) (list []string) {
 // TellsByHistory reports whether what is told of a task depends on what was before.
 func TellsByHistory(t state.Task, standing Standing) bool {
 	on := NotifyOn(t, standing.On)
-	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing.Channels)) > 0
+	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing)) > 0
 }
 
 func Failure(o state.Outcome) bool {
 	return o == state.Failed || o == state.TimedOut || o == state.Interrupted
 }
 
-func wrote(l state.Line) bool { return l.Stdout.Bytes > 0 || l.Stderr.Bytes > 0 }
+// wrote reports whether a run has written what is to be told.
+func wrote(l state.Line) bool { return l.Stdout.Told() || l.Stderr.Told() }
 
 // inboxOfSkip is what a line without a run is in the inbox: what the user has to know of since it will not come. That an instant was
 // stood for by a later one, or came while the task was busy, is what the user asked for.

@@ -12,6 +12,8 @@ import (
 var ends = map[string]state.Line{
 	"ok":          {Outcome: state.OK, StdoutSum: "same"},
 	"wrote":       {Outcome: state.OK, StdoutSum: "same", Stderr: state.Output{Bytes: 1}},
+	"own":         {Outcome: state.OK, StdoutSum: "same", Stdout: state.Output{Bytes: 9, Own: 9}, Stderr: state.Output{Bytes: 1, Own: 1}},
+	"mixed":       {Outcome: state.OK, StdoutSum: "same", Stdout: state.Output{Bytes: 9, Own: 9}, Stderr: state.Output{Bytes: 2, Own: 1}},
 	"new":         {Outcome: state.OK, StdoutSum: "new", Stdout: state.Output{Bytes: 1}},
 	"failed":      {Outcome: state.Failed, Stderr: state.Output{Bytes: 1}},
 	"timeout":     {Outcome: state.TimedOut, Stdout: state.Output{Bytes: 1}},
@@ -22,23 +24,23 @@ var ends = map[string]state.Line{
 
 func TestWhoIsToldOfTheEndOfACommand(t *testing.T) {
 	const timetable = `
-on        before    ok        wrote     new       failed    timeout   interrupted  cancelled  skipped
--         fine      -         output    output    failure   failure   failure      -          -
--         failing   recovery  recovery  recovery  -         -         -            -          -
-output    fine      -         output    output    failure   failure   failure      -          -
-output    failing   recovery  recovery  recovery  -         -         -            -          -
-always    fine      outcome   outcome   outcome   failure   failure   failure      -          -
-always    failing   recovery  recovery  recovery  outcome   outcome   outcome      -          -
-failure   fine      -         -         -         failure   failure   failure      -          -
-failure   failing   recovery  recovery  recovery  -         -         -            -          -
-change    fine      -         -         change    failure   failure   failure      -          -
-change    failing   recovery  recovery  recovery  -         -         -            -          -
-change    first     -         -         -         failure   failure   failure      -          -
-recovery  fine      -         -         -         -         -         -            -          -
-recovery  failing   recovery  recovery  recovery  -         -         -            -          -
-never     fine      -         -         -         -         -         -            -          -
-never     failing   -         -         -         -         -         -            -          -
-rubbish   fine      -         output    output    failure   failure   failure      -          -
+on        before    ok        own       mixed     wrote     new       failed    timeout   interrupted  cancelled  skipped
+-         fine      -         -         output    output    output    failure   failure   failure      -          -
+-         failing   recovery  recovery  recovery  recovery  recovery  -         -         -            -          -
+output    fine      -         -         output    output    output    failure   failure   failure      -          -
+output    failing   recovery  recovery  recovery  recovery  recovery  -         -         -            -          -
+always    fine      outcome   outcome   outcome   outcome   outcome   failure   failure   failure      -          -
+always    failing   recovery  recovery  recovery  recovery  recovery  outcome   outcome   outcome      -          -
+failure   fine      -         -         -         -         -         failure   failure   failure      -          -
+failure   failing   recovery  recovery  recovery  recovery  recovery  -         -         -            -          -
+change    fine      -         -         -         -         change    failure   failure   failure      -          -
+change    failing   recovery  recovery  recovery  recovery  recovery  -         -         -            -          -
+change    first     -         -         -         -         -         failure   failure   failure      -          -
+recovery  fine      -         -         -         -         -         -         -         -            -          -
+recovery  failing   recovery  recovery  recovery  recovery  recovery  -         -         -            -          -
+never     fine      -         -         -         -         -         -         -         -            -          -
+never     failing   -         -         -         -         -         -         -         -            -          -
+rubbish   fine      -         -         output    output    output    failure   failure   failure      -          -
 `
 	rows := strings.Split(strings.TrimSpace(timetable), "\n")
 	names := strings.Fields(rows[0])
@@ -176,4 +178,37 @@ func orDash(text string) string {
 		return "-"
 	}
 	return text
+}
+
+// TestHeartbeats are pinged for whatever has run, whenever people are told, and stand beside them.
+func TestHeartbeats(t *testing.T) {
+	began := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		notify   string
+		on       string
+		line     state.Line
+		manual   bool
+		want     string // told
+		wantNews string
+	}{
+		{"ok, and nothing to tell", "hc", "", state.Line{Outcome: state.OK}, false, "hc", ""},
+		{"a failure, which is told by who tells of all", "hc", "", state.Line{Outcome: state.Failed}, false, "desktop hc", "failure"},
+		{"beside a person", "hc mail", "always", state.Line{Outcome: state.OK}, false, "mail hc", "outcome"},
+		{"never is of people", "hc mail", "never", state.Line{Outcome: state.TimedOut}, false, "hc", ""},
+		{"interrupted", "hc", "never", state.Line{Outcome: state.Interrupted}, false, "hc", ""},
+		{"cancelled while it ran", "hc", "", state.Line{Outcome: state.Cancelled, Started: &began}, false, "hc", ""},
+		{"cancelled before", "hc", "", state.Line{Outcome: state.Cancelled}, false, "", ""},
+		{"skipped", "hc", "", state.Line{Outcome: state.Skipped}, false, "", ""},
+		{"by hand", "hc", "", state.Line{Outcome: state.OK}, true, "", ""},
+		{"twice", "hc hc", "", state.Line{Outcome: state.OK}, false, "hc", ""},
+		{"one that is none", "mail", "", state.Line{Outcome: state.OK}, false, "", ""},
+	} {
+		task := state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{Notify: strings.Fields(c.notify), NotifyOn: c.on}}
+		l := c.line
+		Inform(state.Record{Task: task, Manual: c.manual}, AlertState{}, Standing{Channels: []string{"desktop"}, Beats: []string{"other", "hc"}}, &l)
+		if got := strings.Join(l.Tell, " "); got != c.want || l.News != c.wantNews {
+			t.Errorf("%s: tells %q because of %q, not %q because of %q", c.name, got, l.News, c.want, c.wantNews)
+		}
+	}
 }

@@ -177,9 +177,14 @@ func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
 
-// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is no mail: somebody has it.
+// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is no mail: somebody has it. Whom
+// the task names itself are told all the same.
 func WaitedLine(r state.Record, told, now time.Time) state.Line {
-	return Judge(r, nil, Result{Started: told, Ended: now})
+	l := Judge(r, nil, Result{Started: told, Ended: now})
+	if len(r.Task.Policy.Notify) > 0 {
+		l.News, l.Tell = state.NewsMessage, channelsOf(r.Task, Standing{})
+	}
+	return l
 }
 
 // reasons of deliveries to an agent that failed.

@@ -194,7 +194,7 @@ func (s *supervisor) tellAgent() rules.Result {
 		return rules.Result{PutOff: got.Err}
 	}
 	res := rules.Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
-		Stdout: state.Output(got.Stdout), Stderr: state.Output(got.Stderr)}
+		Stdout: written(got.Stdout), Stderr: written(got.Stderr)}
 	switch {
 	case got.Refused != nil:
 		res.Err = got.Refused
@@ -202,6 +202,11 @@ func (s *supervisor) tellAgent() rules.Result {
 		res.Started = res.Ended
 	}
 	return res
+}
+
+// written is what an agent wrote to a stream, as the ledger has it.
+func written(w agent.Written) state.Output {
+	return state.Output{Bytes: w.Bytes, Truncated: w.Truncated}
 }
 
 // halts receives why the end of the claim is asked for, and once more when it is to have no time for that.

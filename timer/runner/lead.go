@@ -19,6 +19,13 @@ const lockLeftMost = 30 * time.Second
 // it. So a lock whose owner is gone is waited for.
 func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 	if o.Standby {
+		lease, err := o.Store.Lead(ctx, o.Leader)
+		if !errors.Is(err, state.ErrLed) {
+			return lease, err
+		}
+		if o.StandsBy != nil {
+			o.StandsBy()
+		}
 		return o.Store.LeadNext(ctx, o.Leader)
 	}
 	for tries := 0; ; tries++ {

@@ -56,6 +56,9 @@ type Options struct {
 	Say func(format string, a ...any)
 	// Warn takes a line about trouble of the runner's own, for its log and for whoever asks later; nil: Say takes it.
 	Warn func(format string, a ...any)
+	// Begun, if set, is told of each run that is no manual one once its first attempt has been started. It is called from any goroutine, and must
+	// not block.
+	Begun func(r state.Record)
 	// Ended is told each outcome once it is in the ledger.
 	Ended func(r state.Record, line state.Line)
 
@@ -95,8 +98,13 @@ type Options struct {
 	Linger bool
 	// Mute leaves inbox and outbox alone: no line says anything of who is told.
 	Mute bool
-	// Standby has Run wait for as long as another runner has the lock.
-	Standby bool
+	// Standby has Run wait for as long as another runner has the lock. StandsBy, if set, is called when it begins to.
+	Standby  bool
+	StandsBy func()
+	// Leads, if set, is called when the lock was taken and all that is due then was looked through.
+	Leads func()
+	// Probe, if set, is received from as long as the loop turns: it calls what it gets, which must not block.
+	Probe <-chan func()
 	// Lull, if set, is called when nothing has happened for a second, and while and after all tasks are looked through, from any goroutine.
 	Lull func()
 	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
@@ -306,6 +314,9 @@ func (l *loop) work(ctx context.Context) error {
 			}
 		}
 		l.tellDelays()
+		if first && err == nil && l.Leads != nil {
+			l.Leads()
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -361,9 +372,14 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		go func() { due <- l.Clock.Until(waiting, wake) }()
 		go func() { due <- l.setBack(waiting, now, wake) }()
 	}
+turning:
 	select {
+	case answer := <-l.Probe:
+		answer()
+		goto turning // it has changed nothing
 	case <-idle:
 		l.tidied = true
+		l.notifier.Poke() // somebody who waited has told it by themselves, and put into the outbox who else is to know
 		go l.tidy(l.ctx)
 	case <-due:
 	case <-l.Again:
@@ -569,6 +585,8 @@ func (l *loop) end(ctx context.Context) {
 			}
 		case ev := <-l.events:
 			l.take(ctx, ev)
+		case answer := <-l.Probe:
+			answer()
 		case <-l.kill:
 			l.kill = nil
 			l.haltAll(rules.ReasonRunnerEnds, l.Clock.Now())

@@ -261,3 +261,21 @@ func TestARowOfFailuresIsToldOnce(t *testing.T) {
 		same(t, "news", news, "recovery failure")
 	})
 }
+
+// TestWhatIsMoot: what is not to be told any more ends without a try more and without an item.
+func TestWhatIsMoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := posted(Drain)
+		w.o.Linger = true
+		m.how["hook"] = fails(&notifier.SendError{Err: errors.New("a later one says more"), Permanent: true, Moot: true})
+		w.news(t, time.Second, "hook")
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "ended", w.deliveries(t), "1/hook x1 a later one says more")
+		items, _, _, _ := w.store.Inbox(t.Context(), state.Query{})
+		if len(items) != 1 || items[0].Line.Inbox == state.ItemUndelivered {
+			t.Errorf("%+v", items)
+		}
+	})
+}

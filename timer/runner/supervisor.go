@@ -228,6 +228,9 @@ func (s *supervisor) run(env []string) rules.Result {
 	if err := s.Store.Started(context.WithoutCancel(s.ctx), s.r); err != nil {
 		s.warn("%s: its process could not be noted: %v", occurrence(s.r), err)
 	}
+	if s.r.Attempt < 2 && s.Begun != nil && !s.r.Manual {
+		s.Begun(s.r)
+	}
 	if !s.r.Manual { // who fires it by hand sees it
 		s.Say("%s started (pid %d): %s", occurrence(s.r), s.r.Child.PID, s.r.Task.Summary())
 	}

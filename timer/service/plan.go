@@ -65,14 +65,16 @@ func For(system string, w World) (Plan, bool) {
 }
 
 // systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen
-// to its end by the next one. What commands write goes to the journal, as that of a timer of
+// to its end by the next one. It is ready when it leads, or stands by for another runner; when its loop
+// has not turned for WatchdogSec it is started anew. What commands write goes to the journal, as that of a timer of
 // systemd's does.
 const systemdUnit = `# Written by ouro-timer service install; ouro-timer service uninstall removes it.
 [Unit]
 Description=ouro-timer: does what is due, when it is due
 
 [Service]
-Type=exec
+Type=notify
+WatchdogSec=3min
 ExecStart=%s run --standby --output
 ExecReload=/bin/kill -HUP $MAINPID
 %sKillMode=process

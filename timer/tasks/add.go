@@ -101,20 +101,23 @@ func (c *Change) Settle(ctx context.Context, st state.Changes, wake func(context
 }
 
 // overwrite gives the task that has the key what the request says. It keeps its ID and its history. A recurrence that is said in
-// the same words keeps its phase too: else a request that comes again and again would put it off for ever. A one-shot is due
-// anew.
+// the same words keeps its phase too: else a request that comes again and again would put it off for ever. One that waits for the same ends
+// goes on waiting. A one-shot is due anew.
 func (c *Change) overwrite(ctx context.Context, st state.Changes, e state.Entry) (state.Entry, error) {
 	r := *c
 	r.was, r.Passed = e, nil
 	t := &r.Task
 	t.ID, t.Revision, t.Created = e.Task.ID, e.Task.Revision, e.Task.Created
+	if err := (awaiting{&r}).noCircles(ctx); err != nil {
+		return e, err
+	}
 	old, err := rules.Schedule(e.Task)
 	if err != nil {
 		old = nil // its zone is gone, and with it what its instants were
 	}
 	anew := timeDiffers(e.Task.When, c.Task.When)
 	switch {
-	case t.Recurring() && len(anew) == 0:
+	case (t.Recurring() || len(t.When.After) > 0) && len(anew) == 0:
 		t.When, r.Due = e.Task.When, e.Due
 	case t.Recurring() && !slices.ContainsFunc(anew, func(name string) bool { return name == "when" || name == "tz" || name == "start" }):
 		t.When.Start = e.Task.When.Start

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -17,11 +18,11 @@ import (
 var afterKinds = []string{state.AfterOK, state.AfterFailed, state.AfterAny}
 
 // after has the task wait for the ends of others' runs in the place of a time.
-func (c *Change) after(ctx context.Context) error {
+func (c awaiting) after(ctx context.Context) error {
 	if err := c.afterAlone(); err != nil {
 		return err
 	}
-	o, err := c.against()
+	o, err := wording(c).against()
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (c *Change) after(ctx context.Context) error {
 }
 
 // afterAlone refuses what says a time beside the ends that are waited for.
-func (c *Change) afterAlone() error {
+func (c awaiting) afterAlone() error {
 	for _, said := range []struct {
 		name string
 		said bool
@@ -65,16 +66,34 @@ func (c *Change) afterAlone() error {
 	return nil
 }
 
-// awaits reads ID, ID:ok, ID:failed or ID:any, and refuses an end that cannot come any more.
-func (c *Change) awaits(ctx context.Context, text string) (a state.After, err error) {
-	name, on, _ := strings.Cut(text, ":")
-	if on = strings.ToLower(strings.TrimSpace(on)); on == "" {
+// awaits reads ID, ID:ok, ID:failed or ID:any, where a key may stand for the ID, and refuses an end that cannot come any more.
+func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err error) {
+	name, on := text, ""
+	if i := strings.LastIndexByte(text, ':'); i >= 0 {
+		name, on = text[:i], strings.ToLower(strings.TrimSpace(text[i+1:]))
+	}
+	if strings.TrimSpace(name) == "" { // of a variable that is not set
+		return a, problem.Of(problem.T("%s names no task", problem.Set("after", text)), problem.T("give an ID, %s", problem.Set("after", "k7m2")))
+	}
+	known := slices.Contains(afterKinds, on)
+	var e state.Entry
+	switch {
+	case known:
+		if e, err = c.Find(ctx, name); isUnknown(err) { // the end of a key may look like that
+			if whole, wrong := c.Find(ctx, text); wrong == nil {
+				e, on, err = whole, state.AfterOK, nil
+			}
+		}
+	default:
+		if e, err = c.Find(ctx, text); isUnknown(err) && name != text { // no key with a colon
+			if on != "" {
+				err = problem.Of(problem.T("%s is no end that a run can be waited for with", plain.Quote(on)), problem.T("write %s (it ended well), %s or %s", name, name+":"+state.AfterFailed, name+":"+state.AfterAny))
+			} else {
+				e, err = c.Find(ctx, name)
+			}
+		}
 		on = state.AfterOK
 	}
-	if !slices.Contains(afterKinds, on) {
-		return a, problem.Of(problem.T("%s is no end that a run can be waited for with", plain.Quote(on)), problem.T("write %s (it ended well), %s or %s", name, name+":"+state.AfterFailed, name+":"+state.AfterAny))
-	}
-	e, err := c.Find(ctx, name)
 	if err != nil {
 		return a, err
 	}
@@ -103,8 +122,28 @@ func (c *Change) awaits(ctx context.Context, text string) (a state.After, err er
 	return a, nil
 }
 
+// isUnknown reports whether nothing has the name that was looked for.
+func isUnknown(err error) bool {
+	var p *problem.Problem
+	return errors.As(err, &p) && p.Code == problem.NotFound
+}
+
+// noCircles refuses what waits for a task that itself waits for this one.
+func (c awaiting) noCircles(ctx context.Context) error {
+	for _, a := range c.Task.When.Awaits() {
+		e, err := c.Find(ctx, a.ID)
+		if err != nil {
+			continue // it is gone, and waits for nothing
+		}
+		if err := c.noCircle(ctx, e, []string{c.was.Task.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // noCircle refuses to wait for a task that itself waits for this one. path are those from this one to before e.
-func (c *Change) noCircle(ctx context.Context, e state.Entry, path []string) error {
+func (c awaiting) noCircle(ctx context.Context, e state.Entry, path []string) error {
 	if id := c.was.Task.ID; id != "" && e.Task.ID == id {
 		circle := append(slices.Clone(path), id)
 		return problem.Of(problem.T("%s would wait for itself: %s", id, strings.Join(circle, " after ")), problem.T("name another task"))

@@ -32,7 +32,7 @@ func (c *Change) boot() error {
 			return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times", said.name), problem.T("leave it out, or give a time such as every day at 9:00"))
 		}
 	}
-	o, err := c.against()
+	o, err := wording{c}.against()
 	if err != nil {
 		return err
 	}

@@ -32,13 +32,13 @@ func TestNoBoot(t *testing.T) {
 	now, text := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), "@reboot"
 	w := World{Times: func() (when.Options, error) { return when.Options{Now: now, Zone: time.UTC}, nil }, Boot: func() string { return "" }}
 	c := Adding(w, Spec{When: &text})
-	p := problem.As(c.time(t.Context()))
+	p := problem.As(timing{c}.time(t.Context()))
 	if p == nil || !strings.Contains(p.Message.String(), "this system gives none") || p.Hint.Empty() {
 		t.Errorf("%v", p)
 	}
 	w.Boot = func() string { return "one" }
 	c = Adding(w, Spec{When: &text})
-	if err := c.time(t.Context()); err != nil || c.Task.When.Boot != "one" || !c.Task.When.OfBoots() || !state.IsUnscheduled(c.Due) {
+	if err := (timing{c}).time(t.Context()); err != nil || c.Task.When.Boot != "one" || !c.Task.When.OfBoots() || !state.IsUnscheduled(c.Due) {
 		t.Errorf("%v, %+v", err, c.Task.When)
 	}
 }

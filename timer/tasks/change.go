@@ -32,6 +32,15 @@ type Change struct {
 	charged bool // it was counted among what a run of a task may do in an hour
 }
 
+// The parts of a change that have functions of their own: each sees the whole.
+type (
+	timing   struct{ *Change } // when it is due
+	wording  struct{ *Change } // what a text says of that
+	awaiting struct{ *Change } // whose end it waits for
+	doing    struct{ *Change } // what it does then
+	telling  struct{ *Change } // who is told
+)
+
 // Adding begins the change that makes a task.
 func Adding(w World, s Spec) *Change { return &Change{World: w, Spec: s, adds: true} }
 
@@ -48,13 +57,13 @@ func (c *Change) Apply(ctx context.Context) error {
 	if err := c.tags(); err != nil {
 		return err
 	}
-	if err := c.time(ctx); err != nil {
+	if err := (timing{c}).time(ctx); err != nil {
 		return err
 	}
 	if err := c.name(); err != nil {
 		return err
 	}
-	if err := c.job(ctx); err != nil {
+	if err := (doing{c}).job(ctx); err != nil {
 		return err
 	}
 	if err := c.reminder(); err != nil {
@@ -68,24 +77,24 @@ func (c *Change) Apply(ctx context.Context) error {
 	}
 	if c.adds {
 		t.Created = c.Now.UTC()
-		if err := c.checkTime(); err != nil {
+		if err := (timing{c}).checkTime(); err != nil {
 			return err
 		}
-		return c.checkAllowed(ctx)
+		return doing{c}.checkAllowed(ctx)
 	}
-	if err := c.expect(c.instant()); err != nil {
+	if err := (timing{c}).expect((timing{c}).instant()); err != nil {
 		return err
 	}
 	c.Fields = differences(c.was.Task, c.Task, c.was.Due, c.Due)
 	if rescheduled(c.Fields) {
-		if err := c.checkTime(); err != nil {
+		if err := (timing{c}).checkTime(); err != nil {
 			return err
 		}
 	} else {
 		c.Passed = nil
 	}
 	if slices.ContainsFunc(c.Fields, aboutRunning) {
-		return c.checkAllowed(ctx)
+		return doing{c}.checkAllowed(ctx)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (e Exceptions) keep(t *state.Timing) {
 
 // exceptions are those of the change: what the request says, or else what the task has, its files read again. One that cannot be read
 // leaves the days as they were.
-func (c *Change) exceptions(ctx context.Context, o when.Options) (Exceptions, error) {
+func (c timing) exceptions(ctx context.Context, o when.Options) (Exceptions, error) {
 	if c.Except != nil {
 		return ReadExceptions(ctx, c.Except, c.Programs, o)
 	}

@@ -19,7 +19,7 @@ import (
 
 // job gives the task what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message. What
 // there is already is changed.
-func (c *Change) job(ctx context.Context) error {
+func (c doing) job(ctx context.Context) error {
 	var ways []problem.Option
 	for _, way := range []struct {
 		name problem.Option
@@ -43,7 +43,7 @@ func (c *Change) job(ctx context.Context) error {
 }
 
 // message is a task that runs nothing.
-func (c *Change) message() error {
+func (c doing) message() error {
 	if strings.TrimSpace(c.Task.Text) == "" {
 		hint := problem.T("a command: %s; a line for the shell: %s; a message: %s; an agent: %s",
 			problem.To("at", c.Task.When.Text).Running("make", "backup"), problem.Set("c", "make backup"), problem.Set("task", "call Bob"), problem.Set("agent", "./agent.py"))
@@ -65,7 +65,7 @@ func (c *Change) message() error {
 }
 
 // noJob takes the command away: what stays is a message.
-func (c *Change) noJob() error {
+func (c doing) noJob() error {
 	switch t := &c.Task; {
 	case t.Type() == state.TypeMessage:
 		return problem.Of(problem.T("task %s has no command to take away", t.ID), problem.T("it is a message; %s changes its text", problem.Option("task")))
@@ -78,7 +78,7 @@ func (c *Change) noJob() error {
 }
 
 // sameJob changes the shell and the variables of the command there is.
-func (c *Change) sameJob(ctx context.Context) error {
+func (c doing) sameJob(ctx context.Context) error {
 	t := &c.Task
 	if t.Type() == state.TypeMessage && (c.Program != nil || c.Env != nil) {
 		return problem.Of(problem.T("%s are for commands, and task %s is a message", problem.Options(" and ", "shell", "env"), t.ID),
@@ -102,7 +102,7 @@ func (c *Change) sameJob(ctx context.Context) error {
 }
 
 // newJob is a command in the place of whatever there was. Variables that were named stay.
-func (c *Change) newJob(ctx context.Context, way problem.Option) error {
+func (c doing) newJob(ctx context.Context, way problem.Option) error {
 	t := &c.Task
 	here, err := c.Around()
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Change) newJob(ctx context.Context, way problem.Option) error {
 }
 
 // run gives a job what it executes.
-func (c *Change) run(ctx context.Context, way problem.Option, job *state.Job) (err error) {
+func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err error) {
 	at := problem.To("at", c.Task.When.Text)
 	switch way {
 	case problem.Command:
@@ -181,7 +181,7 @@ func (c *Change) run(ctx context.Context, way problem.Option, job *state.Job) (e
 
 // shellWord refuses a command of one word with a space in it that is no program: it was meant for
 // the shell.
-func (c *Change) shellWord(ctx context.Context, job state.Job) error {
+func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	word := job.Argv[0]
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
 		return nil
@@ -200,7 +200,7 @@ func (c *Change) shellWord(ctx context.Context, job state.Job) error {
 }
 
 // shell settles which program runs the line or the script of a job: the one that is given, or that of the settings.
-func (c *Change) shell(ctx context.Context, job *state.Job, given string) error {
+func (c doing) shell(ctx context.Context, job *state.Job, given string) error {
 	config, err := c.Settings()
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (c *Change) shell(ctx context.Context, job *state.Job, given string) error 
 }
 
 // named are the variables that the request names, with their values.
-func (c *Change) named() (map[string]string, error) {
+func (c doing) named() (map[string]string, error) {
 	env := map[string]string{}
 	for _, pair := range c.Env {
 		name, value, has := strings.Cut(pair, "=")
@@ -241,7 +241,7 @@ func (c *Change) named() (map[string]string, error) {
 }
 
 // variable is the value that a variable has now, the last where it stands twice.
-func (c *Change) variable(name string) (value string, set bool) {
+func (c doing) variable(name string) (value string, set bool) {
 	for _, have := range c.Environ() {
 		if n, v, _ := strings.Cut(have, "="); n == name {
 			value, set = v, true

@@ -32,7 +32,7 @@ func spanOf(text string) time.Duration {
 
 // checkTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
 // are too close to each other.
-func (c *Change) checkTime() error {
+func (c timing) checkTime() error {
 	t, sched, due, now := c.Task, c.Sched, c.Due, c.Now
 	config, err := c.Settings()
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Change) checkTime() error {
 }
 
 // tooSoon is the refusal of a time by a setting.
-func (c *Change) tooSoon(message, key, table, hint string) error {
+func (c timing) tooSoon(message, key, table, hint string) error {
 	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, c.File()))
 }
 
@@ -154,7 +154,7 @@ func Allowed(ctx context.Context, t state.Task, named, allow []string, file stri
 }
 
 // checkAllowed refuses a command that the settings do not allow.
-func (c *Change) checkAllowed(ctx context.Context) error {
+func (c doing) checkAllowed(ctx context.Context) error {
 	if c.Sample {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (c *Change) policy() error {
 			return noEffect(odd, odd.name)
 		}
 	}
-	return c.tell()
+	return telling{c}.tell()
 }
 
 // policyRow is a part of a policy that may have no effect on what the task is.

@@ -34,7 +34,7 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 
 // dueAgain is the due instant of a removed task that is restored at now: of a recurring one the next that nothing ran for yet.
 func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
-	if e.Due.After(now) {
+	if _, held := e.Task.Wait.Rest(); held || e.Due.After(now) {
 		return e.Due, nil
 	}
 	sched, err := rules.Schedule(e.Task)

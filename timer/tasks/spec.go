@@ -78,6 +78,9 @@ type Surroundings struct {
 	Env   map[string]string // never changed: many tasks may share it
 }
 
+// Awaited finds the task that another waits for: the one that an ID, the beginning of one or a key names.
+type Awaited func(ctx context.Context, id string) (state.Entry, error)
+
 // World is what a request is judged by.
 type World struct {
 	Clock    clock.Clock
@@ -91,5 +94,5 @@ type World struct {
 	Boot     func() string // the name of this boot of the machine; empty for none
 	Piped    bool          // standard input may have a script that nobody has asked for
 	Programs *needs.Finder
-	Find     func(ctx context.Context, id string) (state.Entry, error) // the task that an ID, the beginning of one or a key names
+	Find     Awaited
 }

@@ -21,7 +21,7 @@ const (
 
 // tell settles who is told of the task, and when, and refuses what would tell nobody or give a secret away. Notify names all who are told,
 // but for the Webhook of the same request, which alone takes the place of the URLs of the web there were, and leaves the others.
-func (c *Change) tell() error {
+func (c telling) tell() error {
 	t, p := &c.Task, &c.Task.Policy
 	if c.Notify != nil || c.Webhook != nil {
 		list, err := c.tellList()
@@ -51,9 +51,14 @@ func (c *Change) tell() error {
 	return noEffect(row, problem.Set("notify-on", p.NotifyOn))
 }
 
+// Channels are the channels that words name, each once. What is none, or holds a secret, is refused, as it is of a task.
+func Channels(settings func() (state.Config, error), file func() string, words []string) ([]string, error) {
+	return telling{&Change{World: World{Settings: settings, File: file}, Spec: Spec{Notify: words}}}.tellList()
+}
+
 // tellList is who is to be told of the task: the words of the request, each checked. A list of a task stands for the config's,
 // and so whoever is told anyway has to be in it when there is nobody but a web hook.
-func (c *Change) tellList() ([]string, error) {
+func (c telling) tellList() ([]string, error) {
 	var list []string
 	add := func(word string, err error) error {
 		if err == nil && !slices.Contains(list, word) {
@@ -99,7 +104,7 @@ func (c *Change) tellList() ([]string, error) {
 
 // otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
 // config names and the terminal it was set on. An empty Notify takes back whom it names.
-func (c *Change) otherwise(standing bool) (list []string, err error) {
+func (c telling) otherwise(standing bool) (list []string, err error) {
 	t := c.Task
 	if c.Notify != nil {
 		t.Policy.Notify = nil
@@ -117,12 +122,12 @@ func (c *Change) otherwise(standing bool) (list []string, err error) {
 		return nil, err
 	}
 	t.Policy.Notify = nil
-	list, _ = rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On})
+	list, _ = rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()})
 	return list, nil
 }
 
 // checkChannel refuses what is no channel, or one that a task must not name.
-func (c *Change) checkChannel(word string) error {
+func (c telling) checkChannel(word string) error {
 	if notify.SchemeOf(word) != "" {
 		return c.checkURL("notify", word)
 	}
@@ -161,7 +166,7 @@ func (c *Change) checkChannel(word string) error {
 }
 
 // noChannel is the refusal of a name that is no channel, or of a channel that config.toml does not say enough of.
-func (c *Change) noChannel(config state.Config, name string, err error) error {
+func (c telling) noChannel(config state.Config, name string, err error) error {
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return err
@@ -177,7 +182,7 @@ func (c *Change) noChannel(config state.Config, name string, err error) error {
 }
 
 // checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
-func (c *Change) checkURL(by problem.Option, word string) error {
+func (c telling) checkURL(by problem.Option, word string) error {
 	said, like := problem.T("%s %s", by, plain.Quote(notify.Redact(word))), problem.T("write it as https://host/path")
 	if notify.HasControl(word) || !utf8.ValidString(word) || strings.ContainsAny(word, " \t") {
 		return problem.Of(problem.T("%s has a space or a control character in it", said), like)

@@ -1,15 +1,10 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
@@ -19,21 +14,21 @@ import (
 )
 
 // time gives the task its time, when the request says one or changes the bounds, the zone or the jitter of the one there is.
-func (c *Change) time(ctx context.Context) error {
+func (c timing) time(ctx context.Context) error {
 	if c.After != nil {
-		return c.after(ctx)
+		return awaiting(c).after(ctx)
 	}
-	if c.When != nil && IsBoot(*c.When, c.Form) || c.When == nil && c.was.Task.When.OfBoots() && c.aboutTime() {
+	if c.When != nil && IsBoot(*c.When, c.Form) || c.When == nil && c.was.Task.When.OfBoots() && wording(c).aboutTime() {
 		return c.boot()
 	}
 	if c.adds {
 		return c.first(ctx)
 	}
 	given := c.When != nil
-	if !given && !c.aboutTime() {
+	if !given && !wording(c).aboutTime() {
 		return nil
 	}
-	o, err := c.against()
+	o, err := wording(c).against()
 	if err != nil {
 		return err
 	}
@@ -46,7 +41,7 @@ func (c *Change) time(ctx context.Context) error {
 		return c.sameOnce(o)
 	}
 	if given {
-		sched, err := c.parse(ctx, o)
+		sched, err := wording(c).parse(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -60,29 +55,9 @@ func (c *Change) time(ctx context.Context) error {
 	return c.recurring(ctx, old, o, given)
 }
 
-// aboutTime reports whether the request says something that is about the task's time, beside the time itself.
-func (c *Change) aboutTime() bool {
-	return c.Start != nil || c.End != nil || c.Count != nil || c.Except != nil || c.Jitter != nil || c.Zone != nil
-}
-
-// against is what the times of the request are read against: the present, and the zone that it names, or else that of the task.
-func (c *Change) against() (when.Options, error) {
-	o, err := c.Times()
-	if err != nil || c.adds {
-		c.Now = o.Now
-		return o, err
-	}
-	name := cmp.Or(orEmpty(c.Zone), c.was.Task.When.Zone)
-	if o.Zone, err = when.LoadZone(name); err != nil {
-		return o, err
-	}
-	o.Now = c.Now.In(o.Zone)
-	return o, nil
-}
-
 // first gives a task that is made its time.
-func (c *Change) first(ctx context.Context) error {
-	o, err := c.against()
+func (c timing) first(ctx context.Context) error {
+	o, err := wording(c).against()
 	if err != nil {
 		return err
 	}
@@ -119,12 +94,12 @@ func (c *Change) first(ctx context.Context) error {
 }
 
 // instant is when the task is due without its share of the jitter.
-func (c *Change) instant() time.Time {
+func (c timing) instant() time.Time {
 	return c.Due.Add(-delayOf(c.Task.When)).In(rules.TaskZone(c.Task))
 }
 
 // expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
-func (c *Change) expect(due time.Time) error {
+func (c timing) expect(due time.Time) error {
 	if c.Expect == nil {
 		return nil
 	}
@@ -141,7 +116,7 @@ func (c *Change) expect(due time.Time) error {
 
 // jitter deals the task its share of the jitter, to the millisecond. It is dealt once and kept with the task, so that the task
 // keeps its rhythm and what comes next can be told.
-func (c *Change) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
+func (c timing) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
 	switch t := c.was.Task.When; {
 	case c.Share != nil:
 		return c.Share.Of(sched)
@@ -176,7 +151,7 @@ func delayOf(t state.Timing) time.Duration {
 }
 
 // onceBounds refuses the bounds of a recurrence for what happens once.
-func (c *Change) onceBounds() error {
+func (c timing) onceBounds() error {
 	id := c.was.Task.ID
 	for _, bound := range []struct {
 		name problem.Option
@@ -191,7 +166,7 @@ func (c *Change) onceBounds() error {
 
 // sameOnce changes the zone or the jitter of a one-shot: what was read off the wall is read off the wall of the new zone, an
 // elapsed time stays where it is.
-func (c *Change) sameOnce(o when.Options) error {
+func (c timing) sameOnce(o when.Options) error {
 	if err := c.onceBounds(); err != nil {
 		return err
 	}
@@ -226,14 +201,14 @@ func (c *Change) sameOnce(o when.Options) error {
 }
 
 // noTime refuses what changes the time of a task that has none yet.
-func (c *Change) noTime() error {
+func (c timing) noTime() error {
 	return problem.Of(problem.T("task %s has no time yet: it is due %s", c.was.Task.ID, plain.Line(c.was.Task.When.Text)),
 		problem.T("give it one: %s", problem.To("edit", c.was.Task.ID, "tomorrow at 10:00")))
 }
 
 // newOnce gives the task a single time.
-func (c *Change) newOnce(o when.Options, sched *when.Schedule) error {
-	if c.was.Task.Recurring() && !c.forced() {
+func (c timing) newOnce(o when.Options, sched *when.Schedule) error {
+	if c.was.Task.Recurring() && !wording(c).forced() {
 		by := problem.Option("until")
 		if sched.Delay > 0 {
 			by = "delay"
@@ -272,7 +247,7 @@ func (c *Change) newOnce(o when.Options, sched *when.Schedule) error {
 }
 
 // recurring gives the task a recurrence, or the one it has other bounds. Anew is that it starts anew, from now or --start.
-func (c *Change) recurring(ctx context.Context, old *when.Schedule, o when.Options, anew bool) error {
+func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Options, anew bool) error {
 	t := c.was.Task.When
 	now := o.Now
 	kept := c.was.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
@@ -369,220 +344,6 @@ func (c *Change) recurring(ctx context.Context, old *when.Schedule, o when.Optio
 	return nil
 }
 
-// parse reads the new time. What is offered in its place has the instants that it has as an edit of
-// this task.
-func (c *Change) parse(ctx context.Context, o when.Options) (*when.Schedule, error) {
-	sched, err := c.reads(o)
-	switch {
-	case c.offered:
-		return sched, err
-	case err != nil:
-		return nil, c.reoffer(ctx, err)
-	}
-	others, _ := c.asEdits(ctx, sched.Others)
-	s := *sched
-	s.Others = others
-	return &s, nil
-}
-
-// reoffer is the refusal of a time with the candidates that this task can be edited to. Where there
-// were some and none is left, what speaks against the first of them speaks against the time.
-func (c *Change) reoffer(ctx context.Context, err error) error {
-	p := *explain(err)
-	if len(p.Candidates) == 0 {
-		return err
-	}
-	left, refused := c.asEdits(ctx, p.Candidates)
-	switch {
-	case len(left) == 0 && p.Code == problem.Ambiguous:
-		return c.reoffer(ctx, refused)
-	case len(left) > 0 && len(left) < len(p.Candidates):
-		texts := make([]string, len(left))
-		for i, c := range left {
-			texts[i] = strconv.Quote(c.Text)
-		}
-		p.Hint = problem.T("say %s", strings.Join(texts, " or "))
-	}
-	p.Candidates = left
-	return &p
-}
-
-// asEdits are those of some texts that the task can be edited to, with the instants that it is then
-// due at, and why the first of the others cannot be.
-func (c *Change) asEdits(ctx context.Context, offered []when.Candidate) (list []when.Candidate, refused error) {
-	for _, o := range offered {
-		try := editing(c.World, c.Spec, c.was, c.Now)
-		try.When, try.offered = &o.Text, true
-		if err := try.time(ctx); err == nil {
-			list = append(list, when.Candidate{Text: o.Text, At: try.instant()})
-		} else if refused == nil {
-			refused = err
-		}
-	}
-	return list, refused
-}
-
-// reads is parse of one text. Of a one-shot a time of day alone keeps the date, and what begins
-// with a sign counts from its due.
-func (c *Change) reads(o when.Options) (*when.Schedule, error) {
-	text := strings.TrimSpace(*c.When)
-	base := c.was.Due.Add(-delayOf(c.was.Task.When)).In(o.Zone)
-	unscheduled := state.IsUnscheduled(c.was.Due)
-	if sign, length, ok := signed(text); ok && !c.forced() {
-		if unscheduled {
-			return nil, c.noTime()
-		}
-		return c.offset(sign, length, base, o)
-	}
-	o.Form = c.Form
-	if !c.was.Task.Recurring() && !unscheduled && (!c.forced() || c.Form == when.UntilForm) && timeOfDay(text, o) {
-		return c.keepDate(text, base, o)
-	}
-	if !c.forced() {
-		o.Form = when.Any
-	}
-	sched, err := when.Parse(text, o)
-	var refused *when.Error
-	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
-		p := explain(err)
-		anew := problem.T("a new text is given with %s, a new name with %s", problem.Set("task", text), problem.Option("description"))
-		return nil, p.Advising(problem.Texts("; ", p.Hint, anew))
-	}
-	return sched, err
-}
-
-// signed splits off the sign that a text begins with.
-func signed(text string) (sign int, rest string, ok bool) {
-	for _, s := range []struct {
-		mark string
-		sign int
-	}{{"+", 1}, {"-", -1}, {"−", -1}} {
-		if rest, ok := strings.CutPrefix(text, s.mark); ok {
-			return s.sign, strings.TrimSpace(rest), true
-		}
-	}
-	return 0, text, false
-}
-
-// offset moves the task by a length of time: hours and less are elapsed time, days and more keep the time on the wall.
-func (c *Change) offset(sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
-	id := c.was.Task.ID
-	if c.was.Task.Recurring() {
-		return nil, problem.New(problem.Ambiguous, problem.T("task %s recurs (%s), and cannot be moved by a length of time", id, plain.Line(c.was.Task.When.Text)),
-			problem.T("give the whole recurrence, such as every day at 10:00; to leave some out: %s", problem.To("pause", id).With("resume-at", "WHEN")))
-	}
-	if strings.IndexFunc(length, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
-		mark := "+"
-		if sign < 0 {
-			mark = "-"
-		}
-		minutes, hours := mark+cmp.Or(length, "10")+"m", mark+cmp.Or(length, "10")+"h"
-		p := problem.Of(problem.T("by how much? %s has no unit", plain.Quote(*c.When)), problem.T("write %s or %s", minutes, hours))
-		p.Candidates = []when.Candidate{{Text: minutes}, {Text: hours}}
-		return nil, p
-	}
-	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
-	span, err := when.Parse(length, from)
-	if err != nil {
-		p := *explain(err)
-		p.Message = problem.T("%s begins with a sign, and is no length of time to move the task by", plain.Quote(*c.When))
-		p.Hint = problem.T("write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign")
-		p.Candidates = slices.Clone(p.Candidates)
-		for i := range p.Candidates {
-			p.Candidates[i].Text = strings.TrimSuffix(strings.TrimSpace(*c.When), length) + p.Candidates[i].Text
-		}
-		return nil, &p
-	}
-	at := span.At
-	tooFar := func(when string) error {
-		return past(problem.T("%s has passed: %s counts from when it is due, %s", when, plain.Quote(*c.When), stamp(base)),
-			problem.T("to count from now, leave the sign out: %s", problem.To("edit", id, length)), length)
-	}
-	switch {
-	case sign < 0 && span.Delay > 0:
-		at = base.Add(-span.Delay)
-	case sign < 0:
-		// Months have lengths of their own: the calendar counts back. The time it counts from may be in the past.
-		from.Now, from.Form = base.AddDate(-100, 0, 0), when.Any
-		var refused *when.Error
-		span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from)
-		switch {
-		case errors.As(err, &refused) && refused.Code == when.CodePast:
-			return nil, tooFar("that")
-		case err != nil:
-			return nil, err
-		}
-		at = span.At
-	}
-	if !at.After(c.Now) {
-		return nil, tooFar(stamp(at.In(o.Zone)))
-	}
-	s := &when.Schedule{Kind: when.Once, Zone: o.Zone, At: at.In(o.Zone), Fixed: c.was.Task.When.Wall == ""}
-	if s.Text = onWall(at, o.Zone); s.Fixed {
-		s.Text = at.In(o.Zone).Format(time.RFC3339)
-	}
-	return s, nil
-}
-
-// keepDate reads a time of day on the date that the task is due.
-func (c *Change) keepDate(text string, base time.Time, o when.Options) (*when.Schedule, error) {
-	y, m, d := base.Date()
-	o.Now = when.Place(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
-	sched, err := when.Parse(text, o)
-	if err != nil {
-		return nil, err
-	}
-	if !sched.At.After(c.Now) {
-		return nil, past(problem.T("%s has passed: a time of day alone keeps the task's date", stamp(sched.At)),
-			problem.T("with another date: %s", problem.To("edit", c.was.Task.ID, "tomorrow "+text)), "tomorrow "+text)
-	}
-	s := *sched
-	if s.Notes = nil; s.Fixed {
-		s.Text = s.At.Format(time.RFC3339)
-	} else if s.Text = onWall(s.At, s.Zone); s.Zone.String() != o.Zone.String() {
-		s.Text += " " + s.Zone.String()
-	}
-	return &s, nil
-}
-
-// timeOfDay reports whether a text is a time of day and says nothing about the date: whenever it is asked, it means the next
-// such time.
-func timeOfDay(text string, o when.Options) bool {
-	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from changes of the clock
-	at := func(now time.Time) (time.Time, bool) {
-		o.Now = now
-		s, err := when.Parse(text, o)
-		if err != nil || s.Kind != when.Once || s.Delay != 0 {
-			return time.Time{}, false
-		}
-		return s.At, true
-	}
-	t, ok := at(first.Add(-1))
-	if !ok || t.Before(first) || !t.Before(first.AddDate(0, 0, 1)) {
-		return false
-	}
-	for _, days := range []int{0, 1, 2, 3, 4, 5, 6} {
-		day := first.AddDate(0, 0, days)
-		want := day.Add(t.Sub(first))
-		if before, ok := at(want.Add(-time.Second)); !ok || !before.Equal(want) {
-			return false
-		}
-		if after, ok := at(want.Add(time.Second)); !ok || !after.Equal(want.AddDate(0, 0, 1)) {
-			return false
-		}
-	}
-	return true
-}
-
-// onWall writes an instant as the clocks of the zone show it, in a form that is read as a time.
-func onWall(t time.Time, zone *time.Location) string {
-	t = t.In(zone)
-	if t.Second() == 0 && t.Nanosecond() == 0 {
-		return t.Format("2006-01-02 15:04")
-	}
-	return t.Format("2006-01-02 15:04:05")
-}
-
 // past is the problem of a time that has passed, with what the hint says to type instead. reoffer
 // finds the instant of that.
 func past(message, hint problem.Text, instead string) error {
@@ -590,9 +351,6 @@ func past(message, hint problem.Text, instead string) error {
 	p.Candidates = []when.Candidate{{Text: instead}}
 	return p
 }
-
-// forced reports whether the request says in which form its time is to be read.
-func (c *Change) forced() bool { return c.Form != when.Any }
 
 // stamp is an instant as people read it, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // block is how much of the ledger is read at a time, from its end.
@@ -139,22 +141,25 @@ func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bo
 	return false, ctx.Err()
 }
 
-// Count counts the lines that begin between two offsets in a file, says when the latest of them was written, and where the line after
-// them begins. A line of type ledger is none.
-func (p Part) Count(from, upTo int64) (lines int, until time.Time, end int64, err error) {
+// Count counts the lines that begin between two offsets in a file, says when the latest of them was written, what those of them add up
+// to that can be read, and where the line after them begins. A line of type ledger is none.
+func (p Part) Count(from, upTo int64) (lines int, until time.Time, sums state.Sums, end int64, err error) {
 	r := bufio.NewReaderSize(io.NewSectionReader(p, 0, p.Size), block)
 	for at := int64(0); ; {
 		line, err := readLong(r)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, until, at, err
+			return lines, until, sums, at, err
 		}
 		if len(line) == 0 || at >= upTo {
-			return lines, until, at, nil
+			return lines, until, sums, at, nil
 		}
 		if at += int64(len(line)); at <= from || bytes.HasPrefix(line, []byte(`{"type":"`+Head+`"`)) {
 			continue
 		}
 		lines++
+		if l, err := readLine(bytes.TrimSuffix(line, []byte("\n"))); err == nil || errors.Is(err, errAltered) {
+			sums.Count(l)
+		}
 		if _, rest, ok := bytes.Cut(line[:min(len(line), 160)], []byte(`"at":"`)); ok {
 			text, _, _ := bytes.Cut(rest, []byte{'"'})
 			if written, err := time.Parse(time.RFC3339Nano, string(text)); err == nil && written.After(until) {
