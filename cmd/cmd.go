@@ -5,7 +5,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -47,6 +46,7 @@ var table = cli.Table{
 	{Name: "export", Make: transfer.ExportCommand},
 	{Name: "apply", Make: transfer.ApplyCommand},
 	{Name: "doctor", Make: daemon.DoctorCommand},
+	{Name: "metrics", Make: daemon.MetricsCommand},
 	{Name: "mcp", Make: guide.McpCommand},
 	{Name: "guide", Make: guide.GuideCommand},
 	{Name: "completion", Make: guide.CompletionCommand},
@@ -92,14 +92,19 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
-		if names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "--json" }); len(names) > 0 {
-			c := s.Table.Find(names[0])
-			if c == nil {
-				return guide.UnknownCommand(names[0], s.Table)
-			}
+		asked, err := guide.ReadHelp(words[1:])
+		switch {
+		case err != nil:
+			return err
+		case asked.Manual:
+			return guide.Manual(s, asked.Command)
+		case asked.Command == "":
+			return guide.Help(s, nil)
+		}
+		if c := s.Table.Find(asked.Command); c != nil {
 			return guide.Help(s, c)
 		}
-		return guide.Help(s, nil)
+		return guide.UnknownCommand(asked.Command, s.Table)
 	case "-v", "--version":
 		words[0] = "version"
 	}

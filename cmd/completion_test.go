@@ -134,7 +134,7 @@ func TestComplete(t *testing.T) {
 		{"at --every 5m --int", ""},
 		{"at -5", ""},
 		{"health-wait --", "--timeout --until --max --interval --attempt-timeout --all --any --invert --successes --stable --keep-trying --status --header " +
-			"--body --method --insecure --ca --min-days --non-empty --newer-than --stream --dry-run --quiet --tz --json --fields --help"},
+			"--body --body-json --method --insecure --ca --min-days --non-empty --newer-than --stream --dry-run --quiet --tz --json --fields --help"},
 		{"health-wait --status ", ""},
 		{"health-wait http://h/ --header 'A: b' --he", "--header --help"},
 		{"health-wait --ca ", ":files"},

@@ -22,7 +22,7 @@ func call(t *testing.T, home string, now time.Time, words ...string) (code int, 
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}
 	w.Environ = func() []string { return nil }
-	code = Main(append([]string{"ouro-timer"}, words...), w)
+	code = Main(append([]string{""}, words...), w) // by no name that could be found
 	if err := json.NewDecoder(bytes.NewReader(out.Bytes())).Decode(&answer); err != nil {
 		t.Fatalf("%q answers %q: %v", words, out.String(), err)
 	}

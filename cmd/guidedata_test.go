@@ -108,7 +108,7 @@ func TestArgumentsAreData(t *testing.T) {
 	want := map[string]string{
 		"wait": "when? task...?", "at": "when...?", "ls": "word...?", "show": "id?", "log": "id?", "rm": "id...?", "restore": "id...?", "edit": "id? when...?",
 		"pause": "id...?", "resume": "id...?", "top": "", "fire": "id?", "stop": "id...?", "inbox": "id...?", "ack": "item...?", "run": "", "service": "word",
-		"health-wait": "target...", "notify": "body...?", "when": "when...?", "simulate": "", "doctor": "", "import": "kind file...?", "export": "form", "apply": "file", "mcp": "word? program...?", "guide": "command...?",
+		"health-wait": "target...", "notify": "body...?", "when": "when...?", "simulate": "", "doctor": "", "metrics": "", "import": "kind file...?", "export": "form", "apply": "file", "mcp": "word? program...?", "guide": "command...?",
 		"completion": "word", "version": "",
 	}
 	for name, list := range got {
@@ -131,11 +131,11 @@ func TestSignalsHaveExitCodes(t *testing.T) {
 			t.Errorf("%v ends a command, and %d is no exit code of the list", sig, n)
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
+	scripts, err := os.ReadFile("../docs/scripts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, text := range map[string]string{"README.md": string(readme), "--help": guide.Epilogue, "guide": guide.GuideText()} {
+	for page, text := range map[string]string{"docs/scripts.md": string(scripts), "--help": guide.Epilogue, "guide": guide.GuideText()} {
 		for _, e := range cli.ExitCodes {
 			if !regexp.MustCompile(`\b` + strconv.Itoa(e.Code) + `\b`).MatchString(text) {
 				t.Errorf("%s does not have the exit code %d", page, e.Code)

@@ -141,7 +141,7 @@ func TestHintsOfTools(t *testing.T) {
 			told("edit_task", map[string]any{"id": id, o.FieldKey(): value, "dry_run": true})
 		}
 	}
-	for _, target := range []string{"http://[::1", "foo", "tcp://", "task:zzzz", "exec:", "pid:x", "redis://h"} {
+	for _, target := range []string{"http://[::1", "foo", "tcp://", "task:zzzz", "exec:", "pid:x", "memcached://h"} {
 		told("wait_for_health", map[string]any{"targets": []string{target}, "timeout": "10ms"})
 	}
 	for _, at := range []string{"every 1ms", "at 10", "banana", "0 22-2 * * *", "9am Tokio time", "yesterday"} {

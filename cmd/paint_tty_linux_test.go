@@ -59,3 +59,19 @@ func TestWidthOnTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestOverviewOnTerminal has what is to be typed on lines of its own, and what goes on of the usage below its beginning.
+func TestOverviewOnTerminal(t *testing.T) {
+	t.Parallel()
+	_, said := onTerminal(t, `stty cols 60; ouro-timer help; ouro-timer help at`).end()
+	for _, want := range []string{
+		"\r\n  ouro-timer when \"next Friday at noon\"\r\n      how one is read\r\n\r\n",
+		"\r\n\r\nState is kept in ~/.ouro (OURO_HOME moves it).\r\n\r\n",
+		"\r\n  ouro-timer help --man <command> | man -l -\r\n",
+		"Usage: ouro-timer at <when>... [--task <text>] [-c\r\n       <shell text>",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not there: %q", want, said)
+		}
+	}
+}

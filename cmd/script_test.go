@@ -29,12 +29,11 @@ var update = flag.Bool("update", false, "rewrite the expectations of the scripts
 func TestMain(m *testing.M) {
 	// Sessions mostly wait, for a runner or for a second to pass. -parallel says otherwise.
 	flag.Set("test.parallel", strconv.Itoa(3*max(2, runtime.GOMAXPROCS(0))))
-	testscript.Main(m, map[string]func(){
-		"ouro-timer": func() {
-			dawdle()
-			os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, cli.Real())) }))
-		},
-	})
+	program := func() {
+		dawdle()
+		os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, cli.Real())) }))
+	}
+	testscript.Main(m, map[string]func(){"ouro-timer": program, "ot": program}) // ot: a name that somebody gave it
 }
 
 // slow is how long a call of a session may take until it begins, by OURO_TEST_SLOW: on a busy machine each does, and no session may count

@@ -19,19 +19,56 @@ var (
 	aCall  = regexp.MustCompile(`^([^|]*\| *)?ouro-timer [a-z]`)
 )
 
-// callsOf are the calls of ouro-timer in the last column of the tables of a page, each as the shell reads it, with the files that it
-// names in the folder dir.
+// reader has a stand-in for ouro-timer, which notes the words that the shell gives it.
+type reader struct {
+	t               *testing.T
+	programs, noted string
+}
+
+func newReader(t *testing.T) reader {
+	t.Helper()
+	r := reader{t, t.TempDir(), filepath.Join(t.TempDir(), "noted")}
+	stand := "#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >>'" + r.noted + "'\nprintf '\\0' >>'" + r.noted + "'\n"
+	for _, name := range []string{"ouro-timer", "generate", "mail"} {
+		if name != "ouro-timer" {
+			stand = "#!/bin/sh\n"
+		}
+		if err := os.WriteFile(filepath.Join(r.programs, name), []byte(stand), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// calls are those of ouro-timer that a line for the shell makes, each as the shell reads it, in the folder dir.
+func (r reader) calls(line, dir, path string) (calls [][]string) {
+	r.t.Helper()
+	defer os.Remove(r.noted)
+	sh := exec.Command("/bin/sh", "-c", line)
+	sh.Dir, sh.Env = dir, []string{"PATH=" + r.programs + path, "HOME=" + dir}
+	if out, err := sh.CombinedOutput(); err != nil {
+		r.t.Errorf("%s: %v: %s", line, err, out)
+	}
+	words, err := os.ReadFile(r.noted)
+	if err != nil {
+		r.t.Errorf("%s calls nothing", line)
+		return nil
+	}
+	for call := range strings.SplitSeq(strings.TrimSuffix(string(words), "\x00\x00"), "\x00\x00") {
+		calls = append(calls, strings.Split(call, "\x00"))
+	}
+	return calls
+}
+
+// callsOf are the calls of ouro-timer in the last column of the tables of a page, by their lines, with the files that they name in the
+// folder dir.
 func callsOf(t *testing.T, page, dir string) map[string][][]string {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs, noted := t.TempDir(), filepath.Join(t.TempDir(), "noted")
-	stand := "#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >>'" + noted + "'\nprintf '\\0' >>'" + noted + "'\n"
-	if err := os.WriteFile(filepath.Join(programs, "ouro-timer"), []byte(stand), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	r := newReader(t)
 	calls := map[string][][]string{}
 	for row := range strings.Lines(string(text)) {
 		columns := strings.Split(strings.ReplaceAll(strings.TrimSpace(row), `\|`, "\x00"), "|")
@@ -39,27 +76,46 @@ func callsOf(t *testing.T, page, dir string) map[string][][]string {
 			continue
 		}
 		for _, code := range inCode.FindAllStringSubmatch(columns[len(columns)-2], -1) {
-			line := strings.ReplaceAll(code[1], "\x00", "|")
-			if !aCall.MatchString(line) {
-				continue
-			}
-			sh := exec.Command("/bin/sh", "-c", line)
-			sh.Dir, sh.Env = dir, []string{"PATH=" + programs, "HOME=" + dir}
-			if out, err := sh.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v: %s", line, err, out)
-			}
-			words, err := os.ReadFile(noted)
-			if err != nil {
-				t.Errorf("%s calls nothing", line)
-				continue
-			}
-			os.Remove(noted)
-			for call := range strings.SplitSeq(strings.TrimSuffix(string(words), "\x00\x00"), "\x00\x00") {
-				calls[line] = append(calls[line], strings.Split(call, "\x00"))
+			if line := strings.ReplaceAll(code[1], "\x00", "|"); aCall.MatchString(line) {
+				calls[line] = append(calls[line], r.calls(line, dir, "")...)
 			}
 		}
 	}
 	return calls
+}
+
+// shown is a call in a block of a page, and whether the page shows that it is refused.
+type shown struct {
+	line    string
+	refused bool
+}
+
+// inBlock is a line of a block that calls ouro-timer: alone, behind a pipe, or for its answer.
+var inBlock = regexp.MustCompile(`^([a-z]+=\$\(|[a-z -]+ \| )?ouro-timer [a-z]`)
+
+// blocksOf are the lines in the blocks of a page that call ouro-timer: behind a prompt in those of the console, and all lines in those for sh.
+func blocksOf(t *testing.T, page string) (list []shown) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if fence, ok := strings.CutPrefix(line, "```"); ok {
+			kind = fence
+			continue
+		}
+		call, prompted := strings.CutPrefix(line, "$ ")
+		switch {
+		case kind == "console" && prompted && inBlock.MatchString(call), kind == "sh" && inBlock.MatchString(line):
+			list = append(list, shown{line: call})
+		case kind == "console" && len(list) > 0 && (strings.HasPrefix(line, "ouro-timer: ") && !strings.Contains(line, "warning:") || strings.HasPrefix(line, `{`) && strings.Contains(line, `"error":{`)):
+			list[len(list)-1].refused = true
+		}
+	}
+	return list
 }
 
 // switchingFiles are what the calls of docs/switching.md name.
@@ -67,6 +123,7 @@ var switchingFiles = map[string]string{
 	"FILE": "0 9 * * * true\n", "crontab": "0 9 * * * true\n", "job.sh": "true\n", "jobs": "true\n", "migrate": "true\n",
 	"tasks.toml": "[backup]\nwhen = \"every day at 3am\"\ncommand = [\"true\"]\n",
 	"task.json":  `{"when":"1h","task":"x"}`,
+	"jobs.sh":    "true\n", "token": "Authorization: Bearer x\n", "tasks.jsonl": "",
 }
 
 // TestSwitching makes every call of docs/switching.md, as a dry run where the command has one. What those that wait for something, or
@@ -105,6 +162,56 @@ func TestSwitching(t *testing.T) {
 	}
 }
 
+// TestBlocks makes the calls in the blocks of README.md and docs, as TestSwitching does: those that a page shows as refused are, and no
+// others.
+func TestBlocks(t *testing.T) {
+	clocktest.Alone(t)
+	c, dir := newCaller(t)
+	for name, text := range switchingFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "src", "app.ts"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	task, _, _ := c.call("at", "1h", "-q", "--", "true")
+	id := strings.TrimSpace(task)
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, n := newReader(t), 0
+	for _, page := range append(pages, "../README.md") {
+		if slices.Contains([]string{"CHANGELOG.md", "CONTRIBUTING.md"}, filepath.Base(page)) {
+			continue
+		}
+		for _, s := range blocksOf(t, page) {
+			if strings.Contains(s.line, "go build") || strings.Contains(s.line, " /etc/") {
+				continue // .ci/run makes the one, and not every machine has the files of the other
+			}
+			for _, words := range r.calls(s.line, dir, ":/usr/bin:/bin") {
+				n++
+				for i, w := range words[1:] {
+					words[i+1] = aTaskOfThePage.ReplaceAllString(w, id)
+				}
+				if said, code := c.tried(dir, words); (code == cli.ExitUsage) != s.refused {
+					t.Errorf("%s: %s ends with %d: %s", filepath.Base(page), s.line, code, said)
+				}
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("found only %d calls", n)
+	}
+}
+
+// aTaskOfThePage is an ID as pages have them.
+var aTaskOfThePage = regexp.MustCompile(`^([a-z]+[2-9][a-z2-9]*|[2-9]+[a-z][a-z]+[2-9])(/\d+)?$`)
+
 // refusedThere is the one call of the page that is a mistake, and told so.
 const refusedThere = "ouro-timer wait later 30 x"
 
@@ -125,9 +232,13 @@ func (c caller) tried(dir string, words []string) (said string, code int) {
 	if words[0] == "run" {
 		return "", cli.ExitOK
 	}
+	stdin := `{"when":"1h","task":"x"}`
+	if words[0] == "import" {
+		stdin = "0 9 * * * true\n"
+	}
 	call := func(env []string, words ...string) (string, int) {
 		run := exec.Command(c.self)
-		run.Args, run.Env, run.Dir, run.Stdin = append([]string{"ouro-timer"}, words...), append(append(c.env(), "DISPLAY=:0"), env...), dir, strings.NewReader(`{"when":"1h","task":"x"}`)
+		run.Args, run.Env, run.Dir, run.Stdin = append([]string{"ouro-timer"}, words...), append(append(c.env(), "DISPLAY=:0"), env...), dir, strings.NewReader(stdin)
 		out, err := run.CombinedOutput()
 		if run.ProcessState == nil {
 			c.t.Fatal(err)
@@ -135,7 +246,13 @@ func (c caller) tried(dir string, words []string) (said string, code int) {
 		return string(out), run.ProcessState.ExitCode()
 	}
 	if command.Options.Named("dry-run") != nil {
-		dry := slices.DeleteFunc(slices.Insert(slices.Clone(words), 1, "--dry-run"), func(w string) bool { return w == "--wait" })
+		dry := slices.Insert(slices.Clone(words), 1, "--dry-run")
+		if i := slices.Index(dry, "--wait"); i > 0 {
+			dry = slices.Delete(dry, i, i+1)
+			if i := slices.Index(dry, "--max"); i > 0 {
+				dry = slices.Delete(dry, i, i+2)
+			}
+		}
 		if said, code = call(nil, dry...); !strings.Contains(said, "--dry-run") {
 			return said, code
 		}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
@@ -121,12 +122,13 @@ func TestWaitOnTerminal(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, `ouro-timer wait 700ms check the oven; echo "ended with $?"`)
 	_, text := s.end()
-	if !regexp.MustCompile(`^\r\x1b\[C\x1b\[J\r\x1b\[K 0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
+	if !regexp.MustCompile(`^\r\x1b\[C\x1b\[J\r\x1b\[Kcheck the oven   0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
 		t.Errorf("no countdown: %q", text)
 	}
 	i := strings.LastIndex(text, view.EraseBelow)
-	if got, want := text[i+len(view.EraseBelow):], "Timer triggered. Task to execute: check the oven\r\nended with 0\r\n"; got != want {
-		t.Errorf("what stays is %q, want %q", got, want)
+	want := regexp.MustCompile(`^Timer triggered\. Task to execute: check the oven\r\n0\.7 seconds are over, at \d\d:\d\d:\d\d\r\nended with 0\r\n$`)
+	if got := text[i+len(view.EraseBelow):]; !want.MatchString(got) {
+		t.Errorf("what stays is %q, want %s", got, want)
 	}
 }
 
@@ -150,6 +152,102 @@ func TestWaitControlC(t *testing.T) {
 	}
 }
 
+// TestWaitEnds says in words that it is over, and rings, to somebody who looks on; a pipe gets what it always got.
+func TestWaitEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ call, want string }{
+		{`ouro-timer wait 1s --name tea`, `tea: 1 second is over, at \d\d:\d\d:\d\d\r\n`},
+		{`ouro-timer wait 300ms --name tea --bell`, `\atea: 0\.3 seconds are over, at \d\d:\d\d:\d\d\r\n`},
+		{`ouro-timer wait 50ms --bell -q`, `\a`},
+		{`ouro-timer wait 50ms --bell --json >/dev/null`, `\a`},
+		{`ouro-timer wait 50ms --bell 2>/dev/null`, `\a`},
+		{`ouro-timer wait 50ms --name tea 2>/dev/null`, ``},
+		{`ouro-timer wait 50ms --bell --name tea 2>&1 | cat`, ``},
+		{`ouro-timer wait --until "$(date -d '+2 sec' +%Y-%m-%dT%H:%M:%S)" --name tea`, `tea: it is \d\d:\d\d:\d\d\r\n`},
+		{`ouro-timer wait --every 1s --count 2 tick`, "Timer triggered. Task to execute: tick\r\n"},
+	} {
+		_, sent := onTerminal(t, c.call).end()
+		left := sent[strings.LastIndex(sent, view.EraseBelow)+1:]
+		left = strings.TrimPrefix(left, view.EraseBelow[1:])
+		if !regexp.MustCompile("^" + c.want + "$").MatchString(left) {
+			t.Errorf("%s left %q, want %q", c.call, left, c.want)
+		}
+	}
+}
+
+// TestTeaTimer counts down in windows of three widths: with its name, in a line or in big digits, and what is there fits when the window
+// gets another size. In the end nothing of it is left but its words.
+func TestTeaTimer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		width, height int
+		words, shown  []string
+	}{
+		{60, 20, nil, []string{"green tea  ", "─", ":0"}},
+		{80, 24, nil, []string{"green tea  ", "─", ":0"}},
+		{200, 50, nil, []string{"green tea  ", "─", ":0"}},
+		{60, 20, []string{"--big"}, []string{"green tea\n\n██████  ██████      ", "\n██  ██  ██  ██", "─"}},
+		{80, 24, []string{"--big"}, []string{"green tea\n\n████████████    ████████████ ", "\n████    ████    ████    ████", "─"}},
+		{200, 50, []string{"--big"}, []string{"green tea\n\n██████████████████      ██████████████████ ", "─"}},
+		{60, 8, []string{"--big"}, []string{"green tea  ", "─"}},
+	} {
+		t.Run(fmt.Sprint(c.width, " x ", c.height, c.words), func(t *testing.T) {
+			t.Parallel()
+			p := flying(t, c.width, c.height, "trap : INT; echo before; ouro-timer wait 8m --name 'green tea' --no-autostart "+strings.Join(c.words, " ")+" 2>&1 || echo broken", "TERM=xterm")
+			p.until(append(c.shown, "before", "to resume: ")...)
+			p.ask("resize-window", "-x", "58", "-y", "15")
+			seen := p.until("green tea", "─")
+			for _, line := range strings.Split(seen, "\n") {
+				if cli.Columns(line) > 58 {
+					t.Errorf("a line of %d columns:\n%s", cli.Columns(line), seen)
+				}
+			}
+			p.press("C-c")
+			seen = p.until("cancelled the wait ")
+			if strings.Contains(seen, "─") || strings.Contains(seen, "█") {
+				t.Errorf("the countdown stayed:\n%s", seen)
+			}
+		})
+	}
+}
+
+// TestTeaTimerPauses has space hold a wait, which others see, and go on, also after Ctrl-Z, and leaves the terminal as it was.
+func TestTeaTimerPauses(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 80, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			bash, err := exec.LookPath("bash")
+			if err != nil {
+				t.Skip("there is no bash")
+			}
+			p := flying(t, width, 24, "OURO_AUTOSTART=0 PS1='> ' "+bash+" --norc --noprofile -i", "TERM=xterm")
+			p.until(">")
+			p.press("=stty -a >before; sh -c 'echo $$ >pid; exec ouro-timer wait 50m --name tea'", "Enter")
+			p.until("tea  ", "─")
+			p.press("Space")
+			p.until("paused  space goes on")
+			p.press("C-z")
+			p.until("Stopped")
+			p.press("=clear; stty -a | cmp - before && echo unchanged; ouro-timer ls --format calendar", "Enter")
+			p.until("unchanged", "Paused", "tea (wait --resume ")
+			p.press("=clear; fg", "Enter")
+			p.until("paused  space goes on")
+			p.press("Space")
+			p.until("─", ":")
+			for strings.Contains(p.screen(), "paused") {
+				time.Sleep(20 * time.Millisecond)
+			}
+			p.press("Space")
+			p.until("paused  space goes on")
+			p.ask("run-shell", "kill -TERM $(cat "+p.folder+"/pid)")
+			p.until("Terminated")
+			p.press("=clear; stty -a | cmp - before && echo unchanged; ouro-timer ls --format calendar", "Enter")
+			p.until("unchanged", "Paused", "tea (wait --resume ")
+		})
+	}
+}
+
 // TestWaitNoCountdown has nothing drawn where it would not be welcome.
 func TestWaitNoCountdown(t *testing.T) {
 	t.Parallel()
@@ -158,6 +256,8 @@ func TestWaitNoCountdown(t *testing.T) {
 		`ouro-timer wait 50ms --json >/dev/null`,
 		`ouro-timer wait 50ms 2>/dev/null`,
 		`TERM=dumb ouro-timer wait 50ms`,
+		`TERM=dumb ouro-timer wait 50ms --big --name tea`,
+		`ouro-timer wait 50ms --big --name tea 2>/dev/null`,
 		`set -m; ouro-timer wait 50ms & wait`, // a job in the background
 	} {
 		_, sent := onTerminal(t, text).end()

@@ -2,8 +2,13 @@ package cli
 
 import "github.com/ouro-timer/ouro-timer/timer/problem"
 
-// Version is the release; it is set by the linker when a release is built.
-var Version = "0.1.0-dev"
+// What a release is built from; its linker sets all three, from the tag. Without it Version is the release that this source is of, or the
+// one to come.
+var (
+	Version  = "0.2.0"
+	Revision = "" // of git
+	Date     = "" // of the revision, in RFC 3339
+)
 
 // NoArguments refuses arguments, for a command that has none.
 func NoArguments(s *Call) error {

@@ -49,10 +49,50 @@ func (o *Out) GoOn(words ArgvOrNull) {
 	}
 }
 
+// Program is what a line for people, and a hint, calls this program: ouro-timer where that finds it, as it does for nearly everybody; else
+// what it was called by. Each line that can be pasted back has it.
+func (o *Out) Program() string {
+	if o.program == nil {
+		return plainName
+	}
+	return o.program()
+}
+
+// plainName is what the program is called where it is installed.
+const plainName = "ouro-timer"
+
+// programOf finds out what Program is.
+func programOf(s *Call) string {
+	switch {
+	case s.Called == "", s.Called == plainName && s.Getenv("PATH") == "", finds(s, plainName):
+		return plainName
+	case filepath.Base(s.Called) != s.Called || finds(s, s.Called):
+		return s.Called
+	}
+	return Itself(s)
+}
+
+// finds reports whether a bare name, looked up on the PATH, is this very program.
+func finds(s *Call, name string) bool {
+	program, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	found, err := proc.LookPath(name, s.Getenv("PATH"), "")
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(program)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(found)
+	return err == nil && os.SameFile(own, other)
+}
+
 // Itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
 // this very program, else where the program is.
 func Itself(s *Call) string {
-	const name = "ouro-timer"
 	if strings.ContainsRune(s.Called, '/') || strings.ContainsRune(s.Called, filepath.Separator) {
 		if filepath.IsAbs(s.Called) {
 			return s.Called
@@ -61,16 +101,11 @@ func Itself(s *Call) string {
 			return filepath.Join(dir, s.Called)
 		}
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return name
+	if s.Called != "" && finds(s, s.Called) {
+		return s.Called
 	}
-	if own, err := os.Stat(program); err == nil && s.Called != "" {
-		if found, err := proc.LookPath(s.Called, s.Getenv("PATH"), ""); err == nil {
-			if other, err := os.Stat(found); err == nil && os.SameFile(own, other) {
-				return s.Called
-			}
-		}
+	if program, err := os.Executable(); err == nil {
+		return program
 	}
-	return program
+	return plainName
 }

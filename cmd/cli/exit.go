@@ -157,7 +157,7 @@ func (o *Out) AsErrorJSON(p *problem.Problem) ErrorJSON {
 // Says is a text in the words of the surface that the call came by.
 func (o *Out) Says(text problem.Text) string {
 	if o.Surface == nil {
-		return text.In(problem.Shell{Typed: o.typed})
+		return text.In(problem.Shell{Program: o.Program(), Typed: o.typed})
 	}
 	return text.In(o.Surface)
 }
@@ -185,7 +185,7 @@ func report(s *Call, err error) int {
 func (o *Out) Complain(about string, p *problem.Problem) {
 	o.Aside("%s %s%s\n", o.said(Bad, "ouro-timer:"), about, Visible(o.Says(p.Message)))
 	if !p.Hint.Empty() {
-		o.Aside("%s %s\n", o.said(Dim, "hint:"), Visible(o.Says(p.Hint)))
+		o.Advise("%s", Visible(o.Says(p.Hint)))
 	}
 }
 

@@ -197,7 +197,11 @@ func readFields(c *Command, text string) ([]string, error) {
 		path = strings.TrimSpace(path)
 		if !slices.ContainsFunc(known, func(k string) bool { return k == path || strings.HasSuffix(k, "."+path) }) {
 			hint := problem.T("%s has the schemas of its answers", problem.To("guide", c.Name).With("json", true))
-			if near := problem.Nearest(path, known); near != "" {
+			near := problem.Nearest(path, known)
+			if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k[strings.LastIndexByte(k, '.')+1:], path) }); i >= 0 { // timeout: timeout_seconds
+				near = known[i]
+			}
+			if near != "" {
 				hint = problem.T("did you mean %s? %s", near, hint)
 			}
 			return nil, problem.Of(problem.T("no answer of %s has the field %s", c.Name, Quote(path)), hint)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +28,8 @@ type Out struct {
 	full    bool              // --json=full: what is absent is null, an empty list or false
 	fields  []string          // --fields: of all others nothing is said
 	typed   map[string]string // the names that options were given by
+	program func() string     // what Program returns
+	spoken  *spoken
 	world   *World
 }
 
@@ -58,9 +59,7 @@ func (o *Out) Lean() bool { return o.InJSON && o.fields == nil && !o.full }
 
 // Emit writes one JSON object on a line of standard output.
 func (o *Out) Emit(v any) {
-	e := json.NewEncoder(o.Stdout)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(o.emitted(v)) // flush tells
+	o.Stdout.Write(Encode(o.emitted(told(v)))) // flush tells
 }
 
 // Line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
@@ -106,15 +105,24 @@ func (o *Out) Aside(format string, a ...any) {
 	if o.Stdout != nil {
 		_ = o.Stdout.Flush() // the error stays with the writer until the end, where it is told
 	}
-	fmt.Fprintf(o.world.Err, format, a...)
+	fmt.Fprintf(counting{o.world.Err, &o.spoken.err}, format, a...)
 }
 
 // Warn writes a warning to standard error, unless it goes into the JSON answer.
 func (o *Out) Warn(format string, a ...any) {
-	if o.InJSON {
-		return
+	if !o.InJSON {
+		o.Caution(format, a...)
 	}
+}
+
+// Caution writes a warning to standard error, also where the answer is in JSON: it comes too late, or not at all, for it.
+func (o *Out) Caution(format string, a ...any) {
 	o.Aside(o.said(Late, "ouro-timer:")+" "+format+"\n", a...)
+}
+
+// Advise writes what to type next to standard error, also with --quiet: without it the call was for nothing.
+func (o *Out) Advise(format string, a ...any) {
+	o.Aside(o.said(Dim, "hint:")+" "+format+"\n", a...)
 }
 
 // Hint writes what to do or type next to standard error, as Talk does.
@@ -159,6 +167,16 @@ func ShellLine(words []string) string { return state.ShellLine(words) }
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Ring rings the bell of the terminal that standard error or the answer goes to, whichever is one.
+func Ring(w World) {
+	for _, stream := range []io.Writer{w.Err, w.Out} {
+		if IsTerminal(stream) {
+			_, _ = io.WriteString(stream, "\a")
+			return
+		}
+	}
 }
 
 // IsPiped reports whether a stream is a pipe or a file, from which more than nothing may come.

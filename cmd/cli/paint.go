@@ -18,6 +18,7 @@ const (
 	Late     Meaning = "33" // overdue, missed, or to be looked at before it is
 	Unread   Meaning = "1"  // nobody has seen it yet
 	Dim      Meaning = "2"  // beside the point: paused, taken, a hint
+	Going    Meaning = "36" // how far something has come
 )
 
 // Paint shows meanings on a stream that has colour, and leaves text as it is for one that has none.

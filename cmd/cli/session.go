@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -95,9 +96,10 @@ type Call struct {
 	// Called is the name that the program was called by, with its folder if that was given.
 	Called string
 
-	Reference  time.Time    // what answers call now, when the call names it; else zero
-	Present    time.Time    // what times are read against when they share one present; else zero, and the clock tells
-	Share      *tasks.Share // of a span that many tasks are dealt out over
+	Reference  time.Time     // what answers call now, when the call names it; else zero
+	Present    time.Time     // what times are read against when they share one present; else zero, and the clock tells
+	Share      *tasks.Share  // of a span that many tasks are dealt out over
+	Awaited    tasks.Awaited // finds what is waited for, where that is not the state; nil: the state
 	Around     *tasks.Surroundings
 	OwnZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
 	Sample     bool           // the call stands for others, whose command is not known yet
@@ -116,7 +118,9 @@ type Call struct {
 // NewCall is a call that nothing is known of yet but its world.
 func NewCall(w World) *Call {
 	s := &Call{World: w}
-	s.Out = Out{Stdout: bufio.NewWriterSize(w.Out, 32<<10), world: &s.World}
+	said := new(spoken)
+	s.Out = Out{Stdout: bufio.NewWriterSize(counting{w.Out, &said.out}, 32<<10), spoken: said, world: &s.World,
+		program: sync.OnceValue(func() string { return programOf(s) })}
 	return s
 }
 
@@ -132,6 +136,9 @@ func Conclude(s *Call, err error) int {
 		if told := report(s, lost); code == ExitOK {
 			code = told
 		}
+	}
+	if code == ExitOK {
+		s.Own()
 	}
 	return code
 }

@@ -29,7 +29,7 @@ func (s *Call) Open() (state.Store, error) {
 	var st *files.Store
 	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
 		if !s.InJSON {
-			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", Visible(p.Error()))
+			fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error())) // not by Warn: many tell at once
 		}
 		if s.Opt.Bool("detached") { // nobody reads what a runner in the background says
 			_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
@@ -71,7 +71,7 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 // waiting says for whom this call waits. Unlike a warning it is no part of an answer.
 func (s *Call) waiting(who *lock.BusyError, most time.Duration) {
 	if !s.InJSON {
-		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", Visible(who.Error()), most)
+		fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"), Visible(who.Error()), most)
 	}
 }
 

@@ -14,7 +14,7 @@ const warnMost = 10
 func (o *Out) WarnOf(problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
-			o.Warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
+			o.Warn("warning: and %d more; %s doctor looks at everything", len(problems)-i, o.Program())
 			return
 		}
 		o.Warn("warning: %s", Visible(p.Error()))

@@ -32,6 +32,8 @@ type courier struct {
 	dir   string // of config.toml
 	host  string // the name of this machine
 
+	starts *starts
+
 	mu     sync.Mutex
 	stamp  string // of config.toml, as it was last read
 	config state.Config
@@ -53,7 +55,7 @@ func newCourier(s *cli.Call, st state.Store, config state.Config) (*courier, err
 	if err != nil {
 		host = "this machine" // it has no name
 	}
-	return &courier{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, config: config, told: config}, nil
+	return &courier{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStarts(), config: config, told: config}, nil
 }
 
 // settings is the configuration as it is now; with an error, as it last was.
@@ -105,7 +107,7 @@ func (c *courier) keep() state.Keep {
 // standing is who is told of tasks that do not say.
 func (c *courier) standing() rules.Standing {
 	config, _ := c.settings() // while it cannot be read, as it was
-	return rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix}
+	return rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix, Beats: config.Heartbeats()}
 }
 
 // giveUp is how long what cannot be told is tried again; 0 when nothing is said.
@@ -144,15 +146,14 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 	if err != nil {
 		return "", &notifier.SendError{Err: err}
 	}
-	task := state.Task{ID: n.Line.TaskID, Policy: state.Policy{Prefix: config.Notify.Prefix}}
-	if found, e := c.st.Find(ctx, n.Line.TaskID); e == nil && len(found) == 1 {
-		task = found[0].Task
-		if task.Policy.Prefix == "" && !task.Policy.NoPrefix {
-			task.Policy.Prefix = config.Notify.Prefix
-		}
+	task, tally := c.taskOf(ctx, n.Line.TaskID, config.Notify.Prefix)
+	var letter notify.Message
+	if channel.Type == notify.Heartbeat {
+		detail, err = c.beat(ctx, n, channel, task, tally)
+	} else {
+		letter = letterOf(ctx, c.st, n.Line, task, channel, c.host, c.clock())
+		detail, err = notify.Send(ctx, channel, letter, c.envOf(task))
 	}
-	letter := letterOf(ctx, c.st, n.Line, task, channel, c.host, c.clock())
-	detail, err = notify.Send(ctx, channel, letter, c.envOf(task))
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return detail, err

@@ -63,7 +63,8 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	}
 	fix, would := s.Opt.Bool("fix"), s.DryRun
 	if s.DryRun = false; would && !fix {
-		return cli.Usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
+		return problem.Of(problem.T("--dry-run goes with --fix; without it doctor changes nothing"),
+			problem.T("%s, or %s", problem.To("doctor"), problem.To("doctor").With("fix", true).With("dry-run", true)))
 	}
 	d := &doctoring{Call: s, would: would}
 	unusable := d.examined(examinerOf(s))
@@ -77,7 +78,7 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 // examinerOf is what there is to examine, and the part of our world that it takes.
 func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
-		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Programs: handover.Programs(s), Parallel: parallel,
+		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(), Programs: handover.Programs(s), Parallel: parallel,
 		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) }, ChannelOf: cli.ChannelName,
 		Near: func(name string) string { return problem.Nearest(name, Heeded) },
 		Explain: func(err error) (string, string) {

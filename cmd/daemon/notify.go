@@ -251,7 +251,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 		if err != nil {
 			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels()))
 		}
-		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec}, c.Type) {
+		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec, notify.Heartbeat}, c.Type) {
 			if err := notify.CheckService(c.URL); err != nil {
 				return nil, problem.Of(problem.T(err.Error()), problem.T("docs/notify.md shows the URL of each service"))
 			}

@@ -129,7 +129,7 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 			}
 		}
 		last, row.Permanent = e, e.Permanent
-		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email
+		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email || t.channel.Type == notify.Heartbeat
 		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries || e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
 			break
 		}

@@ -1,4 +1,4 @@
-// Package daemon has the runner and what looks after it: run, service, doctor, simulate and notify.
+// Package daemon has the runner and what looks after it: run, service, doctor, metrics, simulate and notify.
 package daemon
 
 import (
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -33,27 +34,20 @@ func RunCommand() cli.Command {
 		Name: "run", Args: "[--once | --drain | --standby | --background | --status | --stop]", Short: "do what is due, when it is due",
 		Long: `
 The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
-and talks on standard error. It notices tasks that are added or removed at once, and sleeps in between. INT and TERM
-let running commands finish, a second one ends them. What a runner that died left open is accounted for by the next.
-A second runner ends with 4 and says who holds the lock; with --standby it waits, and takes over when the other ends.
+and talks on standard error. INT and TERM let running commands finish, a second one ends them; HUP has config.toml read
+again. A second runner ends with 4 and says who holds the lock; with --standby it takes over when the other ends.
 
---stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer has stopped all
-the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
+--stop waits for the end of the runner, for 15 s or for --max. One whose commands go on for longer has stopped all the
+same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
 
-It also sends what tasks are to tell somebody (--notify). No command waits for that; what cannot be delivered is tried
-again for a day ([notify] give_up in config.toml), and a runner in the background stays as long. With --once and --drain
-one attempt is made, and the rest is left to the next runner.
+--output writes k7m2/3 out: TEXT, behind the ID of the run, and err where it was standard error; out+ is a piece of a
+line that goes on, and out! counts what nobody read in time. No reader holds up a command.
 
---output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
-number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
-is counted (out!). No reader holds up a command or the runner. It is for containers and services; what log keeps is the same.
+--metrics serves numbers for Prometheus (ouro-timer metrics prints the same) at /metrics, and at /healthz whether the
+loop turns, on this machine alone unless another address is named in full.
 
-HUP has config.toml read again at once, and says what has changed; one with a mistake leaves the old in force. A runner
-that was started in a terminal ends by HUP, which that sends when it closes.
-
-A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
-sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
-that are kept. What survives a reboot is ouro-timer service.`,
+What a runner in the background says is in runs/runner.log. It gives the lock to one that a newer ouro-timer starts. What
+survives a reboot is ouro-timer service.`,
 		Examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
 		Options: option.Rows{
 			option.Option{Name: "once", Kind: option.Flag, Help: "do what is due now, wait for it, and end"},
@@ -61,6 +55,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			option.Option{Name: "standby", Kind: option.Flag, Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
 			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel), Help: "run at most N commands at once; max_parallel in the config says another default"},
 			option.Option{Name: "output", Kind: option.Flag, Help: "copy what commands write to standard output, line by line, behind the ID of the run"},
+			option.Option{Name: "metrics", Kind: option.Text, Value: "ADDR", Help: "serve numbers for Prometheus at http://ADDR/metrics, and /healthz; :9464 is 127.0.0.1:9464"},
 			option.Option{Name: "background", Kind: option.Flag, Help: "start a runner that goes on in the background (it ends when nothing is pending)"},
 			option.Option{Name: "status", Kind: option.Flag, Help: "say which runner is alive and what it waits for"},
 			option.Option{Name: "stop", Kind: option.Flag, Help: "end the runner; what is pending stays pending"},
@@ -116,6 +111,9 @@ func runRun(ctx context.Context, s *cli.Call) error {
 		return cli.Excluding("output", problem.Option(given)).
 			Advising(problem.T("a runner in the background keeps what commands write: %s shows it as it comes", problem.To("log", "ID").With("follow", true)))
 	}
+	if s.Opt.Has("metrics") && given != "" && given != "drain" {
+		return cli.Excluding("metrics", problem.Option(given)).Advising(problem.T("it is for a runner that stays: %s", problem.To("run").With("metrics", s.Opt.Text("metrics"))))
+	}
 	if s.Opt.Has("max-parallel") && s.Opt.Int("max-parallel") < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")), problem.T("leave it out for the default"))
 	}
@@ -170,6 +168,10 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	if err != nil {
 		return err
 	}
+	listener, err := listenForMetrics(ctx, s)
+	if err != nil {
+		return err
+	}
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
@@ -206,7 +208,8 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	read := make(chan struct{}, 1)
 	o.Again = read
-	go readAgain(s.Opt, asked, read, post, v)
+	again := make(chan struct{}, 1)
+	go readAgain(s.Opt, asked, []chan<- struct{}{read, again}, post, v)
 	o.Asked = schedule.NewAgentAsks(s, false).Answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.InJSON {
@@ -226,12 +229,30 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 		}
 		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), view.OutcomeWords(line))
 	}
-	if leader, led, err := st.Led(ctx); o.Standby && err == nil && led {
-		o.Say("standing by: %s", holder(leader, zone))
+	signs := newVital(s, v.say)
+	living, dead := context.WithCancel(context.WithoutCancel(ctx))
+	signs.into(living, &o, st, func(l state.Leader) string { return holder(l, zone) })
+	o.Begun = func(r state.Record) { post.begun(r, v.say) }
+	beats := &pulse{c: post, st: st, vital: signs, say: v.warn, again: again}
+	if leads := o.Leads; mode != runner.Once {
+		o.Leads = sync.OnceFunc(func() { leads(); go beats.run(living) })
+	}
+	stopping := make(chan struct{})
+	go func() {
+		defer close(stopping)
+		signs.tellOfEnd(living, ctx)
+	}()
+	if listener != nil {
+		o.Say("numbers for Prometheus: http://%s/metrics", listener.Addr())
+		defer serveMetrics(listener, numbersOf(s, st), signs)()
 	}
 	ballast := make([]byte, ballastSize)
 	err = runner.Run(ctx, o)
 	runtime.KeepAlive(ballast)
+	if dead(); err != nil && ctx.Err() == nil && !errors.Is(err, state.ErrLed) {
+		beats.ended()
+	}
+	<-stopping
 	v.close(ctx, kill)
 	if err == nil && ctx.Err() == nil && s.InJSON {
 		return summary(ctx, s, st, int(ended.Load()), zone)
@@ -248,7 +269,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 }
 
 // readAgain reads config.toml again each time that it is asked to, and says so.
-func readAgain(given option.Values, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
+func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct{}, post *courier, v *voice) {
 	for range asked {
 		changed, err := post.reread()
 		if err != nil {
@@ -256,9 +277,11 @@ func readAgain(given option.Values, asked <-chan struct{}, read chan<- struct{},
 			continue
 		}
 		v.say("%s", rereadWords(changed, given.Has("max-parallel")))
-		select {
-		case read <- struct{}{}:
-		default:
+		for _, read := range reads {
+			select {
+			case read <- struct{}{}:
+			default:
+			}
 		}
 	}
 }
@@ -513,7 +536,7 @@ func (a runStatusJSON) Text(o *cli.Out) {
 		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
 	}
 	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
-		o.Hint("ouro-timer run --background")
+		o.Hint("%s run --background", o.Program())
 	}
 	if a.Runner == handover.RunnerStopped {
 		o.Hint("it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)

@@ -3,7 +3,6 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -116,11 +115,7 @@ func (v *voice) tell(answer any) {
 
 // jsonLine appends an object on a line.
 func jsonLine(to []byte, answer any) []byte {
-	b := bytes.NewBuffer(to)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(answer) // what we answer with can be encoded
-	return b.Bytes()
+	return append(to, cli.Encode(answer)...)
 }
 
 // problem appends a line about something that is wrong.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -132,6 +133,7 @@ func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader sta
 type runStopJSON struct {
 	Now       time.Time      `json:"now"`
 	Stopped   *int           `json:"stopped_pid,omitempty"`
+	Runner    *string        `json:"runner,omitempty" jsonschema:"none: there was none to stop"`
 	TakenOver *int           `json:"taken_over_pid,omitempty" jsonschema:"one that stood by, and is the runner now"`
 	Waits     bool           `json:"waits,omitempty" jsonschema:"for the commands that run; it starts nothing more"`
 	Continue  cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"what goes on waiting; absent when there is nothing to wait for, or no --max"`
@@ -151,6 +153,9 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 	}
 	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next), Waits: len(left) > 0, DryRun: s.DryRun,
 		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
+	if stopped == 0 && len(left) == 0 {
+		answer.Runner = cli.OrNull(handover.RunnerNone)
+	}
 	if len(left) > 0 && most > 0 {
 		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json", "fields"))
 	}
@@ -178,13 +183,14 @@ func (a runStopJSON) Text(o *cli.Out) {
 		o.Line("no runner is alive")
 	}
 	if a.Waits {
-		o.Hint("ouro-timer stop ID ends a command")
+		o.Hint("%s stop ID ends a command", o.Program())
 	}
 	if a.TakenOver != nil {
-		o.Talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", *a.TakenOver)
+		o.Talk("note: pid %d stood by and has taken over; %s run --stop ends that, too", *a.TakenOver, o.Program())
 	}
 	if a.Continue != nil {
-		o.Aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", a.most, cli.ShellLine(a.Continue))
+		o.Warn("it is still ending after %s", a.most)
+		o.Advise("call again: %s", cli.ShellLine(a.Continue))
 	}
 }
 

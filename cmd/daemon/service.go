@@ -51,13 +51,14 @@ folder given with OURO_HOME has a service of its own. To have it run before anyb
 
 func runService(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 1 {
-		return cli.Usage("service needs one word: install, uninstall or status", "ouro-timer service install")
+		return problem.Of(problem.T("service needs one word: install, uninstall or status"), problem.T("%s", problem.To("service", "install")))
 	}
 	what, shows := s.Args[0], s.Opt.Bool("print")
 	asks := what == "status" || shows // and changes nothing
 	switch {
 	case shows && what == "status":
-		return cli.Usage("status has nothing to print", "ouro-timer service status says how it stands; install --print shows the file, uninstall --print what would be taken back")
+		return problem.Of(problem.T("status has nothing to print"),
+			problem.T("%s says how it stands; install --print shows the file, uninstall --print what would be taken back", problem.To("service", "status")))
 	case s.Opt.Bool("yes") && asks:
 		return cli.Usage("--yes says that something may be done, and nothing is", "leave it out")
 	case s.DryRun && asks:
@@ -193,7 +194,7 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	var call *service.CallError
 	switch {
 	case errors.As(err, &call):
-		return cli.Failed("the service was not installed: "+err.Error(), "what was begun was taken back; ouro-timer service install --print shows the file")
+		return problem.New(problem.Failed, problem.T("the service was not installed: %v", err), problem.T("what was begun was taken back; %s shows the file", shown))
 	case errors.Is(err, service.ErrUnwritten):
 		return cli.Failed(err.Error(), "see who may write to "+filepath.Dir(p.Path))
 	case !done:
@@ -206,7 +207,8 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 		if !is.Enabled {
 			text = "does not start at login"
 		}
-		return cli.Failed("the service was installed, and "+text, "to see why: "+cli.ShellLine(p.Tells)+"; to take it back: ouro-timer service uninstall")
+		return problem.New(problem.Failed, problem.T("the service was installed, and %s", text),
+			problem.T("to see why: %s; to take it back: %s", cli.ShellLine(p.Tells), problem.To("service", "uninstall")))
 	}
 	err = tellService(s, p, is, true, called, "installed: the runner starts at login, and was started now")
 	if err == nil && is.Linger != nil && !*is.Linger {
@@ -214,6 +216,9 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	}
 	return err
 }
+
+// shown is the call that shows what would be installed.
+var shown = problem.To("service", "install").With("print", true)
 
 // checkService warns of what may be wrong with the service, and refuses what the manager would not
 // take.
@@ -226,7 +231,7 @@ func checkService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused != "":
-		return cli.Failed(p.Manager+" does not take the service: "+refused, "nothing was changed; ouro-timer service install --print shows the file")
+		return problem.New(problem.Failed, problem.T("%s does not take the service: %s", p.Manager, refused), problem.T("nothing was changed; %s shows the file", shown))
 	case says != "":
 		s.Warn("warning: %s says of the service: %s", p.Manager, cli.Visible(says))
 	}
@@ -271,7 +276,7 @@ func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 }
 
 func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
-	lines, hint := serviceWords(p, is)
+	lines, hint := serviceWords(p, is, s.Program())
 	if err := tellService(s, p, is, false, nil, lines...); err != nil {
 		return err
 	}
@@ -285,12 +290,12 @@ func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
 }
 
 // serviceWords says how the service stands, and what to do.
-func serviceWords(p service.Plan, is service.Status) (lines []string, hint string) {
+func serviceWords(p service.Plan, is service.Status, program string) (lines []string, hint string) {
 	switch {
 	case !is.Installed:
-		return []string{"not installed"}, "ouro-timer service install"
+		return []string{"not installed"}, program + " service install"
 	case !is.Current:
-		lines, hint = []string{"installed, by another version or for another place of the program: " + p.Path}, "ouro-timer service install brings it up to date"
+		lines, hint = []string{"installed, by another version or for another place of the program: " + p.Path}, program+" service install brings it up to date"
 	default:
 		lines = []string{"installed: " + p.Path}
 	}

@@ -396,6 +396,16 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	return true
 }
 
+// awaited is the task of the file that another one waits for: one of the lines before, by its key.
+func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error) {
+	for _, e := range m.entries {
+		if e.Task.Key == key {
+			return e, nil
+		}
+	}
+	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s", cli.Quote(key)), problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
+}
+
 // without has a task leave out the days of --except as well, from its due instant on when that is still to come; not ok when nothing is
 // left of it.
 func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
@@ -428,7 +438,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	}
 	at := schedule.AtCommand()
 	base := *s
-	base.Cmd, base.Opt, base.OwnZone, base.Present = &at, option.Values{}, m.zone, begin
+	base.Cmd, base.Opt, base.OwnZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
 	reader := &schedule.Stdin{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
 	lines := schedule.NewLineReader(in, schedule.LineMost)
 	for {

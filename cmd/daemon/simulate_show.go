@@ -27,6 +27,7 @@ type simulationJSON struct {
 	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings,omitempty"`
 	ByTask      []simulated    `json:"by_task,omitempty" jsonschema:"--summary: each task that had occurrences, the first of them first"`
+	Once        *together      `json:"once,omitempty" jsonschema:"--summary: further tasks that came once, in sum: 20 of them are in by_task"`
 
 	timeline []string // what happened, for people
 }
@@ -69,13 +70,15 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		s.Warn("warning: %s", cli.Visible(w))
 	}
 	if s.Opt.Bool("summary") {
-		sum.ByTask = byTask(lines, m.zone)
+		sum.ByTask, sum.Once = gathered(byTask(lines, m.zone))
 		s.Answer(sum)
 		return nil
 	}
 	if s.InJSON {
 		for _, l := range lines {
-			s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, m.zone), Now: o.Now})
+			row := view.AsLineJSON(l, m.zone)
+			row.User, row.System, row.Stdout, row.Stderr = nil, nil, nil, nil // nothing has run
+			s.Emit(view.ToldLine{LineJSON: row, Now: o.Now})
 		}
 	}
 	sum.timeline = timeline(lines, m.zone)
@@ -87,11 +90,18 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 func (a simulationJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
 	for _, t := range a.ByTask {
-		text := fmt.Sprintf("%s  %s × %s  %s … %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), view.Stamp(t.First), view.Stamp(t.Last), outcomeCounts(t.Outcomes))
+		at := view.Stamp(t.First)
+		if t.Last != nil {
+			at += " … " + view.Stamp(*t.Last)
+		}
+		text := fmt.Sprintf("%s  %s × %s  %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), at, outcomeCounts(t.Outcomes))
 		if terminal {
 			text = cli.Fit(text, width)
 		}
 		o.Line("%s", text)
+	}
+	if t := a.Once; t != nil {
+		o.Line("and %s more that came once  %s … %s  (%s)", view.Thousands(t.Count), view.Stamp(t.First), view.Stamp(t.Last), outcomeCounts(t.Outcomes))
 	}
 	for _, text := range a.timeline {
 		if terminal {
@@ -139,7 +149,42 @@ type simulated struct {
 	Outcomes map[string]int `json:"outcomes"`
 	Late     int            `json:"late,omitempty" jsonschema:"begun a second late or more"`
 	First    time.Time      `json:"first"`
+	Last     *time.Time     `json:"last,omitempty" jsonschema:"absent: count is 1"`
+
+	latest time.Time
+}
+
+// together are tasks that came once each, in sum.
+type together struct {
+	Count    int            `json:"count"`
+	Outcomes map[string]int `json:"outcomes"`
+	First    time.Time      `json:"first"`
 	Last     time.Time      `json:"last"`
+}
+
+// onceMost is how many tasks that came once are listed each; the rest is summed up.
+const onceMost = 20
+
+// gathered are the tasks of a list in the order of their first instants, and in sum those that came once, but for the first.
+func gathered(list []simulated) ([]simulated, *together) {
+	var once *together
+	listed := 0
+	return slices.DeleteFunc(list, func(t simulated) bool {
+		if t.Count > 1 {
+			return false
+		}
+		if listed++; listed <= onceMost {
+			return false
+		}
+		if once == nil {
+			once = &together{First: t.First, Outcomes: map[string]int{}}
+		}
+		once.Count, once.Last = once.Count+1, t.First
+		for outcome, n := range t.Outcomes {
+			once.Outcomes[outcome] += n
+		}
+		return true
+	}), once
 }
 
 // byTask sums up the occurrences of each task.
@@ -153,7 +198,7 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 		if !seen {
 			i = len(list)
 			at[l.TaskID] = i
-			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{}, First: l.Due.In(zone), Last: l.Due.In(zone)})
+			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{}, First: l.Due.In(zone)})
 		}
 		t := &list[i]
 		t.Count += l.Count
@@ -168,8 +213,13 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 		if l.DueLast != nil {
 			last = *l.DueLast
 		}
-		if last.After(t.Last) {
-			t.Last = last.In(zone)
+		if last.After(t.latest) {
+			t.latest = last
+		}
+	}
+	for i, t := range list {
+		if t.Count > 1 {
+			list[i].Last = cli.Instant(t.latest, zone)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b simulated) int { return a.First.Compare(b.First) })

@@ -83,6 +83,14 @@ func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	switch {
 	case len(before) == 0 && strings.HasPrefix(current, "-"):
 		return only([]offered{{"--help", "the commands, and how times are written"}, {"--version", "the version of this build"}}, current)
+	case len(before) == 2 && before[0] == "help" && before[1] == "--man":
+		var names []offered
+		for _, name := range ManualNames() {
+			names = append(names, offered{name, "manual page"})
+		}
+		return only(names, current)
+	case len(before) == 1 && before[0] == "help" && strings.HasPrefix(current, "-"):
+		return only([]offered{{"--man", "the manual page, for man -l -"}, {"--json", "the answer of guide"}}, current)
 	case len(before) == 0, len(before) == 1 && before[0] == "help":
 		var names []offered
 		for _, c := range s.Table.All() {

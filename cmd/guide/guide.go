@@ -268,7 +268,7 @@ func runSchema(s *cli.Call, name string) error {
 func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 	g := guideJSON{Now: s.Stamp(), Version: cli.Version}
 	if some = some && s.Lean(); some {
-		g.SchemaCall = []string{"ouro-timer", "guide", "--schema", "NAME"}
+		g.SchemaCall = []string{s.Program(), "guide", "--schema", "NAME"}
 		for _, c := range cmds {
 			j := asCommandJSON(c, s.Table)
 			j.Description = nil // --help has it

@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-const overview = `Usage: ouro-timer <command> [<args>...] [--json]
+const Overview = `Usage: ouro-timer <command> [<args>...] [--json]
 
 Waits, schedules and runs: understands "tomorrow at 9am", remembers across crashes, runs what is due exactly once.
 
@@ -19,19 +19,20 @@ Waits, schedules and runs: understands "tomorrow at 9am", remembers across crash
   ouro-timer at in 20 minutes --task "call Bob"     a reminder on this terminal
   ouro-timer at every weekday at 9am -- fetch-news  again and again
   ouro-timer ls                                     what is to come
-
-Commands:
 `
 
 const Epilogue = `
 A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next Friday at noon", 2026-12-24T18:00,
 "now + 5 minutes") or a recurrence (every 5m, "every weekday at 9am", "0 9 * * 1-5", @daily, FREQ=DAILY;BYHOUR=18).
-Ask how one is read: ouro-timer when "next Friday at noon"
+  ouro-timer when "next Friday at noon"             how one is read
 
 Exit codes: 0 done, 1 failed, 2 usage or a time that is not understood or past, 3 no such task, 4 state busy or unusable,
 75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 129, 130, 131, 143: ended by HUP, INT, QUIT, TERM.
+
 State is kept in ~/.ouro (OURO_HOME moves it).
-ouro-timer <command> --help tells more.
+
+  ouro-timer <command> --help                       more on a command
+  ouro-timer help --man <command> | man -l -        its manual page
 `
 
 // Help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
@@ -53,7 +54,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 	width := helpWidth(s)
 	if c == nil {
 		var b strings.Builder
-		b.WriteString(overview)
+		b.WriteString(Overview + "\nCommands:\n")
 		for _, c := range s.Table.All() {
 			if !c.Hidden {
 				fmt.Fprintf(&b, "  %-12s %s\n", c.Name, c.Short)
@@ -66,7 +67,8 @@ func Help(s *cli.Call, c *cli.Command) error {
 	var b strings.Builder
 	usage := "Usage: ouro-timer " + strings.TrimSpace(c.Name+" "+c.Args)
 	if width > 0 {
-		usage = strings.Join(wrap(usage, width), "\n")
+		const indent = "       " // below what follows "Usage: "
+		usage = strings.Join(wrap(usage, width-len(indent)), "\n"+indent)
 	}
 	fmt.Fprintf(&b, "%s\n\n%s\n", usage, within(sentence(c.Short), width))
 	if c.Long != "" {
@@ -85,8 +87,8 @@ func Help(s *cli.Call, c *cli.Command) error {
 	return err
 }
 
-// groupsOf are the groups of options in the order in which they are to be shown: as they come first, and what has none at the end.
-func groupsOf(options option.Rows) (groups []string) {
+// GroupsOf are the groups of options in the order in which they are to be shown: as they come first, and what has none at the end.
+func GroupsOf(options option.Rows) (groups []string) {
 	for _, o := range options {
 		if o.Group != "" && !slices.Contains(groups, o.Group) {
 			groups = append(groups, o.Group)
@@ -99,12 +101,12 @@ func groupsOf(options option.Rows) (groups []string) {
 func optionHelp(options option.Rows, width int) string {
 	widest := 0
 	for _, o := range options {
-		if n := len(optionNames(o)); n <= 24 {
+		if n := len(OptionNames(o)); n <= 24 {
 			widest = max(widest, n)
 		}
 	}
 	var b strings.Builder
-	groups := groupsOf(options)
+	groups := GroupsOf(options)
 	for _, group := range groups {
 		switch {
 		case group != "":
@@ -118,7 +120,7 @@ func optionHelp(options option.Rows, width int) string {
 			if o.Group != group {
 				continue
 			}
-			text, name := wrap(o.Usage(), width-widest-4), optionNames(o)
+			text, name := wrap(o.Usage(), width-widest-4), OptionNames(o)
 			if len(name) > widest {
 				fmt.Fprintf(&b, "  %s\n  %*s", name, widest, "")
 			} else {
@@ -135,8 +137,8 @@ func sentence(short string) string {
 	return strings.ToUpper(short[:1]) + short[1:] + "."
 }
 
-// optionNames is how an option is written: "-n, --count N".
-func optionNames(o option.Option) string {
+// OptionNames is how an option is written: "-n, --count N".
+func OptionNames(o option.Option) string {
 	var short, long []string
 	for _, n := range o.Names() {
 		if len(n) == 1 {

@@ -70,11 +70,11 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		most = mcpMost
 	}
 	if cli.IsTerminal(s.In) {
-		s.Talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
+		s.Talk("This speaks MCP with a program, not with people; %s mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.", s.Program())
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{
-		In: s.In, Out: s.World.Out, Version: cli.Version, Most: most,
+		In: s.In, Out: s.World.Out, Version: cli.Version, Program: s.Program(), Most: most,
 		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
 		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {

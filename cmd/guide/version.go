@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -21,9 +22,9 @@ func VersionCommand() cli.Command {
 			if err := cli.NoArguments(s); err != nil {
 				return err
 			}
-			answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-			if s.InJSON { // the words say neither, and no settings are read for them
-				answer.Now, answer.Revision = s.Stamp(), cli.OrNull(revision())
+			answer := build()
+			if s.InJSON { // the words have no such time, and no settings are read for them
+				answer.Now = s.Stamp()
 			}
 			s.Answer(answer)
 			return nil
@@ -36,26 +37,39 @@ type versionJSON struct {
 	Now      time.Time `json:"now"`
 	Version  string    `json:"version"`
 	Revision *string   `json:"revision,omitempty" jsonschema:"the commit it was built from, where the build knows"`
+	Date     *string   `json:"date,omitempty" jsonschema:"when that commit was made, where the build knows"`
 	Go       string    `json:"go" jsonschema:"the version of Go it was built with"`
 	OS       string    `json:"os"`
 	Arch     string    `json:"arch"`
 }
 
-// Text is the version, and of what.
+// Text is the version, and of what: ouro-timer 0.2.0 (1a2b3c4, 2026-11-23, go1.26.8, linux/amd64).
 func (a versionJSON) Text(o *cli.Out) {
-	o.Line("ouro-timer %s (%s, %s/%s)", a.Version, a.Go, a.OS, a.Arch)
+	parts := make([]string, 0, 4)
+	if a.Revision != nil {
+		parts = append(parts, (*a.Revision)[:min(7, len(*a.Revision))])
+	}
+	if a.Date != nil {
+		parts = append(parts, (*a.Date)[:min(len(time.DateOnly), len(*a.Date))])
+	}
+	parts = append(parts, a.Go, a.OS+"/"+a.Arch)
+	o.Line("ouro-timer %s (%s)", a.Version, strings.Join(parts, ", "))
 }
 
-// revision is the commit this binary was built from, where the build says.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value
+// build is what this binary was built from. A release has it from its linker, another build of a checkout from Go's own note of it.
+func build() versionJSON {
+	answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	revision, date := cli.Revision, cli.Date
+	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
+		for _, setting := range info.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				revision = setting.Value
+			case "vcs.time":
+				date = setting.Value
+			}
 		}
 	}
-	return ""
+	answer.Revision, answer.Date = cli.OrNull(revision), cli.OrNull(date)
+	return answer
 }

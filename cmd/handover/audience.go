@@ -18,6 +18,7 @@ import (
 // Audience is who is told of a task, and when, as things stand.
 type Audience struct {
 	Channels []string // never nil
+	Beats    []string // heartbeats, which are pinged for each run
 	On       string   // empty when the configuration cannot be read
 	shut     error    // why the only channel, a terminal, takes nothing now, as far as can be seen; nil: it does
 }
@@ -28,11 +29,12 @@ func AudienceOf(s *cli.Call, t state.Task) Audience {
 	if err != nil {
 		return Audience{Channels: cli.OrEmpty(t.Policy.Notify)}
 	}
-	channels, on := rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On})
+	standing := rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()}
+	channels, on := rules.Telling(t, standing)
 	if on == state.NotifyNever {
 		channels = nil
 	}
-	told := Audience{Channels: cli.OrEmpty(channels), On: on}
+	told := Audience{Channels: cli.OrEmpty(channels), Beats: rules.BeatsOf(t, standing), On: on}
 	if len(channels) == 1 && TerminalOf(channels[0]) != "" {
 		c, err := notify.Find(channels[0], config.Channels)
 		if err == nil {
@@ -41,6 +43,11 @@ func AudienceOf(s *cli.Call, t state.Task) Audience {
 		told.shut = err
 	}
 	return told
+}
+
+// All are the channels and the heartbeats; never nil.
+func (told Audience) All() []string {
+	return append(cli.OrEmpty(slices.Clone(told.Channels)), told.Beats...)
 }
 
 // TerminalOf is the device of a channel that is one terminal; empty for other channels.
@@ -67,7 +74,7 @@ func toldNobody() cli.Warning {
 // system shows with which variables it was started (Linux), those count and not the caller's.
 func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 	config, err := s.Settings()
-	if err != nil || len(told.Channels) == 0 || told.shut != nil && !s.InJSON && !s.Quiet { // the answer in words has it
+	if err != nil || len(told.Channels)+len(told.Beats) == 0 || told.shut != nil && !s.InJSON && !s.Quiet { // the answer in words has it
 		return nil
 	}
 	env, err := NotifyEnv(s)
@@ -78,7 +85,7 @@ func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 	if getenv := environOf(h); getenv != nil {
 		env.Getenv = getenv
 	}
-	for _, word := range told.Channels {
+	for _, word := range told.All() {
 		c, err := notify.Find(word, config.Channels)
 		if err == nil {
 			_, err = notify.Ready(c, env)
@@ -129,15 +136,23 @@ func (told Audience) Warnings(t state.Task) []cli.Warning {
 	return nil
 }
 
-// Sentence says who will be told, and when.
-func (told Audience) Sentence(t state.Task) string {
+// Sentence says who will be told, and when, and what is pinged. program is what a call of ours begins with.
+func (told Audience) Sentence(t state.Task, program string) string {
+	text := told.people(t, program)
+	if len(told.Beats) > 0 {
+		text += " Each run pings " + channelList(told.Beats) + "."
+	}
+	return text
+}
+
+func (told Audience) people(t state.Task, program string) string {
 	who := channelList(told.Channels)
 	if t.Told() {
 		switch {
 		case told.On == state.NotifyNever:
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
 		case len(told.Channels) == 0:
-			return "It will wait in the inbox (ouro-timer inbox)."
+			return "It will wait in the inbox (" + program + " inbox)."
 		case told.shut != nil:
 			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) + ") cannot be written to now: " + told.shut.Error() + "."
 		case len(told.Channels) == 1 && TerminalOf(told.Channels[0]) != "":
@@ -176,12 +191,14 @@ func (told Audience) news() string {
 
 // Short is the same in a few words, for a list.
 func (told Audience) Short(t state.Task) string {
-	if len(told.Channels) == 0 {
-		return "the inbox alone"
+	text := "the inbox alone"
+	if len(told.Channels) > 0 {
+		if text = channelList(told.Channels); !t.Told() {
+			text += " (on " + strings.Replace(told.On, state.NotifyAlways, "each outcome", 1) + ")"
+		}
 	}
-	text := channelList(told.Channels)
-	if !t.Told() {
-		text += " (on " + strings.Replace(told.On, state.NotifyAlways, "each outcome", 1) + ")"
+	if len(told.Beats) > 0 {
+		text += "; each run pings " + channelList(told.Beats)
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -87,14 +88,15 @@ func (a auditJSON) Text(o *cli.Out) {
 // auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
 func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
 	if s.Opt.Has("number") {
-		return cli.Usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
+		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"), problem.T("%s narrows it", problem.To("log").With("audit", true).With("since", "7d")))
 	}
 	var problems []state.Problem
 	var one []state.Entry // the task that it is about; none: all are
 	task := ""
 	if len(s.Args) == 1 || s.Opt.Has("match") {
 		if len(s.Args) == 1 && strings.Contains(s.Args[0], "/") {
-			return cli.Usage("an audit is of a task, not of one occurrence", "ouro-timer log --audit "+cli.ShellQuote(strings.SplitN(s.Args[0], "/", 2)[0]))
+			return problem.Of(problem.T("an audit is of a task, not of one occurrence"),
+				problem.T("%s", problem.To("log", strings.SplitN(s.Args[0], "/", 2)[0]).With("audit", true)))
 		}
 		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
@@ -153,7 +155,7 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 	if err != nil {
 		return err
 	}
-	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led), problems, since}, o)
+	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led, s.Program()), problems, since}, o)
 }
 
 // lateness is what is due and has not begun.
@@ -171,21 +173,21 @@ func (l *lateness) count(e state.Entry, now time.Time) {
 }
 
 // warning warns of them; it is empty when there are none.
-func (l *lateness) warning(led bool) string {
+func (l *lateness) warning(led bool, program string) string {
 	switch {
 	case l.overdue == 0:
 		return ""
 	case led:
-		return cli.Plural(l.overdue, "instant") + " should have started by now; ouro-timer doctor says why"
+		return cli.Plural(l.overdue, "instant") + " should have started by now; " + program + " doctor says why"
 	}
-	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: ouro-timer run --background"
+	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: " + program + " run --background"
 }
 
 // instantsMost bounds the counting of a task's overdue instants.
 const instantsMost = 1_000_000
 
 // claims tells apart the open claims that run, those that rest until a further attempt, and those that nobody runs: a warning each.
-func claims(open []state.Record) (running, resting int, lost []string) {
+func claims(open []state.Record, program string) (running, resting int, lost []string) {
 	for _, r := range open {
 		switch {
 		case runner.Elsewhere(r.Runner) || tasks.RunAlive(r) && r.Retry.IsZero():
@@ -193,7 +195,7 @@ func claims(open []state.Record) (running, resting int, lost []string) {
 		case !r.Retry.IsZero():
 			resting++
 		default:
-			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; ouro-timer run --once accounts for it")
+			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; "+program+" run --once accounts for it")
 		}
 	}
 	return running, resting, lost
@@ -221,7 +223,7 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 		warnings = append(warnings, p.Error())
 		s.Warn("warning: %s", cli.Visible(p.Error()))
 	}
-	running, resting, lost := claims(r.Claims)
+	running, resting, lost := claims(r.Claims, s.Program())
 	left := len(lost)
 	if late != "" {
 		lost = append(lost, late)

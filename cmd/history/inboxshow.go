@@ -171,8 +171,8 @@ func (a inboxJSON) table(o *cli.Out, width int) {
 	}
 	switch {
 	case !a.until.IsZero():
-		o.Talk("Taken until %s. ouro-timer ack ITEM... ends what is done with.", a.until.In(a.Items[0].At.Location()).Format("15:04:05"))
+		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.", a.until.In(a.Items[0].At.Location()).Format("15:04:05"), o.Program())
 	case !a.named:
-		o.Talk("ouro-timer inbox ID shows all of one, ouro-timer ack ITEM... ends it.")
+		o.Talk("%s inbox ID shows all of one, %[1]s ack ITEM... ends it.", o.Program())
 	}
 }

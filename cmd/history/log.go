@@ -458,7 +458,7 @@ type logJSON struct {
 func (a logJSON) Text(out *cli.Out) {
 	switch one := a.o.one(); {
 	case a.past.more && !a.o.numbered && !one:
-		out.Talk("… there are older entries; ouro-timer log -n N shows more")
+		out.Talk("… there are older entries; %s log -n N shows more", out.Program())
 	case a.Running:
 		out.Talk("%s", a.running)
 	case len(a.past.lines) == 0 && len(a.o.outcomes) > 0:

@@ -146,7 +146,7 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	case running != "":
 		f.Talk("%s", running)
 	case len(past.open) > 0:
-		f.Talk("The runner of %s died; the next one accounts for it: ouro-timer run --background", state.OccurrenceID(f.o.task, past.open[0].Number))
+		f.Talk("The runner of %s died; the next one accounts for it: %s run --background", state.OccurrenceID(f.o.task, past.open[0].Number), f.Program())
 	case f.o.one() && len(past.lines) == 0 && !f.o.numbered:
 		f.Talk("Task %s has not run yet.", f.o.task)
 	}
@@ -284,7 +284,8 @@ type followedJSON struct {
 
 // Text says how to go on.
 func (a followedJSON) Text(o *cli.Out) {
-	o.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", a.most, cli.ShellLine(a.Continue))
+	o.Warn("followed for %s, as --max says", a.most)
+	o.Advise("go on: %s", cli.ShellLine(a.Continue))
 }
 
 // bounded is the end by --max: it says how to go on.

@@ -154,7 +154,7 @@ func Firing(ctx context.Context, s *cli.Call, st state.Store, e state.Entry, tel
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Asked: schedule.NewAgentAsks(s, true).Answer,
 		Allow: func() []string { return config.Run.Allow },
 		Standing: func() rules.Standing {
-			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: tell}
+			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: tell, Beats: config.Heartbeats()}
 			if tell {
 				standing.Channels, standing.On = config.Notify.Default, config.Notify.On
 			}

@@ -146,9 +146,10 @@ func runLs(ctx context.Context, s *cli.Call) error {
 // listed is a task as a row of ls.
 type listed struct {
 	view.TaskJSON
-	PutOff  *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
-	Overdue bool    `json:"overdue,omitempty"`
-	Removed bool    `json:"removed,omitempty"`
+	PutOff          *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Overdue         bool    `json:"overdue,omitempty"`
+	Removed         bool    `json:"removed,omitempty"`
+	view.PolicyJSON         // left out but with --json=full and --fields: show has it
 }
 
 // lsJSON is the answer of ls.
@@ -256,7 +257,7 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int)
 	}
 	switch more := total - shown; {
 	case more > 0 && most > 0:
-		o.Line("%s", cli.Fit("… and "+view.Thousands(more)+" more; ouro-timer ls --limit N, or ls | less", width))
+		o.Line("%s", cli.Fit("… and "+view.Thousands(more)+" more; "+o.Program()+" ls --limit N, or ls | less", width))
 	case more > 0:
 		o.Line("… and %s more", view.Thousands(more))
 	}
@@ -302,6 +303,9 @@ func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string
 		left = "running"
 	case e.Held && column == 7:
 		left = "paused"
+	case view.HeldWait(e):
+		rest, _ := e.Task.Wait.Rest()
+		left = when.Distance(now, now.Add(rest)) + " left"
 	case e.Held && e.Resume.IsZero():
 		left = "until resumed"
 	case e.Held:
@@ -325,6 +329,8 @@ func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string
 		what += " (" + cli.Visible(e.Task.When.Text) + ")"
 	}
 	switch {
+	case view.HeldWait(e):
+		what += " (wait --resume " + e.Task.ID + " goes on)"
 	case e.Task.Type() != state.TypeWait || e.Phase != state.Pending:
 	case e.Attended:
 		what += " (somebody waits)"

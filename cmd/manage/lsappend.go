@@ -93,5 +93,5 @@ func appendInstant(b []byte, field string, t *time.Time) []byte {
 	if t == nil {
 		return b
 	}
-	return append(t.AppendFormat(append(append(b, field...), '"'), time.RFC3339Nano), '"')
+	return append(t.Truncate(time.Millisecond).AppendFormat(append(append(b, field...), '"'), time.RFC3339Nano), '"')
 }

@@ -35,7 +35,7 @@ type lsSummaryJSON struct {
 	Total    int          `json:"total" jsonschema:"how many tasks are due by then"`
 	More     int          `json:"more"`
 	Tasks    []summarized `json:"tasks" jsonschema:"those that are due first come first"`
-	Once     *together    `json:"once,omitempty" jsonschema:"further tasks that come once by then: without --limit 20 of them are in tasks"`
+	Once     *together    `json:"once,omitempty" jsonschema:"further tasks that come once, and do not recur: without --limit 20 of them are in tasks"`
 	Problems []string     `json:"problems,omitempty"`
 
 	unread int // tasks that cannot be read
@@ -58,7 +58,8 @@ type summarized struct {
 	First       time.Time  `json:"first"`
 	Last        *time.Time `json:"last,omitempty" jsonschema:"absent: count is 1"`
 
-	what string
+	what   string
+	recurs bool
 }
 
 // Text is a line for each task.
@@ -100,7 +101,7 @@ func (t summarized) last() time.Time {
 // summary sums a task's instants up.
 func summary(e state.Entry, until time.Time) summarized {
 	t, zone := e.Task, rules.TaskZone(e.Task)
-	row := summarized{t.ID, cli.OrNull(t.Description), t.Summary(), 1, e.Due.In(zone), nil, view.Describe(t)}
+	row := summarized{ID: t.ID, Description: cli.OrNull(t.Description), Summary: t.Summary(), Count: 1, First: e.Due.In(zone), what: view.Describe(t), recurs: t.Recurring()}
 	if sched, err := rules.Schedule(t); err == nil && sched != nil {
 		row.Count += sched.Count(e.Due, until, countMost-1)
 		if last, ok := sched.Latest(e.Due, until); ok && row.Count > 1 {
@@ -113,11 +114,11 @@ func summary(e state.Entry, until time.Time) summarized {
 // onceMost is how many tasks that come once are listed each, when no limit is given; the rest is summed up.
 const onceMost = 20
 
-// gather sums up those tasks that come once, but for the first, in an answer whose tasks stand in their order.
+// gather sums up tasks that do not recur, but for the first of them, in an answer whose tasks stand in their order.
 func (a *lsSummaryJSON) gather() {
 	listed := 0
 	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
-		if t.Count > 1 {
+		if t.recurs {
 			return false
 		}
 		if listed++; listed <= onceMost {
@@ -135,7 +136,7 @@ func (a *lsSummaryJSON) gather() {
 func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int, in form) error {
 	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: in}
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(e) {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
 			return true
 		}
 		if answer.Total++; limit > 0 && len(answer.Tasks) == limit {
@@ -226,7 +227,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 	first := occurrences{most: limit}
 	total, capped := 0, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(e) {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
 			return true
 		}
 		total++

@@ -149,18 +149,18 @@ func (f filter) phases(all bool) []state.Phase {
 }
 
 // fits reports whether the task is listed.
-func (f filter) fits(e state.Entry) bool {
+func (f *filter) fits(e *state.Entry) bool {
 	switch {
-	case f.origin != "" && e.Task.Origin != f.origin, !tasks.Tagged(e.Task, f.tags):
+	case f.origin != "" && e.Task.Origin != f.origin, len(f.tags) > 0 && !tasks.Tagged(e.Task, f.tags):
 		return false
 	case slices.ContainsFunc(f.texts, func(text string) bool { return !view.Says(e.Task, text) }):
 		return false
-	case len(f.states) > 0 && !slices.Contains(f.states, stateOf(e)):
+	case len(f.states) > 0 && !slices.Contains(f.states, stateOf(*e)):
 		return false
 	case f.from.IsZero() && f.until.IsZero():
 		return true
 	}
-	due := view.DueOf(e)
+	due := view.DueOf(*e)
 	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIs && due.Equal(f.until))
 }
 

@@ -90,7 +90,11 @@ func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
 		if at := view.DueOf(e); !at.IsZero() {
 			due = at.In(now.Location()).Format(time.DateTime)
 		}
-		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stateOf(e)), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
+		stands := stateOf(e)
+		if view.IsOverdue(e, now) {
+			stands = "overdue"
+		}
+		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stands), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
 	}
 	widest := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
@@ -27,6 +27,8 @@ type taskRows struct {
 	only   filter // what is listed
 	phases []state.Phase
 	keep   bool // entries are kept, and nothing is written
+
+	standing *rules.Standing // who is told of tasks that do not say; nil: it is not needed, or cannot be read
 
 	rows    []*taskRow
 	total   int  // of the tasks there are
@@ -57,6 +59,11 @@ func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 	if err != nil {
 		return nil, err
 	}
+	if r.InJSON && !r.Lean() {
+		if config, err := r.Settings(); err == nil {
+			r.standing = &rules.Standing{Channels: config.Notify.Default, On: config.Notify.On}
+		}
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(rowGarbage))
 	return state.Map(ctx, l, r.look, r.take)
 }
@@ -66,28 +73,45 @@ const rowGarbage = 300
 
 // look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
 func (r *taskRows) look(e *state.Entry) *taskRow {
-	if !r.only.fits(*e) {
+	if !r.only.fits(e) {
 		return &taskRow{other: true}
 	}
 	t := &taskRow{lost: len(e.Open) > 0 && !tasks.IsRunning(*e)}
 	if t.other = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
 		return t
 	}
-	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now), whyPutOff(*e, r.leader)
+	t.Order, t.awaited, t.overdue = e.Order(), view.Awaited(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)
+	if len(r.leader.Delays) > 0 {
+		t.off = whyPutOff(*e, r.leader)
+	}
 	switch {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
 	case r.InJSON && !r.Lean():
-		t.whole = &listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}
+		whole := &listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed, view.PolicyInForce(e.Task)}
+		whole.Tell, whole.TellOn = r.telling(e.Task)
+		t.whole = whole
 	case r.InJSON:
 		var room [1 << 10]byte // most rows are shorter
-		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}))
+		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed, view.PolicyJSON{}}))
 	default:
 		t.text = []byte(taskFields(*e))
 	}
 	t.ID = strings.Clone(t.ID) // and not the file, of which it is a part
 	return t
+}
+
+// telling is by which channels a task tells, and when; none when the configuration cannot be read.
+func (r *taskRows) telling(t state.Task) ([]string, *string) {
+	if r.standing == nil {
+		return nil, nil
+	}
+	channels, on := rules.Telling(t, *r.standing)
+	if on == state.NotifyNever {
+		channels = nil
+	}
+	return cli.ChannelWords(channels), cli.OrNull(on)
 }
 
 // take takes a task in, and says whether more are needed of those behind it.
@@ -120,11 +144,7 @@ func (r *taskRows) take(t *taskRow, behind int) bool {
 
 // encoded is a value as session.emit writes it, without the line's end.
 func encoded(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // a buffer takes everything
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	return bytes.TrimSuffix(cli.Encode(v), []byte{'\n'})
 }
 
 // ordered are the rows in the order of lists, which those that changed while they were read have left.

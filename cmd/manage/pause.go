@@ -63,30 +63,44 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	found, failed = noWaits(found, failed)
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
-	answer, warnings := pauseJSON{Paused: []view.TaskJSON{}}, []cli.Warning{}
+	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
+	brief := s.Opt.Bool("all") && s.Lean()
+	if !brief {
+		answer.Paused = []view.TaskJSON{}
+	}
+	var paused []state.Entry
 	for _, h := range held {
 		if h.Err != nil {
 			failed = append(failed, view.FailedBy(h.Entry.Task.ID, h.Err))
 			continue
 		}
-		warnings = append(warnings, view.TooLate(h.Entry)...)
-		answer.Paused = append(answer.Paused, view.AsJSON(h.Entry, now))
+		paused = append(paused, h.Entry)
+		if brief {
+			answer.IDs = append(answer.IDs, h.Entry.Task.ID)
+		} else {
+			answer.Paused = append(answer.Paused, view.AsJSON(h.Entry, now))
+		}
 		answer.held = append(answer.held, heldTask{h, now.In(zone), resume})
 	}
+	warnings := view.AllTooLate(paused)
 	var h handover.Hands
-	if len(answer.Paused) > 0 && !resume.IsZero() {
+	if len(answer.held) > 0 && !resume.IsZero() {
 		h = handover.HandOver(ctx, s, st)
 		warnings = append(warnings, h.Warnings()...)
 	}
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	answer.Count = len(answer.held)
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
 // pauseJSON is the answer of pause.
 type pauseJSON struct {
 	Now      time.Time            `json:"now"`
-	Paused   []view.TaskJSON      `json:"paused"`
+	Count    int                  `json:"count" jsonschema:"how many tasks are held"`
+	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks; paused has them with --json=full"`
+	ResumeAt *time.Time           `json:"resume_at,omitempty" jsonschema:"when the pause ends by itself"`
+	Paused   []view.TaskJSON      `json:"paused,omitzero"`
 	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
 	Runner   string               `json:"runner"`
 	Warnings []string             `json:"warnings,omitempty"`
@@ -122,12 +136,12 @@ func (a pauseJSON) Text(o *cli.Out) {
 			o.Talk("note: a command of it that is running goes on")
 		}
 	}
-	if len(a.Paused)+len(a.Errors)+len(a.Problems) == 0 {
+	if a.Count+len(a.Errors)+len(a.Problems) == 0 {
 		o.Talk("No tasks to pause.")
 	}
 }
 
-// noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
+// noWaits takes out the waits, which whoever waits holds, and nobody else: time goes by for them.
 func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
 	var others []state.Entry
 	for _, e := range found {
@@ -135,7 +149,20 @@ func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []vie
 			others = append(others, e)
 			continue
 		}
-		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and cannot be paused: time goes by")})
+		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and cannot be paused: time goes by, unless who waits at a terminal presses space")})
+	}
+	return others, failed
+}
+
+// noHeldWaits takes out the waits that are held: only who waits for one can have it go on.
+func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
+	var others []state.Entry
+	for _, e := range found {
+		if view.HeldWait(e) {
+			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and goes on where somebody waits for it")})
+		} else {
+			others = append(others, e)
+		}
 	}
 	return others, failed
 }
@@ -190,7 +217,7 @@ run it after all. A runner is started when none lives.`,
 // resumed is what became of a task that was to go on.
 type resumed struct {
 	view.TaskJSON
-	Skipped int        `json:"skipped" jsonschema:"instants that passed during the pause"`
+	Skipped int        `json:"skipped,omitempty" jsonschema:"instants that passed during the pause"`
 	First   *time.Time `json:"skipped_due,omitempty" jsonschema:"the first of them"`
 	Last    *time.Time `json:"skipped_last,omitempty" jsonschema:"the last of them"`
 	Hint    *string    `json:"hint,omitempty" jsonschema:"of one that is over: what runs it after all"`
@@ -202,7 +229,9 @@ type resumed struct {
 // resumeJSON is the answer of resume.
 type resumeJSON struct {
 	Now      time.Time            `json:"now"`
-	Resumed  []resumed            `json:"resumed"`
+	Count    int                  `json:"count" jsonschema:"how many tasks go on"`
+	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks that go on; resumed has them with --json=full"`
+	Resumed  []resumed            `json:"resumed,omitzero"`
 	Skipped  []resumed            `json:"skipped,omitempty"`
 	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
 	Runner   string               `json:"runner"`
@@ -235,15 +264,25 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	}
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.Opt.Bool("all") || s.Opt.Has("match") || s.Opt.Has("tag")
-	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && tasks.Live(e) })
+	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
+		if view.HeldWait(e) && (s.Opt.Bool("all") || s.Opt.Has("tag")) {
+			return false
+		}
+		return e.Held || !held && tasks.Live(e)
+	})
 	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
 		found, failed, err = view.Pick(ctx, s, st, tasks.Live)
 	}
 	if err != nil {
 		return err
 	}
+	found, failed = noHeldWaits(found, failed)
 	now := s.Clock.Now()
-	answer := resumeJSON{Resumed: []resumed{}, Skipped: []resumed{}, now: now.In(zone)}
+	answer := resumeJSON{now: now.In(zone)}
+	brief := s.Opt.Bool("all") && s.Lean()
+	if !brief {
+		answer.Resumed = []resumed{}
+	}
 	for i, released := range tasks.Resume(ctx, st, st, found, now) {
 		if released.Err != nil {
 			failed = append(failed, view.FailedBy(found[i].Task.ID, released.Err))
@@ -252,7 +291,11 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		r := asResumed(released, now)
 		r.was = found[i].Held
 		if tasks.Live(r.entry) {
-			answer.Resumed = append(answer.Resumed, r)
+			if answer.Count++; brief {
+				answer.IDs = append(answer.IDs, r.ID)
+			} else {
+				answer.Resumed = append(answer.Resumed, r)
+			}
 		} else {
 			r.Hint = cli.OrNull(s.Says(again(r.entry.Task)))
 			answer.Skipped = append(answer.Skipped, r)
@@ -260,7 +303,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		answer.told = append(answer.told, r)
 	}
 	var h handover.Hands
-	if len(answer.Resumed) > 0 {
+	if answer.Count > 0 {
 		h = handover.HandOver(ctx, s, st)
 	}
 	warnings := h.Warnings()
@@ -297,7 +340,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	case !r.was:
 		o.Tell("%s is not paused, due %s", what, view.Coming(r.entry, now))
 		if r.Type == state.TypeWait {
-			o.Hint("to go on waiting: ouro-timer wait --resume %s", r.ID)
+			o.Hint("to go on waiting: %s wait --resume %s", o.Program(), r.ID)
 		}
 		return
 	}

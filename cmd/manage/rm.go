@@ -54,10 +54,20 @@ func runRm(ctx context.Context, s *cli.Call) error {
 			bound = min(bound, most)
 		}
 	}
-	answer := rmJSON{Removed: []removedTask{}, Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
+	brief := s.Opt.Bool("all") && s.Lean()
+	answer := rmJSON{Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
+	if !brief {
+		answer.Removed = []removedTask{}
+	}
 	removed, unchanged := tasks.Remove(ctx, st, found, s.Clock)
 	failed = append(failed, view.Failed(unchanged)...)
 	for _, e := range removed {
+		if brief {
+			answer.IDs = append(answer.IDs, e.Task.ID)
+		}
+		if brief && len(e.Open) == 0 {
+			continue
+		}
 		answer.Removed = append(answer.Removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()), len(e.Open) > 0, view.Describe(e.Task)})
 	}
 	var left unended
@@ -90,10 +100,11 @@ type removedTask struct {
 // rmJSON is the answer of rm.
 type rmJSON struct {
 	Now     time.Time            `json:"now"`
-	Removed []removedTask        `json:"removed"`
+	Removed []removedTask        `json:"removed,omitzero" jsonschema:"of --all those of which a run went on; with --json=full every one"`
 	Errors  []view.PickErrorJSON `json:"errors,omitempty"`
 	Stopped []stopped            `json:"stopped,omitempty" jsonschema:"by --kill"`
 	Count   int                  `json:"count" jsonschema:"how many were removed"`
+	IDs     []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks"`
 	DryRun  bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue waits for the end of what --kill has told to end.
 	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else absent"`
@@ -196,7 +207,6 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	}
 	for _, e := range back { // what is said of all alike is said once
 		warnings = cli.Once(warnings, handover.RunWarnings(e, s.Clock.Now(), h)...)
-		warnings = cli.Once(warnings, handover.TellWarnings(s, e.Task, handover.AudienceOf(s, e.Task), h)...)
 	}
 	warnings = append(warnings, s.Remote...)
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(), view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun

@@ -84,7 +84,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.AudienceOf(s, e.Task)
-	j.Tell, j.TellOn = cli.ChannelWords(told.Channels), cli.OrNull(told.On)
+	j.Tell, j.TellOn = cli.ChannelWords(told.All()), cli.OrNull(told.On)
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.Dealt(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
@@ -137,7 +137,7 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 
 // Text writes the task as a person reads it: a name and a value to a line.
 func (j showJSON) Text(o *cli.Out) {
-	e, told, now := j.entry, j.told, j.Now
+	e, told, now, again := j.entry, j.told, j.Now, o.Program()
 	field := func(name, value string) {
 		if value != "" {
 			o.Line("%-12s %s", name, value)
@@ -147,7 +147,7 @@ func (j showJSON) Text(o *cli.Out) {
 	field("id", j.ID)
 	field("state", j.State)
 	if j.Removed {
-		field("", "removed; ouro-timer restore "+j.ID+" undoes it")
+		field("", "removed; "+again+" restore "+j.ID+" undoes it")
 	}
 	field("description", cli.Visible(e.Task.Description))
 	field("tags", cli.Visible(strings.Join(e.Task.Tags, " ")))
@@ -182,7 +182,7 @@ func (j showJSON) Text(o *cli.Out) {
 	field("when", cli.Visible(j.When)+" ("+string(j.Kind)+", "+j.TZ+")")
 	if j.Problem != nil {
 		field("problem", paint.As(cli.Bad, cli.Visible(*j.Problem)))
-		field("", "ouro-timer edit "+j.ID+" WHEN mends it")
+		field("", again+" edit "+j.ID+" WHEN mends it")
 	}
 	if j.PutOff != nil {
 		field("put off", cli.Visible(*j.PutOff)+"; its start is tried again")
@@ -192,14 +192,16 @@ func (j showJSON) Text(o *cli.Out) {
 		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:
 		field("paused", "until "+view.Echo(*j.ResumeAt, now))
+	case view.HeldWait(e):
+		field("paused", "it is due "+view.Coming(e, now)+": ouro-timer wait --resume "+j.ID)
 	case j.Paused && state.IsUnscheduled(e.Due):
-		field("paused", "until ouro-timer resume "+j.ID)
+		field("paused", "until "+again+" resume "+j.ID)
 	case j.Paused:
-		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
+		field("paused", "until "+again+" resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 	}
 	for i, t := range j.Next {
 		if i == 0 && j.Overdue && j.PutOff == nil {
-			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": ouro-timer doctor says why")
+			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": "+again+" doctor says why")
 		} else if i == 0 {
 			field("due", view.Echo(t, now))
 		} else {
@@ -211,7 +213,7 @@ func (j showJSON) Text(o *cli.Out) {
 	case *j.Attended:
 		field("attended", "somebody waits for it")
 	default:
-		field("attended", "nobody waits: when its time comes it goes to the inbox; ouro-timer wait --resume "+j.ID+" goes on with it")
+		field("attended", "nobody waits: when its time comes it goes to the inbox; "+again+" wait --resume "+j.ID+" goes on with it")
 	}
 	if j.Start != nil {
 		field("start", view.Stamp(*j.Start))
@@ -238,7 +240,7 @@ func (j showJSON) Text(o *cli.Out) {
 	field("tells", told.Short(e.Task))
 	field("key", cli.Visible(e.Task.Key))
 	if e.Task.Origin != "" {
-		field("origin", "a run of task "+e.Task.Origin+"; ouro-timer ls --origin "+e.Task.Origin+" shows all that came of it")
+		field("origin", "a run of task "+e.Task.Origin+"; "+again+" ls --origin "+e.Task.Origin+" shows all that came of it")
 	}
 	field("created", view.Stamp(j.Created))
 	if j.Dir != nil {

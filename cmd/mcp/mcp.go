@@ -27,6 +27,7 @@ type Options struct {
 	In      io.Reader
 	Out     io.Writer
 	Version string
+	Program string // what a line that can be typed calls this program
 	// Most is the longest that a call blocks: clients give up on calls that take longer than they like.
 	Most time.Duration
 
@@ -160,7 +161,7 @@ func (s *server) row(t *tool) (*sdk.Tool, error) {
 
 // call makes one call of a tool. Whatever goes wrong is the result: the model is to read it.
 func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (result *sdk.CallToolResult) {
-	words := surface{s.tools, t}
+	words := surface{s.tools, t, problem.Shell{Program: s.Program}}
 	defer func() {
 		if what := recover(); what != nil {
 			result = s.result(words, Answer{JSON: s.Crashed(what, debug.Stack()), Exit: problem.ExitFailed}, false)

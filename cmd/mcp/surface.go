@@ -12,7 +12,8 @@ import (
 // surface says things in the words of a tool: options are arguments, with values as JSON has them, and calls are those of tools.
 type surface struct {
 	tools []*tool
-	tool  *tool // whose call it is
+	tool  *tool         // whose call it is
+	line  problem.Shell // how a call is written that no tool stands for
 }
 
 // Option is the argument that stands for an option. One that the tool does not take is an option of a command line.
@@ -20,7 +21,7 @@ func (s surface) Option(name string) string {
 	if o := s.tool.rows.Named(name); o != nil {
 		return option.JSON(o.FieldKey())
 	}
-	return problem.Shell{}.Option(name)
+	return s.line.Option(name)
 }
 
 // Setting is an argument with its value.
@@ -28,7 +29,7 @@ func (s surface) Setting(name string, value any) string {
 	if o := s.tool.rows.Named(name); o != nil {
 		return option.JSON(o.FieldKey()) + ": " + o.Written(value)
 	}
-	return problem.Shell{}.Setting(name, value)
+	return s.line.Setting(name, value)
 }
 
 // Call is the call of the tool that stands for a command; a line that can be typed where none does.
@@ -36,7 +37,7 @@ func (s surface) Call(c problem.Call) string {
 	tool, args := s.arguments(c)
 	switch {
 	case tool == nil:
-		return problem.Shell{}.Call(c)
+		return s.line.Call(c)
 	case len(args) == 0:
 		return tool.name
 	}

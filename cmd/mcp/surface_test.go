@@ -67,7 +67,7 @@ func TestSurface(t *testing.T) {
 			if tool.name != c.tool {
 				continue
 			}
-			if got := c.text.In(surface{tools, tool}); got != c.want {
+			if got := c.text.In(surface{tools: tools, tool: tool}); got != c.want {
 				t.Errorf("%s: %q is said as %q, not %q", c.tool, c.text, got, c.want)
 			}
 		}

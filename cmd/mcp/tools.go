@@ -88,7 +88,7 @@ func all(o *Options) []*tool {
 			},
 			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task", "task_payload": "task",
 				"timer_id": "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
-			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
+			without: []string{"max", "raw", "quiet", "name", "notify", "bell", "big", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
 			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed", "which", "run", "item", "target"}, request: waitRequest,
 		},
 		{
@@ -221,8 +221,8 @@ func all(o *Options) []*tool {
 		{
 			name: "wait_for_health", title: "Wait for a service", command: "health-wait", open: true, blocks: true,
 			own: option.Rows{{Name: "targets", Kind: option.Text, Many: true}, maxArg},
-			says: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID, or " +
-				"exec:LINE, which sh runs. Once for an outage, not in a loop.",
+			says: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID, docker:NAME, " +
+				"postgres://, mysql://, redis://, amqp://, nats://, kafka://, grpc://host:port, which are asked whether they are ready, or exec:LINE, which sh runs. Once for an outage, not in a loop.",
 			example: `{"targets": ["http://localhost:8080/health"], "timeout": "2m"}`,
 			args: []arg{
 				{name: "targets", must: true},

@@ -14,6 +14,7 @@ import (
 type Objects struct {
 	Command string // whose calls the objects stand for
 	Rows    Rows
+	Line    problem.Shell // how a call is written that is none of theirs
 }
 
 // Option is the key that stands for an option. One that is about the whole call stays an option of it.
@@ -23,7 +24,7 @@ func (s Objects) Option(name string) string {
 	case name == string(problem.When), name == string(problem.Command):
 		return JSON(name)
 	case o == nil || o.OfCall:
-		return problem.Shell{}.Option(name)
+		return s.Line.Option(name)
 	}
 	return JSON(o.FieldKey())
 }
@@ -35,7 +36,7 @@ func (s Objects) Setting(name string, value any) string {
 	case name == string(problem.When), name == string(problem.Command):
 		return JSON(name) + ": " + JSON(value)
 	case o == nil || o.OfCall:
-		return problem.Shell{}.Setting(name, value)
+		return s.Line.Setting(name, value)
 	}
 	return JSON(o.FieldKey()) + ": " + o.Written(value)
 }
@@ -43,7 +44,7 @@ func (s Objects) Setting(name string, value any) string {
 // Call is a call as an object, if it is one of the command; else a line that can be typed.
 func (s Objects) Call(c problem.Call) string {
 	if c.Command != s.Command {
-		return problem.Shell{}.Call(c)
+		return s.Line.Call(c)
 	}
 	fields := map[string]any{}
 	if len(c.Args) > 0 {

@@ -48,7 +48,7 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	e := d.Entry
 	j := confirmation{
 		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the words do not say it, and it is a look at files of the system
 		j.SurvivesReboot = h.Survives()
@@ -65,6 +65,12 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	if d.Sched != nil && d.Sched.Kind != when.Once {
 		_, remarks := rhythm.Of(d.Sched, d.Now, 1)
 		j.Remarks = asRemarks(remarks, d.Sched.Zone)
+	}
+	if s.Lean() && slices.Equal(j.Notify, j.Tell) {
+		j.Notify = nil // tell says it
+	}
+	if s.Lean() && j.NotifyOn != nil && *j.NotifyOn == j.TellOn {
+		j.NotifyOn = nil
 	}
 	j.Except = cli.OrEmpty(e.Task.When.Except)
 	if len(j.Tell) == 0 && e.Task.Policy.NotifyOn == "" {
@@ -93,7 +99,7 @@ func (a atJSON) Text(o *cli.Out) {
 		return
 	}
 	o.Line("%s", a.of.sentence())
-	for _, line := range a.of.more(a.h) {
+	for _, line := range a.of.more(a.h, o.Program()) {
 		o.Line("%s", line)
 	}
 	for _, note := range a.of.notes() {
@@ -164,7 +170,7 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d Scheduled) e
 	if d.Created {
 		a.Number = 1
 	}
-	if !s.Quiet { // whoever is killed has read nothing else
+	if !s.Quiet && !s.InJSON { // whoever is killed has read nothing else; programs name a task by --key, or find it by ls
 		s.Aside("scheduled %s; its end: %s\n", a.ID, cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
 	}
 	s.WarnAll(d.warnings)
@@ -262,7 +268,7 @@ func (d *Scheduled) different() string {
 }
 
 // more is what follows the sentence in the answer for people.
-func (d *Scheduled) more(h handover.Hands) []string {
+func (d *Scheduled) more(h handover.Hands, program string) []string {
 	e := d.Entry
 	var lines []string
 	if text := d.different(); text != "" {
@@ -271,12 +277,12 @@ func (d *Scheduled) more(h handover.Hands) []string {
 	switch {
 	case !d.Created && !d.Replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
-		lines = append(lines, d.told.Sentence(e.Task)+" "+who(e, h))
+		lines = append(lines, d.told.Sentence(e.Task, program)+" "+who(e, h))
 	case e.Task.Type() == state.TypeAgent:
-		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), e.Task.ID),
-			d.told.Sentence(e.Task))
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; %s log %s shows what comes of it.", who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), program, e.Task.ID),
+			d.told.Sentence(e.Task, program))
 	default:
-		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", who(e, h), e.Task.ID), d.told.Sentence(e.Task))
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: %s log %s", who(e, h), program, e.Task.ID), d.told.Sentence(e.Task, program))
 	}
 	return append(lines, policyWords(e.Task)...)
 }

@@ -157,7 +157,7 @@ func (in *Stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	if in.Form != formLines && in.Surface == nil {
-		in.Surface = option.Objects{Command: "at", Rows: in.Cmd.Options}
+		in.Surface = option.Objects{Command: "at", Rows: in.Cmd.Options, Line: problem.Shell{Program: in.Program()}}
 	}
 	in.Base = *in.Call
 	in.Base.Finder = handover.Programs(in.Call) // one for all lines
@@ -510,7 +510,7 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 
 // unreadyOnce is what speaks against the channels of a task, of the first task that has them.
 func (in *Stdin) unreadyOnce(d Scheduled, h handover.Hands) []cli.Warning {
-	names := strings.Join(d.told.Channels, "\x00")
+	names := strings.Join(d.told.All(), "\x00")
 	if in.Asked[names] || !d.Created && !d.Replaced {
 		return nil
 	}

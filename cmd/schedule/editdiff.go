@@ -83,7 +83,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
 	warnings = append(warnings, handover.RunWarnings(e, d.Now, h)...)
-	if len(d.Fields) > 0 {
+	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // else it was said when it was set
 		warnings = append(warnings, handover.TellWarnings(s, e.Task, whom, h)...)
 	}
 	warnings = slices.Concat(warnings, view.TooLate(e), s.Remote)
@@ -146,14 +146,14 @@ func (a editJSON) Text(o *cli.Out) {
 	}
 	switch {
 	case e.Held && e.Resume.IsZero():
-		o.Line("It is still paused: ouro-timer resume %s", id)
+		o.Line("It is still paused: %s resume %s", o.Program(), id)
 	case e.Held:
 		o.Line("It is still paused until %s.", view.Echo(e.Resume.In(zone), a.now))
 	case len(a.Changed) > 0:
 		o.Line("%s", who(e, a.h))
 	}
 	if slices.ContainsFunc(a.Changed, handover.AboutTelling) {
-		o.Line("%s", a.whom.Sentence(e.Task))
+		o.Line("%s", a.whom.Sentence(e.Task, o.Program()))
 	}
 	if len(was.Open) > 0 && len(a.Changed) > 0 {
 		o.Talk("note: what is running of it goes on as it was")

@@ -126,8 +126,16 @@ func WorldOf(s *cli.Call) tasks.World {
 		Boot:     proc.Boot,
 		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
-		Find:     func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) },
+		Find:     awaitedBy(s),
 	}
+}
+
+// awaitedBy finds what a task of the call waits for.
+func awaitedBy(s *cli.Call) tasks.Awaited {
+	if s.Awaited != nil {
+		return s.Awaited
+	}
+	return func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) }
 }
 
 // awaited is the task that another is to wait for: by its ID, the beginning of one, or its key.

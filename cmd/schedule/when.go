@@ -34,7 +34,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		Options: append(append(cli.WhenFlags(), cli.BoundFlags()...),
-			option.Option{Name: "from", Kind: option.Timestamp, Help: "read it as if now were TIMESTAMP (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
+			option.Option{Name: "from", Kind: option.Time, Help: "read it as if now were WHEN, an instant or a date (2027-03-27)"},
 			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
@@ -55,7 +55,11 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if s.Opt.Has("from") {
 		t, err := time.Parse(time.RFC3339, s.Opt.Text("from"))
 		if err != nil {
-			return problem.NoTimestamp("from", s.Opt.Text("from"), o.Now)
+			t, err = when.Instant(s.Opt.Text("from"), o)
+		}
+		if err != nil {
+			return problem.Of(problem.T("%s is %s, no instant", problem.Option("from"), cli.Quote(s.Opt.Text("from"))),
+				problem.T("try %s or %s", problem.Set("from", "2027-03-27"), problem.Set("from", o.Now.Format(time.RFC3339))))
 		}
 		o.Now = t.In(o.Zone)
 		s.Reference = o.Now

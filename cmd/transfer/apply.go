@@ -20,7 +20,8 @@ const kindApply = "apply"
 
 func ApplyCommand() cli.Command {
 	return cli.Command{
-		Name: "apply", Args: "<file>", Short: "make a declared set of tasks so",
+		Exits: []int{cli.ExitNotFound},
+		Name:  "apply", Args: "<file>", Short: "make a declared set of tasks so",
 		Long: `
 Reads a set of tasks in TOML and shows what it changes: what is made (+), changed (~) and, with --prune, removed (-).
 Nothing is written without --write. A table is a task, its name the key; it has the keys of an object of at --stdin jsonl:
@@ -31,8 +32,9 @@ when, command (a list), shell, task, description, env, notify, and all options o
   command = ["./backup", "--all"]
   retries = 3
 
-Commands run in the folder of the call, with its variables, as those of at. When one task is wrong nothing is written. A
-task that stays as it was keeps its phase, its ID and its history.`,
+after = "build" (or "build:failed", "build:any", or a list of them) is in the place of a time: it runs once [build] has
+ended, wherever that stands in the file. Commands run in the folder of the call, with its variables, as those of at. When
+one task is wrong nothing is written. A task that stays as it was keeps its phase, its ID and its history.`,
 		Examples: []string{
 			"ouro-timer apply tasks.toml",
 			"ouro-timer apply tasks.toml --write --prune",

@@ -1,12 +1,15 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/user"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
@@ -20,10 +23,6 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if len(s.Args) > 1 {
 		return source{}, problem.Of(problem.T("%s: the jobs of at are in no file of yours", cli.Quote(s.Args[1])), problem.T("%s", problem.To("import", kindAt)))
 	}
-	list, err := answerOf(ctx, "atq")
-	if err != nil {
-		return source{}, err
-	}
 	me, err := user.Current()
 	if err != nil {
 		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))
@@ -32,9 +31,13 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	list, err := answerIn(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq") // its times in words that are known, and in the zone that they are read in
+	if err != nil {
+		return source{}, err
+	}
 	from := source{name: "atq", group: groupOf(s, kindAt, me.Username)}
 	lines := strings.Split(strings.TrimSpace(list), "\n")
-	slices.Sort(lines)
+	slices.SortStableFunc(lines, func(x, y string) int { return cmp.Compare(jobNumber(x), jobNumber(y)) })
 	for i, line := range lines {
 		fields := strings.Fields(line)
 		if len(fields) < 8 || fields[6] == "=" { // one that runs already
@@ -51,8 +54,41 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 		text, key := at.Format("2006-01-02T15:04:05"), from.group+fields[0]
 		shell, description := "/bin/sh", fmt.Sprintf("job %s of at", fields[0])
 		w.spec = tasks.Spec{When: &text, Form: when.UntilForm, Key: &key, Program: &shell, Description: &description,
-			Script: func(ctx context.Context) (string, error) { return answerOf(ctx, "at", "-c", fields[0]) }}
+			Script: func(ctx context.Context) (string, error) { return jobScript(ctx, fields[0]) }}
+		if queue := fields[6]; queue != "a" {
+			w.notes = append(w.notes, "it is in the queue "+queue+": here it begins at its time, whatever the load is, and is as nice as the others")
+		}
 		from.list = append(from.list, w)
 	}
 	return from, nil
+}
+
+func jobNumber(line string) int {
+	number, _, _ := strings.Cut(line, "\t")
+	n, _ := strconv.Atoi(number)
+	return n
+}
+
+// jobScript is the script of a job. at writes a backslash in front of each byte of a letter that is not ASCII, in the variables and the folder that
+// it sets, which tears it apart; to the shell it is the same without.
+func jobScript(ctx context.Context, job string) (string, error) {
+	text, err := answerOf(ctx, "at", "-c", job)
+	if err != nil || utf8.ValidString(text) {
+		return text, err
+	}
+	const end = "inaccessible' >&2\n\t exit 1\n}\n" // of the lines that at wrote
+	if i := strings.Index(text, end); i >= 0 {
+		var b strings.Builder
+		head := text[:i+len(end)]
+		for j := range len(head) {
+			if head[j] != '\\' || j+1 == len(head) || head[j+1] < utf8.RuneSelf {
+				b.WriteByte(head[j])
+			}
+		}
+		text = b.String() + text[len(head):]
+	}
+	if !utf8.ValidString(text) {
+		return "", problem.Of(problem.T("its script, or a variable of it, is not valid UTF-8"), problem.T("keep the script in a file, and schedule that: %s", problem.To("at", "WHEN").Running("/path/to/script")))
+	}
+	return text, nil
 }

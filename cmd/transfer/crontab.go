@@ -187,6 +187,18 @@ func fed(command, input string) string {
 	return "{ " + command + "\n} <<'" + end + "'\n" + input + end
 }
 
+// unfed is what fed made a text for the shell of; false when it did not make it.
+func unfed(text string) (command, input string, ok bool) {
+	command, rest, _ := strings.Cut(strings.TrimPrefix(text, "{ "), "\n} <<'")
+	_, rest, _ = strings.Cut(rest, "'\n")
+	i := strings.LastIndexByte(rest, '\n')
+	if i < 0 {
+		return "", "", false
+	}
+	input = rest[:i+1]
+	return command, input, fed(command, input) == text
+}
+
 // key names the task of an entry: after the group and the command, and by number when the command comes again.
 func (r *cronReader) key(e crontab.Entry) string {
 	sum := sha256.Sum256([]byte(e.User + "\x00" + strings.TrimSpace(e.Command) + "\x00" + e.Input))
@@ -232,7 +244,7 @@ func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time,
 		here = append(here, t)
 	}
 	there := e.Minutes(now.Add(time.Nanosecond), to, r.own, zone)
-	p := proof{len(here), compared(there, here)}
+	p := proof{len(here), compared(there, here), "cronie asks the clock of CRON_TZ alone: it leaves out what is in a gap of it, starts again what is shown again, and nothing at a fixed time while the machine's own clock repeats an hour"}
 	r.proofs[id] = p
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/timer/crontab"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -122,10 +123,11 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// asCrontab writes lines for cron: those of the tasks that have one, below the variables that they run with.
-func asCrontab(list []state.Entry, _ time.Time) (string, error) {
+// asCrontab writes lines for cron: those of the tasks that have one, below the variables that they run with. CRON_TZ is there for other zones
+// than that of now alone: with it cronie leaves out what is in a gap of the clock.
+func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	var b strings.Builder
-	zone := ""
+	zone := now.Location().String() // that of cron, without a word
 	set := map[string]string{"SHELL": "/bin/sh"}
 	slices.SortStableFunc(list, func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
 	for _, e := range list {
@@ -134,32 +136,45 @@ func asCrontab(list []state.Entry, _ time.Time) (string, error) {
 			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, why, view.Describe(t))
 			continue
 		}
+		env := cronVariables(t)
+		command, input := cronCommand(t)
+		if t.Run.Dir != env["HOME"] { // where cron starts it
+			command = "cd " + state.ShellLine([]string{t.Run.Dir}) + " && " + command
+		}
+		text, ok := crontab.Joined(command, input)
+		if !ok {
+			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, unsayable, view.Describe(t))
+			continue
+		}
 		if t.When.Zone != zone {
 			zone = t.When.Zone
 			fmt.Fprintf(&b, "CRON_TZ=%s\n", zone)
 		}
-		env := cronVariables(t)
 		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if value, has := set[name]; !has || value != env[name] {
 				set[name] = env[name]
 				fmt.Fprintf(&b, "%s=%s\n", name, cronValue(env[name]))
 			}
 		}
-		command := t.Run.Shell
-		if command == "" {
-			command = state.ShellLine(t.Run.Argv)
-		}
-		if t.Run.Dir != env["HOME"] { // where cron starts it
-			command = "cd " + state.ShellLine([]string{t.Run.Dir}) + " && " + command
-		}
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			if _, has := env[name]; !has { // a table takes nothing back
-				command = "unset " + name + "; " + command
+				text = "unset " + name + "; " + text
 			}
 		}
-		fmt.Fprintf(&b, "%s %s\n", t.When.Text, strings.ReplaceAll(command, "%", `\%`))
+		fmt.Fprintf(&b, "%s %s\n", t.When.Text, text)
 	}
 	return b.String(), nil
+}
+
+// cronCommand is what a task runs as a line of a table has it: a command, and the standard input that import gave it.
+func cronCommand(t state.Task) (command, input string) {
+	if t.Run.Shell == "" {
+		return state.ShellLine(t.Run.Argv), ""
+	}
+	if command, input, ok := unfed(t.Run.Shell); ok {
+		return command, input
+	}
+	return t.Run.Shell, ""
 }
 
 // cronVariables are those that lines of a table have to set for the task, with the shell that runs it; what cron sets itself or reads for its
@@ -190,9 +205,13 @@ func cronValue(value string) string {
 	return `"` + value + `"`
 }
 
+// unsayable is why a command and its input are on no line of a crontab.
+const unsayable = "a table cannot say a backslash in front of a percent sign, or at the end of a line of the input"
+
 // notCron is why a task is no line of a crontab; empty when it is one.
 func notCron(e state.Entry) string {
 	t := e.Task
+	command, _ := cronCommand(t)
 	switch {
 	case t.When.Kind != string(when.Cron) && !t.When.OfBoots():
 		return "its time is no cron line"
@@ -202,7 +221,7 @@ func notCron(e state.Entry) string {
 		return "it is paused"
 	case t.When.Count > 0 || !t.When.End.IsZero() || t.When.Given || len(t.When.Except) > 0 || t.When.Delay != "":
 		return "its time has bounds, or days that are left out, or a jitter"
-	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.ContainsAny(t.Run.Shell+strings.Join(t.Run.Argv, ""), "\n"):
+	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.Contains(command, "\n"):
 		return "it is not one line for the shell"
 	case strings.ContainsAny(strings.Join(slices.Collect(maps.Values(t.Run.Env)), ""), "\n\x00"):
 		return "a variable of it has more than one line"

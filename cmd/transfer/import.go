@@ -2,9 +2,9 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -121,7 +121,7 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 		return "", problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err), problem.T("give a file that can be read, or - for standard input"))
 	}
 	if len(b) > sourceMost {
-		return "", problem.New(problem.Limit, problem.T("%s is longer than 16 MiB", cli.Quote(name)), problem.T("import it in parts"))
+		return "", problem.New(problem.Limit, problem.T("%s is longer than 16 MiB", cli.Quote(name)), problem.T("give it in parts"))
 	}
 	return string(b), nil
 }
@@ -146,17 +146,34 @@ func groupOf(s *cli.Call, kind, file string) string {
 	return kind + ":" + name + ":"
 }
 
+// instead is what to type where another scheduler's program does not answer.
+var instead = map[string]problem.Text{
+	"crontab":   problem.T("give a file: %s", problem.To("import", kindCrontab, "/etc/crontab")),
+	"systemctl": problem.T("give files, or folders of them: %s", problem.To("import", kindSystemd, unitDirs[0])),
+	"atq":       problem.T("call as a user who may use at, where it is installed"),
+	"at":        problem.T("call as a user who may use at, where it is installed"),
+}
+
 // answerOf is what another scheduler's program writes.
 func answerOf(ctx context.Context, name string, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, name, args...).Output()
+	return answerIn(ctx, nil, name, args...)
+}
+
+// answerIn is answerOf with variables beside those of the call.
+func answerIn(ctx context.Context, env []string, name string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Env = append(c.Environ(), env...)
+	out, err := c.Output()
+	hint := instead[name]
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.As(err, &failed):
-		return "", problem.New(problem.Failed, problem.T("%s failed: %s", cli.ShellLine(append([]string{name}, args...)), cli.Visible(fmt.Sprint(string(bytes.TrimSpace(failed.Stderr))))), problem.T("give a file instead"))
+		why, _, _ := strings.Cut(string(bytes.TrimSpace(failed.Stderr)), "\n")
+		return "", problem.New(problem.Failed, problem.T("%s failed: %s", cli.ShellLine(append([]string{name}, args...)), cli.Visible(cmp.Or(why, failed.Error()))), hint)
 	case err != nil:
-		return "", problem.New(problem.Failed, problem.T("%s could not be started: %v", name, err), problem.T("give a file instead"))
+		return "", problem.New(problem.Failed, problem.T("%s could not be started: %v", name, err), hint)
 	}
 	return string(out), nil
 }

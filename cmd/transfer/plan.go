@@ -42,12 +42,14 @@ func (w wanted) about() string {
 type proof struct {
 	instants    int
 	differences []difference
+	why         string // there are differences
 }
 
 // source is a set of tasks that a file, or another scheduler, has.
 type source struct {
 	name  string // of the file
 	group string // what all keys of it begin with
+	part  bool   // it is not all that the group has: nothing is said of the others
 	list  []wanted
 	notes []string
 }
@@ -76,8 +78,8 @@ type planJSON struct {
 	Runner  string        `json:"runner,omitempty" enum:"alive started none" jsonschema:"absent: nothing was written"`
 	Written bool          `json:"written,omitempty" jsonschema:"absent: nothing was changed, this is what would have been done"`
 
-	hands        handover.Hands
-	prune, whole bool
+	hands              handover.Hands
+	prune, whole, part bool
 }
 
 // plannedJSON is a task of a source.
@@ -87,6 +89,8 @@ type plannedJSON struct {
 	Key         string       `json:"key"`
 	ID          *string      `json:"id,omitempty" jsonschema:"absent: it would get one"`
 	When        string       `json:"when"`
+	After       []string     `json:"after,omitempty" jsonschema:"the tasks whose ends it waits for: tables of the file by their names, others by their IDs; with :failed or :any"`
+	Then        []string     `json:"then,omitempty" jsonschema:"the tables of the file that wait for its end"`
 	TZ          string       `json:"tz"`
 	Due         *time.Time   `json:"due,omitempty" jsonschema:"absent: it is paused, or comes at no time that is known"`
 	Description string       `json:"description" jsonschema:"what it does, in a few words"`
@@ -138,6 +142,9 @@ func (a planJSON) Text(o *cli.Out) {
 		line := fmt.Sprintf("%s %s  %s  %s", signs[t.Does], t.Key, cli.Visible(t.When), cli.Visible(t.Description))
 		if len(t.Differs) > 0 {
 			line += "  (" + strings.Join(t.Differs, ", ") + ")"
+		}
+		if len(t.Then) > 0 {
+			line += "  then " + cli.Visible(strings.Join(t.Then, ", "))
 		}
 		o.Tell("%s", line)
 	}
@@ -202,8 +209,9 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 	}
 	write := s.Opt.Bool("write") && !s.DryRun
 	now := s.Stamp()
-	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes, prune: s.Opt.Bool("prune"), whole: whole}
+	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes, prune: s.Opt.Bool("prune"), whole: whole, part: from.part}
 	changes := make([]*tasks.Change, len(from.list))
+	chain := chainsOf(&from)
 	for i := range from.list {
 		w := &from.list[i]
 		if w.err == nil {
@@ -213,30 +221,53 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+	}
+	chain.resolve(ctx, changes, a.prune)
+	refused := func() bool { return slices.ContainsFunc(from.list, func(w wanted) bool { return w.err != nil }) }
+	write = write && !(whole && refused())
+	wake := func(ctx context.Context) bool {
+		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
+	}
+	settleAll := func(st state.Store) ([]plannedJSON, error) {
+		return chain.make(ctx, changes, func(i int) (row plannedJSON, err error) {
+			w := &from.list[i]
+			if row, w.err = settle(ctx, st, wake, changes[i]); w.err == nil {
+				return row, nil
+			}
+			if p := cli.Explain(w.err); p.ExitCode() == problem.ExitState || ctx.Err() != nil {
+				return row, p.About(problem.T("%s", w.about()))
+			}
+			return row, nil
+		})
+	}
+	rows, err := settleAll(state.Preview(st))
+	if err != nil {
+		return err
+	}
+	if write = write && !(whole && refused()); write {
+		if rows, err = settleAll(st); err != nil {
+			return err
+		}
+	} else {
+		st = state.Preview(st)
+	}
+	for _, w := range from.list {
 		if w.err != nil {
 			p := cli.Explain(w.err)
 			a.Refused = append(a.Refused, refusedJSON{w.line, w.text, s.AsErrorJSON(p), p, w.about()})
 		}
 	}
-	write = write && !(whole && len(a.Refused) > 0)
-	if !write {
-		st = state.Preview(st)
-	}
-	wake := func(ctx context.Context) bool {
-		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
-	}
 	for i, w := range from.list {
 		if w.err != nil {
 			continue
 		}
-		row, err := settle(ctx, st, wake, changes[i])
-		if err != nil {
-			return cli.Explain(err).About(problem.T("%s", w.about()))
-		}
+		row := rows[i]
 		row.about, row.Line, row.Notes = w.about(), w.line, slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
 		if w.proof != nil {
-			p := w.proof(changes[i].Sched, now)
-			row.Instants, row.Differences = p.instants, p.differences
+			p := w.proof(changes[i].Sched, changes[i].Now) // a minute may have begun since the call
+			if row.Instants, row.Differences = p.instants, p.differences; len(p.differences) > 0 && !slices.Contains(a.Notes, p.why) {
+				a.Notes = append(a.Notes, p.why)
+			}
 		}
 		a.add(row)
 	}
@@ -272,6 +303,7 @@ func (a *planJSON) add(row plannedJSON) {
 
 // settle makes the task, or changes the one that has its key when something in it is different.
 func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, c *tasks.Change) (plannedJSON, error) {
+	c.Replace = false
 	done, err := c.Add(ctx, st, wake)
 	if err != nil {
 		return plannedJSON{}, err
@@ -309,10 +341,14 @@ func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) 
 	for _, t := range a.Tasks {
 		asked[t.Key] = true
 	}
-	var rest []state.Entry
+	var rest, waiting []state.Entry
 	_, err := state.Each(ctx, st, func(e state.Entry) bool {
-		if strings.HasPrefix(e.Task.Key, a.Group) && !asked[e.Task.Key] && tasks.Live(e) {
+		switch {
+		case asked[e.Task.Key] || !tasks.Live(e):
+		case strings.HasPrefix(e.Task.Key, a.Group):
 			rest = append(rest, e)
+		case state.IsUnscheduled(e.Due) && len(e.Task.When.After) > 0:
+			waiting = append(waiting, e)
 		}
 		return true
 	}, state.Pending, state.Running, state.Paused)
@@ -321,10 +357,17 @@ func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) 
 	}
 	slices.SortFunc(rest, func(x, y state.Entry) int { return strings.Compare(x.Task.Key, y.Task.Key) })
 	if !a.prune {
-		if len(rest) > 0 {
+		if len(rest) > 0 && !a.part {
 			a.Notes = append(a.Notes, fmt.Sprintf("%s of the group %s not in the source: --prune removes what is gone", cli.Plural(len(rest), "task"), map[bool]string{true: "is", false: "are"}[len(rest) == 1]))
 		}
 		return nil
+	}
+	for _, e := range waiting {
+		for _, gone := range rest {
+			if e.Task.When.After[gone.Task.ID] != "" {
+				a.Notes = append(a.Notes, fmt.Sprintf("task %s (%s) waits for %s, and ends as skipped when that is removed", e.Task.ID, e.Task.Summary(), gone.Task.Key))
+			}
+		}
 	}
 	removed, failed := tasks.Remove(ctx, st, rest, s.Clock)
 	for _, e := range removed {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,7 +230,12 @@ func savedTask(line string) (was saved, t state.Task, err error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(line)))
 	dec.DisallowUnknownFields()
 	dec.UseNumber()
-	if err := dec.Decode(&was); err != nil {
+	var odd *json.UnmarshalTypeError
+	if err := dec.Decode(&was); errors.As(err, &odd) && odd.Field == "" {
+		return refused("it is no task: a " + odd.Value + " and not an object")
+	} else if errors.As(err, &odd) {
+		return refused("it is no task: " + odd.Field + " is a " + odd.Value)
+	} else if err != nil {
 		return refused("it is no task: " + err.Error())
 	}
 	if dec.More() || was.Task == nil || was.Due.IsZero() {

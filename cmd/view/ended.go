@@ -52,7 +52,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 			text = strings.Join(lines, "\n")
 		}
 		if stream.write(text); stream.from.Truncated {
-			o.Talk("… (the end of %d bytes; ouro-timer log %s has more)", stream.from.Bytes, *a.ID)
+			o.Talk("… (the end of %d bytes; %s log %s has more)", stream.from.Bytes, o.Program(), *a.ID)
 		}
 	}
 	name := a.TaskID
@@ -140,6 +140,7 @@ func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, 
 		return a, err
 	}
 	row := AsLineJSON(line, zone)
+	row.Inbox = nil // it is received with this answer
 	if row.Stdout != nil {
 		stdout, stderr := st.Output(line.TaskID, line.Number)
 		row.Stdout.Read(ctx, stdout, output)

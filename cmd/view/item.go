@@ -246,7 +246,7 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 	case j.Truncated && whole:
 		o.Line("            … all that is kept: %s", cli.ShellLine(j.Whole))
 	case left > 0 || j.Truncated:
-		o.Line("            … more: ouro-timer inbox %s", j.ID)
+		o.Line("            … more: %s inbox %s", o.Program(), j.ID)
 	}
 }
 

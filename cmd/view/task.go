@@ -58,19 +58,19 @@ type TaskJSON struct {
 
 // AsJSON is the entry in the shape of taskJSON, as it stands at now.
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
-	zone := rules.TaskZone(e.Task)
+	zone, kind := rules.TaskZone(e.Task), e.Task.Type()
 	j := TaskJSON{
-		ID: e.Task.ID, Type: TaskType(e.Task.Type()), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
+		ID: e.Task.ID, Type: TaskType(kind), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
 		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text), Tags: cli.OrEmpty(e.Task.Tags),
 		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
 		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),
 		Notify: cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn), Prefix: cli.OrNull(e.Task.Policy.Prefix),
 	}
-	if e.Task.Type() == state.TypeWait && e.Phase == state.Pending {
+	if kind == state.TypeWait && e.Phase == state.Pending {
 		attended := e.Attended
 		j.Attended = &attended
 	}
-	if e.Task.Type() == state.TypeAgent {
+	if kind == state.TypeAgent {
 		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title), cli.OrNull(e.Task.Reminder.Project), cli.OrNull(PriorityOf(e.Task))
 	}
 	if e.Task.Policy.NoPrefix {
@@ -117,11 +117,17 @@ func Dealt(t state.Task) *float64 {
 // Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
 func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
+// HeldWait reports whether an entry is a wait that somebody holds who waits for it.
+func HeldWait(e state.Entry) bool {
+	_, held := e.Task.Wait.Rest()
+	return e.Held && held
+}
+
 // DueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
 // is due at a time that lies in its pause does not come then.
 func DueOf(e state.Entry) time.Time {
 	switch {
-	case !Awaited(e), state.IsUnscheduled(e.Due):
+	case !Awaited(e), state.IsUnscheduled(e.Due), HeldWait(e):
 		return time.Time{}
 	case e.Held:
 		return dueAfter(e, e.Resume)
@@ -133,6 +139,9 @@ func DueOf(e state.Entry) time.Time {
 func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	if state.IsUnscheduled(e.Due) {
 		return time.Time{}
+	}
+	if left, held := e.Task.Wait.Rest(); held {
+		return resumed.Add(left)
 	}
 	if e.Due.After(resumed) {
 		return e.Due
@@ -179,6 +188,9 @@ func Echo(t, now time.Time) string {
 // Coming is when a task is due, as people read it: its instant, or what it waits for.
 func Coming(e state.Entry, now time.Time) string {
 	switch {
+	case HeldWait(e):
+		rest, _ := e.Task.Wait.Rest()
+		return when.Distance(now, now.Add(rest)) + " after it goes on"
 	case e.AtBoot():
 		return "at the next boot"
 	case state.IsUnscheduled(e.Due):

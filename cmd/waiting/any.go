@@ -93,6 +93,9 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	if err := o.health.allowed(ctx, s); err != nil {
 		return o, err
 	}
+	if err := o.health.docker(ctx, s); err != nil {
+		return o, err
+	}
 	if err := o.asked(s); err != nil {
 		return o, err
 	}

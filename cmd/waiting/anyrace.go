@@ -236,7 +236,7 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 	if first == nil || !view.Counts(s, s.Quiet) {
 		return func() {}
 	}
-	return countDown(s, func() time.Duration { return -first.late(s.Clock, first.first) }, first.first.Sub(o.begun.wall), first.first.In(o.zone))
+	return first.countDown(s, newCourse(first.first), first.first.Sub(o.begun.wall), false)
 }
 
 // anyJSON is the answer of wait --any.

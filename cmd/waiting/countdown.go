@@ -6,40 +6,43 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// countdown is one line of a terminal that shows what is left of a wait, drawn anew each second. It decides nothing: the
-// wait beside it ends by its own clock, whatever the terminal does. The cursor stays visible, at the start of the line,
-// so that there is nothing to restore, a terminal made narrower wraps the line behind it, and whatever is printed next
-// replaces it.
+// countdown is one line of a terminal that shows what is left of a wait, or big digits with such a line below, drawn anew each second. It
+// decides nothing: the wait beside it ends by its own clock, whatever the terminal does. The cursor stays visible, at the start of the first
+// line, so that there is nothing to restore, a terminal made narrower wraps the lines behind it, and whatever is printed next replaces them.
 type countdown struct {
 	out    io.Writer
 	clock  clock.Clock
-	width  func() int  // columns, asked before each drawing: the window may have been resized
-	ours   func() bool // the terminal is ours to draw on; not while a job in the background
-	left   func() time.Duration
+	size   func() (width, height int) // asked before each drawing: the window may have been resized
+	ours   func() bool                // the terminal is ours to draw on; not while a job in the background
+	course *course
+	left   func(due time.Time) time.Duration
 	whole  time.Duration // of which left is a part
-	due    time.Time     // in the zone to show it in
-	plain  bool          // no colour
-	narrow bool          // no letters but ASCII
+	zone   *time.Location
+	keys   bool   // space holds it, and has it go on
+	name   string // what is waited for, fit for a terminal; empty: nothing is said of it
+	big    bool   // digits as large as there is room for
+	paint  cli.Paint
+	narrow bool // no letters but ASCII
 }
 
-// countDown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
-// nothing.
-func countDown(s *cli.Call, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
+// countDown starts to draw. stop erases what was drawn and may be called again; it never waits long for a terminal that takes nothing.
+func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration, keys bool) (stop func()) {
 	c := countdown{
-		out: s.Err, clock: s.Clock, left: left, whole: whole, due: due,
-		width: func() int {
-			n, _ := cli.TerminalWidth(s.Err, s.Getenv)
-			return n
+		out: s.Err, clock: s.Clock, course: along, whole: whole, zone: o.zone, keys: keys, name: cli.Visible(o.label()), big: o.big,
+		size: func() (width, height int) {
+			width, _ = cli.TerminalWidth(s.Err, s.Getenv)
+			height, _ = cli.TerminalHeight(s.Err, s.Getenv)
+			return width, height
 		},
+		left:   func(due time.Time) time.Duration { return -o.late(s.Clock, due) },
 		ours:   func() bool { return cli.Foreground(s.Err) },
-		plain:  !bool(cli.PaintOn(s.Err, s.Getenv)),
+		paint:  cli.PaintOn(s.Err, s.Getenv),
 		narrow: !view.SpeaksUTF8(s.Getenv),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,17 +64,24 @@ func countDown(s *cli.Call, left func() time.Duration, whole time.Duration, due 
 func (c countdown) run(ctx context.Context) {
 	drawn := false
 	for ctx.Err() == nil {
-		left := c.left()
-		if left <= 0 {
+		due, left, held, changed := c.course.stand()
+		if !held {
+			left = c.left(due)
+		}
+		if left <= 0 && !held {
 			break
 		}
 		if c.ours() {
-			fmt.Fprint(c.out, view.EraseBelow+c.line(left, c.width())+"\r")
+			fmt.Fprint(c.out, c.drawing(sight{left, due.In(c.zone), held}))
 			drawn = true
 		}
-		if c.clock.For(ctx, c.pause(left)) != nil {
-			break
+		pause := c.pause(left)
+		if held {
+			pause = time.Second // for a window that gets another size
 		}
+		lap, over := unless(ctx, changed)
+		_ = c.clock.For(lap, pause)
+		over()
 	}
 	if drawn && c.ours() {
 		fmt.Fprint(c.out, view.EraseBelow)
@@ -86,7 +96,7 @@ func (c countdown) unit() time.Duration {
 	return time.Second
 }
 
-// pause is how long the line is true: until what is left is a whole unit. It is taken from what is left, so that
+// pause is how long the drawing is true: until what is left is a whole unit. It is taken from what is left, so that
 // lateness does not add up.
 func (c countdown) pause(left time.Duration) time.Duration {
 	if part := left % c.unit(); part > 0 {
@@ -95,18 +105,64 @@ func (c countdown) pause(left time.Duration) time.Duration {
 	return c.unit()
 }
 
-// line is the countdown in fewer than width columns: what is left, a bar and the instant, and of these what there is
-// room for.
-func (c countdown) line(left time.Duration, width int) string {
-	const least, most = 8, 40
-	room := width - 1 // the last column stays free: some terminals wrap when it is written
-	remains := c.remains(left)
-	for _, due := range []string{c.due.Format("Mon 2 Jan 15:04:05 MST"), c.due.Format("15:04:05")} {
-		if bar := room - len(remains) - 2 - 2 - utf8.RuneCountInString(due); bar >= least {
-			return remains + "  " + c.bar(left, min(bar, most)) + "  " + due
+// sight is what is to be seen: what is left, and until when, if it is not held.
+type sight struct {
+	left time.Duration
+	due  time.Time
+	held bool
+}
+
+// drawing is what a terminal is sent to show what is left.
+func (c countdown) drawing(at sight) string {
+	width, height := c.size()
+	if c.big {
+		if lines := c.large(at, width, height); lines != nil {
+			return frame(lines, width)
 		}
 	}
+	return view.EraseBelow + c.line(at, width) + "\r"
+}
+
+// line is the countdown in fewer than width columns: the name, what is left, a bar and the instant, and of these what there is room for.
+func (c countdown) line(at sight, width int) string {
+	room := width - 1 // the last column stays free: some terminals wrap when it is written
+	remains := c.remains(at.left)
+	heads := []string{remains + "  "}
+	if c.name != "" {
+		heads = []string{cli.Fit(c.name, 30) + "  " + heads[0], cli.Fit(c.name, max(room/4, 8)) + "  " + heads[0], heads[0]}
+	}
+	for _, head := range heads {
+		if line, ok := c.row(head, at, room); ok {
+			return line
+		}
+	}
+	if at.held {
+		remains += "  paused"
+	}
 	return cli.Fit(remains, room)
+}
+
+// row is a line of a head, a bar and the instant, and what the space bar does where there is room to say it; false when there is none for
+// the others.
+func (c countdown) row(head string, at sight, room int) (string, bool) {
+	const least, enough, most = 8, 16, 40
+	tails := []string{at.due.Format("Mon 2 Jan 15:04:05 MST"), at.due.Format("15:04:05")}
+	keys := "  space pauses"
+	if at.held {
+		tails, keys = []string{"paused"}, "  space goes on"
+	}
+	for _, tail := range tails {
+		bar := room - cli.Columns(head) - 2 - cli.Columns(tail)
+		if bar < least {
+			continue
+		}
+		if c.keys && (bar-len(keys) >= enough || at.held && bar-len(keys) >= least) {
+			bar -= len(keys)
+			tail += c.paint.As(cli.Dim, keys)
+		}
+		return head + c.bar(at.left, min(bar, most)) + "  " + tail, true
+	}
+	return "", false
 }
 
 // remains writes what is left, a begun unit in full: 2d 03:04:05, 03:04:05, 04:05, 5.3s.
@@ -138,9 +194,5 @@ func (c countdown) bar(left time.Duration, size int) string {
 	if c.narrow {
 		on, off = "#", "."
 	}
-	on, off = strings.Repeat(on, full), strings.Repeat(off, size-full)
-	if c.plain {
-		return on + off
-	}
-	return "\x1b[36m" + on + "\x1b[0;2m" + off + "\x1b[0m"
+	return c.paint.As(cli.Going, strings.Repeat(on, full)) + c.paint.As(cli.Dim, strings.Repeat(off, size-full))
 }

@@ -33,14 +33,15 @@ func healthFlags() option.Rows {
 		option.Option{Name: "successes", Kind: option.Whole, Group: "What is healthy", Default: "1", Help: "healthy is who answers well N times in a row"},
 		option.Option{Name: "stable", Kind: option.Duration, Group: "What is healthy", Help: "healthy is who answers well for DURATION without a break"},
 		option.Option{Name: "keep-trying", Kind: option.Flag, Group: "What is healthy", Help: "also wait out faults that waiting does not mend as a rule"},
-		option.Option{Name: "status", Kind: option.List, Group: "http, https and tls", Default: "2xx", Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
-		option.Option{Name: "header", Kind: option.Text, Group: "http, https and tls", Value: "LINE", Many: true, Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
+		option.Option{Name: "status", Kind: option.List, Group: "http and TLS", Default: "2xx", Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
+		option.Option{Name: "header", Kind: option.Text, Group: "http and TLS", Value: "LINE", Many: true, Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
 			"machine: @FILE reads the lines from a file, for secrets"},
-		option.Option{Name: "body", Kind: option.Regex, Group: "http, https and tls", Help: "http: the body must match REGEX (its first MiB is looked at)"},
-		option.Option{Name: "method", Kind: option.Name, Group: "http, https and tls", Value: "METHOD", Default: "GET", Help: "http: send METHOD"},
-		option.Option{Name: "insecure", Kind: option.Flag, Group: "http, https and tls", Help: "https and tls: accept any certificate"},
-		option.Option{Name: "ca", Kind: option.File, Group: "http, https and tls", Help: "https and tls: trust the certificates in FILE (PEM) instead of the system's"},
-		option.Option{Name: "min-days", Kind: option.Whole, Group: "http, https and tls", Help: "https and tls: the certificate must be valid for N more days"},
+		option.Option{Name: "body", Kind: option.Regex, Group: "http and TLS", Help: "http: the body must match REGEX (its first MiB is looked at)"},
+		option.Option{Name: "body-json", Kind: option.Text, Group: "http and TLS", Value: "PATH=VALUE", Many: true, Help: "http: the JSON of the body must have VALUE at PATH (JSONPath), as '$.status=up'; may be given again"},
+		option.Option{Name: "method", Kind: option.Name, Group: "http and TLS", Value: "METHOD", Default: "GET", Help: "http: send METHOD"},
+		option.Option{Name: "insecure", Kind: option.Flag, Group: "http and TLS", Help: "with TLS: accept any certificate"},
+		option.Option{Name: "ca", Kind: option.File, Group: "http and TLS", Help: "with TLS: trust the certificates in FILE (PEM) instead of the system's"},
+		option.Option{Name: "min-days", Kind: option.Whole, Group: "http and TLS", Help: "with TLS: the certificate must be valid for N more days"},
 		option.Option{Name: "non-empty", Kind: option.Flag, Group: "Files", Help: "file: it must not be empty"},
 		option.Option{Name: "newer-than", Kind: option.File, Group: "Files", Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
 			"or since the wait began (now)"},
@@ -53,16 +54,17 @@ func healthFlags() option.Rows {
 // https: where it does not, nobody would have looked.
 var healthUses = []struct {
 	flag    string
-	schemes []string
+	schemes []string // nil: where there is a certificate
 	example string
 }{
 	{"status", []string{"http", "https"}, "http://localhost:8080/health"},
 	{"header", []string{"http", "https"}, "http://localhost:8080/health"},
 	{"body", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"body-json", []string{"http", "https"}, "http://localhost:8080/health"},
 	{"method", []string{"http", "https"}, "http://localhost:8080/health"},
-	{"insecure", []string{"https", "tls"}, "https://localhost:8443/"},
-	{"ca", []string{"https", "tls"}, "https://localhost:8443/"},
-	{"min-days", []string{"https", "tls"}, "tls://example.org:443"},
+	{"insecure", nil, "https://localhost:8443/"},
+	{"ca", nil, "https://localhost:8443/"},
+	{"min-days", nil, "tls://example.org:443"},
 	{"non-empty", []string{"file"}, "file:build.log"},
 	{"newer-than", []string{"file"}, "file:build.log"},
 }
@@ -70,11 +72,35 @@ var healthUses = []struct {
 // fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
 func (o *healthOptions) fitting(s *cli.Call) error {
 	for _, use := range healthUses {
+		if use.schemes == nil {
+			use.schemes = health.Secured()
+		}
 		if !s.Opt.Has(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
 			continue
 		}
-		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), strings.Join(use.schemes, " and ")),
+		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), either(use.schemes)),
 			problem.T("leave it out, or wait for one such as %s", use.example))
+	}
+	return nil
+}
+
+// either lists schemes as a sentence has them.
+func either(schemes []string) string {
+	last := len(schemes) - 1
+	if last == 0 {
+		return schemes[0]
+	}
+	return strings.Join(schemes[:last], ", ") + " and " + schemes[last]
+}
+
+// docker says where Docker is asked for containers.
+func (o *healthOptions) docker(_ context.Context, s *cli.Call) error {
+	if !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "docker" }) {
+		return nil
+	}
+	o.wait.Docker = s.Getenv("DOCKER_HOST")
+	if err := health.CheckDocker(o.wait.Docker); err != nil {
+		return problem.Of(problem.T("DOCKER_HOST %v", err), problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
 	}
 	return nil
 }
@@ -210,6 +236,17 @@ func (o *healthOptions) web(ctx context.Context, s *cli.Call) (err error) {
 		if h.Method == http.MethodHead {
 			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
 		}
+	}
+	for _, text := range s.Opt.List("body-json") {
+		m, err := health.ParseJSONMatch(text)
+		if err != nil {
+			return problem.Of(problem.T("%s %s: %v", problem.Option("body-json"), cli.Quote(text), err),
+				problem.T("write a path of RFC 9535, = and a value: %s or %s", problem.Set("body-json", "$.status=up"), problem.Set("body-json", `$.checks[?@.name=="db"].ok=true`)))
+		}
+		if h.Method == http.MethodHead {
+			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body-json"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
+		}
+		h.JSON = append(h.JSON, m)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
@@ -96,6 +97,10 @@ func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
 	case o.wait.Invert:
 		return problem.T("%s, or end what is still there", longer)
+	case t.Last.Kind == health.OtherProtocol:
+		return problem.T("correct the host, the port or the scheme: somebody else answers there")
+	case scheme == "docker":
+		return problem.T("%s, or look at the container: docker logs %s", longer, o.targets[i].Arg())
 	case scheme == "file":
 		return problem.T("%s, or look at what is to write the file", longer)
 	case scheme == "pid":
@@ -123,7 +128,15 @@ func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
 		return problem.T("wait for the task itself: task:ID")
 	case scheme == "task":
 		return problem.T("%s shows every task, %s how one went", cli.EveryTask, problem.To("log", "ID"))
-	case scheme != "http" && scheme != "https" && scheme != "tls":
+	case kind == health.Denied && strings.HasPrefix(scheme, "grpc"):
+		return problem.T("its health service asks for credentials, and none are sent; to wait for its port alone, give tcp://host:port")
+	case kind == health.Denied:
+		return problem.T("correct the password in the target; without one, who demands it is ready")
+	case kind == health.NoHealthService:
+		return problem.T("the server has no health service; to wait for its port alone, give tcp://host:port")
+	case kind == health.OtherVersion:
+		return problem.T("wait for the port alone, as tcp://host:port")
+	case scheme != "http" && !slices.Contains(health.Secured(), scheme):
 	case kind == health.WrongName:
 		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
 	case kind == health.UnknownAuthority:
@@ -134,7 +147,7 @@ func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
 		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
 	case kind == health.RedirectOther && t.Last.Away == "":
 		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
-	case scheme == "tls":
+	case scheme != "http" && scheme != "https":
 		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
 	default:
 		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port", problem.Option("status"))

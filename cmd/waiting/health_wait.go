@@ -41,11 +41,18 @@ up. The time is total: look-ups, handshakes and peers that say nothing are in it
   tcp://host:port                 accepts a connection
   tls://host:port                 completes a handshake, with a valid certificate for the host
   unix:///path                    a socket that accepts a connection
-  dns:name                        resolves
+  dns:name, dns://server/name     resolves; that server answers with an address (?type=MX: with that record)
   file:path                       exists
   pid:number                      the process runs; with --invert: it has ended
   task:ID, task:ID/N              the task, or its N-th occurrence, has ended well; with --invert: otherwise
-  exec:line                       /bin/sh -c ends with 0, such as exec:"pg_isready -q"
+  docker:name                     the container is healthy, or runs where it has no check of its own
+  exec:line                       /bin/sh -c ends with 0, such as exec:"make check"
+
+Servers are asked in their own protocol whether they are ready, which is more than open: PostgreSQL that is starting up
+and Redis that is loading are not. Who demands a password is ready. The usual port is taken where none is named.
+
+  postgres://host/db    mysql://host    redis://host, rediss://    amqp://host, amqps://    nats://host
+  kafka://host          grpc://host:port/service, grpcs:// (its health service says SERVING)
 
 --invert waits for the opposite: a port to be free, a file or a process to be gone. Options that belong to a scheme
 (--status to http, --non-empty to file) hold for all targets of it.
@@ -68,7 +75,7 @@ comes when the command has ended; --stream answers first, and then passes on wha
 			`ouro-timer health-wait --json --timeout 10m --max 110s https://api.example.org/`,
 			`ouro-timer health-wait http://localhost:8080/ --status 200,204 --body '"ready": *true' --stable 10s`,
 			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
-			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
+			`ouro-timer health-wait postgres://db/app redis://cache docker:worker -- ./migrate`,
 		},
 		Tail:      true,
 		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
@@ -130,7 +137,7 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error
 			return o, err
 		}
 	}
-	for _, read := range []func(context.Context, *cli.Call) error{o.bounds, o.rhythm, o.web, o.trust, o.file} {
+	for _, read := range []func(context.Context, *cli.Call) error{o.bounds, o.rhythm, o.web, o.trust, o.file, o.docker} {
 		if err := read(ctx, s); err != nil {
 			return o, err
 		}
@@ -235,6 +242,9 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 			return err
 		}
 	}
+	if ran != nil && ran.Stdout.Bytes+ran.Stderr.Bytes > 0 {
+		s.Relays()
+	}
 	o.tell(s, r, further, ran)
 	switch {
 	case captures && ctx.Err() != nil:
@@ -245,6 +255,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 		if err := s.Flush(); err != nil {
 			return err
 		}
+		s.Own()
 		return become(s.World, o.program, o.argv)
 	case r.Healthy:
 		return nil

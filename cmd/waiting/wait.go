@@ -35,7 +35,9 @@ next time: an interval keeps its phase in it, however long the task took. --coun
 time. If the machine slept through some of them, the last is told, late, and the others are only counted.
 
 A duration goes by real time, with the time the machine slept, whatever is done to the clock. An instant, and an
-interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.
+interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left, of what
+(--name, or the task), and says when it is over; with --big in digits as large as there is room for, with --bell loudly.
+--notify tells somebody else, too: such a wait is always kept. Space pauses a wait for 10 s and more, and has it go on.
 
 A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens
 with the command that resumes it, also with --json. --max bounds the call: when the bound comes first the exit code is
@@ -52,6 +54,7 @@ is that one has come, also when it is a run that failed: the answer has its outc
 on for the same instants; 1 when none can come any more. It is not kept, and whatever did not come first is left alone.`,
 		Examples: []string{
 			`ouro-timer wait 3s check the oven`,
+			`ouro-timer wait 4m --name tea --big --bell`,
 			`ouro-timer wait "tomorrow at 9am" call Bob`,
 			`ouro-timer wait --until 22:00 && make backup`,
 			`ouro-timer wait 30m --raw "git fetch" | sh`,
@@ -72,6 +75,10 @@ on for the same instants; 1 when none can come any more. It is not kept, and wha
 			option.Option{Name: "any", Kind: option.Flag, Group: "The first of several things", Help: "wait for the first of several things: times, task:ID, inbox, targets of health-wait"},
 			option.Option{Name: "take", Kind: option.Duration, Group: "The first of several things", Bare: true, Help: "with --any and inbox: lease the item for DURATION (10m when it is left out)"},
 			option.Option{Name: "after", Kind: option.Cursor, Group: "The first of several things", Value: "PLACE", Help: "with --any: also ends of runs after the PLACE that an earlier call ended with"},
+			option.Option{Name: "name", Kind: option.Text, Group: groupTold, Help: "what is waited for, for the countdown and the end of it (TEXT); nothing else is printed for it"},
+			option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Group: groupTold, Help: "when it is over tell by CHANNEL too, as at --notify does; may be repeated"},
+			option.Option{Name: "bell", Kind: option.Flag, Group: groupTold, Help: "ring the terminal's bell when it is over"},
+			option.Option{Name: "big", Kind: option.Flag, Group: groupTold, Help: "count down in big digits; a line where the terminal has no room for them"},
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Exits: []int{cli.ExitNotFound},
@@ -106,6 +113,9 @@ on for the same instants; 1 when none can come any more. It is not kept, and wha
 	}
 }
 
+// groupTold are the options for a person who looks on.
+const groupTold = "Who is told"
+
 // waitOptions is a wait without a word or a flag left to read.
 type waitOptions struct {
 	schedule *when.Schedule
@@ -118,6 +128,14 @@ type waitOptions struct {
 	kind   when.Kind
 	text   string       // the time as it was given
 	timing state.Timing // of a task that is about a single time
+
+	name   string        // for people: what is waited for; empty: the task says it
+	notify []string      // channels that are told when it is over, also while somebody waits
+	length time.Duration // of one that counts from its beginning, and comes once; else 0
+	bell   bool
+	big    bool
+	held   time.Duration // what is left of it, while somebody holds it; 0: nobody does
+	seen   bool          // a countdown showed what was left
 
 	stream bool // --count: one line each time, and no word on how to go on
 	count  int  // how many times; 0 is for ever
@@ -156,6 +174,15 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	}
 	if err := w.bound(s); err != nil {
 		return w, err
+	}
+	if w.name = s.Opt.Text("name"); s.Opt.Has("name") && strings.TrimSpace(w.name) == "" {
+		return w, problem.Of(problem.T("%s is empty", problem.Option("name")), problem.T("say what is waited for: %s", problem.To("wait", "4m").With("name", "tea")))
+	}
+	if s.Opt.Has("notify") {
+		var err error
+		if w.notify, err = tasks.Channels(s.Settings, func() string { return cli.ConfigPath(s) }, s.Opt.List("notify")); err != nil {
+			return w, err
+		}
 	}
 	if w.stream {
 		if w.count = s.Opt.Int("count"); w.count < 0 {
@@ -196,8 +223,14 @@ func newWait(s *cli.Call) (waitOptions, error) {
 
 // bound reads what every wait has: for how long it may block, and how it answers.
 func (w *waitOptions) bound(s *cli.Call) (err error) {
-	if w.raw && s.InJSON {
+	w.bell, w.big = s.Opt.Bool("bell"), s.Opt.Bool("big")
+	switch {
+	case w.raw && s.InJSON:
 		return cli.Excluding("raw", "json")
+	case w.big && s.InJSON:
+		return cli.Excluding("big", "json")
+	case w.big && w.quiet:
+		return cli.Excluding("big", "quiet")
 	}
 	w.most, err = cli.Longest(s)
 	return err
@@ -210,7 +243,7 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.schedule.Text)),
 				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
 		}
-		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
+		w.first, w.elapsed, w.length = w.schedule.At, w.schedule.Delay > 0, w.schedule.Delay
 		return nil
 	}
 	again := problem.To("wait")
@@ -247,7 +280,7 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	if s.Opt.Has("end") {
 		again = again.With("end", o.End.Format(time.RFC3339Nano))
 	}
-	w.again = cli.With(again, s.Opt, "tz")
+	w.again = cli.With(again, s.Opt, "tz", "name", "notify")
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
 		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.schedule.Text), when.Stamp(o.Now)),
@@ -286,7 +319,8 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 		if told == 0 {
 			o.echo(s)
 		}
-		if err := o.await(ctx, s, k, from, due); err != nil {
+		due, err = o.await(ctx, s, k, from, due)
+		if err != nil {
 			return o.over(ctx, s, k, due, told, err)
 		}
 		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone), kept: k}
@@ -300,7 +334,8 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 			k.leave()
 			return err
 		}
-		k.end(s, t.now)
+		o.ring(s, t)
+		k.end(ctx, s, t.now)
 		if t.missed > 0 {
 			s.Warn("%s went by unseen, from %s on", cli.Plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
 		}
@@ -317,12 +352,20 @@ func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
 	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
 }
 
-// await waits for due, with a countdown where one is wanted. Beside ctx.Err() it may end with errMax, because the caller's time is over,
+// await waits for due, with a countdown where one is wanted, and returns when it was due: later, when it was held. Beside ctx.Err() it may end with errMax, because the caller's time is over,
 // or as the wait that is kept has ended elsewhere.
-func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) error {
+func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) (time.Time, error) {
+	c := newCourse(due)
 	stop := func() {}
+	var presses <-chan struct{}
 	if view.Counts(s, o.quiet) {
-		stop = countDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
+		o.seen = o.late(s.Clock, due) < 0
+		letGo := func() {}
+		if o.length >= keepLeast { // what is shorter nobody holds, and what is typed ahead meanwhile is for the shell
+			presses, letGo = cli.Spaces(s.World)
+		}
+		drawn := o.countDown(s, c, max(due.Sub(from), o.length), presses != nil)
+		stop = func() { drawn(); letGo() }
 	}
 	defer stop() // standard output may lead to the same terminal, by whatever ways
 	waiting, end := context.WithCancelCause(ctx)
@@ -334,18 +377,27 @@ func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from,
 			}
 		}()
 	}
-	if k != nil {
-		go k.watch(waiting, end)
+	steered := make(chan struct{})
+	go func() {
+		o.steer(waiting, s, k, c, presses, end)
+		close(steered)
+	}()
+	err := o.follow(waiting, s, c)
+	cause := context.Cause(waiting)
+	end(nil)
+	<-steered
+	due, left, held, _ := c.stand()
+	if o.held = 0; held {
+		o.held = left
 	}
-	err := o.until(waiting, s.Clock, due)
 	if err == nil || ctx.Err() != nil {
-		return err
+		return due, err
 	}
-	switch cause := context.Cause(waiting); {
-	case errors.Is(cause, errTold), errors.Is(cause, errMax) && o.late(s.Clock, due) >= 0:
-		return nil
+	switch {
+	case errors.Is(cause, errTold), errors.Is(cause, errMax) && o.held == 0 && o.late(s.Clock, due) >= 0:
+		return due, nil
 	default:
-		return cause
+		return due, cause
 	}
 }
 
@@ -414,7 +466,7 @@ func (o *waitOptions) after(due time.Time, left int) problem.Call {
 }
 
 // mannerOptions say how a call blocks and answers.
-var mannerOptions = []string{"max", "json", "fields", "raw", "quiet", "no-autostart"}
+var mannerOptions = []string{"max", "json", "fields", "raw", "quiet", "bell", "big", "no-autostart"}
 
 // manner are the options of this call that say how it blocks and answers.
 func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
@@ -453,11 +505,43 @@ func (o *waitOptions) tell(s *cli.Call, t trigger) error {
 	return nil
 }
 
+// label is what is waited for, as a countdown names it; empty: nobody said.
+func (o *waitOptions) label() string {
+	if o.name != "" {
+		return o.name
+	}
+	return o.task
+}
+
+// ring tells a person at a terminal that it is over: by its bell, if that was asked for, and in words where there was a countdown. Of a row
+// each line of the answer says so, and of what is late it is said how late.
+func (o *waitOptions) ring(s *cli.Call, t trigger) {
+	if o.bell && !t.repeated {
+		cli.Ring(s.World)
+	}
+	if o.stream || t.repeated || t.late >= time.Second || !o.seen {
+		return
+	}
+	said := "it is " + t.now.Format("15:04:05")
+	if o.length > 0 {
+		took, verb := when.Distance(t.due.Add(-o.length), t.due), " are over, at "
+		if strings.HasPrefix(took, "1 ") && strings.Count(took, " ") == 1 {
+			verb = " is over, at "
+		}
+		said = took + verb + t.now.Format("15:04:05")
+	}
+	if o.name != "" {
+		said = cli.Visible(o.name) + ": " + said
+	}
+	s.Talk("%s", said)
+}
+
 // triggerJSON is the answer of wait, at each instant.
 type triggerJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"triggered" enum:"triggered"`
 	Task        *string        `json:"task,omitempty"`
+	Name        *string        `json:"name,omitempty" jsonschema:"as --name gave it"`
 	Due         time.Time      `json:"due"`
 	LateSeconds float64        `json:"late_seconds"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
@@ -474,7 +558,7 @@ type triggerJSON struct {
 }
 
 func (o *waitOptions) write(s *cli.Call, t trigger) error {
-	s.Answer(triggerJSON{t.now, "triggered", cli.OrNull(o.task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
+	s.Answer(triggerJSON{t.now, "triggered", cli.OrNull(o.task), cli.OrNull(o.name), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
 		cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated, o.raw, o.stream})
 	err := s.Stdout.Flush()
 	if err != nil {

@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,6 +18,7 @@ type wouldWaitJSON struct {
 	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
 	ID          *string        `json:"id,omitempty" jsonschema:"of the wait that would be resumed; absent: it would be a new one"`
 	Task        *string        `json:"task,omitempty"`
+	Name        *string        `json:"name,omitempty" jsonschema:"as --name gave it"`
 	Due         time.Time      `json:"due"`
 	LeftSeconds float64        `json:"left_seconds" jsonschema:"0: it would be told at once"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
@@ -39,13 +41,13 @@ func (o *waitOptions) would(ctx context.Context, s *cli.Call) error {
 			return ctx.Err()
 		case cli.LimitOf(err) != nil:
 			return err
-		case err != nil && bounded:
-			return unkept(err)
+		case err != nil && (bounded || len(o.notify) > 0):
+			return o.unkept(err)
 		case err != nil:
 			keep = false
 			warnings = []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}}
 		default:
-			warnings = o.hands.Warnings()
+			warnings = o.warnings(s)
 		}
 	}
 	again := problem.Call{}
@@ -78,7 +80,7 @@ func (o *waitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait,
 	var warnings []cli.Warning
 	if !told && o.late(s.Clock, o.first) < 0 {
 		o.hands = handover.HandOver(ctx, s, k.st)
-		warnings = o.hands.Warnings()
+		warnings = o.warnings(s)
 	}
 	o.tellWould(s, k.name(), true, o.again, warnings)
 }
@@ -88,7 +90,7 @@ func (o *waitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.
 	again := cli.GoingOn(s, o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
-	s.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
+	s.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), cli.OrNull(o.name), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
 		cli.OrNull(o.hands.Runner), s.WarningTexts(warnings), true})
 	s.WarnAll(warnings)
 }
@@ -99,8 +101,8 @@ func (a wouldWaitJSON) Text(o *cli.Out) {
 	if a.LeftSeconds == 0 {
 		what = "would tell at once what was due " + view.Echo(a.Due, a.Now)
 	}
-	if a.Task != nil {
-		what += ": " + cli.Visible(*a.Task)
+	if label := cmp.Or(a.Name, a.Task); label != nil {
+		what += ": " + cli.Visible(*label)
 	}
 	switch {
 	case a.ID != nil:

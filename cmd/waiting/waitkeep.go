@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -75,12 +76,14 @@ func (k *keptWait) leave() {
 func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
 	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
 	switch {
-	case left <= 0:
+	case left <= 0 && len(o.notify) == 0:
 		return false, false, 0
 	case o.most > 0 && granted <= left:
 		return true, true, max(granted, keepMoment)
+	case len(o.notify) > 0:
+		return true, false, keepPatience
 	}
-	return o.most > 0 && left > keepBounded || o.task != "" && left > keepLeast, false, min(keepPatience, left/2)
+	return o.most > 0 && left > keepBounded || o.label() != "" && left > keepLeast, false, min(keepPatience, left/2)
 }
 
 // keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
@@ -97,15 +100,15 @@ func (o *waitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told
 		return nil, o.over(ctx, s, k, due, told, ctx.Err())
 	case cli.LimitOf(err) != nil && told == 0:
 		return nil, err // a run may not wait for so much
-	case err != nil && bounded:
-		return nil, unkept(err)
+	case err != nil && (bounded || len(o.notify) > 0):
+		return nil, o.unkept(err)
 	case err != nil:
 		s.WarnAll([]cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}})
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
 	o.hands = handover.HandOver(ctx, s, k.st)
-	if !s.Quiet { // whoever is killed has read nothing else
+	if !s.Quiet && !s.InJSON { // whoever is killed has read nothing else; programs find it by ls
 		s.Aside("to resume: %s\n", cli.Visible(cli.ShellLine(o.resuming(s, k).Words(cli.Itself(s)))))
 	}
 	o.unready(s)
@@ -114,11 +117,21 @@ func (o *waitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told
 
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
 func (o *waitOptions) unready(s *cli.Call) {
-	for _, w := range o.hands.Warnings() {
+	for _, w := range o.warnings(s) {
 		if o.most == 0 || !s.InJSON {
-			s.Aside("ouro-timer: warning: %s\n", cli.Visible(s.Says(w.Text)))
+			s.Caution("warning: %s", cli.Visible(s.Says(w.Text)))
 		}
 	}
+}
+
+// warnings are of nobody who would tell it, and of channels that cannot be told by now.
+func (o *waitOptions) warnings(s *cli.Call) []cli.Warning {
+	list := o.hands.Warnings()
+	if len(o.notify) > 0 {
+		t := state.Task{Text: o.label(), Wait: state.Wait{Kind: string(o.kind)}, Policy: state.Policy{Notify: o.notify}}
+		list = append(list, handover.Unready(s, handover.AudienceOf(s, t), o.hands)...)
+	}
+	return list
 }
 
 // unresumable warns of a wait that cannot be kept, and is waited for all the same.
@@ -126,12 +139,16 @@ func unresumable(err error) problem.Text {
 	return problem.T("this wait cannot be resumed, and ends with its caller: %s", cli.Explain(err).Message)
 }
 
-// unkept is the error of a wait that the caller's bound would end, and that cannot be kept.
-func unkept(err error) error {
+// unkept is the error of a wait that the caller's bound would end, or of which somebody else is to be told, and that cannot be kept.
+func (o *waitOptions) unkept(err error) error {
 	if cli.LimitOf(err) != nil {
 		return err
 	}
 	p := cli.Explain(err)
+	if len(o.notify) > 0 {
+		return p.Saying(problem.T("the wait cannot be kept, so that nobody would be told by %s: %s", problem.Option("notify"), p.Message)).
+			Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same", problem.Option("notify"))))
+	}
 	return p.Saying(problem.T("the wait cannot be kept for after %s: %s", problem.Option("max"), p.Message)).
 		Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same", problem.Option("max"))))
 }
@@ -167,7 +184,7 @@ func (o *waitOptions) record(ctx context.Context, s *cli.Call, due time.Time, to
 // asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes after it, the answer's words tell.
 func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	t := state.Task{Created: o.begun.wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
-		Wait: state.Wait{Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
+		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
 	if o.kind != when.Once {
 		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
 			Start: o.begun.wall}
@@ -175,7 +192,8 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 			t.Wait.Again = o.after(due, o.count-told-1).Words("")[1:]
 		}
 	}
-	if o.task == "" {
+	t.Policy.Notify = o.notify
+	if t.Description = o.name; o.label() == "" {
 		t.Description = "wait " + o.text
 	}
 	return t
@@ -184,24 +202,6 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 // resuming is the call that resumes a wait.
 func (o *waitOptions) resuming(s *cli.Call, k *keptWait) problem.Call {
 	return cli.With(cli.With(view.Resuming(k.name()), o.manner(s), mannerOptions...), s.Opt, "tz")
-}
-
-// watch ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it, or by somebody else who waited and gave up.
-func (k *keptWait) watch(ctx context.Context, end context.CancelCauseFunc) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.changed:
-		}
-		// What cannot be read has not ended.
-		if e, err := tasks.Reread(ctx, k.st, k.entry); err == nil {
-			if why := ended(e); why != nil {
-				end(why)
-				return
-			}
-		}
-	}
 }
 
 // ended says how a wait has ended: errTold, or the error that whoever waits gets; nil while it has not.
@@ -234,7 +234,7 @@ func (o *waitOptions) over(ctx context.Context, s *cli.Call, k *keptWait, due ti
 	}
 	if k == nil { // the clock was put back
 		if k, err = o.record(ctx, s, due, told, cancelPatience); err != nil {
-			return unkept(err)
+			return o.unkept(err)
 		}
 		defer k.leave()
 		o.hands = handover.HandOver(ctx, s, k.st)
@@ -262,15 +262,17 @@ func (k *keptWait) cancel(s *cli.Call) {
 
 // end notes that the wait was told. Should somebody else have taken it meanwhile, what they have put into the inbox is acknowledged: it was
 // the same occurrence.
-func (k *keptWait) end(s *cli.Call, told time.Time) {
+func (k *keptWait) end(ctx context.Context, s *cli.Call, told time.Time) {
 	if k == nil {
 		return
 	}
 	defer k.leave()
-	ctx, stop := cli.Within(context.Background(), s.Clock, endPatience)
+	ctx, stop := cli.Within(context.WithoutCancel(ctx), s.Clock, endPatience)
 	defer stop()
 	err := k.told(ctx, s, told)
 	switch {
+	case err == nil && len(k.entry.Task.Policy.Notify) > 0:
+		handover.HandOver(ctx, s, k.st) // who tells it may just have ended for want of work
 	case err == nil:
 	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 		k.acknowledge(ctx, s)
@@ -327,8 +329,10 @@ type waitingJSON struct {
 	Status      string    `json:"status" jsonschema:"waiting" enum:"waiting"`
 	ID          string    `json:"id"`
 	Task        *string   `json:"task,omitempty"`
+	Name        *string   `json:"name,omitempty" jsonschema:"as --name gave it"`
 	Due         time.Time `json:"due"`
 	LeftSeconds float64   `json:"left_seconds"`
+	Paused      bool      `json:"paused,omitempty" jsonschema:"somebody holds it: it is due then if it goes on now"`
 	Kind        when.Kind `json:"kind" enum:"once interval cron rrule"`
 	Said        string    `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string    `json:"tz"`
@@ -341,16 +345,23 @@ type waitingJSON struct {
 func (o *waitOptions) unfinished(s *cli.Call, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), cli.GoingOn(s, o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
-	s.Answer(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), due.In(o.zone), cli.Seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.Runner, s.WarningTexts(o.hands.Warnings())})
+	if o.held > 0 {
+		left, due = o.held, now.Add(o.held)
+	}
+	s.Answer(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), cli.OrNull(o.name), due.In(o.zone), cli.Seconds(left), o.held > 0, o.kind, o.text, o.zone.String(), further, o.hands.Runner, s.WarningTexts(o.warnings(s))})
 	return cli.ExitCode(cli.ExitMax)
 }
 
 // Text says what is waited for, and how to go on.
 func (a waitingJSON) Text(o *cli.Out) {
 	what := ""
-	if a.Task != nil {
-		what = " for " + cli.Quote(*a.Task)
+	if label := cmp.Or(a.Name, a.Task); label != nil {
+		what = " for " + cli.Quote(*label)
 	}
-	o.Talk("still waiting%s (%s): due %s", what, a.ID, view.Echo(a.Due, a.Now))
+	when := "due " + view.Echo(a.Due, a.Now)
+	if a.Paused {
+		when = "paused, " + when + " if it goes on now"
+	}
+	o.Talk("still waiting%s (%s): %s", what, a.ID, when)
 	o.GoOn(a.Continue)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // ofAnew are the options of a wait that is begun, and of none that is resumed.
-var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect"}
+var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect", "name", "notify"}
 
 // resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
 // is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
@@ -46,6 +46,23 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	}
 	if err := o.from(s, e); err != nil {
 		return err
+	}
+	if left, held := e.Task.Wait.Rest(); held && e.Phase == state.Paused {
+		o.first = o.begun.wall.Add(left)
+		if !s.DryRun {
+			answer := st.Change(ctx, state.Change{ID: e.Task.ID, Rule: state.GoOnWaiting(o.first, s.Clock.Now()), Now: s.Clock.Now()})[0]
+			switch {
+			case answer.Err == nil:
+				e = answer.Doc.Entry()
+			case errors.Is(answer.Err, state.ErrTaken): // somebody else has had it go on
+				if e, err = tasks.Reread(ctx, st, e); err != nil {
+					return err
+				}
+				o.first = e.Due
+			default:
+				return answer.Err
+			}
+		}
 	}
 	k := &keptWait{st: st, entry: e}
 	if e.Phase == state.Pending {
@@ -78,7 +95,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 			s.Talk("waiting until %s", view.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
 		}
 	}
-	if err := o.await(ctx, s, k, o.begun.wall, o.first); err != nil {
+	if o.first, err = o.await(ctx, s, k, o.begun.wall, o.first); err != nil {
 		return o.over(ctx, s, k, o.first, 0, err)
 	}
 	t := o.come(s, k)
@@ -86,8 +103,9 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		k.leave()
 		return err
 	}
+	o.ring(s, t)
 	o.lateness(s, t)
-	k.end(s, t.now)
+	k.end(ctx, s, t.now)
 	return o.rest(ctx, s)
 }
 
@@ -120,6 +138,10 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	}
 	w := e.Task.Wait
 	o.task, o.kind, o.text, o.elapsed, o.first = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due
+	o.name, o.notify = w.Name, e.Task.Policy.Notify
+	if sched, err := rules.Recurrence(e.Task.When); err == nil && w.Elapsed && o.kind == when.Once {
+		o.length = sched.Delay
+	}
 	if len(w.Again) == 0 {
 		return nil
 	}
@@ -132,7 +154,7 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	if o.next.Values.Has("every") {
 		o.again = o.again.With("interval", o.next.Values.Text("every"))
 	}
-	o.again = cli.With(o.again, o.next.Values, "cron", "rrule", "end", "tz", "start", "count").Saying(o.next.Args...)
+	o.again = cli.With(o.again, o.next.Values, "cron", "rrule", "end", "tz", "name", "notify", "start", "count").Saying(o.next.Args...)
 	return nil
 }
 
@@ -193,8 +215,7 @@ func (o *waitOptions) rest(ctx context.Context, s *cli.Call) error {
 		w.begun = o.begun
 		return runWait(ctx, s, w)
 	}
-	further := cli.NewCall(s.World)
-	further.Cmd, further.Called, further.Stdout, further.Surface = &c, s.Called, s.Stdout, s.Surface
+	further := s.Follow(&c)
 	o.next.Values = o.manner(s).Over(o.next.Values)
 	return cli.Perform(ctx, further, o.next)
 }

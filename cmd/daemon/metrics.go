@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/metrics"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+func MetricsCommand() cli.Command {
+	return cli.Command{
+		Name: "metrics", Args: "[--textfile <path>]", Short: "print numbers for Prometheus: tasks, outcomes, lateness, the runner",
+		Long: `
+Prints how the tasks and the runner stand, in Prometheus' text format: tasks by state and overdue ones, occurrences by
+outcome, histograms of lateness and of how long commands took, what waits in the inbox and to be delivered, whether a
+runner lives, and what of the state cannot be read. It changes nothing, and no text of a task or a channel is in it.
+
+--textfile writes them to a file that ends with .prom, for the textfile collector of node_exporter: whole and at once,
+readable by all; the folder has to be there. To have that done each minute:
+  ouro-timer at every 1m -- ouro-timer metrics --textfile /var/lib/node_exporter/ouro-timer.prom
+
+What each number covers, a dashboard for Grafana and rules for alerts: docs/metrics.md.`,
+		Examples: []string{"ouro-timer metrics", "ouro-timer metrics --textfile /var/lib/prometheus/node-exporter/ouro-timer.prom"},
+		Options: option.Rows{
+			option.Option{Name: "textfile", Kind: option.File, Help: "write them to FILE, which ends with .prom, and print nothing"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors and the answer"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+		},
+		Answers: []cli.Shape{
+			{Name: "metrics", Of: metricsJSON{}, Says: "the numbers"},
+			{Name: "metrics-textfile", Of: textfileJSON{}, Says: "--textfile: the file that was written"},
+		},
+		Run: runMetrics,
+	}
+}
+
+// metricsJSON is the answer of metrics.
+type metricsJSON struct {
+	Now     time.Time        `json:"now"`
+	Metrics []metrics.Family `json:"metrics"`
+}
+
+// Text is Prometheus' text format.
+func (a metricsJSON) Text(o *cli.Out) { _, _ = o.Stdout.Write(metrics.Text(a.Metrics)) }
+
+// textfileJSON is the answer of metrics --textfile.
+type textfileJSON struct {
+	Now    time.Time `json:"now"`
+	Path   string    `json:"path"`
+	Bytes  int       `json:"bytes"`
+	DryRun bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// Text says nothing of what was done: cron would mail it.
+func (a textfileJSON) Text(o *cli.Out) {
+	if a.DryRun {
+		o.Line("Would write %s, %s.", cli.Visible(a.Path), cli.Plural(a.Bytes, "byte"))
+	}
+}
+
+func runMetrics(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
+	path, dry := s.Opt.Text("textfile"), s.DryRun
+	switch {
+	case dry && !s.Opt.Has("textfile"):
+		return cli.GoesWith("dry-run", "textfile", problem.To("metrics"))
+	case s.Opt.Has("textfile"):
+		if err := checkTextfile(path); err != nil {
+			return err
+		}
+	}
+	s.DryRun = false // the state is only read
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	families, err := numbersOf(s, st).Collect(ctx)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		s.Answer(metricsJSON{s.Now(zone), families})
+		return nil
+	}
+	text := metrics.Text(families)
+	if !dry {
+		if err := writeTextfile(path, text); err != nil {
+			return unwrittenTextfile(path, err)
+		}
+	}
+	s.Answer(textfileJSON{s.Now(zone), path, len(text), dry})
+	return nil
+}
+
+// numbersOf is where the numbers about a store come from.
+func numbersOf(s *cli.Call, st state.Store) metrics.Source {
+	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(), Tally: new(metrics.Tally)}
+}
+
+// checkTextfile refuses a name that node_exporter would not read.
+func checkTextfile(path string) error {
+	if base := filepath.Base(path); !strings.HasSuffix(base, ".prom") || strings.TrimSuffix(base, ".prom") == "" {
+		return problem.Of(problem.T("%s is %s, and node_exporter reads only files that end with .prom", problem.Option("textfile"), cli.Quote(path)),
+			problem.T("%s; to write elsewhere: %s > FILE", problem.To("metrics").With("textfile", strings.TrimSuffix(path, filepath.Ext(path))+".prom"), problem.To("metrics")))
+	}
+	return nil
+}
+
+// writeTextfile puts text in the place of a file at once, for everybody to read. A reader sees the old text or the new one. On an error the
+// old one stays.
+func writeTextfile(path string, text []byte) (err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "replace", Path: path, Err: errNoFile}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}
+
+var errNoFile = errors.New("it is no regular file")
+
+// unwrittenTextfile says why, and what to do.
+func unwrittenTextfile(path string, err error) error {
+	hint := "see that there is room, and who may write to " + filepath.Dir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "make the folder that node_exporter reads (--collector.textfile.directory): mkdir -p " + cli.ShellQuote(filepath.Dir(path))
+	case errors.Is(err, errNoFile):
+		hint = "name another file, or remove what is there"
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) { // the temporary file's name says nothing
+		err = at.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		err = link.Err
+	}
+	return cli.Failed(cli.Visible(path)+" was not written: "+err.Error(), hint)
+}

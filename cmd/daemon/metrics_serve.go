@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/timer/metrics"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// listenForMetrics opens the address that run --metrics names: [HOST]:PORT, where no host is this machine alone. nil when the call names none.
+func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
+	if !s.Opt.Has("metrics") {
+		return nil, nil
+	}
+	text := s.Opt.Text("metrics")
+	host, port, err := net.SplitHostPort(text)
+	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || port != strconv.FormatUint(n, 10) || host != "" && host != "localhost" && net.ParseIP(host) == nil {
+		return nil, problem.Of(problem.T("%s is %s, which is no address", problem.Option("metrics"), cli.Quote(text)),
+			problem.T("write it as in :9464, which is 127.0.0.1:9464, or with an IP address in full, as in 192.0.2.7:9464 or [::]:9464"))
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err == nil {
+		return l, nil
+	}
+	hint := "see that the address is one of this machine: ip address"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = "another program has it (ss -ltnp says which), perhaps another runner; take another port, or :0 for any that is free"
+	case errors.Is(err, syscall.EACCES):
+		hint = "ports below 1024 are root's; take :9464"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return nil, cli.Failed("nothing can be served at "+net.JoinHostPort(host, port)+": "+err.Error(), hint)
+}
+
+// metricsServer serves a runner's numbers and whether it is well, beside its loop, which knows nothing of it.
+type metricsServer struct {
+	source metrics.Source
+	vital  *vital
+	one    sync.Mutex // numbers are collected by one request at a time
+	server http.Server
+}
+
+// serveMetrics serves until it is closed.
+func serveMetrics(l net.Listener, source metrics.Source, v *vital) (closes func()) {
+	m := &metricsServer{source: source, vital: v}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", m.metrics)
+	mux.HandleFunc("GET /healthz", m.health)
+	m.server = http.Server{Handler: mux, ReadTimeout: requestMost, WriteTimeout: requestMost, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0)} // what strangers send wrong is no talk of the runner's
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = m.server.Serve(l) // it ends when it is closed
+	}()
+	return func() {
+		ctx, stop := context.WithTimeout(context.Background(), closeMost)
+		defer stop()
+		if m.server.Shutdown(ctx) != nil {
+			_ = m.server.Close() // who asks is cut off
+		}
+		<-over
+	}
+}
+
+const (
+	// requestMost is how long a request and its answer take at the most.
+	requestMost = time.Minute
+	// closeMost is for how long an answer that is being given is waited for when the runner ends.
+	closeMost = time.Second
+)
+
+func (m *metricsServer) metrics(w http.ResponseWriter, r *http.Request) {
+	m.one.Lock()
+	defer m.one.Unlock()
+	families, err := m.source.Collect(r.Context())
+	if err != nil {
+		http.Error(w, "the state cannot be read: ouro-timer doctor says why", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", metrics.ContentType)
+	_, _ = w.Write(metrics.Text(families)) // who asked has gone
+}
+
+// health answers 200 as long as the loop turns, or stands by for another runner, and else 503.
+func (m *metricsServer) health(w http.ResponseWriter, r *http.Request) {
+	ctx, stop := context.WithTimeout(r.Context(), turnMost)
+	defer stop()
+	switch {
+	case !m.vital.leads.Load():
+		_, _ = io.WriteString(w, "standing by\n")
+	case m.vital.turns(ctx):
+		_, _ = io.WriteString(w, "ok\n")
+	default:
+		http.Error(w, "the loop does not turn: no answer within "+turnMost.String(), http.StatusServiceUnavailable)
+	}
+}

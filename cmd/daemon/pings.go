@@ -1,0 +1,243 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
+)
+
+const (
+	// startTries is how often it is tried to ping that a run has started, while it runs, and startPause how long after the first try the
+	// second is made; each further pause is twice as long. After that nobody needs to know any more.
+	startTries = 3
+	startPause = 2 * time.Second
+	// startMost is how long one try takes at the most: the ping of the run's end waits for it, so that they come in their order.
+	startMost = 10 * time.Second
+	// startsAtOnce is how many such pings are on their way at most.
+	startsAtOnce = 8
+	// lateBeat is how old the end of a run is at least whose ping is left out when a later run has ended since.
+	lateBeat = time.Minute
+)
+
+// starts are the pings of runs that have started. No run waits for any of it: a start that cannot be told is only talked of.
+type starts struct {
+	mu   sync.Mutex
+	open map[string]*startPing // by the run and the channel
+	room chan struct{}
+}
+
+type startPing struct {
+	stop context.CancelFunc // no further tries
+	done chan struct{}
+}
+
+func newStarts() *starts {
+	return &starts{open: map[string]*startPing{}, room: make(chan struct{}, startsAtOnce)}
+}
+
+// begun has the heartbeats of a task pinged that a run of it has started. It returns at once.
+func (c *courier) begun(r state.Record, say func(format string, a ...any)) {
+	id := state.OccurrenceID(r.Task.ID, r.Number)
+	for _, word := range r.Task.Policy.Notify {
+		if notify.SchemeOf(word) != "" {
+			continue
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		p := &startPing{stop, make(chan struct{})}
+		key := id + " " + word
+		c.starts.mu.Lock()
+		c.starts.open[key] = p
+		c.starts.mu.Unlock()
+		go func() {
+			defer func() {
+				stop()
+				c.starts.mu.Lock()
+				delete(c.starts.open, key)
+				c.starts.mu.Unlock()
+				close(p.done)
+			}()
+			c.pingStart(ctx, r.Task, id, word, say)
+		}()
+	}
+}
+
+// pingStart pings one channel, if it is a heartbeat, until it is told to make no further tries. Where there is room for it the first is made in any case.
+func (c *courier) pingStart(ctx context.Context, t state.Task, id, word string, say func(format string, a ...any)) {
+	config, err := c.settings()
+	if err != nil || config.Channels[word].Type != notify.Heartbeat {
+		return
+	}
+	select {
+	case c.starts.room <- struct{}{}:
+	default:
+		select {
+		case c.starts.room <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+	defer func() { <-c.starts.room }()
+	pause := startPause
+	for try := 1; try == 1 || ctx.Err() == nil; try++ { // a run may be over before the first
+		within, stop := context.WithTimeout(context.Background(), startMost)
+		_, err := c.ping(within, config, word, notify.Message{ID: id, Ping: notify.PingStart}, t)
+		stop()
+		if err == nil {
+			return
+		}
+		if try == startTries {
+			say("%s: that it has started could not be told to %s: %v", id, word, err)
+			return
+		}
+		if clock.Awake.For(ctx, pause) != nil {
+			return
+		}
+		pause *= 2
+	}
+}
+
+// settle returns when no ping of the run's start is on its way any more.
+func (s *starts) settle(ctx context.Context, id, word string) {
+	s.mu.Lock()
+	p := s.open[id+" "+word]
+	s.mu.Unlock()
+	if p == nil {
+		return
+	}
+	p.stop()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}
+
+// ping pings a heartbeat once.
+func (c *courier) ping(ctx context.Context, config state.Config, word string, m notify.Message, t state.Task) (string, error) {
+	channel, err := notify.Find(word, config.Channels)
+	if err != nil {
+		return "", err
+	}
+	return notify.Send(ctx, channel, m, c.envOf(t))
+}
+
+// beat is send of a heartbeat: the end of a run. That of an earlier run which could not be told at once would only be wrong by now, and is left out.
+func (c *courier) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task, tally state.Tally) (detail string, err error) {
+	l, ended := n.Line, n.Line.At
+	if l.Ended != nil {
+		ended = *l.Ended
+	}
+	if late := n.Attempts > 0 || c.clock().Sub(l.At) > lateBeat; late && tally.LastEnd.After(ended) {
+		return "", &notifier.SendError{Err: errLaterRun, Permanent: true, Moot: true}
+	}
+	bare := l
+	bare.Text, bare.Description = "", "" // a watcher outside need not know what is done here
+	m := notify.Message{ID: n.ID(), Body: view.OutcomeWords(bare)}
+	if l.Outcome != state.OK {
+		m.Ping = notify.PingFail
+	}
+	c.starts.settle(ctx, n.ID(), n.Channel)
+	return notify.Send(ctx, channel, m, c.envOf(task))
+}
+
+var errLaterRun = errors.New("a later run has ended since, and is told in its place")
+
+// pulse pings the runner's own heartbeat ([run] heartbeat) for as long as the runner is well: its loop turns, and its store answers. It ends
+// with living.
+type pulse struct {
+	c     *courier
+	st    state.Tasks
+	vital *vital
+	say   func(format string, a ...any)
+	again chan struct{} // receives when config.toml was read again
+
+	mu   sync.Mutex
+	said string // the last thing that was said
+}
+
+// run pings at once, and then every now and again. Without a heartbeat it waits for one.
+func (p *pulse) run(living context.Context) {
+	for living.Err() == nil {
+		config, _ := p.c.settings() // while it cannot be read, as it was
+		if config.Run.Heartbeat == "" {
+			select {
+			case <-p.again:
+			case <-living.Done():
+			}
+			continue
+		}
+		p.beat(living, config)
+		every, _ := state.ParseSpan(config.Run.HeartbeatEvery)
+		waiting, stop := context.WithCancel(living)
+		over := make(chan error, 1)
+		go func() { over <- clock.Awake.For(waiting, cmp.Or(every, time.Minute)) }()
+		select {
+		case <-over:
+		case <-p.again:
+		}
+		stop()
+	}
+}
+
+// beat pings once: that all is well, or that it is not.
+func (p *pulse) beat(ctx context.Context, config state.Config) {
+	asking, stop := context.WithTimeout(ctx, turnMost)
+	defer stop()
+	m := notify.Message{Body: "the runner is well"}
+	if !p.vital.turns(asking) {
+		m.Ping, m.Body = notify.PingFail, "the runner's loop does not turn"
+	} else if _, _, err := state.Next(asking, p.st, time.Time{}); err != nil {
+		m.Ping, m.Body = notify.PingFail, "the runner's state cannot be read"
+	}
+	if ctx.Err() == nil {
+		p.send(ctx, config, m)
+	}
+}
+
+// send pings, and says what has become of it where that is not what became of the ping before.
+func (p *pulse) send(ctx context.Context, config state.Config, m notify.Message) {
+	within, stop := context.WithTimeout(ctx, startMost)
+	defer stop()
+	said := ""
+	if _, err := p.c.ping(within, config, config.Run.Heartbeat, m, state.Task{}); err != nil {
+		said = cli.Explain(err).Error()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if said != p.said && ctx.Err() == nil {
+		if p.said = said; said == "" {
+			p.say("the heartbeat of the runner (%s) is told again", config.Run.Heartbeat)
+		} else {
+			p.say("the heartbeat of the runner (%s) could not be told: %s", config.Run.Heartbeat, said)
+		}
+	}
+}
+
+// ended pings that the runner has ended in trouble.
+func (p *pulse) ended() {
+	config, _ := p.c.settings() // as above
+	if config.Run.Heartbeat != "" {
+		p.send(context.Background(), config, notify.Message{Ping: notify.PingFail, Body: "the runner has ended in trouble"})
+	}
+}
+
+// taskOf is the task of a notice, and its tally, where it is still there.
+func (c *courier) taskOf(ctx context.Context, id string, prefix string) (state.Task, state.Tally) {
+	found, err := c.st.Find(ctx, id)
+	if err != nil || len(found) != 1 {
+		return state.Task{ID: id, Policy: state.Policy{Prefix: prefix}}, state.Tally{}
+	}
+	task := found[0].Task
+	if task.Policy.Prefix == "" && !task.Policy.NoPrefix {
+		task.Policy.Prefix = prefix
+	}
+	return task, found[0].Tally
+}

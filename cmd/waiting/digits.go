@@ -1,0 +1,92 @@
+package waiting
+
+import (
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+)
+
+// glyph is a letter of a countdown in cells, five rows of them.
+func glyph(letter rune) [5]string {
+	switch letter {
+	case '0':
+		return [5]string{"###", "# #", "# #", "# #", "###"}
+	case '1':
+		return [5]string{"## ", " # ", " # ", " # ", "###"}
+	case '2':
+		return [5]string{"###", "  #", "###", "#  ", "###"}
+	case '3':
+		return [5]string{"###", "  #", "###", "  #", "###"}
+	case '4':
+		return [5]string{"# #", "# #", "###", "  #", "  #"}
+	case '5':
+		return [5]string{"###", "#  ", "###", "  #", "###"}
+	case '6':
+		return [5]string{"###", "#  ", "###", "# #", "###"}
+	case '7':
+		return [5]string{"###", "  #", "  #", "  #", "  #"}
+	case '8':
+		return [5]string{"###", "# #", "###", "# #", "###"}
+	case '9':
+		return [5]string{"###", "# #", "###", "  #", "###"}
+	case ':':
+		return [5]string{" ", "#", " ", "#", " "}
+	case '.':
+		return [5]string{" ", " ", " ", " ", "#"}
+	case 'd':
+		return [5]string{"  #", "  #", "###", "# #", "###"}
+	case 's':
+		return [5]string{"   ", " ##", " # ", "  #", " ##"}
+	}
+	return [5]string{" ", " ", " ", " ", " "}
+}
+
+// large is the countdown in digits as large as there is room for, below the name and above the line with the bar; nil where there is no room.
+func (c countdown) large(at sight, width, height int) []string {
+	remains := strings.TrimSpace(c.remains(at.left))
+	line, ok := c.row("", at, width-1)
+	if !ok {
+		return nil
+	}
+	meaning := cli.Going
+	if at.held {
+		meaning = cli.Dim
+	}
+	var above []string
+	if c.name != "" {
+		above = []string{c.name, ""}
+	}
+	// A cell of a terminal is about twice as high as wide.
+	for _, size := range []struct{ columns, rows int }{{6, 3}, {4, 2}, {2, 1}, {1, 1}} {
+		digits := c.digits(remains, size.columns, size.rows)
+		lines := len(above) + len(digits) + 2
+		if cli.Columns(digits[0]) > width-1 || lines > height-1 { // a row stays free for what is typed next
+			continue
+		}
+		for i, d := range digits {
+			digits[i] = c.paint.As(meaning, d)
+		}
+		return append(append(above, digits...), "", line)
+	}
+	return nil
+}
+
+// digits are the rows of a text in glyphs, of cells of so many columns and rows.
+func (c countdown) digits(text string, columns, rows int) (lines []string) {
+	on, off := strings.Repeat("█", columns), strings.Repeat(" ", columns)
+	if c.narrow {
+		on = strings.Repeat("#", columns)
+	}
+	cells := strings.NewReplacer("#", on, " ", off)
+	for row := range 5 {
+		var parts []string
+		for _, letter := range text {
+			parts = append(parts, glyph(letter)[row])
+		}
+		line := cells.Replace(strings.Join(parts, " "))
+		for range rows {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
