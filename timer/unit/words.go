@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Command is what an Exec setting starts.
@@ -82,7 +83,7 @@ func (m Manager) Pairs(text, name string, each func(name, value string)) error {
 			return err
 		}
 		variable, value, assigned := strings.Cut(word, "=")
-		if !assigned || !variables.MatchString(variable) {
+		if !assigned || !variables().MatchString(variable) {
 			return fmt.Errorf("%q is no NAME=VALUE", word)
 		}
 		each(variable, value)
@@ -90,7 +91,7 @@ func (m Manager) Pairs(text, name string, each func(name, value string)) error {
 	return nil
 }
 
-var variables = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // given are variables that systemd sets when it starts a command, by what their names begin with.
 var given = []string{"INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID", "SYSTEMD_", "RUNTIME_DIRECTORY", "STATE_DIRECTORY", "CACHE_DIRECTORY",
@@ -112,7 +113,7 @@ func (c *Command) expand(word string, env map[string]string) ([]string, error) {
 		return "", nil
 	}
 	if len(word) > 1 && word[0] == '$' && word[1] != '{' && word[1] != '$' {
-		if !variables.MatchString(word[1:]) {
+		if !variables().MatchString(word[1:]) {
 			return nil, fmt.Errorf("the word %s begins like a variable, and systemd leaves it out", word)
 		}
 		v, err := value(word[1:])
@@ -130,7 +131,7 @@ func (c *Command) expand(word string, env map[string]string) ([]string, error) {
 			b.WriteByte('$')
 		case word[i] == '$' && i+1 < len(word) && word[i+1] == '{':
 			name, _, closed := strings.Cut(word[i+2:], "}")
-			if !closed || !variables.MatchString(name) {
+			if !closed || !variables().MatchString(name) {
 				return nil, fmt.Errorf("%s is no variable for systemd", word[i:])
 			}
 			v, err := value(name)
