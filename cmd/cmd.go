@@ -10,9 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/daemon"
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
+	"github.com/ouro-timer/ouro-timer/cmd/healthwait"
 	"github.com/ouro-timer/ouro-timer/cmd/history"
 	"github.com/ouro-timer/ouro-timer/cmd/manage"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/simulate"
 	"github.com/ouro-timer/ouro-timer/cmd/top"
 	"github.com/ouro-timer/ouro-timer/cmd/transfer"
 	"github.com/ouro-timer/ouro-timer/cmd/waiting"
@@ -38,10 +40,10 @@ var table = cli.Table{
 	{Name: "ack", Make: history.AckCommand},
 	{Name: "run", Make: daemon.RunCommand},
 	{Name: "service", Make: daemon.ServiceCommand},
-	{Name: "health-wait", Make: waiting.HealthWaitCommand},
+	{Name: "health-wait", Make: healthwait.Command},
 	{Name: "notify", Make: daemon.NotifyCommand},
 	{Name: "when", Make: schedule.WhenCommand},
-	{Name: "simulate", Make: daemon.SimulateCommand},
+	{Name: "simulate", Make: simulate.Command},
 	{Name: "import", Make: transfer.ImportCommand},
 	{Name: "export", Make: transfer.ExportCommand},
 	{Name: "apply", Make: transfer.ApplyCommand},

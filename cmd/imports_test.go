@@ -18,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "cmd/cli", "timer/proc"},
-	"cmd":                   {"cmd/cli", "cmd/daemon", "cmd/guide", "cmd/history", "cmd/manage", "cmd/schedule", "cmd/top", "cmd/transfer", "cmd/waiting", "timer/proc"},
+	"cmd":                   {"cmd/cli", "cmd/daemon", "cmd/guide", "cmd/healthwait", "cmd/history", "cmd/manage", "cmd/schedule", "cmd/simulate", "cmd/top", "cmd/transfer", "cmd/waiting", "timer/proc"},
 	"cmd/cli":               {"cmd/option", "notify", "state", "state/files", "state/guard", "state/lock", "state/plain", "state/settings", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/view":              {"cmd/cli", "state", "state/output", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/rhythm":            {"cmd/cli", "timer/when"},
@@ -28,8 +28,10 @@ var allowed = map[string][]string{
 	"cmd/manage":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "timer/clock", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/history":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "state/output", "timer/audit", "timer/problem", "timer/relay", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/top":               {"cmd/cli", "cmd/handover", "cmd/history", "cmd/manage", "cmd/option", "cmd/schedule", "cmd/view", "state", "state/output", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
-	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
-	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/metrics", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/tasks", "timer/when"},
+	"cmd/healthwait":        {"cmd/cli", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
+	"cmd/simulate":          {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "state", "timer/clock", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/runner/sim", "timer/tasks", "timer/when"},
+	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/healthwait", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/problem", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
+	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/metrics", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/guide":             {"cmd/cli", "cmd/client", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "docs/man", "notify", "state", "timer/clock", "timer/problem", "timer/proc", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/client":            {"cmd/option", "state/codec", "timer/problem"},
 	"cmd/clitest":           {"cmd/cli", "timer/clock"},

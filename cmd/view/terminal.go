@@ -1,8 +1,11 @@
 package view
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
@@ -30,4 +33,36 @@ func SpeaksUTF8(getenv func(string) string) bool {
 		}
 	}
 	return false
+}
+
+// Beside draws on a terminal beside what is waited for, until stop, which may be called again.
+func Beside(draw func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		draw(ctx)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-gone:
+		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
+		}
+	}
+}
+
+// Frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
+// resized takes them along, and whatever is printed next replaces them. Each line clears what is left of the one it replaces, the last one
+// all below it. While it draws, the terminal cuts what is too wide for it (letters of two columns), so that a line stays one line.
+func Frame(lines []string, width int) string {
+	const cut, wrapped, clear, below = "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J"
+	for i := range lines {
+		lines[i] = cli.Fit(lines[i], width-1)
+	}
+	text := "\r" + cut + strings.Join(lines, clear+"\r\n") + below + wrapped + "\r"
+	if n := len(lines) - 1; n > 0 {
+		text += fmt.Sprintf("\x1b[%dA", n)
+	}
+	return text
 }

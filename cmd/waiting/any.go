@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/healthwait"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -38,11 +40,11 @@ type thing struct {
 // anyOptions is a wait --any without a word or a flag left to read.
 type anyOptions struct {
 	things []thing
-	begun  moment
+	begun  clock.Moment
 	zone   *time.Location
 	most   time.Duration // for how long the call may block; 0: no bound
 	mail   tasks.Mail
-	health healthOptions
+	health healthwait.Group
 	st     state.Store  // nil: nothing of it is asked for
 	place  *state.Place // an earlier call that was waited by has seen the ledger up to there; nil: there was none
 }
@@ -57,7 +59,7 @@ func anyLike(things ...string) problem.Call {
 
 // newAny reads a wait --any.
 func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
-	o.begun = here(s.Clock)
+	o.begun = clock.Here(s.Clock)
 	for _, name := range s.Opt.Names() {
 		if !slices.Contains(ofAnyCalls, name) {
 			return o, problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
@@ -75,11 +77,11 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 		return o, err
 	}
 	o.zone = times.Zone
-	times.Now, times.BareSeconds = o.begun.wall.In(o.zone), true
+	times.Now, times.BareSeconds = o.begun.Wall.In(o.zone), true
 	if err := apart(s, times); err != nil {
 		return o, err
 	}
-	o.health = healthOptions{quiet: s.Quiet, begun: o.begun.wall, wait: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
+	o.health = healthwait.Group{Asked: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
 	for _, word := range s.Args {
 		t, err := o.read(s, word, times)
 		if err != nil {
@@ -87,13 +89,13 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 		}
 		o.things = append(o.things, t)
 	}
-	if _, err := o.health.runPath(s); err != nil {
+	if _, err := o.health.Path(s); err != nil {
 		return o, err
 	}
-	if err := o.health.allowed(ctx, s); err != nil {
+	if err := o.health.Allowed(ctx, s, nil); err != nil {
 		return o, err
 	}
-	if err := o.health.docker(ctx, s); err != nil {
+	if err := o.health.Docker(s); err != nil {
 		return o, err
 	}
 	if err := o.asked(s); err != nil {
@@ -113,8 +115,8 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 	case err == nil && target.Scheme() == thingTask:
 		return thing{kind: thingTask, text: target.String(), typed: word, task: tasks.Await{ID: target.Arg()}}, nil
 	case err == nil:
-		o.health.targets = append(o.health.targets, target)
-		return thing{kind: thingTarget, text: target.String(), typed: word, target: len(o.health.targets) - 1}, nil
+		o.health.Targets = append(o.health.Targets, target)
+		return thing{kind: thingTarget, text: target.String(), typed: word, target: len(o.health.Targets) - 1}, nil
 	case errors.As(err, &refused) && !refused.Bare && strings.TrimSpace(word) != "":
 		between := " "
 		if refused.Clause {

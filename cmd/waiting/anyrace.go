@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/healthwait"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
@@ -83,9 +84,9 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 			one(o.mailed)
 		}
 	}
-	if len(o.health.targets) > 0 {
+	if len(o.health.Targets) > 0 {
 		all = append(all, func() []fallen {
-			w.health = o.health.run(waiting, s)
+			w.health = o.health.Run(waiting, s)
 			return o.targets(c, w.health)
 		})
 	}
@@ -167,7 +168,7 @@ func (o *anyOptions) targets(c *contest, r health.Result) (list []fallen) {
 func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.most-o.begun.since(s.Clock))
+		limited, cancel = cli.Within(ctx, s.Clock, o.most-o.begun.Since(s.Clock))
 	}
 	defer cancel()
 	if o.st != nil {
@@ -219,7 +220,7 @@ func (o *anyOptions) none(s *cli.Call, w waited) error {
 func (o *anyOptions) show(s *cli.Call) (hide func()) {
 	var words []string
 	var first *waitOptions
-	now := o.begun.wall.In(o.zone)
+	now := o.begun.Wall.In(o.zone)
 	for _, t := range o.things {
 		text := cli.Visible(t.text)
 		if t.kind == thingTime {
@@ -236,23 +237,23 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 	if first == nil || !view.Counts(s, s.Quiet) {
 		return func() {}
 	}
-	return first.countDown(s, newCourse(first.first), first.first.Sub(o.begun.wall), false)
+	return first.countDown(s, newCourse(first.first), first.first.Sub(o.begun.Wall), false)
 }
 
 // anyJSON is the answer of wait --any.
 type anyJSON struct {
-	Now           time.Time      `json:"now"`
-	Status        string         `json:"status" jsonschema:"came" enum:"came"`
-	Which         string         `json:"which" jsonschema:"what came first, as it was given"`
-	Position      int            `json:"position" jsonschema:"its place among what was given; 1 is the first"`
-	Kind          string         `json:"kind" enum:"time task inbox target" jsonschema:"says which of time, run, item and target is there"`
-	WaitedSeconds float64        `json:"waited_seconds"`
-	Time          *cameJSON      `json:"time,omitempty" jsonschema:"the instant that has come"`
-	Run           *view.LineJSON `json:"run,omitempty" jsonschema:"how the run of the task has ended, well or not"`
-	Item          *view.ItemJSON `json:"item,omitempty" jsonschema:"of the inbox, the oldest that nobody has"`
-	More          int            `json:"more,omitempty" jsonschema:"of the inbox: how many others there are"`
-	Target        *healthRow     `json:"target,omitempty" jsonschema:"the target that is healthy"`
-	Gone          []goneJSON     `json:"gone,omitempty" jsonschema:"what would not have come any more"`
+	Now           time.Time       `json:"now"`
+	Status        string          `json:"status" jsonschema:"came" enum:"came"`
+	Which         string          `json:"which" jsonschema:"what came first, as it was given"`
+	Position      int             `json:"position" jsonschema:"its place among what was given; 1 is the first"`
+	Kind          string          `json:"kind" enum:"time task inbox target" jsonschema:"says which of time, run, item and target is there"`
+	WaitedSeconds float64         `json:"waited_seconds"`
+	Time          *cameJSON       `json:"time,omitempty" jsonschema:"the instant that has come"`
+	Run           *view.LineJSON  `json:"run,omitempty" jsonschema:"how the run of the task has ended, well or not"`
+	Item          *view.ItemJSON  `json:"item,omitempty" jsonschema:"of the inbox, the oldest that nobody has"`
+	More          int             `json:"more,omitempty" jsonschema:"of the inbox: how many others there are"`
+	Target        *healthwait.Row `json:"target,omitempty" jsonschema:"the target that is healthy"`
+	Gone          []goneJSON      `json:"gone,omitempty" jsonschema:"what would not have come any more"`
 
 	ended view.EndedJSON
 	line  string // of the target
@@ -276,7 +277,7 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 	first := w.first
 	t := o.things[first.thing]
 	a := anyJSON{Now: s.Clock.Now().In(o.zone), Status: "came", Which: t.text, Position: first.thing + 1, Kind: t.kind,
-		WaitedSeconds: cli.Seconds(o.begun.since(s.Clock)), Gone: o.gone(s, w)}
+		WaitedSeconds: cli.Seconds(o.begun.Since(s.Clock)), Gone: o.gone(s, w)}
 	switch t.kind {
 	case thingTime:
 		a.Time = &cameJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))), o.zone.String()}
@@ -294,8 +295,8 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 		}
 		a.Item, a.More = &rows[0], first.mail.More
 	case thingTarget:
-		a.Target = &o.health.answer(s, w.health, nil, nil, nil).Targets[t.target]
-		a.line = o.health.lines(w.health)[t.target]
+		a.Target = new(o.health.Row(w.health, t.target))
+		a.line = o.health.Line(w.health, t.target)
 	}
 	s.Answer(a)
 	err := s.Flush()

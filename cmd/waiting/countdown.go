@@ -45,19 +45,7 @@ func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration,
 		paint:  cli.PaintOn(s.Err, s.Getenv),
 		narrow: !view.SpeaksUTF8(s.Getenv),
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	gone := make(chan struct{})
-	go func() {
-		c.run(ctx)
-		close(gone)
-	}()
-	return func() {
-		cancel()
-		select {
-		case <-gone:
-		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
-		}
-	}
+	return view.Beside(c.run)
 }
 
 // run draws until the time has come or ctx ends, and leaves no trace.
@@ -117,7 +105,7 @@ func (c countdown) drawing(at sight) string {
 	width, height := c.size()
 	if c.big {
 		if lines := c.large(at, width, height); lines != nil {
-			return frame(lines, width)
+			return view.Frame(lines, width)
 		}
 	}
 	return view.EraseBelow + c.line(at, width) + "\r"

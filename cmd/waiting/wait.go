@@ -1,4 +1,4 @@
-// Package waiting has the commands that block: wait and health-wait.
+// Package waiting has the command that blocks until a moment, or the first of several things.
 package waiting
 
 import (
@@ -120,9 +120,9 @@ const groupTold = "Who is told"
 type waitOptions struct {
 	schedule *when.Schedule
 	zone     *time.Location
-	begun    moment    // when the call began; elapsed time counts from here
-	first    time.Time // the first instant to wait for
-	elapsed  bool      // by real time, not by the wall clock
+	begun    clock.Moment // when the call began; elapsed time counts from here
+	first    time.Time    // the first instant to wait for
+	elapsed  bool         // by real time, not by the wall clock
 	task     string
 
 	kind   when.Kind
@@ -150,26 +150,11 @@ type waitOptions struct {
 	next  option.Line // the same of a wait that is resumed, as it was kept
 }
 
-// moment is one point in time on both clocks.
-type moment struct {
-	wall time.Time
-	boot time.Duration
-}
-
-// here reads both clocks, the wall first: an elapsed wait that counts from boot is then never early by either.
-func here(c clock.Clock) moment {
-	m := moment{wall: c.Now()}
-	if steady, ok := c.(clock.Steady); ok {
-		m.boot = steady.Boot()
-	}
-	return m
-}
-
 // newWait turns the words of the call into options.
 func newWait(s *cli.Call) (waitOptions, error) {
 	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
 	w := waitOptions{
-		begun: here(s.Clock), stream: s.Opt.Has("count"), count: 1,
+		begun: clock.Here(s.Clock), stream: s.Opt.Has("count"), count: 1,
 		raw: s.Opt.Bool("raw"), quiet: s.Quiet,
 	}
 	if err := w.bound(s); err != nil {
@@ -193,7 +178,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	if err != nil {
 		return w, err
 	}
-	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
+	o.Now, o.BareSeconds, w.zone = w.begun.Wall.In(o.Zone), true, o.Zone
 	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
 		if s.Opt.Has(flag) {
 			if *to, err = tasks.Moment(problem.Option(flag), s.Opt.Text(flag), o); err != nil {
@@ -310,7 +295,7 @@ func (w *waitOptions) expect(s *cli.Call) error {
 
 // runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
 func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
-	from := o.begun.wall
+	from := o.begun.Wall
 	for due, told := o.first, 0; ; {
 		k, err := o.keep(ctx, s, due, told)
 		if err != nil {
@@ -372,7 +357,7 @@ func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from,
 	defer end(nil)
 	if o.most > 0 {
 		go func() {
-			if s.Clock.For(waiting, o.most-o.begun.since(s.Clock)) == nil {
+			if s.Clock.For(waiting, o.most-o.begun.Since(s.Clock)) == nil {
 				end(errMax)
 			}
 		}()
@@ -420,7 +405,7 @@ func (o *waitOptions) late(c clock.Clock, due time.Time) time.Duration {
 // deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest Duration: a wait of 290
 // years must not turn into one that is over.
 func (o *waitOptions) deadline(due time.Time) time.Duration {
-	return o.begun.boot + min(due.Sub(o.begun.wall), math.MaxInt64-o.begun.boot)
+	return o.begun.Boot + min(due.Sub(o.begun.Wall), math.MaxInt64-o.begun.Boot)
 }
 
 // trigger is one time that has come.
@@ -589,9 +574,9 @@ func (a triggerJSON) Text(o *cli.Out) {
 
 // echo says how a time was read, where no countdown shows it, and what else it could have meant.
 func (o *waitOptions) echo(s *cli.Call) {
-	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.wall) && !view.Counts(s, o.quiet) {
+	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.Counts(s, o.quiet) {
 		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
-		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.Truncate(time.Second)))
+		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {
 		s.Talk("note: %s", cli.Visible(note.Text))

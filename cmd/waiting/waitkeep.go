@@ -74,7 +74,7 @@ func (k *keptWait) leave() {
 
 // keeps reports whether the wait for due is one to keep, how long that may take, and whether the caller's bound comes first.
 func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
-	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
+	left, granted := -o.late(s.Clock, due), o.most-o.begun.Since(s.Clock)
 	switch {
 	case left <= 0 && len(o.notify) == 0:
 		return false, false, 0
@@ -183,11 +183,11 @@ func (o *waitOptions) record(ctx context.Context, s *cli.Call, due time.Time, to
 
 // asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes after it, the answer's words tell.
 func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
-	t := state.Task{Created: o.begun.wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
+	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
 		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
 	if o.kind != when.Once {
 		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
-			Start: o.begun.wall}
+			Start: o.begun.Wall}
 		if _, more := o.following(due, told+1); more {
 			t.Wait.Again = o.after(due, o.count-told-1).Words("")[1:]
 		}

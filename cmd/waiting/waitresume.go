@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -22,7 +23,7 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 // resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
 // is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *cli.Call) error {
-	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
+	o := waitOptions{begun: clock.Here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), cli.Quote(s.Args[0])),
 			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")), problem.Option("resume")))
@@ -48,7 +49,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if left, held := e.Task.Wait.Rest(); held && e.Phase == state.Paused {
-		o.first = o.begun.wall.Add(left)
+		o.first = o.begun.Wall.Add(left)
 		if !s.DryRun {
 			answer := st.Change(ctx, state.Change{ID: e.Task.ID, Rule: state.GoOnWaiting(o.first, s.Clock.Now()), Now: s.Clock.Now()})[0]
 			switch {
@@ -92,10 +93,10 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		o.hands = handover.HandOver(ctx, s, st)
 		o.unready(s)
 		if !view.Counts(s, o.quiet) {
-			s.Talk("waiting until %s", view.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
+			s.Talk("waiting until %s", view.Echo(o.first.In(o.zone), o.begun.Wall.In(o.zone)))
 		}
 	}
-	if o.first, err = o.await(ctx, s, k, o.begun.wall, o.first); err != nil {
+	if o.first, err = o.await(ctx, s, k, o.begun.Wall, o.first); err != nil {
 		return o.over(ctx, s, k, o.first, 0, err)
 	}
 	t := o.come(s, k)

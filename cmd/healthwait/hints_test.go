@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"strings"
@@ -36,8 +36,8 @@ func TestHealthHints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := healthOptions{targets: []health.Target{target}}
-		o.wait.Invert = c.invert
+		o := healthWait{group: Group{Targets: []health.Target{target}}}
+		o.group.Asked.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut, Targets: []health.TargetResult{{Last: c.fault, Permanent: c.permanent}}}
 		if c.permanent {
 			r.Reason = health.Permanent
@@ -66,15 +66,15 @@ func TestHealthMissed(t *testing.T) {
 		{"exec:true file:x", []health.Kind{health.StillZero, health.StillThere}, true, "still there after 1 second"},
 		{"tcp://localhost:1", []health.Kind{health.Unreachable}, true, "not known to be gone after 1 second"},
 	} {
-		o := healthOptions{timeout: time.Second}
-		o.wait.Invert = c.invert
+		o := healthWait{bounds: bounds{timeout: time.Second}}
+		o.group.Asked.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut}
 		for i, text := range strings.Fields(c.targets) {
 			target, err := health.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.targets, r.Targets = append(o.targets, target), append(r.Targets, health.TargetResult{Last: health.Cause{Kind: c.faults[i]}})
+			o.group.Targets, r.Targets = append(o.group.Targets, target), append(r.Targets, health.TargetResult{Last: health.Cause{Kind: c.faults[i]}})
 		}
 		if got := o.missed(r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.targets, got, c.want)

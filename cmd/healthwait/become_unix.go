@@ -1,6 +1,6 @@
 //go:build unix
 
-package waiting
+package healthwait
 
 import (
 	"os/signal"

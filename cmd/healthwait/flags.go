@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,13 +15,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-func healthFlags() option.Rows {
+// leastInterval is the least --interval.
+const leastInterval = 10 * time.Millisecond
+
+func flags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long", Default: cli.SpanText(healthTimeout), Help: "give up after DURATION; 0 is never"},
+		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long", Default: cli.SpanText(usualTimeout), Help: "give up after DURATION; 0 is never"},
 		option.Option{Name: "until", Kind: option.Instant, Group: "How long", Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
 		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX", Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
 		option.Option{Name: "interval", Kind: option.Duration, Group: "What is healthy", Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
@@ -50,9 +51,9 @@ func healthFlags() option.Rows {
 	}
 }
 
-// healthUses says for which schemes an option is. What is asked of certificates is not for http alone, although it may redirect to
+// uses says for which schemes an option is. What is asked of certificates is not for http alone, although it may redirect to
 // https: where it does not, nobody would have looked.
-var healthUses = []struct {
+var uses = []struct {
 	flag    string
 	schemes []string // nil: where there is a certificate
 	example string
@@ -69,21 +70,6 @@ var healthUses = []struct {
 	{"newer-than", []string{"file"}, "file:build.log"},
 }
 
-// fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
-func (o *healthOptions) fitting(s *cli.Call) error {
-	for _, use := range healthUses {
-		if use.schemes == nil {
-			use.schemes = health.Secured()
-		}
-		if !s.Opt.Has(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
-			continue
-		}
-		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), either(use.schemes)),
-			problem.T("leave it out, or wait for one such as %s", use.example))
-	}
-	return nil
-}
-
 // either lists schemes as a sentence has them.
 func either(schemes []string) string {
 	last := len(schemes) - 1
@@ -93,95 +79,35 @@ func either(schemes []string) string {
 	return strings.Join(schemes[:last], ", ") + " and " + schemes[last]
 }
 
-// docker says where Docker is asked for containers.
-func (o *healthOptions) docker(_ context.Context, s *cli.Call) error {
-	if !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "docker" }) {
-		return nil
-	}
-	o.wait.Docker = s.Getenv("DOCKER_HOST")
-	if err := health.CheckDocker(o.wait.Docker); err != nil {
-		return problem.Of(problem.T("DOCKER_HOST %v", err), problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
-	}
-	return nil
+// reader reads what a call asks of its targets.
+type reader struct {
+	ctx   context.Context
+	s     *cli.Call
+	b     *bounds
+	asked *health.Options
 }
 
 // bounds reads how long to wait.
-func (o *healthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
-	if s.Opt.Has("timeout") && s.Opt.Has("until") {
-		return cli.Excluding("timeout", "until")
-	}
-	if s.Opt.Has("tz") {
-		if _, err := s.Zone(); err != nil {
-			return err
-		}
-	}
-	if o.most, err = cli.Longest(s); err != nil {
-		return err
-	}
-	if s.Opt.Has("until") {
-		return o.deadline(s)
-	}
-	if o.timeout, err = span(s.Opt, "timeout", healthTimeout); err != nil {
-		return err
-	}
-	if o.timeout > 0 {
-		o.due = o.begun.In(ownOr(s, time.UTC)).Add(o.timeout).Round(time.Millisecond)
-	}
-	return nil
-}
-
-// untilLike is what an instant to give up at looks like.
-func untilLike() problem.Text {
-	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
-}
-
-// deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
-func (o *healthOptions) deadline(s *cli.Call) error {
-	times, err := s.Options()
-	if err != nil {
-		return err
-	}
-	times.Now = o.begun.In(times.Zone)
-	o.until = true
-	if strings.TrimSpace(s.Opt.Text("until")) == "" {
-		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike())
-	}
-	if o.due, err = tasks.Moment("until", s.Opt.Text("until"), times); err != nil {
-		p := cli.Explain(err)
-		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
-	}
-	if o.due.IsZero() {
-		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
-	}
-	return nil
-}
-
-// ownOr is the user's zone, or another one when there is no telling which that is.
-func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
-	if zone, err := s.Zone(); err == nil {
-		return zone
-	}
-	return otherwise
-}
+func (r reader) bounds() error { return r.b.read(r.s) }
 
 // rhythm reads how often to try, and how much proof there must be.
-func (o *healthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
-	if o.wait.Interval, err = span(s.Opt, "interval", health.DefaultInterval); err != nil {
+func (r reader) rhythm() (err error) {
+	if r.asked.Interval, err = span(r.s.Opt, "interval", health.DefaultInterval); err != nil {
 		return err
 	}
-	if o.wait.Interval < healthInterval {
+	if r.asked.Interval < leastInterval {
 		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
 	}
-	if o.wait.Attempt, err = span(s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
+	if r.asked.Attempt, err = span(r.s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
-	if o.wait.Attempt <= 0 {
+	if r.asked.Attempt <= 0 {
 		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")), problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
 	}
-	if o.wait.Successes = s.Opt.Int("successes"); s.Opt.Has("successes") && o.wait.Successes < 1 {
+	if r.asked.Successes = r.s.Opt.Int("successes"); r.s.Opt.Has("successes") && r.asked.Successes < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
 	}
-	if o.wait.Stable, err = span(s.Opt, "stable", 0); err != nil {
+	if r.asked.Stable, err = span(r.s.Opt, "stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
@@ -189,47 +115,47 @@ func (o *healthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
 		span time.Duration
 		hint string
 	}{
-		{"timeout", o.timeout, "give a longer %s, or a shorter %s"},
-		{"max", o.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
+		{"timeout", r.b.timeout, "give a longer %s, or a shorter %s"},
+		{"max", r.b.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
 	} {
-		if bound.span > 0 && o.wait.Stable >= bound.span {
-			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(o.wait.Stable), bound.name, lasted(bound.span)),
+		if bound.span > 0 && r.asked.Stable >= bound.span {
+			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(r.asked.Stable), bound.name, lasted(bound.span)),
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
 	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
 	// that has passed.
-	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.wait.Stable >= left {
-		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(o.wait.Stable), problem.Option("until"), lasted(left)),
+	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.asked.Stable >= left {
+		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
 			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
 	}
 	return nil
 }
 
 // web reads what is asked of HTTP.
-func (o *healthOptions) web(ctx context.Context, s *cli.Call) (err error) {
-	h := &o.wait.HTTP
-	if s.Opt.Has("status") {
-		if h.Status, err = statusRanges(s.Opt.Text("status")); err != nil {
+func (r reader) web() (err error) {
+	h := &r.asked.HTTP
+	if r.s.Opt.Has("status") {
+		if h.Status, err = statusRanges(r.s.Opt.Text("status")); err != nil {
 			return err
 		}
 	}
-	if h.Header, err = o.headers(ctx, s, s.Opt.List("header")); err != nil {
+	if h.Header, err = r.headers(r.s.Opt.List("header")); err != nil {
 		return err
 	}
-	if s.Opt.Has("method") {
-		h.Method = strings.ToUpper(s.Opt.Text("method"))
+	if r.s.Opt.Has("method") {
+		h.Method = strings.ToUpper(r.s.Opt.Text("method"))
 		switch {
 		case !isToken(h.Method):
-			return problem.Of(problem.T("%s %s is no method of HTTP", problem.Option("method"), cli.Quote(s.Opt.Text("method"))),
+			return problem.Of(problem.T("%s %s is no method of HTTP", problem.Option("method"), cli.Quote(r.s.Opt.Text("method"))),
 				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
 		case h.Method == http.MethodConnect:
 			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is", problem.Set("method", "CONNECT")),
 				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port", problem.Set("method", "HEAD")))
 		}
 	}
-	if s.Opt.Has("body") {
-		if h.Body, err = regexp.Compile(s.Opt.Text("body")); err != nil {
+	if r.s.Opt.Has("body") {
+		if h.Body, err = regexp.Compile(r.s.Opt.Text("body")); err != nil {
 			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), problem.RegexFault(err)),
 				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
 		}
@@ -237,7 +163,7 @@ func (o *healthOptions) web(ctx context.Context, s *cli.Call) (err error) {
 			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
 		}
 	}
-	for _, text := range s.Opt.List("body-json") {
+	for _, text := range r.s.Opt.List("body-json") {
 		m, err := health.ParseJSONMatch(text)
 		if err != nil {
 			return problem.Of(problem.T("%s %s: %v", problem.Option("body-json"), cli.Quote(text), err),
@@ -287,7 +213,7 @@ func statusCode(text string) int {
 const headersMost = 64 << 10
 
 // headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
-func (o *healthOptions) headers(ctx context.Context, s *cli.Call, lines []string) (http.Header, error) {
+func (r reader) headers(lines []string) (http.Header, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -322,10 +248,10 @@ func (o *healthOptions) headers(ctx context.Context, s *cli.Call, lines []string
 			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s", problem.Set("header", "@-"), problem.Command),
 				problem.T("name one, such as %s; with bash %s @<(pass show token)", problem.Set("header", "@token"), problem.Option("header")))
 		}
-		text, err := o.flagFile(ctx, s, path, headersMost)
+		text, err := r.flagFile(path, headersMost)
 		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
+		case r.ctx.Err() != nil:
+			return nil, r.ctx.Err()
 		case err != nil:
 			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), cli.Quote(path), err), problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
 		}
@@ -354,27 +280,27 @@ func isToken(word string) bool {
 const authoritiesMost = 4 << 20
 
 // trust reads which certificates are good.
-func (o *healthOptions) trust(ctx context.Context, s *cli.Call) error {
-	o.wait.Insecure = s.Opt.Bool("insecure")
-	if s.Opt.Has("ca") {
-		path := s.Opt.Text("ca")
-		if o.wait.Insecure {
+func (r reader) trust() error {
+	r.asked.Insecure = r.s.Opt.Bool("insecure")
+	if r.s.Opt.Has("ca") {
+		path := r.s.Opt.Text("ca")
+		if r.asked.Insecure {
 			return problem.Of(problem.T("%s exclude each other: one accepts any certificate", problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
 		}
-		text, err := o.flagFile(ctx, s, path, authoritiesMost)
+		text, err := r.flagFile(path, authoritiesMost)
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
+		case r.ctx.Err() != nil:
+			return r.ctx.Err()
 		case err != nil:
 			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err), problem.T("name a file of certificates in PEM form, such as ca.pem"))
 		}
-		o.wait.CA = x509.NewCertPool()
-		if !o.wait.CA.AppendCertsFromPEM([]byte(text)) {
+		r.asked.CA = x509.NewCertPool()
+		if !r.asked.CA.AppendCertsFromPEM([]byte(text)) {
 			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"), cli.Quote(path)),
 				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
 		}
 	}
-	if o.wait.MinDays = s.Opt.Int("min-days"); s.Opt.Has("min-days") && o.wait.MinDays < 1 {
+	if r.asked.MinDays = r.s.Opt.Int("min-days"); r.s.Opt.Has("min-days") && r.asked.MinDays < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")), problem.T("leave it out: that the certificate is valid now is asked for anyway"))
 	}
 	return nil
@@ -386,18 +312,18 @@ const newerNow = "now"
 func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
 
 // file reads what is asked of files.
-func (o *healthOptions) file(_ context.Context, s *cli.Call) error {
-	f := &o.wait.File
-	f.NonEmpty = s.Opt.Bool("non-empty")
-	if !s.Opt.Has("newer-than") {
+func (r reader) file() error {
+	f := &r.asked.File
+	f.NonEmpty = r.s.Opt.Bool("non-empty")
+	if !r.s.Opt.Has("newer-than") {
 		return nil
 	}
-	text := strings.TrimSpace(s.Opt.Text("newer-than"))
+	text := strings.TrimSpace(r.s.Opt.Text("newer-than"))
 	if text == "" {
 		return problem.Of(problem.T("%s is empty", problem.Option("newer-than")), problem.T("try %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(newerNow)))
 	}
 	if text == newerNow {
-		f.Since = o.begun
+		f.Since = r.b.begun
 		return nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
@@ -408,23 +334,23 @@ func (o *healthOptions) file(_ context.Context, s *cli.Call) error {
 		f.Within = d
 		return nil
 	}
-	if _, err := os.Stat(s.Opt.Text("newer-than")); err != nil {
+	if _, err := os.Stat(r.s.Opt.Text("newer-than")); err != nil {
 		return problem.Of(problem.T("%s %s is no file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
-			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(o.begun.In(ownOr(s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
+			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
-	f.NewerThanFile = s.Opt.Text("newer-than")
+	f.NewerThanFile = r.s.Opt.Text("newer-than")
 	return nil
 }
 
 // call is this call without its bounds and its command. What counts from the beginning of the wait is written so that it means the same in
 // a later call.
-func (o *healthOptions) call(s *cli.Call) problem.Call {
+func (o *healthWait) call(s *cli.Call) problem.Call {
 	c := problem.To("health-wait", s.Args...)
 	for _, row := range s.Cmd.Options {
 		switch name := row.Name; {
 		case name == "timeout" || name == "until" || name == "max":
 		case name == "newer-than" && strings.TrimSpace(s.Opt.Text(name)) == newerNow:
-			c = c.With("newer-than", o.wait.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
+			c = c.With("newer-than", o.group.Asked.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
 		default:
 			c = cli.With(c, s.Opt, name)
 		}

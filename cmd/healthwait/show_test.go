@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"regexp"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 )
 
@@ -19,7 +20,7 @@ func TestHealthLines(t *testing.T) {
 		return r
 	}
 	begun := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	v := healthView{healthOptions: &healthOptions{}, begun: begun, bound: time.Minute,
+	v := screen{begun: begun, bound: time.Minute,
 		rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
 	const b, d = "waiting  b  50 seconds left, 2 attempts: connection refused", "waiting  d  50 seconds left, 2 attempts: connection refused"
 	for height, want := range map[int][]string{
@@ -39,7 +40,7 @@ func TestHealthLines(t *testing.T) {
 	if got, want := v.lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
 		t.Errorf("without a bound: %q, want %q", got, want)
 	}
-	if got := frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
+	if got := view.Frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
 		t.Errorf("drawn as %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// healthTasks answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
+// ledger answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
 // reads the state and changes nothing.
-type healthTasks struct {
+type ledger struct {
 	store interface {
 		state.Tasks
 		state.Ledger
@@ -32,13 +32,13 @@ type healthTasks struct {
 	told    []chan struct{}
 }
 
-// healthTaskID is the ID that a target of scheme task names.
-func healthTaskID(t health.Target) string { return strings.ToLower(t.Arg()) }
+// taskID is the ID that a target of scheme task names.
+func taskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
 // tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is refused; one that fits none
 // is the health of a target like any other.
-func (o *healthOptions) tasks(ctx context.Context, s *cli.Call) error {
-	for _, t := range o.targets {
+func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
+	for _, t := range g.Targets {
 		if t.Scheme() != "task" {
 			continue
 		}
@@ -46,20 +46,20 @@ func (o *healthOptions) tasks(ctx context.Context, s *cli.Call) error {
 		if err != nil {
 			return err
 		}
-		_, failed, err := view.PickID(ctx, st.Find, healthTaskID(t), func(state.Entry) bool { return true })
+		_, failed, err := view.PickID(ctx, st.Find, taskID(t), func(state.Entry) bool { return true })
 		if err != nil {
 			return err
 		}
 		if failed != nil && failed.Code == problem.IDAmbiguous {
 			return failed.Problem
 		}
-		o.wait.Tasks = &healthTasks{store: st, ctx: ctx}
+		g.Asked.Tasks = &ledger{store: st, ctx: ctx}
 	}
 	return nil
 }
 
 // Changed signals after each line of the ledger. All who ask share one watch.
-func (t *healthTasks) Changed(ctx context.Context) (<-chan struct{}, error) {
+func (t *ledger) Changed(ctx context.Context) (<-chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.started {
@@ -78,7 +78,7 @@ func (t *healthTasks) Changed(ctx context.Context) (<-chan struct{}, error) {
 }
 
 // spread passes each signal on to everybody who does not have one waiting.
-func (t *healthTasks) spread(changes <-chan struct{}) {
+func (t *ledger) spread(changes <-chan struct{}) {
 	for {
 		select {
 		case <-t.ctx.Done():
@@ -101,7 +101,7 @@ var errStranded = errors.New("its runner died; the next one accounts for it")
 
 // Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any more; how, says its last
 // occurrence. What a runner that died has left open ends when the next one accounts for it.
-func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState, error) {
+func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, error) {
 	name, after, occurrence := strings.Cut(strings.ToLower(id), "/")
 	number := 0
 	if occurrence {
@@ -138,7 +138,7 @@ func never(why health.Kind, how string) health.TaskState {
 }
 
 // whole says how a task stands.
-func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
+func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
 	s := health.TaskState{Known: true}
 	for _, r := range e.Open {
 		if !r.Manual {
@@ -171,7 +171,7 @@ func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskStat
 }
 
 // occurrence says how one of a task stands.
-func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
+func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
 	line, err := t.line(ctx, e.Task.ID, number)
 	if err != nil {
 		return health.TaskState{}, err
@@ -200,7 +200,7 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 
 // line finds the line of an occurrence, or of a manual run with its number; without a number, of the task's last occurrence.
 // nil when there is none.
-func (t *healthTasks) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
+func (t *ledger) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
 	if !state.WholeID(id) {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
-// wouldHealthJSON is the answer of health-wait --dry-run.
-type wouldHealthJSON struct {
+// wouldJSON is the answer of health-wait --dry-run.
+type wouldJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
 	Targets     []string       `json:"targets"`
@@ -22,24 +22,24 @@ type wouldHealthJSON struct {
 }
 
 // would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.
-func (o *healthOptions) would(s *cli.Call) {
+func (o *healthWait) would(s *cli.Call) {
 	now := s.Stamp()
-	a := wouldHealthJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.wait.Any, Invert: o.wait.Invert, Due: cli.Instant(o.due, now.Location()),
+	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any, Invert: o.group.Asked.Invert, Due: cli.Instant(o.bounds.due, now.Location()),
 		Command: o.argv, DryRun: true}
-	for _, t := range o.targets {
+	for _, t := range o.group.Targets {
 		a.Targets = append(a.Targets, t.String())
 	}
-	if !o.due.IsZero() {
-		a.LeftSeconds = new(cli.Seconds(max(0, o.due.Sub(now))))
+	if !o.bounds.due.IsZero() {
+		a.LeftSeconds = new(cli.Seconds(max(0, o.bounds.due.Sub(now))))
 	}
-	if o.most > 0 {
-		a.MaxSeconds = new(cli.Seconds(o.most))
+	if o.bounds.most > 0 {
+		a.MaxSeconds = new(cli.Seconds(o.bounds.most))
 	}
 	s.Answer(a)
 }
 
 // Text says what would be waited for, and what would be run then.
-func (a wouldHealthJSON) Text(o *cli.Out) {
+func (a wouldJSON) Text(o *cli.Out) {
 	become, bounds := "healthy", ""
 	if a.Invert {
 		become = "not healthy"

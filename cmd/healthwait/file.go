@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"context"
@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 // flagFile reads a small file that an option names, within the time of an attempt and of this call. The end of ctx ends it, too: a pipe
 // that nobody writes to, or a disk that hangs, must not hold the wait. What is then stuck is left to the end of the process.
-func (o *healthOptions) flagFile(ctx context.Context, s *cli.Call, path string, most int64) (string, error) {
-	within := o.wait.Attempt
-	if bound := o.bound(s.Clock.Now()); bound > 0 {
+func (r reader) flagFile(path string, most int64) (string, error) {
+	within := r.asked.Attempt
+	if bound := r.b.bound(r.s.Clock.Now()); bound > 0 {
 		within = min(within, bound)
 	}
 	type answer struct {
@@ -28,19 +24,19 @@ func (o *healthOptions) flagFile(ctx context.Context, s *cli.Call, path string, 
 		text, err := readAtMost(path, most)
 		done <- answer{text, err}
 	}()
-	limited, cancel := context.WithCancel(ctx)
+	limited, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	late := make(chan struct{})
 	go func() {
-		if s.Clock.For(limited, within) == nil {
+		if r.s.Clock.For(limited, within) == nil {
 			close(late)
 		}
 	}()
 	select {
 	case a := <-done:
 		return a.text, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
+	case <-r.ctx.Done():
+		return "", r.ctx.Err()
 	case <-late:
 		return "", errors.New("could not be read within " + lasted(within) + "; is it a pipe that nobody writes to?")
 	}
@@ -69,12 +65,4 @@ func plainError(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// since is how much time has passed on the clock that nobody sets, where there is one.
-func (m moment) since(c clock.Clock) time.Duration {
-	if steady, ok := c.(clock.Steady); ok {
-		return steady.Boot() - m.boot
-	}
-	return c.Now().Sub(m.wall)
 }

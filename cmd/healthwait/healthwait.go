@@ -1,4 +1,5 @@
-package waiting
+// Package healthwait has the command that blocks until services are healthy.
+package healthwait
 
 import (
 	"bufio"
@@ -6,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -19,17 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-const (
-	healthTimeout  = 2 * time.Minute
-	healthInterval = 10 * time.Millisecond // the least --interval
-	// healthLook is how long a call may take for its one look at each target when its deadline has passed before it began, or is nearer
-	// than healthLast. It ends as soon as each has answered.
-	healthLook, healthLast = 2 * time.Second, 100 * time.Millisecond
-	// healthLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
-	healthLate = 50 * time.Millisecond
-)
-
-func HealthWaitCommand() cli.Command {
+func Command() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitNotFound, cli.ExitTimedOut}, Passes: true,
 		Name: "health-wait", Args: "<target>... [-- <command> [<arg>...]]", Short: "block until a service is healthy",
@@ -79,10 +68,10 @@ comes when the command has ended; --stream answers first, and then passes on wha
 		},
 		Tail:      true,
 		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
-		Options:   healthFlags(),
+		Options:   flags(),
 		Answers: []cli.Shape{
-			{Name: "health-wait", Of: healthJSON{}, Says: "whether the targets are healthy"},
-			{Name: "health-wait-dry-run", Of: wouldHealthJSON{}, Says: "--dry-run: what would be waited for, and then run"},
+			{Name: "health-wait", Of: answerJSON{}, Says: "whether the targets are healthy"},
+			{Name: "health-wait-dry-run", Of: wouldJSON{}, Says: "--dry-run: what would be waited for, and then run"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newHealthWait(ctx, s)
@@ -98,25 +87,19 @@ comes when the command has ended; --stream answers first, and then passes on wha
 	}
 }
 
-// healthOptions is a health-wait without a word or a flag left to read.
-type healthOptions struct {
-	targets []health.Target
-	wait    health.Options // but for its Timeout
-	program string         // the path of the command to run; "" for none
-	argv    []string       // its arguments, with its name
+// healthWait is a health-wait without a word or a flag left to read.
+type healthWait struct {
+	group   Group
+	bounds  bounds
+	program string   // the path of the command to run; "" for none
+	argv    []string // its arguments, with its name
 	quiet   bool
-
-	begun   time.Time
-	timeout time.Duration // as given; 0 for ever, or as due says
-	due     time.Time     // the deadline, to the millisecond; zero: none
-	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
-	most    time.Duration // what the caller grants this call; 0: no bound
-	after   []float64     // for each target, the seconds after which it was found healthy; below zero: it was not
-	again   problem.Call  // the same call, but for its bounds and the command
+	again   problem.Call // the same call, but for its bounds and the command
 }
 
-func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error) {
-	o.quiet, o.begun = s.Quiet, s.Clock.Now()
+func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
+	o.quiet, o.bounds.begun = s.Quiet, s.Clock.Now()
+	r := reader{ctx, s, &o.bounds, &o.group.Asked}
 	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
 	case len(s.Args) == 0:
@@ -129,20 +112,23 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error
 	case s.Dash && len(s.Tail) == 0:
 		return o, cli.Instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
 	}
-	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
-	o.wait.HTTP.Proxy = http.ProxyFromEnvironment
+	o.group.Asked.Any, o.group.Asked.Invert, o.group.Asked.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
+	o.group.Asked.HTTP.Proxy = http.ProxyFromEnvironment
 	unread := o.parse(s)
 	if unread == nil {
-		if err := o.fitting(s); err != nil {
+		if err := o.group.fitting(s); err != nil {
 			return o, err
 		}
 	}
-	for _, read := range []func(context.Context, *cli.Call) error{o.bounds, o.rhythm, o.web, o.trust, o.file, o.docker} {
-		if err := read(ctx, s); err != nil {
+	for _, read := range []func() error{r.bounds, r.rhythm, r.web, r.trust, r.file} {
+		if err := read(); err != nil {
 			return o, err
 		}
 	}
-	path, err := o.runPath(s)
+	if err := o.group.Docker(s); err != nil {
+		return o, err
+	}
+	path, err := o.group.Path(s)
 	if err != nil {
 		return o, err
 	}
@@ -155,11 +141,11 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error
 	if unread != nil {
 		return o, unread.tell(s, &o)
 	}
-	if err := o.allowed(ctx, s); err != nil {
+	if err := o.group.Allowed(ctx, s, o.argv); err != nil {
 		return o, err
 	}
 	o.again = o.call(s)
-	return o, o.tasks(ctx, s)
+	return o, o.group.tasks(ctx, s)
 }
 
 // unread is a call with targets that cannot be read: faults that waiting does not mend. They are told in the form of a
@@ -172,7 +158,7 @@ type unread struct {
 }
 
 // parse reads the targets; it returns nil when all can be read.
-func (o *healthOptions) parse(s *cli.Call) *unread {
+func (o *healthWait) parse(s *cli.Call) *unread {
 	// Words behind targets that can be read are more often a command than one target more.
 	var command problem.Text
 	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
@@ -192,7 +178,7 @@ func (o *healthOptions) parse(s *cli.Call) *unread {
 				u.first, u.hint = refusal, u.hints[i]
 			}
 		}
-		o.targets, u.result.Targets = append(o.targets, target), append(u.result.Targets, row)
+		o.group.Targets, u.result.Targets = append(o.group.Targets, target), append(u.result.Targets, row)
 	}
 	if u.first == nil {
 		return nil
@@ -200,7 +186,7 @@ func (o *healthOptions) parse(s *cli.Call) *unread {
 	return u
 }
 
-func (u *unread) tell(s *cli.Call, o *healthOptions) error {
+func (u *unread) tell(s *cli.Call, o *healthWait) error {
 	between := " "
 	if u.first.Clause {
 		between = ": "
@@ -222,12 +208,12 @@ func notStarted(err error) error {
 	return f
 }
 
-func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
+func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 	stop := func() {}
 	if view.Counts(s, o.quiet) {
 		stop = o.watch(s)
 	}
-	r := o.run(ctx, s)
+	r := o.group.run(ctx, s, &o.bounds)
 	stop()
 	if r.Reason == health.Cancelled {
 		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil, nil) })
@@ -267,22 +253,25 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 }
 
 // tell gives the answer, with what came of the command when it was run already.
-func (o *healthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, ran *commandJSON) {
+func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, ran *commandJSON) {
 	var fault *problem.Problem
 	if r.Reason == health.Permanent {
 		fault = o.fault(r)
-		fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
+		fault.Message = problem.T("%s: %s", fault.Message, firstFault(r))
 	}
 	answer := o.answer(s, r, o.hints(r, further), further, fault)
 	answer.Command = ran
 	if !o.quiet {
-		answer.lines, answer.aside = o.lines(r), o.argv != nil
+		for i := range r.Targets {
+			answer.lines = append(answer.lines, o.group.Line(r, i))
+		}
+		answer.aside = o.argv != nil
 	}
 	s.Answer(answer)
 }
 
-// healthLastWord is how long a signal waits for whoever reads the answer.
-const healthLastWord = 300 * time.Millisecond
+// lastWordMost is how long a signal waits for whoever reads the answer.
+const lastWordMost = 300 * time.Millisecond
 
 // lastWord tells something on the way to a death by a signal. A reader that takes nothing must not keep us from it.
 func lastWord(s *cli.Call, tell func(*cli.Call)) {
@@ -295,81 +284,19 @@ func lastWord(s *cli.Call, tell func(*cli.Call)) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(healthLastWord):
+	case <-time.After(lastWordMost):
 		s.Stdout = bufio.NewWriter(io.Discard)
 	}
 }
 
-// run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
-// of the wait's own is measured by the clock that nobody sets.
-func (o *healthOptions) run(ctx context.Context, s *cli.Call) health.Result {
-	now := s.Clock.Now()
-	bound, look := o.bound(now), o.look(now)
-	options := o.wait
-	options.Timeout = bound
-	begun := here(s.Clock)
-	o.after = slices.Repeat([]float64{-1}, len(o.targets))
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var passed atomic.Bool
-	seen := make(map[int]bool, len(o.targets))
-	options.Observe = func(i int, r health.TargetResult) {
-		if r.Healthy {
-			o.after[i] = cli.Seconds(begun.since(s.Clock))
-		}
-		if o.wait.Observe != nil {
-			o.wait.Observe(i, r)
-		}
-		if seen[i] = true; look && len(seen) == len(o.targets) {
-			passed.Store(true)
-			cancel()
-		}
-	}
-	if o.until {
-		last := o.due
-		if least := s.Clock.Now().Add(bound); last.Before(least) {
-			last = least
-		}
-		go func() {
-			if s.Clock.Until(limited, last.Add(healthLate)) == nil {
-				passed.Store(true)
-				cancel()
-			}
-		}()
-	}
-	r := health.Wait(limited, o.targets, options)
-	if r.Reason == health.Cancelled && ctx.Err() == nil && passed.Load() {
-		r.Reason = health.TimedOut
-	}
-	return r
-}
-
-// bound is how long this call waits; 0: for ever.
-func (o *healthOptions) bound(now time.Time) time.Duration {
-	bound := o.timeout
-	switch {
-	case o.look(now):
-		bound = healthLook
-	case o.until:
-		bound = o.due.Sub(now)
-	}
-	if o.most > 0 && (bound == 0 || o.most < bound) {
-		bound = o.most
-	}
-	return bound
-}
-
-// look reports whether the deadline has passed: then each target is looked at once.
-func (o *healthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
-
 // further is the call that goes on with a wait which ended because the caller granted no more; none when it is over.
-func (o *healthOptions) further(s *cli.Call, r health.Result) problem.Call {
-	if o.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.due.IsZero() && !s.Clock.Now().Before(o.due) {
+func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
+	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() && !s.Clock.Now().Before(o.bounds.due) {
 		return problem.Call{}
 	}
 	c := o.again.With("timeout", "0")
-	if !o.due.IsZero() {
-		c = o.again.With("until", o.due.Format(time.RFC3339Nano))
+	if !o.bounds.due.IsZero() {
+		c = o.again.With("until", o.bounds.due.Format(time.RFC3339Nano))
 	}
 	return c.With("max", cli.Granted(s)).Running(o.argv...)
 }

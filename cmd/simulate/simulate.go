@@ -1,4 +1,5 @@
-package daemon
+// Package simulate has the command that replays the schedule on a virtual clock.
+package simulate
 
 import (
 	"context"
@@ -23,7 +24,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-func SimulateCommand() cli.Command {
+func Command() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitNotFound},
 		Name:  "simulate", Args: "", Short: "replay the schedule on a virtual clock",

@@ -1,4 +1,4 @@
-package waiting
+package healthwait
 
 import (
 	"net/http"
@@ -13,20 +13,20 @@ import (
 )
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
-func (o *healthOptions) verdict(s *cli.Call, r health.Result) error {
+func (o *healthWait) verdict(s *cli.Call, r health.Result) error {
 	f := o.fault(r)
 	if s.InJSON {
 		return cli.ExitCode(f.ExitCode())
 	}
 	if o.quiet { // no line before it has said so
-		f.Message = problem.T("%s: %s", f.Message, healthFault(r))
+		f.Message = problem.T("%s: %s", f.Message, firstFault(r))
 	}
 	return f
 }
 
 // fault is a wait without health as an error. What the matter is with the targets is left to
 // whoever tells it.
-func (o *healthOptions) fault(r health.Result) *problem.Problem {
+func (o *healthWait) fault(r health.Result) *problem.Problem {
 	f := problem.New(problem.Failed, problem.T(o.missed(r)), problem.Text{})
 	f.Exit = cli.ExitTimedOut
 	if r.Reason == health.Permanent {
@@ -44,33 +44,33 @@ func (o *healthOptions) fault(r health.Result) *problem.Problem {
 }
 
 // notFound reports whether all that ended the wait is tasks that are not there.
-func (o *healthOptions) notFound(r health.Result) bool {
+func (o *healthWait) notFound(r health.Result) bool {
 	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
 // missed says what did not come in time.
-func (o *healthOptions) missed(r health.Result) string {
+func (o *healthWait) missed(r health.Result) string {
 	what, within := "not healthy", " within "
-	if o.wait.Invert {
+	if o.group.Asked.Invert {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
 			case t.Healthy || !t.Last.Stays():
-			case o.isThing(i):
+			case o.group.isThing(i):
 				what = "still there"
 			case what != "still there":
 				what = "still healthy"
 			}
 		}
 	}
-	if o.until {
-		return what + " by " + view.Stamp(o.due)
+	if o.bounds.until {
+		return what + " by " + view.Stamp(o.bounds.due)
 	}
-	return what + within + lasted(o.timeout)
+	return what + within + lasted(o.bounds.timeout)
 }
 
 // hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
-func (o *healthOptions) hints(r health.Result, further []string) []problem.Text {
+func (o *healthWait) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil
 	}
@@ -87,20 +87,20 @@ func (o *healthOptions) hints(r health.Result, further []string) []problem.Text 
 }
 
 // patience says what to do about a target that was not healthy in time.
-func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
+func (o *healthWait) patience(i int, t health.TargetResult) problem.Text {
 	longer := problem.T("give a longer %s", problem.Option("timeout"))
-	if o.until {
+	if o.bounds.until {
 		longer = problem.T("give a later %s", problem.Option("until"))
 	}
-	switch scheme := o.targets[i].Scheme(); {
-	case o.wait.Invert && !t.Last.Stays():
+	switch scheme := o.group.Targets[i].Scheme(); {
+	case o.group.Asked.Invert && !t.Last.Stays():
 		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
-	case o.wait.Invert:
+	case o.group.Asked.Invert:
 		return problem.T("%s, or end what is still there", longer)
 	case t.Last.Kind == health.OtherProtocol:
 		return problem.T("correct the host, the port or the scheme: somebody else answers there")
 	case scheme == "docker":
-		return problem.T("%s, or look at the container: docker logs %s", longer, o.targets[i].Arg())
+		return problem.T("%s, or look at the container: docker logs %s", longer, o.group.Targets[i].Arg())
 	case scheme == "file":
 		return problem.T("%s, or look at what is to write the file", longer)
 	case scheme == "pid":
@@ -108,14 +108,14 @@ func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 	case t.Last.Kind == health.Stranded:
 		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
 	case scheme == "task":
-		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.targets[i])))
+		return problem.T("%s; %s says how it stands", longer, problem.To("show", taskID(o.group.Targets[i])))
 	}
 	return problem.T("look at the service, or %s; calling again in a loop does not help it up", longer)
 }
 
 // mending says what to do about a fault that waiting does not mend.
-func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
-	kind, scheme, insecure := t.Last.Kind, o.targets[i].Scheme(), problem.Option("insecure")
+func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
+	kind, scheme, insecure := t.Last.Kind, o.group.Targets[i].Scheme(), problem.Option("insecure")
 	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
 	switch {
 	case scheme == "exec":

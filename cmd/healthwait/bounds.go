@@ -1,0 +1,105 @@
+package healthwait
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+const (
+	usualTimeout = 2 * time.Minute
+	// oneLook is how long a call may take for its one look at each target when its deadline has passed before it began, or is nearer
+	// than nearly. It ends as soon as each has answered.
+	oneLook, nearly = 2 * time.Second, 100 * time.Millisecond
+	// wallLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
+	wallLate = 50 * time.Millisecond
+)
+
+// bounds are for how long is waited.
+type bounds struct {
+	begun   time.Time
+	timeout time.Duration // as given; 0 for ever, or as due says
+	due     time.Time     // the deadline, to the millisecond; zero: none
+	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
+	most    time.Duration // what the caller grants this call; 0: no bound
+}
+
+// read reads how long to wait.
+func (b *bounds) read(s *cli.Call) (err error) {
+	if s.Opt.Has("timeout") && s.Opt.Has("until") {
+		return cli.Excluding("timeout", "until")
+	}
+	if s.Opt.Has("tz") {
+		if _, err := s.Zone(); err != nil {
+			return err
+		}
+	}
+	if b.most, err = cli.Longest(s); err != nil {
+		return err
+	}
+	if s.Opt.Has("until") {
+		return b.deadline(s)
+	}
+	if b.timeout, err = span(s.Opt, "timeout", usualTimeout); err != nil {
+		return err
+	}
+	if b.timeout > 0 {
+		b.due = b.begun.In(ownOr(s, time.UTC)).Add(b.timeout).Round(time.Millisecond)
+	}
+	return nil
+}
+
+// untilLike is what an instant to give up at looks like.
+func untilLike() problem.Text {
+	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
+}
+
+// deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
+func (b *bounds) deadline(s *cli.Call) error {
+	times, err := s.Options()
+	if err != nil {
+		return err
+	}
+	times.Now = b.begun.In(times.Zone)
+	b.until = true
+	if strings.TrimSpace(s.Opt.Text("until")) == "" {
+		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike())
+	}
+	if b.due, err = tasks.Moment("until", s.Opt.Text("until"), times); err != nil {
+		p := cli.Explain(err)
+		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
+	}
+	if b.due.IsZero() {
+		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
+	}
+	return nil
+}
+
+// ownOr is the user's zone, or another one when there is no telling which that is.
+func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
+	if zone, err := s.Zone(); err == nil {
+		return zone
+	}
+	return otherwise
+}
+
+// bound is how long this call waits; 0: for ever.
+func (b *bounds) bound(now time.Time) time.Duration {
+	bound := b.timeout
+	switch {
+	case b.look(now):
+		bound = oneLook
+	case b.until:
+		bound = b.due.Sub(now)
+	}
+	if b.most > 0 && (bound == 0 || b.most < bound) {
+		bound = b.most
+	}
+	return bound
+}
+
+// look reports whether the deadline has passed: then each target is looked at once.
+func (b *bounds) look(now time.Time) bool { return b.until && b.due.Sub(now) < nearly }

@@ -1,0 +1,237 @@
+package healthwait
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// Group is targets that are waited for together, and what is asked of them.
+type Group struct {
+	Targets []health.Target
+	Asked   health.Options // but for its Timeout
+	after   []float64      // for each target, the seconds after which it was found healthy; below zero: it was not
+}
+
+// fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
+func (g *Group) fitting(s *cli.Call) error {
+	for _, use := range uses {
+		if use.schemes == nil {
+			use.schemes = health.Secured()
+		}
+		if !s.Opt.Has(use.flag) || slices.ContainsFunc(g.Targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+			continue
+		}
+		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), either(use.schemes)),
+			problem.T("leave it out, or wait for one such as %s", use.example))
+	}
+	return nil
+}
+
+// Docker says where Docker is asked for containers.
+func (g *Group) Docker(s *cli.Call) error {
+	if !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "docker" }) {
+		return nil
+	}
+	g.Asked.Docker = s.Getenv("DOCKER_HOST")
+	if err := health.CheckDocker(g.Asked.Docker); err != nil {
+		return problem.Of(problem.T("DOCKER_HOST %v", err), problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
+	}
+	return nil
+}
+
+// Allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
+// is no list.
+func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
+	jobs := []state.Job{{Argv: argv}}
+	for _, t := range g.Targets {
+		if t.Scheme() == "exec" {
+			jobs = append(jobs, state.Job{Shell: t.Arg(), Prog: needs.Shell})
+		}
+	}
+	if len(jobs) == 1 && argv == nil {
+		return nil
+	}
+	if _, err := s.Home(); err != nil {
+		return nil
+	}
+	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
+	for _, job := range jobs {
+		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
+		if err := cli.CheckAllowed(ctx, s, state.Task{Run: job}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Path is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
+func (g *Group) Path(s *cli.Call) (string, error) {
+	if !s.Dash && !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
+		return "", nil
+	}
+	path, err := cli.RunPath(s)
+	if err == nil && path != s.Getenv("PATH") {
+		s.World = withPath(s.World, path)
+		g.Asked.Env = s.Environ()
+	}
+	return path, err
+}
+
+// withPath is the world with another PATH for what is executed.
+func withPath(w cli.World, path string) cli.World {
+	environ := w.Environ
+	w.Environ = func() []string {
+		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
+		return append(list, "PATH="+path)
+	}
+	return w
+}
+
+// Run waits until ctx ends.
+func (g *Group) Run(ctx context.Context, s *cli.Call) health.Result {
+	return g.run(ctx, s, &bounds{begun: s.Clock.Now()})
+}
+
+// run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
+// of the wait's own is measured by the clock that nobody sets.
+func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
+	now := s.Clock.Now()
+	bound, look := b.bound(now), b.look(now)
+	options := g.Asked
+	options.Timeout = bound
+	begun := clock.Here(s.Clock)
+	g.after = slices.Repeat([]float64{-1}, len(g.Targets))
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var passed atomic.Bool
+	seen := make(map[int]bool, len(g.Targets))
+	options.Observe = func(i int, r health.TargetResult) {
+		if r.Healthy {
+			g.after[i] = cli.Seconds(begun.Since(s.Clock))
+		}
+		if g.Asked.Observe != nil {
+			g.Asked.Observe(i, r)
+		}
+		if seen[i] = true; look && len(seen) == len(g.Targets) {
+			passed.Store(true)
+			cancel()
+		}
+	}
+	if b.until {
+		last := b.due
+		if least := s.Clock.Now().Add(bound); last.Before(least) {
+			last = least
+		}
+		go func() {
+			if s.Clock.Until(limited, last.Add(wallLate)) == nil {
+				passed.Store(true)
+				cancel()
+			}
+		}()
+	}
+	r := health.Wait(limited, g.Targets, options)
+	if r.Reason == health.Cancelled && ctx.Err() == nil && passed.Load() {
+		r.Reason = health.TimedOut
+	}
+	return r
+}
+
+// Line tells a person how a target stands.
+func (g *Group) Line(r health.Result, i int) string {
+	t, when := r.Targets[i], " in "+lasted(r.Waited)
+	if t.Healthy && g.after != nil {
+		when = ", " + g.came(i) + "after " + lasted(time.Duration(g.after[i]*float64(time.Second)))
+	}
+	return fmt.Sprintf("%s %s (%s%s)", cli.Visible(t.Target), cli.Visible(g.standing(i, t)), cli.Plural(t.Attempts, "attempt"), when)
+}
+
+// came is the word for what a target has become.
+func (g *Group) came(i int) string {
+	switch {
+	case !g.Asked.Invert:
+		return "healthy "
+	case g.isThing(i):
+		return "gone "
+	}
+	return ""
+}
+
+// standing says in words how a target stands at the end.
+func (g *Group) standing(i int, t health.TargetResult) string {
+	switch {
+	case t.Healthy && g.Asked.Invert && g.isThing(i):
+		return "is not there" + seen(t)
+	case t.Healthy && g.Asked.Invert:
+		return "is not healthy, as asked" + seen(t)
+	case t.Healthy:
+		return "is healthy"
+	case t.Streak > 0:
+		return "is not yet proven: " + t.Last.String()
+	case t.Last.IsZero():
+		return "has not answered yet"
+	case !g.Asked.Invert:
+		return "is not healthy: " + t.Last.String()
+	case t.Last.Stays():
+		return t.Last.String()
+	}
+	return "is not known to be gone: " + t.Last.String()
+}
+
+// seen is what was found in the place of a target that is to be gone.
+func seen(t health.TargetResult) string {
+	if t.Seen.IsZero() {
+		return ""
+	}
+	return ": " + t.Seen.String()
+}
+
+// isThing reports whether a target is one of which is asked only that it is there.
+func (g *Group) isThing(i int) bool {
+	switch g.Targets[i].Scheme() {
+	case "tcp", "unix", "pid":
+		return true
+	case "file":
+		return g.Asked.File == health.File{}
+	}
+	return false
+}
+
+// Row is a target in JSON.
+type Row struct {
+	Target         string   `json:"target"`
+	Healthy        bool     `json:"healthy"`
+	Attempts       int      `json:"attempts"`
+	LastError      *string  `json:"last_error,omitempty"`
+	Hint           *string  `json:"hint,omitempty"`
+	LatencySeconds *float64 `json:"latency_seconds,omitempty"`
+	Permanent      bool     `json:"permanent,omitempty" jsonschema:"the last error is one that waiting does not mend"`
+	Streak         int      `json:"streak" jsonschema:"good answers in a row"`
+	HealthyAfter   *float64 `json:"healthy_after_seconds,omitempty"`
+	Seen           *string  `json:"seen,omitempty" jsonschema:"with --invert, what was found in its place"`
+	Fault          *string  `json:"fault,omitempty" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
+}
+
+// Row tells a program how a target stands.
+func (g *Group) Row(r health.Result, i int) Row {
+	t := r.Targets[i]
+	row := Row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()), Fault: cli.OrNull(string(t.Last.Kind)),
+		Permanent: t.Permanent, Streak: t.Streak, Seen: cli.OrNull(t.Seen.String())}
+	if t.Healthy {
+		row.LatencySeconds = new(cli.Seconds(t.Latency))
+		if g.after != nil {
+			row.HealthyAfter = &g.after[i]
+		}
+	}
+	return row
+}
