@@ -30,6 +30,21 @@ func (d Doc) Shown() Phase {
 // Waits reports whether the task has an occurrence to come, be it paused or not.
 func (d Doc) Waits() bool { return d.Phase == Pending || d.Phase == Paused }
 
+// Over reports whether nothing of the task is to come any more, nor runs.
+func (d Doc) Over() bool { return !d.Waits() && len(d.Open) == 0 }
+
+// OverSince is when a task that is over ended or was removed: where that is not known, when it was due.
+func (d Doc) OverSince() time.Time {
+	at := d.Gone
+	if d.Phase == Ended {
+		at = d.Tally.LastEnd
+	}
+	if at.IsZero() {
+		return d.Due
+	}
+	return at
+}
+
 // Lives reports whether the task keeps its key. One that has ended does while its last occurrence runs, and not while somebody runs it
 // by hand.
 func (d Doc) Lives() bool {

@@ -1,10 +1,12 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -86,6 +88,46 @@ func CheckCursor(text string) error {
 func (q Query) Wants(i Item, taskID string) bool {
 	return i.Cursor > q.Since && (len(q.Tasks) == 0 || slices.Contains(q.Tasks, taskID) || slices.Contains(q.Tasks, i.ID)) &&
 		!(q.Free && i.Leased.After(q.Now))
+}
+
+// NextCursor is the cursor of an item that comes at an instant, after the one that came last; empty: there is none.
+func NextCursor(last string, at time.Time) string {
+	if before, err := time.Parse(CursorForm, last); err == nil && !at.After(before) {
+		at = before.Add(1)
+	}
+	return at.UTC().Format(CursorForm)
+}
+
+// Surplus are the cursors of the items that are to be forgotten of those there are, which come oldest first: those beyond the newest of each task,
+// and of all, and those that came before what is kept of tasks that are no more.
+func (k Keep) Surplus(items []Item, there func(taskID string) bool, now time.Time) map[string]bool {
+	before := ""
+	if k.Ended > 0 {
+		before = now.Add(-k.Ended).UTC().Format(CursorForm)
+	}
+	of := map[string]int{}
+	for _, i := range items {
+		of[i.taskID()]++
+	}
+	old := map[string]bool{}
+	for _, i := range items {
+		id := i.taskID()
+		if k.Items > 0 && of[id] > k.Items || k.Inbox > 0 && len(items)-len(old) > k.Inbox || i.Cursor < before && !there(id) {
+			of[id]--
+			old[i.Cursor] = true
+		}
+	}
+	return old
+}
+
+func (i Item) taskID() string {
+	id, _, _ := strings.Cut(i.ID, "/")
+	return id
+}
+
+// CompareNotices is the order of notices: what is due first comes first.
+func CompareNotices(a, b Notice) int {
+	return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.Line.TaskID, b.Line.TaskID), a.Line.Number-b.Line.Number, strings.Compare(a.Channel, b.Channel))
 }
 
 // ItemID is what users call an item: the occurrence, and of an undelivered notice its channel.

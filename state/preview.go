@@ -28,10 +28,6 @@ func (p *preview) Change(ctx context.Context, changes ...Change) []Changed {
 	return p.changes.Change(ctx, changes...)
 }
 
-func (p *preview) Add(ctx context.Context, t Task, due time.Time) (Entry, error) {
-	return p.changes.Add(ctx, t, due)
-}
-
 func (p *preview) AddAll(ctx context.Context, drafts []Draft) []Added {
 	return p.changes.AddAll(ctx, drafts)
 }

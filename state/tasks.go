@@ -78,11 +78,6 @@ type Changes interface {
 	// runs nothing.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
-	// AddAll does for each draft, in order, what Add does, with far fewer waits for the disk. Each
-	// is added or not on its own: the answers stand in the order of the drafts. Once ctx has ended
-	// no more are begun.
-	AddAll(ctx context.Context, drafts []Draft) []Added
-
 	// Charge counts a creation of an origin without adding anything: for a change that has a task
 	// run anew. ErrLimit as for Add.
 	Charge(ctx context.Context, origin string, now time.Time) error

@@ -30,6 +30,10 @@ type Changed struct {
 // at all; those that are given together wait for the disk together. ErrNotFound when there is no such task.
 type Changer interface {
 	Change(ctx context.Context, changes ...Change) []Changed
+
+	// AddAll does for each draft, in order, what Changes.Add does, with far fewer waits for the disk. Each is added or not on its own: the
+	// answers stand in the order of the drafts. Once ctx has ended no more are begun.
+	AddAll(ctx context.Context, drafts []Draft) []Added
 }
 
 // Verbs are the changes of tasks by name, as Store has them. Each is one rule, so a store that is a Changer has them all.
@@ -46,6 +50,12 @@ func (v Verbs) entry(ctx context.Context, id string, now time.Time, rule Rule) (
 		return Entry{}, err
 	}
 	return d.Entry(), err
+}
+
+// Add makes a task pending.
+func (v Verbs) Add(ctx context.Context, t Task, due time.Time) (Entry, error) {
+	answer := v.AddAll(ctx, []Draft{{Task: t, Due: due}})[0]
+	return answer.Entry, answer.Err
 }
 
 // Update replaces what a task says.

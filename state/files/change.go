@@ -12,17 +12,11 @@ import (
 // batchMost is how many changes share one transaction: enough to share the wait for the disk, few enough that others do not wait long for theirs.
 const batchMost = 256
 
-// Add makes a task pending.
-func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
-	answer := s.AddAll(ctx, []state.Draft{{Task: t, Due: due}})[0]
-	return answer.Entry, answer.Err
-}
-
 // AddAll adds many tasks.
 func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
 	answers := make([]state.Added, len(drafts))
 	s.inBatches(ctx, len(drafts), func(t *tx, i int) (err error) {
-		answers[i].Entry, err = t.add(drafts[i])
+		answers[i].Entry, err = state.AddIn(t, drafts[i])
 		return err
 	}, func(i int, err error) { answers[i].Err = err })
 	for i, a := range answers {
@@ -37,7 +31,7 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
 	answers := make([]state.Changed, len(changes))
 	s.inBatches(ctx, len(changes), func(t *tx, i int) (err error) {
-		answers[i].Doc, err = t.change(changes[i])
+		answers[i].Doc, err = state.ChangeIn(t, changes[i])
 		return err
 	}, func(i int, err error) { answers[i].Err = err })
 	return answers
@@ -104,87 +98,84 @@ func (t *tx) finish() error {
 	return t.commit()
 }
 
-// add collects a new task.
-func (t *tx) add(draft state.Draft) (state.Entry, error) {
-	task := draft.Task
-	if task.Created.IsZero() {
-		task.Created = time.Now()
-	}
-	if err := state.Check(task, draft.Due); err != nil {
-		return state.Entry{}, err
-	}
-	task.ID = state.ID(t.next.IDs)
-	d, lines := state.Create(task, draft.Due)
-	if other, err := t.admit(nil, d, d.Task.Created); other != nil {
-		return other.Entry(), err
-	} else if err != nil {
-		return state.Entry{}, err
-	}
-	data, task, err := codec.EncodeTask(d.Task, nil)
-	if err != nil {
-		return state.Entry{}, err
-	}
-	d.Task = task
-	t.next.IDs++
-	if err := t.say(lines, nil, d, d.Task.Created); err != nil {
-		t.next.IDs--
-		return state.Entry{}, err
-	}
-	t.docs[d.Task.ID] = &stored{Doc: d, data: data}
-	if d.Task.Key != "" {
-		t.keys[d.Task.Key] = d.Task.ID
-	}
-	e := d.Entry()
-	if t.dry {
-		e.Task.ID = ""
-	}
-	return e, nil
+// Dry returns a handle that says what would become of changes. It has the lock that readers share, and makes nothing where there is nothing yet.
+func (s *Store) Dry() state.Changes {
+	return state.Dry(func(ctx context.Context, do func(state.Transaction) error) error {
+		limits, err := s.limited()
+		if err != nil {
+			return err
+		}
+		return s.look(ctx, func() error {
+			t := &tx{Store: s, limits: limits, dry: true}
+			t.forget()
+			t.next.Mail = "-" // nobody is told
+			return do(t)
+		})
+	})
 }
 
-// change collects a change of a task.
-func (t *tx) change(c state.Change) (state.Doc, error) {
+// NextID is what the next task is called.
+func (t *tx) NextID() string { return state.ID(t.next.IDs) }
+
+// Load reads a task.
+func (t *tx) Load(c state.Change) (state.Doc, error) {
 	d, err := t.doc(c)
 	if err != nil {
 		return state.Doc{}, err
 	}
-	after, lines, err := c.Rule(d.Doc)
-	if err != nil {
-		return state.Doc{}, err
+	return d.Doc, nil
+}
+
+// Holder finds the task that has a key.
+func (t *tx) Holder(key string) (state.Doc, bool, error) {
+	d, taken, err := t.keyed(key)
+	if err != nil || !taken {
+		return state.Doc{}, false, err
 	}
-	if d.part {
-		if err := t.say(lines, &d.Doc, after, c.Now); err != nil {
-			return state.Doc{}, err
-		}
-		d.Doc, d.changed = after, true
-		return after, nil
-	}
-	if _, err := foundOf(after); err != nil {
-		return state.Doc{}, err
-	}
-	if c.Undone != nil && !t.dry {
-		t.dropOutput(c.ID, d.Open[d.Claim(c.Undone.Due)].Number)
-	}
-	if other, err := t.admit(&d.Doc, after, c.Now); other != nil {
-		return other.Doc, err
-	} else if err != nil {
-		return state.Doc{}, err
+	return d.Doc, true, nil
+}
+
+// Admit refuses what is more than the limits let be.
+func (t *tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
+	return t.limits.Admit(before, after, census{t, now}, now)
+}
+
+// Put collects how a task is to stand, and the lines that say so.
+func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (_ state.Doc, err error) {
+	d := t.docs[after.Task.ID]
+	if before == nil {
+		d = &stored{}
 	}
 	var data []byte
-	if after.Task.Revision != d.Task.Revision {
-		if data, after.Task, err = codec.EncodeTask(after.Task, d.unknown); err != nil {
+	if !d.part {
+		if _, err := foundOf(after); err != nil {
 			return state.Doc{}, err
 		}
+		if before == nil || after.Task.Revision != before.Task.Revision {
+			if data, after.Task, err = codec.EncodeTask(after.Task, d.unknown); err != nil {
+				return state.Doc{}, err
+			}
+		}
 	}
-	if err := t.say(lines, &d.Doc, after, c.Now); err != nil {
+	if c.Undone != nil && !t.dry {
+		t.dropOutput(c.ID, before.Open[before.Claim(c.Undone.Due)].Number)
+	}
+	ids := t.next.IDs
+	if before == nil {
+		t.next.IDs++
+	}
+	if err := t.say(lines, before, after, c.Now); err != nil {
+		t.next.IDs = ids
 		return state.Doc{}, err
 	}
-	if after.Task.Key != "" && after.Lives() && !d.Lives() {
+	if after.Task.Key != "" && after.Lives() && (before == nil || !before.Lives()) {
 		t.keys[after.Task.Key] = after.Task.ID
 	}
 	d.Doc, d.changed = after, true
 	if data != nil {
 		d.data = data
 	}
+	t.docs[after.Task.ID] = d
 	return after, nil
 }
 
@@ -216,16 +207,4 @@ func (t *tx) say(lines []state.Line, before *state.Doc, after state.Doc, now tim
 		t.ops, t.lines, t.next = t.ops[:ops], t.lines[:said], next
 	}
 	return err
-}
-
-// admit refuses a change after which two tasks would have one key, with the other one, or there would be too many.
-func (t *tx) admit(before *state.Doc, after state.Doc, now time.Time) (other *stored, err error) {
-	if after.Lives() && (before == nil || !before.Lives()) {
-		if other, taken, err := t.keyed(after.Task.Key); err != nil {
-			return nil, err
-		} else if taken {
-			return other, state.ErrKept
-		}
-	}
-	return nil, t.limits.Admit(before, after, census{t, now}, now)
 }

@@ -134,13 +134,14 @@ func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error 
 		return err
 	}
 	defer t.done()
-	if err := t.charge(origin, now); err != nil {
+	if err := t.Charge(origin, now); err != nil {
 		return err
 	}
 	return t.finish()
 }
 
-func (t *tx) charge(origin string, now time.Time) error {
+// Charge notes a creation in the book.
+func (t *tx) Charge(origin string, now time.Time) error {
 	if !t.counted(origin) || t.limits.PerHour <= 0 {
 		return nil
 	}

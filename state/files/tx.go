@@ -36,8 +36,6 @@ type tx struct {
 	books   map[string]*book
 	waiting *int // how many tasks wait, once that was counted
 	roomy   bool // outputDir was looked at
-
-	lost []state.Line // what an upgrade has to say (upgrade.go)
 }
 
 // begin takes the lock, and applies what another writer has committed.

@@ -32,19 +32,19 @@ func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, erro
 func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time) (state.Lease, error) {
 	mine := &lease{store: s, leader: r, released: make(chan struct{})}
 	for {
-		unlock, err := s.lock(ctx)
+		var other *lease
+		err := s.do(ctx, func() {
+			if other = s.leases[r.Ident.Node]; other == nil {
+				if r.Since.IsZero() {
+					r.Since = time.Now()
+				}
+				mine.leader.Since = state.UTC(r.Since)
+				s.leases[r.Ident.Node] = mine
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
-		other := s.leases[r.Ident.Node]
-		if other == nil {
-			if r.Since.IsZero() {
-				r.Since = time.Now()
-			}
-			mine.leader.Since = state.UTC(r.Since)
-			s.leases[r.Ident.Node] = mine
-		}
-		unlock()
 		if other == nil {
 			return mine, nil
 		}
@@ -78,26 +78,20 @@ func (l *lease) Delay(list []state.Delay) error {
 }
 
 // Led says who has the runner lock: of runners on several nodes, the first by the name of its node.
-func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Leader{}, false, err
-	}
-	defer unlock()
-	for _, node := range slices.Sorted(maps.Keys(s.leases)) {
-		return s.leases[node].leader, true, nil
-	}
-	return state.Leader{}, false, nil
+func (s *Store) Led(ctx context.Context) (r state.Leader, led bool, err error) {
+	err = s.do(ctx, func() {
+		for _, node := range slices.Sorted(maps.Keys(s.leases)) {
+			r, led = s.leases[node].leader, true
+			return
+		}
+	})
+	return r, led, err
 }
 
 // Leased reports whether a runner on the node has the lock there: each node has one of its own.
-func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	return s.leases[node] != nil, nil
+func (s *Store) Leased(ctx context.Context, node string) (leased bool, err error) {
+	err = s.do(ctx, func() { leased = s.leases[node] != nil })
+	return leased, err
 }
 
 // Standby is nobody: all who wait are of this process.
@@ -109,55 +103,25 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 		return nil, nil, state.ErrNotFound
 	}
 	attending, stop := context.WithCancel(ctx)
-	changed, err := s.watch(attending, &s.watchers)
+	changed, err := s.watch(attending, s.watchers)
 	if err != nil {
 		stop()
 		return nil, nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.tasks[id]
-	if e == nil || e.Phase != state.Pending && e.Phase != state.Paused || !e.Due.Equal(due) {
-		signal(s.watchers) // it is no longer what the caller thinks
+	d, there := s.tasks[id]
+	if !d.Waits() || !d.Due.Equal(due) {
+		s.watchers.send() // it is no longer what the caller thinks
 	}
-	if e == nil {
+	if !there {
 		return changed, stop, nil
 	}
-	e.waiting++
+	s.waiting[id]++
 	return changed, sync.OnceFunc(func() {
 		stop()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		e.waiting--
+		s.waiting[id]--
 	}), nil
-}
-
-// watch makes a channel that is among the watchers until ctx ends.
-func (s *Store) watch(ctx context.Context, watchers *map[chan struct{}]bool) (<-chan struct{}, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	signal := make(chan struct{}, 1)
-	if *watchers == nil {
-		*watchers = map[chan struct{}]bool{}
-	}
-	(*watchers)[signal] = true
-	context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(*watchers, signal)
-	})
-	return signal, nil
-}
-
-// signal puts a signal into every channel unless one is waiting there.
-func signal(watchers map[chan struct{}]bool) {
-	for w := range watchers {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
-	}
 }

@@ -7,14 +7,39 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+// write appends a line to the ledger, and makes its mail.
+func (s *Store) write(l state.Line) {
+	l = l.Clone()
+	s.ledger = append(s.ledger, l.Kept())
+	s.logWatches.send()
+	s.post(l)
+}
+
 // lines are the lines of the ledger, and where it ends. Lines are added, never changed.
 func (s *Store) lines(ctx context.Context) (list []state.Line, end state.Place, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, end, err
+	err = s.do(ctx, func() { list, end = s.ledger, placeIn(len(s.ledger)) })
+	return list, end, err
+}
+
+// Spell puts the text of their tasks into lines, as the lines of their making and of edits say it.
+func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
+	all, _, err := s.lines(ctx)
+	said := map[string][]state.Line{}
+	for _, l := range all {
+		if _, ok := l.Says(); ok {
+			said[l.TaskID] = append(said[l.TaskID], l)
+		}
 	}
-	defer unlock()
-	return s.ledger, placeIn(len(s.ledger)), nil
+	for i, l := range lines {
+		for _, by := range slices.Backward(said[l.TaskID]) {
+			if l.Lacks() && by.Revision <= l.Revision {
+				text, _ := by.Says()
+				lines[i] = l.Spell(text)
+				break
+			}
+		}
+	}
+	return err
 }
 
 // placeIn is where the first n lines of the ledger end.
@@ -75,5 +100,5 @@ func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 
 // WatchLog tells of lines and claims, of whichever task they are.
 func (s *Store) WatchLog(ctx context.Context, _ string) (<-chan struct{}, error) {
-	return s.watch(ctx, &s.logWatchers)
+	return s.watch(ctx, s.logWatches)
 }

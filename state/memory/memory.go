@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,204 +29,116 @@ type Store struct {
 	Limits func() (state.Limits, error)
 
 	mu        sync.Mutex
-	made      uint64           // how many IDs were given out
-	tasks     map[string]*task // by ID
-	ledger    []state.Line     // oldest first
-	said      map[string][]said
-	leases    map[string]*lease // of who leads, by node
-	watchers  map[chan struct{}]bool
-	followers []*follower
-	setback   state.Setback
-	trouble   state.Trouble
-	agents    []state.Agents
+	made      uint64               // how many IDs were given out
+	tasks     map[string]state.Doc // by ID
+	creations map[string][]time.Time
+	ledger    []state.Line // oldest first
 
-	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
+	inbox   []state.Item // in the order in which they came
+	newest  string       // the cursor of the last that came
+	outbox  []state.Notice
+	posted  int // how often a notice was written
+	dropped state.Dropped
 
-	inbox        []state.Item // in the order in which they came
-	newest       time.Time    // the cursor of the last that came
-	outbox       []*notice
-	posted       int // how often a notice was written
-	mailWatchers map[chan struct{}]bool
-	dropped      state.Dropped
+	leases  map[string]*lease // of who leads, by node
+	waiting map[string]int    // how many wait for a task, by ID
+	setback state.Setback
+	trouble state.Trouble
+	agents  []state.Agents
 
-	logWatchers map[chan struct{}]bool
+	followers                       []*follower
+	watchers, mailWatch, logWatches signals
 }
 
 var _ state.Store = (*Store)(nil)
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{leases: map[string]*lease{}}
+	s := &Store{tasks: map[string]state.Doc{}, creations: map[string][]time.Time{}, leases: map[string]*lease{},
+		waiting: map[string]int{}, watchers: signals{}, mailWatch: signals{}, logWatches: signals{}}
 	s.Verbs = state.Verbs{Changer: s}
 	return s
 }
 
-// lock begins a call. No call is begun after ctx has ended.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+// do calls f, which nobody else changes the store beside. No call is begun after ctx has ended.
+func (s *Store) do(ctx context.Context, f func()) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	return s.mu.Unlock, nil
-}
-
-// said is the text of a task from a revision on.
-type said struct {
-	revision int64
-	text     string
-}
-
-// say notes the text of a task, where it is another one than before.
-func (s *Store) say(t state.Task) {
-	list, text := s.said[t.ID], t.Said()
-	if n := len(list); n > 0 && list[n-1].text == text || n == 0 && text == "" {
-		return
-	}
-	if s.said == nil {
-		s.said = map[string][]said{}
-	}
-	s.said[t.ID] = append(list, said{t.Revision, text})
-}
-
-// Spell puts the text of their tasks into lines.
-func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
-	unlock, err := s.lock(ctx)
-	if err != nil {
 		return err
 	}
-	defer unlock()
-	for i, l := range lines {
-		if !l.Lacks() {
-			continue
-		}
-		for _, v := range slices.Backward(s.said[l.TaskID]) {
-			if v.revision <= l.Revision {
-				lines[i] = l.Spell(v.text)
-				break
-			}
-		}
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 	return nil
 }
 
-// Find returns the tasks whose ID is id or begins with it.
-func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	for _, t := range s.tasks {
-		if state.MatchID(t.Task.ID, id) {
-			list = append(list, t.entry())
+// signals are the channels of those who watch something.
+type signals map[chan struct{}]bool
+
+// send puts a signal into every channel unless one is waiting there.
+func (w signals) send() {
+	for c := range w {
+		select {
+		case c <- struct{}{}:
+		default:
 		}
 	}
-	if len(list) == 0 {
-		return nil, state.ErrNotFound
-	}
-	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
-	return list, nil
 }
 
-// Finder is Find.
-func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]state.Entry, error), error) {
-	return s.Find, ctx.Err()
-}
-
-// List says which tasks of the phases there are.
-func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Listing{}, err
-	}
-	defer unlock()
-	type listed struct {
-		state.Entry
-		wake time.Time
-	}
-	var list []listed
-	for _, t := range s.tasks {
-		if len(phases) == 0 || slices.Contains(phases, t.Shown()) {
-			list = append(list, listed{t.entry(), t.Wake()})
-		}
-	}
-	slices.SortFunc(list, func(a, b listed) int { return state.Compare(a.Entry, b.Entry) })
-	return state.Listing{
-		Len:  len(list),
-		Wake: func(i int) time.Time { return list[i].wake },
-		Read: func(i int, into *state.Entry) ([]state.Problem, error) {
-			*into = list[i].Entry
-			return nil, nil
-		},
-	}, nil
-}
-
-// Open returns the open claims, oldest first.
-func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, error) {
-	list, err := s.claims(ctx, func(state.Record) bool { return true })
-	return list, nil, err
-}
-
-// Halted returns the open claims whose end was asked for.
-func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
-	return s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
-}
-
-func (s *Store) claims(ctx context.Context, fits func(state.Record) bool) (list []state.Record, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	for _, t := range s.tasks {
-		for _, r := range t.Open {
-			if fits(r) {
-				list = append(list, r.Clone())
-			}
-		}
-	}
-	slices.SortFunc(list, state.CompareClaims)
-	return list, nil
+// watch makes a channel that is among the watchers until ctx ends.
+func (s *Store) watch(ctx context.Context, w signals) (<-chan struct{}, error) {
+	signal := make(chan struct{}, 1)
+	err := s.do(ctx, func() { w[signal] = true })
+	context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(w, signal)
+	})
+	return signal, err
 }
 
 // Setback is what was noted of a clock that is back.
-func (s *Store) Setback(ctx context.Context) (state.Setback, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Setback{}, err
-	}
-	defer unlock()
-	return s.setback, nil
+func (s *Store) Setback(ctx context.Context) (b state.Setback, err error) {
+	err = s.do(ctx, func() { b = s.setback })
+	return b, err
 }
 
 // NoteSetback notes it.
 func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	s.setback = b
-	return nil
+	return s.do(ctx, func() { s.setback = b })
 }
 
 // Trouble is what a runner noted.
-func (s *Store) Trouble(ctx context.Context) (state.Trouble, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Trouble{}, err
-	}
-	defer unlock()
-	return s.trouble, nil
+func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
+	err = s.do(ctx, func() { t = s.trouble })
+	return t, err
 }
 
 // NoteTrouble notes it.
 func (s *Store) NoteTrouble(t state.Trouble) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t.At = state.UTC(t.At)
-	s.trouble = t
-	return nil
+	return s.do(context.Background(), func() { s.trouble = t })
+}
+
+// NoteAgents notes the agent processes that a runner keeps.
+func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
+	return s.do(ctx, func() {
+		s.agents = slices.DeleteFunc(s.agents, func(o state.Agents) bool { return o.Runner == a.Runner })
+		if len(a.Processes) > 0 {
+			a.Processes = slices.Clone(a.Processes)
+			s.agents = append(s.agents, a)
+		}
+	})
+}
+
+// Agents are all notes of agent processes.
+func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
+	err = s.do(ctx, func() {
+		for _, a := range s.agents {
+			a.Processes = slices.Clone(a.Processes)
+			all = append(all, a)
+		}
+	})
+	return all, err
 }
 
 // Output is files in Folder.
@@ -267,31 +178,19 @@ func (s *Store) Aside(ctx context.Context) ([]string, error) { return nil, ctx.E
 // Sync has nothing to do.
 func (s *Store) Sync(ctx context.Context) error { return ctx.Err() }
 
-// Prune forgets tasks. There are no parts of the ledger, and whatever is in Folder is the caller's.
+// Prune forgets tasks and items. There are no parts of the ledger, and whatever is in Folder is the caller's.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return p, err
-	}
-	defer unlock()
-	before := time.Time{} // nothing is older
-	if keep.Ended > 0 {
-		before = now.Add(-keep.Ended)
-	}
-	for id, t := range s.tasks {
-		end := t.Gone
-		if t.Phase == state.Ended {
-			end = t.Tally.LastEnd
+	err = s.do(ctx, func() {
+		for id, d := range s.tasks {
+			if keep.Ended > 0 && d.Over() && d.OverSince().Before(now.Add(-keep.Ended)) {
+				delete(s.tasks, id)
+				p.Tasks++
+			}
 		}
-		if end.IsZero() { // it came from elsewhere
-			end = t.Due
-		}
-		if !t.Waits() && len(t.Open) == 0 && end.Before(before) {
-			delete(s.tasks, id)
-			p.Tasks++
-		}
-	}
-	p.Items = s.pruneInbox(keep, before)
-	s.dropped.Count(p.Items, now)
-	return p, nil
+		old := keep.Surplus(s.inbox, func(id string) bool { return s.tasks[id].Task.ID != "" }, now)
+		s.inbox = slices.DeleteFunc(s.inbox, func(i state.Item) bool { return old[i.Cursor] })
+		p.Items = len(old)
+		s.dropped.Count(p.Items, now)
+	})
+	return p, err
 }

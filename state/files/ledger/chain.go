@@ -243,12 +243,11 @@ func (p Part) Lines(taskID string, yield func(line []byte, end int64, whole bool
 
 // Tail is the end of the ledger.
 type Tail struct {
-	Size int64   // up to the end of the last whole line
-	Torn int64   // bytes after it
-	Last Entry   // the last line; zero when there is none or it cannot be read
-	With []Entry // the lines before the last one that an older version has written with it, oldest first
-	IDs  uint64  // the newest count of IDs that can be read
-	Mail string  // the greatest cursor that can be read
+	Size int64  // up to the end of the last whole line
+	Torn int64  // bytes after it
+	Last Entry  // the last line; zero when there is none or it cannot be read
+	IDs  uint64 // the newest count of IDs that can be read
+	Mail string // the greatest cursor that can be read
 }
 
 // Tail reads the end of the ledger, to which nobody must write meanwhile.
@@ -271,7 +270,7 @@ func (d Dir) Tail() (t Tail, err error) {
 			t.Torn = int64(len(line))
 			return true
 		}
-		e := Entry{Raw: bytes.Clone(line)}
+		var e Entry
 		bad := json.Unmarshal(line, &e)
 		if first {
 			first = false
@@ -279,13 +278,10 @@ func (d Dir) Tail() (t Tail, err error) {
 			if bad == nil {
 				t.Last = e
 			}
-		} else if bad == nil && len(t.With) < t.Last.Store.More {
-			t.With = append(t.With, e)
 		}
 		t.IDs, t.Mail = max(t.IDs, e.Store.IDs), max(t.Mail, e.Store.Mail)
-		return bad != nil || len(t.With) < t.Last.Store.More
+		return bad != nil
 	})
-	slices.Reverse(t.With)
 	return t, err
 }
 

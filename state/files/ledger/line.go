@@ -16,21 +16,12 @@ import (
 type Entry struct {
 	state.Line
 	Store Note `json:"store"`
-
-	Raw []byte `json:"-"` // as it was read; of the lines of a Tail only
 }
 
 // Note is what the store notes in a line.
 type Note struct {
 	IDs  uint64 `json:"ids"`            // how many IDs were given out so far, this line's included
 	Mail string `json:"mail,omitempty"` // the cursor of the item that came last, this line's included; as stamp writes it
-
-	// Written by versions before runs/commits, as what was to be done again should the writer die: one file is renamed, or removed when To
-	// is empty, and another one that it takes the place of is removed.
-	From string `json:"from,omitempty"` // places in the state folder
-	To   string `json:"to,omitempty"`
-	Drop string `json:"drop,omitempty"`
-	More int    `json:"more,omitempty"` // how many lines before this one were written with it
 
 	// Of a line of type Head: the number of the file it begins, and the name of the one before it.
 	Part   int    `json:"part,omitempty"`

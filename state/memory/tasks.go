@@ -1,0 +1,314 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// tx is a change of the store, which nobody else changes meanwhile.
+type tx struct {
+	*Store
+	limits state.Limits
+}
+
+// transact calls f with a transaction.
+func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
+	var limits state.Limits
+	if s.Limits != nil {
+		if limits, err = s.Limits(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.do(ctx, func() { err = f(tx{s, limits}) }), err)
+}
+
+// AddAll adds many tasks, one after the other.
+func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
+	answers := make([]state.Added, len(drafts))
+	for i, d := range drafts {
+		answers[i].Err = s.transact(ctx, func(t tx) (err error) { answers[i].Entry, err = state.AddIn(t, d); return err })
+	}
+	return answers
+}
+
+// Change applies rules to tasks, one after the other.
+func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	answers := make([]state.Changed, len(changes))
+	for i, c := range changes {
+		answers[i].Err = s.transact(ctx, func(t tx) (err error) { answers[i].Doc, err = state.ChangeIn(t, c); return err })
+	}
+	return answers
+}
+
+// Charge notes a creation of an origin.
+func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error {
+	return s.transact(ctx, func(t tx) error { return t.Charge(origin, now) })
+}
+
+// Dry returns a handle whose changes are made to a copy of the tasks, which is thrown away after each call.
+func (s *Store) Dry() state.Changes {
+	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
+		return s.transact(ctx, func(t tx) error {
+			c := New()
+			c.made = s.made
+			for id, d := range s.tasks {
+				c.tasks[id] = d
+			}
+			for origin, times := range s.creations {
+				c.creations[origin] = slices.Clone(times)
+			}
+			return f(tx{c, t.limits})
+		})
+	})
+}
+
+// NextID is what the next task is called.
+func (t tx) NextID() string { return state.ID(t.made) }
+
+// Load is how a task stands.
+func (t tx) Load(c state.Change) (state.Doc, error) {
+	d, ok := t.tasks[c.ID]
+	if !ok {
+		return d, state.ErrNotFound
+	}
+	return d, nil
+}
+
+// Holder is the task that lives and has a key.
+func (t tx) Holder(key string) (state.Doc, bool, error) {
+	for _, d := range t.tasks {
+		if key != "" && d.Task.Key == key && d.Lives() {
+			return d, true, nil
+		}
+	}
+	return state.Doc{}, false, nil
+}
+
+// Admit refuses what is more than the limits let be.
+func (t tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
+	return t.limits.Admit(before, after, t, now)
+}
+
+// Put puts a task as it stands after a change in the place of how it stood, and the lines into the ledger.
+func (t tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (state.Doc, error) {
+	was := state.Slot{ID: after.Task.ID, Gone: true}
+	if before == nil {
+		t.made++
+		t.charge(after.Task.Origin, c.Now)
+	} else {
+		was = before.Slot()
+	}
+	edited := before == nil || before.Task.Revision != after.Task.Revision
+	t.tasks[after.Task.ID] = after
+	t.moved(was, after.Slot(), edited)
+	for _, l := range lines {
+		t.write(l)
+	}
+	t.watchers.send()
+	t.logWatches.send()
+	return after, nil
+}
+
+// Charge notes a creation of an origin.
+func (t tx) Charge(origin string, now time.Time) error {
+	err := t.limits.CheckHour(origin, t.creations[origin], now)
+	if err == nil {
+		t.charge(origin, now)
+	}
+	return err
+}
+
+func (s *Store) charge(origin string, now time.Time) {
+	if origin != "" {
+		s.creations[origin] = append(state.Recent(s.creations[origin], now), state.UTC(now))
+	}
+}
+
+// Waiting, Pending and Made count what limits bound.
+func (t tx) Waiting() (n int, err error) {
+	for _, d := range t.tasks {
+		if d.Waits() {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Pending counts those of an origin that wait.
+func (t tx) Pending(origin string) (n int, err error) {
+	for _, d := range t.tasks {
+		if d.Waits() && d.Task.Origin == origin {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Made is when an origin made tasks.
+func (t tx) Made(origin string) ([]time.Time, error) { return t.creations[origin], nil }
+
+// Started notes the process of a claim. For one that has ended there is nothing to note.
+func (s *Store) Started(ctx context.Context, r state.Record) error {
+	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: state.Started(r)})[0].Err
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what another store has.
+// Nothing is logged. IDs that Add gives later may meet it.
+func (s *Store) Put(e state.Entry) {
+	d := state.Doc{Task: e.Task.Clone(), Due: e.Due, Phase: e.Phase, Resume: e.Resume, Tally: e.Tally}
+	for _, r := range e.Open {
+		d.Open = append(d.Open, r.Clone())
+	}
+	switch {
+	case e.Held:
+		d.Phase = state.Paused
+	case e.Phase == state.Running:
+		d.Phase = state.Pending
+		if slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual && r.Due.Equal(e.Due) }) {
+			d.Phase = state.Ended // what runs is its last
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved(s.tasks[e.Task.ID].Slot(), d.Slot(), true)
+	s.tasks[e.Task.ID] = d
+}
+
+// entry is the task as callers see it.
+func (s *Store) entry(d state.Doc) state.Entry {
+	e := d.Entry()
+	e.Attended = s.waiting[e.Task.ID] > 0 && e.Phase == state.Pending
+	return e
+}
+
+// Find returns the tasks whose ID is id or begins with it.
+func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err error) {
+	err = s.do(ctx, func() {
+		for _, d := range s.tasks {
+			if state.MatchID(d.Task.ID, id) {
+				list = append(list, s.entry(d))
+			}
+		}
+	})
+	if err == nil && len(list) == 0 {
+		err = state.ErrNotFound
+	}
+	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
+	return list, err
+}
+
+// Finder is Find.
+func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]state.Entry, error), error) {
+	return s.Find, ctx.Err()
+}
+
+// List says which tasks of the phases there are.
+func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
+	var list []state.Entry
+	wakes := map[string]time.Time{}
+	err := s.do(ctx, func() {
+		for id, d := range s.tasks {
+			if len(phases) == 0 || slices.Contains(phases, d.Shown()) {
+				list, wakes[id] = append(list, s.entry(d)), d.Wake()
+			}
+		}
+	})
+	slices.SortFunc(list, state.Compare)
+	return state.Listing{
+		Len:  len(list),
+		Wake: func(i int) time.Time { return wakes[list[i].Task.ID] },
+		Read: func(i int, into *state.Entry) ([]state.Problem, error) { *into = list[i]; return nil, nil },
+	}, err
+}
+
+// Open returns the open claims, oldest first.
+func (s *Store) Open(ctx context.Context) (list []state.Record, _ []state.Problem, err error) {
+	err = s.do(ctx, func() {
+		for _, d := range s.tasks {
+			list = append(list, d.Entry().Open...)
+		}
+	})
+	slices.SortFunc(list, state.CompareClaims)
+	return list, nil, err
+}
+
+// Halted returns the open claims whose end was asked for.
+func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
+	list, _, err := s.Open(ctx)
+	return slices.DeleteFunc(list, func(r state.Record) bool { return r.Halt == "" }), err
+}
+
+// follower is a queue that somebody follows.
+type follower struct {
+	store  *Store
+	signal <-chan struct{}
+	whole  bool         // nothing was told yet
+	seen   []state.Slot // what has come and gone since
+}
+
+// Follow tells of changes.
+func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
+	signal, err := s.watch(ctx, s.watchers)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{store: s, signal: signal, whole: true}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.followers = append(s.followers, f)
+	context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.followers = slices.DeleteFunc(s.followers, func(o *follower) bool { return o == f })
+	})
+	return f, nil
+}
+
+// Changed receives after changes.
+func (f *follower) Changed() <-chan struct{} { return f.signal }
+
+// Take returns the places of the tasks that have changed.
+func (f *follower) Take(ctx context.Context) (list iter.Seq[state.Slot], whole bool, err error) {
+	var slots []state.Slot
+	err = f.store.do(ctx, func() {
+		if slots, whole = f.seen, f.whole; whole {
+			for _, d := range f.store.tasks {
+				if slot := d.Slot(); !slot.Gone {
+					slots = append(slots, slot)
+				}
+			}
+		}
+		f.seen, f.whole = nil, false
+	})
+	return slices.Values(slots), whole, err
+}
+
+// moved tells the followers that a task, which may have been edited, is in another place.
+func (s *Store) moved(from, to state.Slot, edited bool) {
+	if from.Same(to) && from.Gone == to.Gone && !edited {
+		return
+	}
+	for _, f := range s.followers {
+		if f.whole {
+			continue
+		}
+		if !from.Gone && !from.Same(to) {
+			gone := from
+			gone.Gone = true
+			f.seen = append(f.seen, gone)
+		}
+		if !to.Gone {
+			f.seen = append(f.seen, to)
+		}
+	}
+}
