@@ -15,7 +15,7 @@
           pname = "ouro-timer";
           version = "0.2.0";
           src = self;
-          vendorHash = "sha256-hLJ4IfPUkkYcJCsKD2QhgBTyMp3rVCNqliTBWnt027o="; # of `go mod vendor`; .ci/release says it where nix-hash is there
+          vendorHash = "sha256-LZF2rdNmgCNUQCV4KK0cwCoXP90XI+mcAy1gRyBDjZo="; # go run ./.ci/vendorhash -w
           subPackages = [ "." ];
           tags = [ "urfave_cli_no_docs" ];
           env.CGO_ENABLED = 0;

@@ -16,7 +16,7 @@ require (
 	github.com/tj/go-naturaldate v1.3.0 // answers "in N minutes" and "in N hours", all that it is right about (docs/decisions/0016)
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
 	github.com/wneessen/go-mail v0.8.1 // composes email and speaks SMTP
-	golang.org/x/sys v0.49.0 // timerfd, pidfd, close_range
+	golang.org/x/sys v0.50.0 // timerfd, pidfd, close_range
 	golang.org/x/term v0.47.0 // is it a terminal, and how wide
 )
 
@@ -26,12 +26,12 @@ require (
 	github.com/godbus/dbus/v5 v5.1.0 // the desktop that sessions of the command line tell
 	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
 	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // holds the answers to their schemas, as a user would
 	github.com/teambition/rrule-go v1.8.2 // holds our RFC 5545 rules against another program's
 )
 
 require (
 	git.sr.ht/~jackmordaunt/go-toast v1.1.2 // indirect
+	github.com/antithesishq/antithesis-sdk-go v0.9.0-default-no-op // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect
 	github.com/charmbracelet/ultraviolet v0.0.0-20260703014108-f5a850f9c2b7 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect
@@ -41,10 +41,17 @@ require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/esiqveland/notify v0.13.3 // indirect
 	github.com/go-ole/go-ole v1.3.0 // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/jackmordaunt/icns/v3 v3.0.1 // indirect
+	github.com/klauspost/compress v1.20.4 // indirect
 	github.com/lucasb-eyer/go-colorful v1.4.0 // indirect
 	github.com/mattn/go-runewidth v0.0.30 // indirect
+	github.com/minio/highwayhash v1.0.4 // indirect
 	github.com/muesli/cancelreader v0.2.2 // indirect
+	github.com/nats-io/jwt/v2 v2.8.3 // indirect
+	github.com/nats-io/nats-server/v2 v2.15.3 // indirect
+	github.com/nats-io/nkeys v0.4.17 // indirect
+	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
@@ -56,10 +63,12 @@ require (
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
-	golang.org/x/crypto v0.54.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
-	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/text v0.40.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
-	golang.org/x/tools v0.47.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 )
+
+tool github.com/nats-io/nats-server/v2 // for tests, which start it as a process; the program is not linked with it

@@ -1,4 +1,5 @@
-// Ouro-timer waits, schedules, runs and remembers: one program for what sleep, at, cron, systemd-run and wait4x do apart.
+// Ouro-timer waits, schedules, runs and remembers: one program for what sleep, at, cron,
+// systemd-run and wait4x do apart.
 package main
 
 import (

@@ -39,7 +39,7 @@ func FuzzAsked(f *testing.F) {
 			case !errors.As(err, &told) || told.Message == "" || told.Code > -32000:
 				t.Errorf("%s %s: %v", method, params, err)
 			case !utf8.ValidString(told.Message):
-				t.Errorf("%s %s: %q is no text", method, params, told.Message)
+				t.Errorf("%s %s: %q is not text", method, params, told.Message)
 			}
 		}
 	})

@@ -16,9 +16,9 @@ import (
 )
 
 // atObjects reads objects that stand for calls of at, beside a command line that says the values.
-func atObjects(call option.Values) *schedule.Stdin {
+func atObjects(call option.Values) *schedule.Lines {
 	c := schedule.AtCommand()
-	in := &schedule.Stdin{Fields: c.Options.Fields()}
+	in := &schedule.Lines{Fields: c.Options.Fields()}
 	in.Base.Cmd, in.Base.Opt = &c, call
 	return in
 }
@@ -39,7 +39,7 @@ func TestEveryOptionIsAKey(t *testing.T) {
 	}
 	for _, key := range []string{"timeExpression", "taskPayload", "humanReadableDescription"} {
 		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), c.Options); err != nil {
-			t.Errorf("%s is no key: %v", key, err)
+			t.Errorf("%s is not a key: %v", key, err)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestFieldsRefused(t *testing.T) {
 		{`{"when":"1h","command":["ls",["x"]]}`, `in "command" there is an array, and it takes texts`, ""},
 		{`{"when":"1h","shell":"x","env":{"A":1}}`, `the value of "A" in "env" is a number`, ""},
 		{`{"when":"1h","shell":"x","env":{"A":"1","A":"2"}}`, `"A" is twice in "env"`, ""},
-		{`{"when":"1h","shell":"x","env":{"A=B":"1"}}`, `"A=B" in "env" is no name of a variable`, ""},
+		{`{"when":"1h","shell":"x","env":{"A=B":"1"}}`, `"A=B" in "env" is not a name of a variable`, ""},
 		{`{"when":"1h","shell":"x","env":"A=1"}`, `"env" is a text, and takes a list of texts`, ""},
 		{`{"when":"1h","shell":"a\u0000b"}`, `"shell" has a NUL character`, ""},
 		{`{"when":"1h","task":"\ud800"}`, `it has half of a character, \ud800`, ""},
@@ -146,7 +146,7 @@ func FuzzFields(f *testing.F) {
 		}
 		var keys map[string]any
 		if err := json.Unmarshal(data, &keys); err != nil {
-			t.Fatalf("%q was read and is no object: %v", data, err)
+			t.Fatalf("%q was read and is not an object: %v", data, err)
 		}
 		for key, v := range keys {
 			if v == nil {

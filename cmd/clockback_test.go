@@ -22,7 +22,7 @@ func (k *keptClock) Synced() bool { return k.right }
 
 // TestClockPutBack: a command runs at nine each day, by a runner that is started anew each time,
 // whose clock is wrong now and then. Whatever the clock shows, no instant runs twice, none is left
-// out without a line, and the books balance.
+// out without a line, and all is accounted for.
 func TestClockPutBack(t *testing.T) {
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")

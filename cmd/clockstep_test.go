@@ -151,7 +151,7 @@ func TestClockSteps(t *testing.T) {
 	until("the one-shot, late", func() bool { return len(lines(once)) == 1 })
 	until("beats after the step ahead", more(3))
 	c.step(-7 * time.Hour)
-	until("it to be seen that the clock is back", func() bool { back, err := f.st.Setback(ctx); return err == nil && !back.IsZero() })
+	until("it to be seen that the clock is back", func() bool { back, err := f.st.ClockShift(ctx); return err == nil && !back.IsZero() })
 	c.pass(state.BackLook)
 	until("beats after a step back that is a correction", more(3))
 	c.step(-2 * time.Hour)

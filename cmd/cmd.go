@@ -1,5 +1,6 @@
-// Package cmd is the command line: the table of commands, signals and exit codes. Standard output is the answer and nothing else, standard
-// error is the talk. What the commands do is in the rooms below it.
+// Package cmd is the command line: the table of commands, signals and exit codes. Standard output
+// is the answer and nothing else, standard error is the talk. What the commands do is in the rooms
+// below it.
 package cmd
 
 import (
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+	"github.com/ouro-timer/ouro-timer/cmd/fleet"
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/healthwait"
 	"github.com/ouro-timer/ouro-timer/cmd/history"
@@ -48,6 +50,7 @@ var table = cli.Table{
 	{Name: "export", Make: transfer.ExportCommand},
 	{Name: "apply", Make: transfer.ApplyCommand},
 	{Name: "doctor", Make: daemon.DoctorCommand},
+	{Name: "fleet", Make: fleet.Command},
 	{Name: "metrics", Make: daemon.MetricsCommand},
 	{Name: "mcp", Make: guide.McpCommand},
 	{Name: "guide", Make: guide.GuideCommand},
@@ -76,7 +79,8 @@ func Main(args []string, w cli.World) int {
 	return code
 }
 
-// dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
+// dispatch finds the command, puts its words in order and runs it until it has ended, or a signal
+// ends it.
 func dispatch(s *cli.Call, args []string) error {
 	return dispatchIn(s, args, func() (context.Context, func()) {
 		if s.Cmd.Brief {
@@ -149,7 +153,8 @@ func leading(words []string) []string {
 	return append(append([]string{words[n]}, words[:n]...), words[n+1:]...)
 }
 
-// asksJSON looks for --json where a flag may stand, so that errors in the arguments are told in the form asked for.
+// asksJSON looks for --json where a flag may stand, so that errors in the arguments are told in the
+// form asked for.
 func asksJSON(args []string) bool {
 	for _, a := range args[min(1, len(args)):] {
 		if a == "--" {

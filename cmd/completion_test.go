@@ -161,7 +161,7 @@ func TestComplete(t *testing.T) {
 		{"at ne", "next"},
 		{"at next ", ""},
 		{"at --delay 5m ", ""},
-		{"wait ne", ""}, // one word, and next alone is no time
+		{"wait ne", ""}, // one word, and next alone is not a time
 		{"wait no", "noon"},
 		{"wait noon ", ""},
 		{"ls ", ""},

@@ -12,7 +12,7 @@ import (
 )
 
 // changing are the commands that change something; the others have no --dry-run.
-var changing = []string{"at", "rm", "restore", "edit", "pause", "resume", "fire", "stop", "inbox", "ack", "run", "service", "notify", "doctor", "wait", "health-wait", "mcp", "guide", "import", "apply", "metrics"}
+var changing = []string{"at", "rm", "restore", "edit", "pause", "resume", "fire", "stop", "inbox", "ack", "run", "service", "notify", "doctor", "wait", "health-wait", "mcp", "guide", "import", "apply", "metrics", "fleet"}
 
 func TestDryRunIsOfWhatChanges(t *testing.T) {
 	for _, c := range table.All() {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -61,11 +62,13 @@ func TestFaults(t *testing.T) {
 
 // faults is a state folder, and what was done to it.
 type faults struct {
-	t        *testing.T
+	t        testing.TB
 	self     string
 	home     string
 	out      string // where commands write that they were begun
-	st       *files.Store
+	env      []string
+	st       state.Store
+	store    *fleet.Store // it is that, when it is a fleet's
 	mu       sync.Mutex
 	oneShots []string
 	recurs   []string
@@ -95,7 +98,7 @@ func (f *faults) count(what string) {
 func (f *faults) command(args ...string) *exec.Cmd {
 	c := exec.Command(f.self)
 	c.Args = append([]string{"ouro-timer"}, args...)
-	c.Env = append(os.Environ(), "OURO_HOME="+f.home, "TZ=UTC", "OURO_AUTOSTART=1", "GORACE=atexit_sleep_ms=0")
+	c.Env = append(append(os.Environ(), "OURO_HOME="+f.home, "TZ=UTC", "OURO_AUTOSTART=1", "GORACE=atexit_sleep_ms=0"), f.env...)
 	return c
 }
 
@@ -118,12 +121,12 @@ func (f *faults) script(takes string) string {
 }
 
 // recur adds recurring tasks of every policy.
-func (f *faults) recur() {
+func (f *faults) recur(where ...string) {
 	for _, flags := range [][]string{
 		{"--overlap", "skip"}, {"--overlap", "queue"}, {"--overlap", "replace"}, {"--overlap", "allow"},
 		{"--catchup", "all"}, {"--catchup", "skip"}, {"--retries", "2", "--backoff", "100ms", "--timeout", "300ms"},
 	} {
-		words := append([]string{"at", "every 1s", "-q"}, flags...)
+		words := slices.Concat([]string{"at", "every 1s", "-q"}, flags, where)
 		f.recurs = append(f.recurs, f.call(append(words, "-c", f.script("0."+strconv.Itoa(1+3*len(f.recurs))))...))
 	}
 }

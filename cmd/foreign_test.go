@@ -21,7 +21,7 @@ func TestForeignNames(t *testing.T) {
 			t.Errorf("%q is a command", word)
 		}
 		if name := strings.Fields(call)[0]; table.Find(name) == nil {
-			t.Errorf("%q leads to %q, which is no command", word, name)
+			t.Errorf("%q leads to %q, which is not a command", word, name)
 		}
 	}
 	dashed := regexp.MustCompile(`--([a-z][a-z-]*)`)
@@ -29,7 +29,7 @@ func TestForeignNames(t *testing.T) {
 		for _, name := range strings.Fields(o.Commands) {
 			c := table.Find(name)
 			if c == nil {
-				t.Errorf("%q is no command", name)
+				t.Errorf("%q is not a command", name)
 				continue
 			}
 			for _, word := range strings.Fields(o.Options) {

@@ -35,6 +35,11 @@ func TestGuideIsShort(t *testing.T) {
 		if code := Main([]string{"ouro-timer", "guide", "--json", c.Name}, w); code != 0 || out.Len() > 6<<10 {
 			t.Errorf("guide --json %s: exit %d, %d bytes", c.Name, code, out.Len())
 		}
+		w, out, _ = clitest.World(t, clocktest.NewManual(clitest.Noon))
+		long := "/opt/tools/someone/bin/ouro-timer"
+		if code := Main([]string{long, "guide", "--json", c.Name}, w); code != 0 || out.Len() > 6<<10-200 {
+			t.Errorf("%s guide --json %s: exit %d, %d bytes", long, c.Name, code, out.Len())
+		}
 	}
 	if strings.Contains(text, "{{") {
 		t.Error("something was not put in")
@@ -108,7 +113,7 @@ func TestGuideExamples(t *testing.T) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(strings.NewReplacer(",…}", "}", ",…]", "]").Replace(e.answer)), &want); err != nil {
-			t.Errorf("the answer to %s is no JSON: %v", e.line, err)
+			t.Errorf("the answer to %s is not JSON: %v", e.line, err)
 			continue
 		}
 		if a, ok := want["id"].(string); ok && ids[a] == "" {
@@ -129,7 +134,7 @@ func shape(at string, want, got any) (diffs []string) {
 	case map[string]any:
 		object, ok := got.(map[string]any)
 		if !ok {
-			return []string{at + " is no object"}
+			return []string{at + " is not an object"}
 		}
 		for name, v := range want {
 			if _, ok := object[name]; !ok {

@@ -64,3 +64,29 @@ func anchors(text string) map[string]bool {
 	}
 	return all
 }
+
+// TestReadmeIsForNewcomers requires that README.md is short, and has its parts in the order in which a newcomer wants them.
+func TestReadmeIsForNewcomers(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n > 150 {
+		t.Errorf("README.md has %d lines", n)
+	}
+	at := 0
+	for _, part := range []string{"# ouro-timer\n\nOne program ", "\n![", "\n## Install\n", "\n## Five minutes\n", "\n## Why not …\n", "\n## Two commands\n", "\n## Read on\n"} {
+		found := strings.Index(string(text)[at:], part)
+		if found < 0 {
+			t.Errorf("README.md does not have %q behind what stands before it", part)
+			continue
+		}
+		at += found
+	}
+	for _, word := range []string{"runner", "inbox"} {
+		if explained := strings.Index(string(text), "**"+word+"**"); explained < 0 || strings.Index(string(text), word) < explained {
+			t.Errorf("README.md says %q before it explains it", word)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 
@@ -79,7 +80,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	for name, text := range pages {
-		path, want := filepath.Join(manual, name), md2man.Render([]byte(text))
+		path, want := filepath.Join(manual, name), filled(md2man.Render([]byte(text)))
 		got, err := os.ReadFile(path)
 		if err == nil && bytes.Equal(got, want) {
 			continue
@@ -92,13 +93,53 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// filled breaks the lines of a page that are longer than 80 characters, where it is filled anyway, and ends none with a space: mandoc -T
+// lint asks for that. It counts
+// others than those of ASCII as they are written for roff: \[u00B7].
+func filled(page []byte) []byte {
+	var b strings.Builder
+	shown := false // a block that is shown as it stands
+	for line := range strings.Lines(string(page)) {
+		switch strings.TrimSpace(line) {
+		case ".EX":
+			shown = true
+		case ".EE":
+			shown = false
+		}
+		if shown || strings.HasPrefix(line, ".") {
+			b.WriteString(line)
+			continue
+		}
+		var begun strings.Builder
+		width := 0
+		for _, word := range strings.SplitAfter(line, " ") {
+			wide := len(word)
+			for _, r := range word {
+				if r >= utf8.RuneSelf {
+					wide += len(`\[uFFFFF]`) - utf8.RuneLen(r)
+				}
+			}
+			// What begins a line must not be a request of roff.
+			if width > 0 && width+wide > 80 && !strings.ContainsAny(word[:1], " .'\n") {
+				b.WriteString(strings.TrimRight(begun.String(), " ") + "\n")
+				begun.Reset()
+				width = 0
+			}
+			begun.WriteString(word)
+			width += wide
+		}
+		b.WriteString(strings.TrimRight(begun.String(), " \n") + "\n")
+	}
+	return []byte(b.String())
+}
+
 // TestManualIsSound has man(1) and mandoc(1) read every page, where they are installed.
 func TestManualIsSound(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(manual, "*.[157]"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	for _, reader := range [][]string{{"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"}, {"mandoc", "-T", "lint", "-W", "warning"}} {
+	for _, reader := range [][]string{{"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"}, {"mandoc", "-T", "lint"}} {
 		if _, err := exec.LookPath(reader[0]); err != nil {
 			continue
 		}

@@ -242,7 +242,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"wait_for_health", `{"targets":["localhost:5432"]}`, `target "localhost:5432" has no scheme`, `"tcp://localhost:5432"`},
 		{"wait_for_health", `{"targets":["task:zzzz"]}`, `waiting does not mend this: task:zzzz: no such task`, `list_tasks {"all":true} shows every task`},
 		{"schedule_task", `{"when":"every 1ms","command":["true"]}`, "an interval of 1ms is too short", `give 1s or more; to wait here for less: wait {"when":"every 1ms"}`},
-		{"schedule_task", `{"when":"1h","command":["true"],"env":{"A B":"1"}}`, `"A B" in "env" is no name of a variable`, `send "env": {"NAME": "VALUE"}`},
+		{"schedule_task", `{"when":"1h","command":["true"],"env":{"A B":"1"}}`, `"A B" in "env" is not a name of a variable`, `send "env": {"NAME": "VALUE"}`},
 		{"schedule_task", `{"when":"1h","command":["true"],"env":["A B=1"]}`, `"env" is "A B=1"`, `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
 		{"schedule_task", `{"when":"5m","task":"x","until":"1h"}`, "gives the time already", ""},
 		{"schedule_task", `{"until":"1ms","task":"x"}`, "is a duration", `say "in 1ms", or give the duration with "delay"`},
@@ -253,7 +253,7 @@ func TestMCPRefusals(t *testing.T) {
 	} {
 		answer, text, failed := c.call(call.tool, call.args)
 		if !failed {
-			t.Errorf("%s %s is no error: %s", call.tool, call.args, text)
+			t.Errorf("%s %s is not an error: %s", call.tool, call.args, text)
 			continue
 		}
 		if call.message == "" {
@@ -299,7 +299,7 @@ func TestMCPList(t *testing.T) {
 		}
 		_, example, _ := strings.Cut(tool.Description, "Example: ")
 		if !json.Valid([]byte(example)) {
-			t.Errorf("%s: the example %q is no JSON", tool.Name, example)
+			t.Errorf("%s: the example %q is not JSON", tool.Name, example)
 		}
 	}
 	want := []string{"cancel_task", "edit_task", "explain_time", "inbox", "list_tasks", "notify", "schedule_task", "task_log", "wait", "wait_for_health"}

@@ -15,7 +15,7 @@ func TestWhenOnTerminal(t *testing.T) {
 2027  31   .  31   .  31   .  31  31   .  31   .  31
 
 read as cron 0 0 31 * *
-note: skipped months: February, April, June, September and November have no 31st
+note: skipped months: February, April, June, September and  November have no 31st
 `, "\n", "\r\n"); text != want {
 		t.Errorf("said %q, want %q", text, want)
 	}

@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,18 +9,18 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
 )
 
-// schemaOf compiles the schema of an answer as docs have it, made strict: a field that it does not name is refused. What answers leave open
+// schemaOf reads the schema of an answer as docs have it, made strict: a field that it does not name is refused. What answers leave open
 // to users, so that fields can be added, is no freedom of ours.
-var schemaOf = func() func(name string) (*jsonschema.Schema, error) {
+var schemaOf = func() func(name string) (*jsonschema.Resolved, error) {
 	var mu sync.Mutex
-	known := map[string]*jsonschema.Schema{}
-	return func(name string) (*jsonschema.Schema, error) {
+	known := map[string]*jsonschema.Resolved{}
+	return func(name string) (*jsonschema.Resolved, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if s := known[name]; s != nil {
@@ -30,17 +30,19 @@ var schemaOf = func() func(name string) (*jsonschema.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
+		var doc any
+		if err := json.Unmarshal(text, &doc); err != nil {
 			return nil, err
 		}
-		closeObjects(doc)
-		c := jsonschema.NewCompiler()
-		c.AssertFormat()
-		if err := c.AddResource("mem:///"+name, doc); err != nil {
+		makeStrict(doc)
+		if text, err = json.Marshal(doc); err != nil {
 			return nil, err
 		}
-		s, err := c.Compile("mem:///" + name)
+		var root jsonschema.Schema
+		if err := json.Unmarshal(text, &root); err != nil {
+			return nil, err
+		}
+		s, err := root.Resolve(nil)
 		if err == nil {
 			known[name] = s
 		}
@@ -48,20 +50,26 @@ var schemaOf = func() func(name string) (*jsonschema.Schema, error) {
 	}
 }()
 
-// closeObjects forbids fields that have no schema, wherever fields have one.
-func closeObjects(doc any) {
+// instant is the form of RFC 3339, section 5.6.
+const instant = `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`
+
+// makeStrict forbids fields that have no schema, wherever fields have one, and has instants checked: a format alone is only a remark.
+func makeStrict(doc any) {
 	switch doc := doc.(type) {
 	case map[string]any:
 		_, fields := doc["properties"].(map[string]any)
 		if _, said := doc["additionalProperties"]; fields && !said {
 			doc["additionalProperties"] = false
 		}
+		if doc["format"] == "date-time" {
+			doc["pattern"] = instant
+		}
 		for _, v := range doc {
-			closeObjects(v)
+			makeStrict(v)
 		}
 	case []any:
 		for _, v := range doc {
-			closeObjects(v)
+			makeStrict(v)
 		}
 	}
 }
@@ -72,8 +80,8 @@ func holdsTo(text string, names []string, all bool) error {
 	lines := 0
 	for line := range strings.Lines(text) {
 		lines++
-		value, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-		if err != nil {
+		var value any
+		if err := json.Unmarshal([]byte(line), &value); err != nil {
 			return &notJSONError{line, err}
 		}
 		var first error

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state/fleet/natstest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -31,7 +32,9 @@ func TestMain(m *testing.M) {
 	flag.Set("test.parallel", strconv.Itoa(3*max(2, runtime.GOMAXPROCS(0))))
 	program := func() {
 		dawdle()
-		os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, cli.Real())) }))
+		world := cli.Real()
+		world.Clock = wrongBy()
+		os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, world)) }))
 	}
 	testscript.Main(m, map[string]func(){"ouro-timer": program, "ot": program}) // ot: a name that somebody gave it
 }
@@ -82,12 +85,17 @@ func TestScript(t *testing.T) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	testscript.Run(t, session(t, sessions(t), nil))
+}
+
+// session is how sessions are run; further sets up what a few of them need.
+func session(t *testing.T, files []string, further func(e *testscript.Env) error) testscript.Params {
 	docs, err := filepath.Abs("../docs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Files:               sessions(t),
+	return testscript.Params{
+		Files:               files,
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
@@ -112,7 +120,17 @@ func TestScript(t *testing.T) {
 			}
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each child, otherwise, under the race detector
 			e.Defer(func() { endAll(t, 3*time.Second, home, e.WorkDir) })
+			if further != nil {
+				return further(e)
+			}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "nats" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			_, err := natstest.Binary()
+			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
@@ -120,8 +138,14 @@ func TestScript(t *testing.T) {
 			"mode":   mode,
 			"slay":   slay,
 			"schema": schemaCheck,
+			"servers": func(ts *testscript.TestScript, _ bool, _ []string) {
+				servers, err := natstest.Begin(ts.MkAbs("servers"), 1)
+				ts.Check(err)
+				ts.Defer(servers.End)
+				ts.Setenv("OURO_STORE", servers.URL())
+			},
 		},
-	})
+	}
 }
 
 // concurrent are the sessions in which one process does several things at a time: a runner with its commands and its courier, a follower,
@@ -145,7 +169,7 @@ func sessions(t *testing.T) []string {
 }
 
 // stopRunner ends the runner that a session left behind, as a user would. See endAll for what that leaves.
-func stopRunner(t *testing.T, home string) {
+func stopRunner(t testing.TB, home string) {
 	var out bytes.Buffer
 	w := cli.Real()
 	w.Out, w.Err = &out, &out

@@ -17,7 +17,7 @@ import (
 // tidyUp ends, when the test does, whoever works in its state folder or in one of the others, and removes the state folder. Until then
 // something may be written there: a runner that was started may not have the lock yet, one that has stepped down may still tell somebody,
 // and a command outlives both. Call it after the calls of t.TempDir for those folders: they are removed after this.
-func tidyUp(t *testing.T, home string, others ...string) {
+func tidyUp(t testing.TB, home string, others ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		endAll(t, 3*time.Second, home, others...)
@@ -34,7 +34,7 @@ func tidyUp(t *testing.T, home string, others ...string) {
 
 // endAll stops the runner of a state folder, and then ends every process that works in it or in one of the others: by TERM, and by KILL
 // when it goes on for the grace. It returns when none is left. Those that run --stop left behind are named in the test's log.
-func endAll(t *testing.T, grace time.Duration, home string, others ...string) {
+func endAll(t testing.TB, grace time.Duration, home string, others ...string) {
 	t.Helper()
 	folders := append([]string{home}, others...)
 	if len(strays(folders)) > 0 {

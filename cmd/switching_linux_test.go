@@ -84,40 +84,6 @@ func callsOf(t *testing.T, page, dir string) map[string][][]string {
 	return calls
 }
 
-// shown is a call in a block of a page, and whether the page shows that it is refused.
-type shown struct {
-	line    string
-	refused bool
-}
-
-// inBlock is a line of a block that calls ouro-timer: alone, behind a pipe, or for its answer.
-var inBlock = regexp.MustCompile(`^([a-z]+=\$\(|[a-z -]+ \| )?ouro-timer [a-z]`)
-
-// blocksOf are the lines in the blocks of a page that call ouro-timer: behind a prompt in those of the console, and all lines in those for sh.
-func blocksOf(t *testing.T, page string) (list []shown) {
-	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if fence, ok := strings.CutPrefix(line, "```"); ok {
-			kind = fence
-			continue
-		}
-		call, prompted := strings.CutPrefix(line, "$ ")
-		switch {
-		case kind == "console" && prompted && inBlock.MatchString(call), kind == "sh" && inBlock.MatchString(line):
-			list = append(list, shown{line: call})
-		case kind == "console" && len(list) > 0 && (strings.HasPrefix(line, "ouro-timer: ") && !strings.Contains(line, "warning:") || strings.HasPrefix(line, `{`) && strings.Contains(line, `"error":{`)):
-			list[len(list)-1].refused = true
-		}
-	}
-	return list
-}
-
 // switchingFiles are what the calls of docs/switching.md name.
 var switchingFiles = map[string]string{
 	"FILE": "0 9 * * * true\n", "crontab": "0 9 * * * true\n", "job.sh": "true\n", "jobs": "true\n", "migrate": "true\n",
@@ -127,7 +93,7 @@ var switchingFiles = map[string]string{
 }
 
 // TestSwitching makes every call of docs/switching.md, as a dry run where the command has one. What those that wait for something, or
-// ask another program, would do else is no matter of the page.
+// ask another program, would do else is not matter of the page.
 func TestSwitching(t *testing.T) {
 	clocktest.Alone(t)
 	c, dir := newCaller(t)
@@ -155,65 +121,18 @@ func TestSwitching(t *testing.T) {
 			for i, w := range words {
 				words[i] = strings.Replace(w, "k7m2", id, 1)
 			}
-			if said, code := c.tried(dir, words); slices.Contains([]int{cli.ExitUsage, cli.ExitState}, code) != (line == refusedThere) {
+			if said, code := c.tried(dir, words); slices.Contains([]int{cli.ExitUsage, cli.ExitState}, code) != refusedThere[line] {
 				t.Errorf("%s ends with %d: %s", line, code, said)
 			}
 		}
 	}
 }
 
-// TestBlocks makes the calls in the blocks of README.md and docs, as TestSwitching does: those that a page shows as refused are, and no
-// others.
-func TestBlocks(t *testing.T) {
-	clocktest.Alone(t)
-	c, dir := newCaller(t)
-	for name, text := range switchingFiles {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "src"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "src", "app.ts"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	task, _, _ := c.call("at", "1h", "-q", "--", "true")
-	id := strings.TrimSpace(task)
-	pages, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, n := newReader(t), 0
-	for _, page := range append(pages, "../README.md") {
-		if slices.Contains([]string{"CHANGELOG.md", "CONTRIBUTING.md"}, filepath.Base(page)) {
-			continue
-		}
-		for _, s := range blocksOf(t, page) {
-			if strings.Contains(s.line, "go build") || strings.Contains(s.line, " /etc/") {
-				continue // .ci/run makes the one, and not every machine has the files of the other
-			}
-			for _, words := range r.calls(s.line, dir, ":/usr/bin:/bin") {
-				n++
-				for i, w := range words[1:] {
-					words[i+1] = aTaskOfThePage.ReplaceAllString(w, id)
-				}
-				if said, code := c.tried(dir, words); (code == cli.ExitUsage) != s.refused {
-					t.Errorf("%s: %s ends with %d: %s", filepath.Base(page), s.line, code, said)
-				}
-			}
-		}
-	}
-	if n < 40 {
-		t.Errorf("found only %d calls", n)
-	}
+// refusedThere are the calls of the page that are told to be mistakes: one that is none of ours, and one that needs a fleet.
+var refusedThere = map[string]bool{
+	"ouro-timer wait later 30 x": true,
+	`ouro-timer at 30s --on HOST --agent agents/echo_agent.py --title "Ping agent"`: true,
 }
-
-// aTaskOfThePage is an ID as pages have them.
-var aTaskOfThePage = regexp.MustCompile(`^([a-z]+[2-9][a-z2-9]*|[2-9]+[a-z][a-z]+[2-9])(/\d+)?$`)
-
-// refusedThere is the one call of the page that is a mistake, and told so.
-const refusedThere = "ouro-timer wait later 30 x"
 
 // aWholeID is an ID that stands alone.
 var aWholeID = regexp.MustCompile(`\b[a-z2-9]{4}\b`)

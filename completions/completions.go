@@ -1,11 +1,13 @@
-// Package completions holds the scripts that teach shells to complete the command line of ouro-timer, one a shell.
+// Package completions holds the scripts that teach shells to complete the command line of
+// ouro-timer, one a shell.
 //
-// A script knows no command, flag or task. It hands the words up to the cursor to "ouro-timer __complete -- WORD...", as
-// they are typed and never evaluated, and offers what comes back: a line "WORD<tab>DESCRIPTION" for each word that fits,
-// or one line that begins with a colon and says who knows better:
+// A script knows no command, flag or task. It hands the words up to the cursor to "ouro-timer
+// __complete -- WORD...", as they are typed and never evaluated, and offers what comes back: a line
+// "WORD<tab>DESCRIPTION" for each word that fits, or one line that begins with a colon and says who
+// knows better:
 //
 //	:files        names of files
-//	:command N    the shell itself: the words from N on, the program being word 0, are a command of their own
+//	:command N    the shell itself: the words from N on are a command (the program is word 0)
 package completions
 
 import _ "embed" // the scripts

@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// bellOf is what makes a terminal ring: the sequence of a notification for the terminal that the environment tells of, if it is
-// known to understand one, and else BEL, as a sequence that is not understood can show as rubbish. What runs inside tmux or
-// screen speaks to those, and they know no notifications.
+// bellOf is what makes a terminal ring: the sequence of a notification for the terminal that the
+// environment tells of, if it is known to understand one, and else BEL, as a sequence that is not
+// understood can show as rubbish. What runs inside tmux or screen speaks to those, and they know no
+// notifications.
 func bellOf(device string, m Message, env Env) string {
 	const bell = "\a"
 	if device == "" || device != env.Terminal || env.Getenv("TMUX") != "" || env.Getenv("STY") != "" {

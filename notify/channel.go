@@ -12,11 +12,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// Standing are the channels that exist without configuration, unless config.toml has one of that name.
-var Standing = []string{Desktop, TTY, Email}
+// BuiltIn are the channels that exist without configuration, unless config.toml has one of that
+// name.
+var BuiltIn = []string{Desktop, TTY, Email}
 
-// Find is the channel a word names: a URL, or the name of a channel of the configuration or of a standing one, with the
-// recipient behind a colon if there is one (NAME:RECIPIENT).
+// Find is the channel a word names: a URL, or the name of a channel of the configuration or of a
+// standing one, with the recipient behind a colon if there is one (NAME:RECIPIENT).
 func Find(word string, configured map[string]state.Channel) (state.Channel, error) {
 	if isURL(word) {
 		return Settle(state.Channel{Name: Redact(word), URL: word})
@@ -26,10 +27,10 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	switch {
 	case known:
 		c.Name = name
-	case slices.Contains(Standing, name):
+	case slices.Contains(BuiltIn, name):
 		c = state.Channel{Name: name, Type: name}
 	default:
-		names := append(slices.Collect(maps.Keys(configured)), Standing...)
+		names := append(slices.Collect(maps.Keys(configured)), BuiltIn...)
 		slices.Sort(names)
 		return c, mendable("there is no channel %q; there are %s", plain.Line(name), strings.Join(slices.Compact(names), ", "))
 	}
@@ -51,8 +52,9 @@ func isURL(word string) bool {
 	return strings.Contains(word, "://") || strings.HasPrefix(word, "mailto:")
 }
 
-// Settle fills in what the URL of a channel says: https://… is a webhook, mailto:a@b is email to that address, and any other
-// scheme is a service, whose name becomes the type. A channel whose URL and type do not fit each other is a permanent error.
+// Settle fills in what the URL of a channel says: https://… is a webhook, mailto:a@b is email to
+// that address, and any other scheme is a service, whose name becomes the type. A channel whose URL
+// and type do not fit each other is a permanent error.
 func Settle(c state.Channel) (state.Channel, error) {
 	name := c.Name
 	if name == "" {
@@ -100,7 +102,8 @@ func Settle(c state.Channel) (state.Channel, error) {
 	return c, nil
 }
 
-// Redact is a URL as it may be shown: of the web its scheme and host, of a mailbox the address, of a service its name.
+// Redact is a URL as it may be shown: of the web its scheme and host, of a mailbox the address, of
+// a service its name.
 func Redact(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	if !ok {
@@ -123,7 +126,8 @@ func Redact(raw string) string {
 	return scheme + "://…"
 }
 
-// Address reads one address of email, such as bob@example.org or Bob <bob@example.org>, and refuses anything else.
+// Address reads one address of email, such as bob@example.org or Bob <bob@example.org>, and refuses
+// anything else.
 func Address(text string) (*mail.Address, error) {
 	if HasControl(text) {
 		return nil, permanent("the address %s has a control character in it", plain.Line(text))
@@ -133,12 +137,13 @@ func Address(text string) (*mail.Address, error) {
 		if list, err := mail.ParseAddressList(text); err == nil && len(list) > 1 {
 			return nil, permanent("%s are %d addresses; give one", plain.Line(text), len(list))
 		}
-		return nil, permanent("%s is no address of email; write it as bob@example.org", plain.Line(text))
+		return nil, permanent("%s is not an address of email; write it as bob@example.org", plain.Line(text))
 	}
 	return a, nil
 }
 
-// SchemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a name.
+// SchemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a
+// name.
 func SchemeOf(word string) string {
 	scheme, _, ok := strings.Cut(word, "://")
 	if !ok {
@@ -151,7 +156,7 @@ func SchemeOf(word string) string {
 
 // Names are the channels that a task can name beside those of the settings, sorted.
 func Names(channels map[string]state.Channel) []string {
-	names := slices.AppendSeq(slices.Clone(Standing), maps.Keys(channels))
+	names := slices.AppendSeq(slices.Clone(BuiltIn), maps.Keys(channels))
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -28,9 +28,10 @@ type notification struct {
 
 const noBus = "there is no desktop to tell: no D-Bus session bus (DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus)"
 
-// sendDesktop shows a notification. That is done in a child of our own binary: the library cannot be stopped when a bus or a daemon
-// never answers, it reads the process's own environment, and it would start a bus where there is none (dbus-launch), or take a
-// title that begins with a dash for an option (notify-send). So the child is told of the bus, and has no PATH.
+// sendDesktop shows a notification. That is done in a child of our own binary: the library cannot
+// be stopped when a bus or a daemon never answers, it reads the process's own environment, and it
+// would start a bus where there is none (dbus-launch), or take a title that begins with a dash for
+// an option (notify-send). So the child is told of the bus, and has no PATH.
 func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if m.To != "" {
 		return "", permanent("%s takes no recipient", c.Name)
@@ -42,7 +43,8 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 			return "", passing("%s", noBus)
 		}
 		vars = append(vars, "DBUS_SESSION_BUS_ADDRESS="+bus, "PATH=")
-		for _, name := range []string{"HOME", "XDG_RUNTIME_DIR"} { // a bus may want the cookie of a user
+		// a bus may want the cookie of a user
+		for _, name := range []string{"HOME", "XDG_RUNTIME_DIR"} {
 			vars = append(vars, name+"="+env.Getenv(name))
 		}
 	} else if env.Environ != nil {
@@ -67,8 +69,8 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 // hasBuses is where notifications go by D-Bus.
 const hasBuses = runtime.GOOS != "darwin" && runtime.GOOS != "ios" && runtime.GOOS != "windows"
 
-// SessionBus is the address of the user's session bus: the variable's, else that of the socket where systemd has it. "": there
-// is none, and none is started.
+// SessionBus is the address of the user's session bus: the variable's, else that of the socket
+// where systemd has it. "": there is none, and none is started.
 func SessionBus(getenv func(string) string) string {
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return address
@@ -94,7 +96,8 @@ func SessionBus(getenv func(string) string) string {
 	return "unix:path=" + b.String()
 }
 
-// desktopText is a body as desktops may be given it. Theirs are markup (<b>, links, pictures), so what would be any is escaped.
+// desktopText is a body as desktops may be given it. Theirs are markup (<b>, links, pictures), so
+// what would be any is escaped.
 func desktopText(text string) string {
 	text = shorten(strings.Map(func(r rune) rune {
 		if plain.Control(r) && r != '\n' {

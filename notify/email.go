@@ -19,8 +19,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// letter is a message with all that a post office needs.
-type letter struct {
+// email is a message with all that a post office needs.
+type email struct {
 	Message
 	from, to  *mail.Address
 	sender    string // from and to, as they were written
@@ -46,7 +46,7 @@ func sendEmail(ctx context.Context, c state.Channel, m Message, env Env) (string
 }
 
 // address finds out who writes to whom, and with which key.
-func address(c state.Channel, m Message, env Env) (l letter, err error) {
+func address(c state.Channel, m Message, env Env) (l email, err error) {
 	l.Message = m
 	l.recipient = strings.TrimSpace(m.recipient(c))
 	if l.recipient == "" {
@@ -70,7 +70,8 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	return l, nil
 }
 
-// postage is what a letter needs of the settings: who writes, and the key of Resend where that sends it. uses says where each was found.
+// postage is what a letter needs of the settings: who writes, and the key of Resend where that
+// sends it. uses says where each was found.
 func postage(c state.Channel, env Env) (from, key string, uses []string, err error) {
 	from, source, err := sender(c, env)
 	if err != nil {
@@ -110,7 +111,8 @@ func lacks(c state.Channel, env Env, from, key bool) *Error {
 	return mendable("%s", text)
 }
 
-// sender is who writes, "" when nobody says. An SMTP server has its own: it belongs to the account there.
+// sender is who writes, "" when nobody says. An SMTP server has its own: it belongs to the account
+// there.
 func sender(c state.Channel, env Env) (value, source string, err error) {
 	if c.Host != "" && c.From != "" {
 		return strings.TrimSpace(c.From), "config.toml", nil
@@ -118,7 +120,8 @@ func sender(c state.Channel, env Env) (value, source string, err error) {
 	return setting(env, resendFrom, c.From)
 }
 
-// setting is one of email: of the environment, else of the channel, else of the family's file. source says which of them.
+// setting is one of email: of the environment, else of the channel, else of the family's file.
+// source says which of them.
 func setting(env Env, name, channel string) (value, source string, err error) {
 	if value = strings.TrimSpace(env.Getenv(name)); value != "" {
 		return value, name, nil
@@ -134,14 +137,15 @@ func setting(env Env, name, channel string) (value, source string, err error) {
 	return "", "", nil
 }
 
-// resendURL is where Resend is reached unless RESEND_BASE_URL, the variable of Resend's own clients, says otherwise.
+// resendURL is where Resend is reached unless RESEND_BASE_URL, the variable of Resend's own
+// clients, says otherwise.
 const resendURL = "https://api.resend.com"
 
 // sendResend sends by the API of Resend.
-func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
+func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 	base := strings.TrimRight(cmp.Or(env.Getenv("RESEND_BASE_URL"), resendURL), "/")
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return mendable("RESEND_BASE_URL is no URL of the web")
+		return mendable("RESEND_BASE_URL is not a URL of the web")
 	}
 	shown := "Resend"
 	if base != resendURL {
@@ -165,7 +169,7 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	}
 	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
 	if err != nil {
-		return mendable("RESEND_BASE_URL is no URL of the web")
+		return mendable("RESEND_BASE_URL is not a URL of the web")
 	}
 	r.Header.Set("Authorization", "Bearer "+l.key)
 	r.Header.Set("Content-Type", "application/json")
@@ -192,9 +196,10 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	return err
 }
 
-// idempotency is a key that is the same for the same request, and only then: one message can go to many, and its words can change
-// from try to try ("due 5 minutes ago"), which Resend would refuse under the key of the earlier ones. Keys may have 256 bytes.
-func (l letter) idempotency() string {
+// idempotency is a key that is the same for the same request, and only then: one message can go to
+// many, and its words can change from try to try ("due 5 minutes ago"), which Resend would refuse
+// under the key of the earlier ones. Keys may have 256 bytes.
+func (l email) idempotency() string {
 	if l.ID == "" {
 		return ""
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// sendExec runs the channel's command, without a shell, with the event as JSON on its standard input. That it ends with 0 is
-// success; else the last line of its standard error is told. At the time-out its whole group is killed. On Linux the program does not
-// outlive us either, but what it has started can; elsewhere both can, when we are killed.
+// sendExec runs the channel's command, without a shell, with the event as JSON on its standard
+// input. That it ends with 0 is success; else the last line of its standard error is told. At the
+// time-out its whole group is killed. On Linux the program does not outlive us either, but what it
+// has started can; elsewhere both can, when we are killed.
 func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return "", mendable("channel %s has no command", c.Name)

@@ -22,9 +22,10 @@ const (
 // familyLimit is the most bytes the family's file may have.
 const familyLimit = 64 << 10
 
-// family is a setting of the file config in the home of ouro, which holds lines of KEY=VALUE and may have an "export" in front,
-// quotes around the value and comments after "#". It is a file of others: only the two keys of email are read of it. Without the
-// file, or the key, it is "". A file that others may read is refused, as it holds a secret.
+// family is a setting of the file config in the home of ouro, which holds lines of KEY=VALUE and
+// may have an "export" in front, quotes around the value and comments after "#". It is a file of
+// others: only the two keys of email are read of it. Without the file, or the key, it is "". A file
+// that others may read is refused, as it holds a secret.
 func family(home, key string) (string, error) {
 	if home == "" || !slices.Contains([]string{resendKey, resendFrom}, key) {
 		return "", nil

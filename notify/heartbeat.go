@@ -20,8 +20,9 @@ const (
 // pingMost is how much of a text is sent with a ping.
 const pingMost = 1000
 
-// sendPing tells a heartbeat how it goes, by a POST with the body as text. With a URL to which /start and /fail are appended, as
-// Healthchecks has it (https://healthchecks.io/docs/http_api/), the run has an ID there (rid), so that those that overlap are told from each other.
+// sendPing tells a heartbeat how it goes, by a POST with the body as text. With a URL to which
+// /start and /fail are appended, as Healthchecks has it (https://healthchecks.io/docs/http_api/),
+// the run has an ID there (rid), so that those that overlap are told from each other.
 func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	raw := pingURL(c, m.Ping)
 	if raw == "" {

@@ -16,8 +16,8 @@ var (
 	gaps      = pattern(`\n{3,}`)
 )
 
-// plainOf is the text of an HTML body, for people whose mail shows none and for channels that take none: paragraphs, items and
-// rows become lines, the targets of links stand behind them.
+// plainOf is the text of an HTML body, for people whose mail shows none and for channels that take
+// none: paragraphs, items and rows become lines, the targets of links stand behind them.
 func plainOf(source string) string {
 	text := unseen().ReplaceAllString(source, " ")
 	text = spaces().ReplaceAllString(text, " ")

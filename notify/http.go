@@ -31,8 +31,8 @@ type reply struct {
 	again  time.Duration
 }
 
-// post sends a request and reads the answer. It follows no redirect: a signed message goes where the user said, and nowhere
-// else. shown is the server in errors.
+// post sends a request and reads the answer. It follows no redirect: a signed message goes where
+// the user said, and nowhere else. shown is the server in errors.
 func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
 	transport := &http.Transport{
 		Proxy: env.proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
@@ -55,8 +55,8 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 	return a, nil
 }
 
-// proxy is how a server is reached. One that cannot be read is an error that does not show its password: nobody is told without it what
-// was not meant for the open net.
+// proxy is how a server is reached. One that cannot be read is an error that does not show its
+// password: nobody is told without it what was not meant for the open net.
 func (env Env) proxy(r *http.Request) (*url.URL, error) {
 	if env.Proxy == nil {
 		return nil, nil
@@ -68,8 +68,9 @@ func (env Env) proxy(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so until
-// this machine trusts it; one that is out of date is soon replaced.
+// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody
+// known has signed, stays so until this machine trusts it; one that is out of date is soon
+// replaced.
 func unreached(shown string, err error) *Error {
 	var wrap *url.Error // holds the whole URL
 	if errors.As(err, &wrap) {
@@ -105,7 +106,8 @@ func (a reply) statusText() string {
 	return strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
 }
 
-// judged is the error of an answer, nil when it is a success. said is what the server had to say, if anything.
+// judged is the error of an answer, nil when it is a success. said is what the server had to say,
+// if anything.
 func (a reply) judged(shown, said string) error {
 	if a.status >= 200 && a.status < 300 {
 		return nil
@@ -129,8 +131,8 @@ func lasting(status int) bool {
 	return status < 500 && !slices.Contains(passes, status)
 }
 
-// said is the first line of an answer, without what is secret: servers like to quote what they were sent. It is cut last, as half of
-// a secret is not found.
+// said is the first line of an answer, without what is secret: servers like to quote what they were
+// sent. It is cut last, as half of a secret is not found.
 func said(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	return shorten(plain.Line(scrub(strings.TrimSpace(text), secrets...)), 200)

@@ -77,8 +77,8 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for bad, say := range map[string]string{
-		"bob": "no address", "": "no address", "a@b, c@d": "2 addresses", "a@b\r\nBcc: c@d": "control", "a@b\x00": "control",
-		"=?utf-8?q?a=0d=0aBcc:_x?= <a@b>": "no address", "bob@": "no address", "<a@b": "no address",
+		"bob": "not an address", "": "not an address", "a@b, c@d": "2 addresses", "a@b\r\nBcc: c@d": "control", "a@b\x00": "control",
+		"=?utf-8?q?a=0d=0aBcc:_x?= <a@b>": "not an address", "bob@": "not an address", "<a@b": "not an address",
 	} {
 		if _, err := Address(bad); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, want %q", bad, err, say)

@@ -1,6 +1,6 @@
-// Package notify tells somebody: one file for each kind of channel. It is given the text and where it goes; it knows
-// nothing of tasks and schedules, it reads neither environment nor clock of its own, and what it is given never reaches a
-// terminal raw. An error of it never holds a secret.
+// Package notify tells somebody: one file for each kind of channel. It is given the text and where
+// it goes; it knows nothing of tasks and schedules, it reads neither environment nor clock of its
+// own, and what it is given never reaches a terminal raw. An error of it never holds a secret.
 package notify
 
 import (
@@ -23,13 +23,17 @@ import (
 
 // Message is what is told.
 type Message struct {
-	ID      string          // what it tells of, such as the occurrence k7m2/3: receivers can tell a repetition by it; "" for none
-	Subject string          // one line; cut when it has more than SubjectLimit bytes
-	Body    string          // at most BodyLimit bytes
-	HTML    bool            // Body is HTML; email sends a text beside it, other channels that text alone
-	To      string          // the recipient, for channels that take one; "" the channel's own
-	Ping    string          // of a heartbeat: PingStart, PingFail, or "" for that all went well
-	Event   json.RawMessage // what a program gets (webhook, exec); nil: an object of id, subject, body, to, html and now
+	// what it tells of, such as the occurrence k7m2/3: receivers can tell a repetition by it; ""
+	// for none
+	ID      string
+	Subject string // one line; cut when it has more than SubjectLimit bytes
+	Body    string // at most BodyLimit bytes
+	// Body is HTML; email sends a text beside it, other channels that text alone
+	HTML bool
+	To   string // the recipient, for channels that take one; "" the channel's own
+	Ping string // of a heartbeat: PingStart, PingFail, or "" for that all went well
+	// what a program gets (webhook, exec); nil: an object of id, subject, body, to, html and now
+	Event json.RawMessage
 }
 
 // BodyLimit is the most bytes of a body.
@@ -43,11 +47,13 @@ const subjectLetters = 200
 
 // Env is what sending needs of the world.
 type Env struct {
-	Getenv   func(string) string
-	Environ  func() []string // what a program of the user gets
-	Homes    []string        // folders of ouro: the family's config is looked for in each, in this order
-	Self     string          // the path of this program
-	Terminal string          // the terminal that the environment is of, as tty(1) names it; "" when that is not known
+	Getenv  func(string) string
+	Environ func() []string // what a program of the user gets
+	// folders of ouro: the family's config is looked for in each, in this order
+	Homes []string
+	Self  string // the path of this program
+	// the terminal that the environment is of, as tty(1) names it; "" when that is not known
+	Terminal string
 	Now      func() time.Time
 	// Roots are the authorities of certificates; nil: the system's.
 	Roots *x509.CertPool
@@ -64,10 +70,12 @@ type Env struct {
 
 // Error is why a message was not delivered. Its text never holds a secret.
 type Error struct {
-	Text       string
-	Bare       string        // the text without the channel's name in front; empty: it has none there
-	Permanent  bool          // asking again does not help
-	Here       bool          // until somebody mends it on this machine: a setting, a key, a program that is not there
+	Text string
+	// the text without the channel's name in front; empty: it has none there
+	Bare      string
+	Permanent bool // asking again does not help
+	// until somebody mends it on this machine: a setting, a key, a program that is not there
+	Here       bool
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
 }
 
@@ -90,8 +98,9 @@ const (
 	Heartbeat = state.ChannelHeartbeat
 )
 
-// Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email sent successfully to X.").
-// Every error is an *Error, but for the end of ctx itself, which is ctx's.
+// Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email
+// sent successfully to X."). Every error is an *Error, but for the end of ctx itself, which is
+// ctx's.
 func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail string, err error) {
 	c, err = Settle(c)
 	if err != nil {
@@ -161,10 +170,12 @@ func checked(m Message) (Message, error) {
 	return m, nil
 }
 
-// HasControl reports control characters, line breaks and marks of direction among them: no subject and no address may have any.
+// HasControl reports control characters, line breaks and marks of direction among them: no subject
+// and no address may have any.
 func HasControl(text string) bool { return strings.ContainsFunc(text, plain.Control) }
 
-// OneLine makes a subject of any text: line breaks and tabs become spaces, other control characters go.
+// OneLine makes a subject of any text: line breaks and tabs become spaces, other control characters
+// go.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -199,7 +210,8 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		To      *string   `json:"to"`
 		HTML    bool      `json:"html"`
 		Now     time.Time `json:"now"`
-	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()}) // into memory, of what can be encoded
+	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
+	// It writes into memory what can always be encoded.
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 

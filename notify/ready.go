@@ -13,8 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// TakesRecipient reports whether a message through a channel of that type can name who it is for. The others have that in their
-// URL, or tell whoever sits there.
+// TakesRecipient reports whether a message through a channel of that type can name who it is for.
+// The others have that in their URL, or tell whoever sits there.
 func TakesRecipient(kind string) bool {
 	switch kind {
 	case Email, TTY, Webhook, Exec:
@@ -47,8 +47,9 @@ func Target(c state.Channel) string {
 	return Redact(cmp.Or(c.URL, c.OK))
 }
 
-// Ready says why a channel could not work here and now, as far as can be seen without telling anybody; nil: nothing speaks
-// against it. uses is where the settings of email come from, each in a few words.
+// Ready says why a channel could not work here and now, as far as can be seen without telling
+// anybody; nil: nothing speaks against it. uses is where the settings of email come from, each in a
+// few words.
 func Ready(c state.Channel, env Env) (uses []string, err error) {
 	c, err = Settle(c)
 	if err != nil {

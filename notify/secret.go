@@ -12,7 +12,8 @@ var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "w
 // secretWords are found in the names of what a URL's query keeps secret.
 var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
 
-// tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.
+// tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let
+// those write by who know the rest.
 var tokenRoutes = []string{"/services/", "/api/webhooks/", "/hooks/"}
 
 // HasSecrets reports whether a URL of the web has a password, or what looks like one.
@@ -37,8 +38,8 @@ func HasSecrets(u *url.URL) bool {
 	return slices.ContainsFunc(tokenPaths, func(known string) bool { return host == known || strings.HasSuffix(host, "."+known) })
 }
 
-// looksDealt reports whether a word was dealt and not chosen, as far as can be told: long, of many different characters, and with digits among
-// its letters, or large letters all over.
+// looksDealt reports whether a word was dealt and not chosen, as far as can be told: long, of many
+// different characters, and with digits among its letters, or large letters all over.
 func looksDealt(word string) bool {
 	if len(word) < tokenLeast {
 		return false

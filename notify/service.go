@@ -52,7 +52,8 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 		return "", permanent("there is nothing to tell %s: neither a subject nor a body", s.name)
 	}
 	secrets := channelSecrets(c)
-	env.careless = on(l.opt["disabletlsverification"]) || on(l.opt["insecureskipverify"]) // the user asked for it in the URL
+	// the user asked for it in the URL
+	env.careless = on(l.opt["disabletlsverification"]) || on(l.opt["insecureskipverify"])
 	do := func(q ask, took func(place, answer) verdict) (answer, *Error) {
 		a, err := s.exchange(ctx, l, q, took, secrets, env)
 		if token := a.str("access_token"); token != "" {
@@ -86,7 +87,8 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	return fmt.Sprintf("Sent to %s.", s.name), nil
 }
 
-// worse is the error of two that the whole ends with: one passing failure makes it worth another try.
+// worse is the error of two that the whole ends with: one passing failure makes it worth another
+// try.
 func worse(a, b *Error) *Error {
 	if a == nil || a.Permanent && !b.Permanent {
 		a, b = b, a
@@ -131,7 +133,7 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 		return answer{}, e
 	}
 	a := answer{status: got.status, text: strings.TrimSpace(string(got.body))}
-	_ = json.Unmarshal(got.body, &a.fields) // what is no object has none
+	_ = json.Unmarshal(got.body, &a.fields) // what is not an object has none
 	got.again = max(got.again, a.retryAfter())
 	err = got.judged(s.name, said(OneLine(a.words()), secrets...))
 	switch {
@@ -154,7 +156,8 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 	return a, e
 }
 
-// retryAfter is how long the service wants to be left alone, as its body says: Discord's seconds, Matrix' milliseconds, Telegram's.
+// retryAfter is how long the service wants to be left alone, as its body says: Discord's seconds,
+// Matrix' milliseconds, Telegram's.
 func (a answer) retryAfter() time.Duration {
 	seconds, _ := a.fields["retry_after"].(float64)
 	ms, _ := a.fields["retry_after_ms"].(float64)
@@ -214,10 +217,12 @@ func (s service) compose(m Message, l place) (t text, cut int) {
 	return t, cut + more
 }
 
-// size is the most that a service takes of a text, 0 for no bound that matters: in units of UTF-16, as most count, or in bytes.
+// size is the most that a service takes of a text, 0 for no bound that matters: in units of UTF-16,
+// as most count, or in bytes.
 type size struct{ units, bytes, subject int }
 
-// cut is the text as far as the size allows, with a word on what is missing, and how many bytes were left out.
+// cut is the text as far as the size allows, with a word on what is missing, and how many bytes
+// were left out.
 func (s size) cut(text string) (string, int) {
 	length, most := units, s.units
 	if s.bytes > 0 {
@@ -263,7 +268,8 @@ func Schemes() []string {
 // schemeMost is longer than any scheme there is, in bytes.
 const schemeMost = 20
 
-// named is a scheme as errors show it: only the beginning of one that is longer than any there is, as it may be a secret in the wrong place.
+// named is a scheme as errors show it: only the beginning of one that is longer than any there is,
+// as it may be a secret in the wrong place.
 func named(scheme string) string {
 	scheme = plain.Line(scheme)
 	if len(scheme) <= schemeMost {
@@ -272,13 +278,14 @@ func named(scheme string) string {
 	return strings.ToValidUTF8(scheme[:schemeMost], "") + "…"
 }
 
-// CheckScheme refuses what is no service, by the name in front of ://, and says what else tells it.
+// CheckScheme refuses what is not a service, by the name in front of ://, and says what else tells
+// it.
 func CheckScheme(scheme string) error {
 	switch {
 	case slices.Contains(Schemes(), scheme):
 		return nil
 	case scheme == "smtp":
-		return mendable("email is no service; make a channel of type email, with its host")
+		return mendable("email is not a service; make a channel of type email, with its host")
 	case scheme == "generic":
 		return mendable(`there is no service "generic"; write the url of a webhook as https://host/path`)
 	}
@@ -288,8 +295,9 @@ func CheckScheme(scheme string) error {
 // Apprise is the line of a channel in config.toml that tells by apprise.
 const Apprise = `command = ["sh", "-c", "jq -r '[.subject, .body] | map(values) | join(\"\\n\")' | apprise 'SCHEME://…'"]`
 
-// CheckService says what is wrong with the URL of a service, as far as can be told without asking the service. The error is
-// an *Error, permanent, and holds nothing of the URL but its scheme, of which a long one is cut.
+// CheckService says what is wrong with the URL of a service, as far as can be told without asking
+// the service. The error is an *Error, permanent, and holds nothing of the URL but its scheme, of
+// which a long one is cut.
 func CheckService(raw string) error {
 	_, _, err := parseService(raw)
 	return err
@@ -353,8 +361,8 @@ func lacking(l place, parts ...string) string {
 	)
 }
 
-// secretsOf are the parts of a URL that may be secret, in every form that they could come back in. Parts that are shorter than a
-// secret is, and those that every URL of the service has, are none.
+// secretsOf are the parts of a URL that may be secret, in every form that they could come back in.
+// Parts that are shorter than a secret is, and those that every URL of the service has, are none.
 func secretsOf(u *url.URL, hosted bool) (list []string) {
 	name := u.User.Username()
 	password, _ := u.User.Password()
@@ -385,7 +393,8 @@ func secretsOf(u *url.URL, hosted bool) (list []string) {
 		quoted, _ := json.Marshal(part)
 		for _, form := range []string{part, url.PathEscape(part), url.QueryEscape(part), html.EscapeString(part),
 			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(part, "/", `\/`)} {
-			list = append(list, form, OneLine(form)) // as the words of a service are when they are searched
+			// as the words of a service are when they are searched
+			list = append(list, form, OneLine(form))
 		}
 	}
 	return slices.DeleteFunc(list, func(form string) bool { return form == "" })

@@ -12,7 +12,8 @@ import (
 	"sync"
 )
 
-// service is one that we can tell: what its URL looks like, what it is asked, and what it answers when it took the message.
+// service is one that we can tell: what its URL looks like, what it is asked, and what it answers
+// when it took the message.
 type service struct {
 	scheme string
 	name   string // as its makers write it
@@ -22,7 +23,8 @@ type service struct {
 	check  func(l place) string
 	size   size
 	titled bool // the subject has a place of its own; else it is the first line of the text
-	// before, unless it is nil, asks for what ask needs, and returns a link that has it, beside an error if it is only a part of it.
+	// before, unless it is nil, asks for what ask needs, and returns a link that has it, beside an
+	// error if it is only a part of it.
 	before func(l place, do asking) (place, *Error)
 	ask    func(l place, t text) []ask
 	took   func(l place, a answer) verdict
@@ -46,7 +48,8 @@ func (t text) head(most int) string {
 	return shorten(cmp.Or(t.title, OneLine(first)), most)
 }
 
-// ask is a request: a body of url.Values is a form, one of a string is text, any other is JSON; nil is none.
+// ask is a request: a body of url.Values is a form, one of a string is text, any other is JSON; nil
+// is none.
 type ask struct {
 	method string // "" is POST
 	url    string
@@ -54,8 +57,8 @@ type ask struct {
 	body   any
 }
 
-// verdict is what an answer with a status of 200 to 299 says of the message. A page of a hotel's network has one, too, and so have
-// errors of some services.
+// verdict is what an answer with a status of 200 to 299 says of the message. A page of a hotel's
+// network has one, too, and so have errors of some services.
 type verdict int
 
 const (
@@ -76,23 +79,25 @@ var services = []service{
 		check: func(l place) string {
 			_, err := strconv.ParseUint(discordColor(l), 16, 24)
 			return cmp.Or(
-				when(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is no number"),
+				when(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is not a number"),
 				when(l.User.Username() == "", "there is no token in front of the @"),
 				when(l.Path != "", "there is a path behind the id of the webhook"),
-				when(err != nil, "the color is no number such as 0x50d9ff"),
+				when(err != nil, "the color is not a number such as 0x50d9ff"),
 			)
 		},
 		size: size{units: 4096, subject: 256}, titled: true,
 		ask: func(l place, t text) []ask {
 			color, _ := strconv.ParseUint(discordColor(l), 16, 24)
-			// Without wait=true it answers before the message is saved, and one that it then does not save is no error to it.
+			// Without wait=true it answers before the message is saved, and one that it then does
+			// not save is not an error to it.
 			q := url.Values{"wait": {"true"}}
 			if thread := l.opt["thread_id"]; thread != "" {
 				q.Set("thread_id", thread)
 			}
 			return []ask{{url: "https://discord.com/api/webhooks/" + l.Host + "/" + url.PathEscape(l.User.Username()) + "?" + q.Encode(), body: filled(object{
-				"embeds":           []object{filled(object{"description": t.body, "color": color}, "title", t.title)},
-				"allowed_mentions": object{"parse": []string{}}, // an @everyone in the output of a task calls nobody
+				"embeds": []object{filled(object{"description": t.body, "color": color}, "title", t.title)},
+				// an @everyone in the output of a task calls nobody
+				"allowed_mentions": object{"parse": []string{}},
 			}, "username", l.opt["username"], "avatar_url", cmp.Or(l.opt["avatar"], l.opt["avatarurl"]))}}
 		},
 		took: func(_ place, a answer) verdict { return isTaken(a.str("id") != "") },
@@ -123,7 +128,7 @@ var services = []service{
 			return cmp.Or(
 				lacking(l, "host"),
 				when(!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A"),
-				when(err != nil, "the priority is no number"),
+				when(err != nil, "the priority is not a number"),
 				when(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"),
 			)
 		},
@@ -148,7 +153,8 @@ var services = []service{
 			_, more := l.opt["rooms"]
 			return cmp.Or(when((one || more) && slices.Contains(rooms(l), ""), "one of the rooms has no name"), lacking(l, "host", "password"))
 		},
-		size:   size{bytes: 30000}, // an event has at most 65,536 bytes, and characters that JSON escapes take more
+		// an event has at most 65,536 bytes, and characters that JSON escapes take more
+		size:   size{bytes: 30000},
 		before: matrixRooms,
 		ask: func(l place, t text) (list []ask) {
 			for _, room := range rooms(l) {
@@ -239,7 +245,8 @@ var services = []service{
 				when(!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve"),
 			)
 		},
-		size: size{bytes: 80000, subject: 1024}, titled: true, // an event has at most 512 KB, and what JSON escapes takes six
+		// an event has at most 512 KB, and what JSON escapes takes six
+		size: size{bytes: 80000, subject: 1024}, titled: true,
 		ask: func(l place, t text) []ask {
 			l.Host = cmp.Or(l.Host, "events.pagerduty.com")
 			return []ask{{url: l.base() + "/v2/enqueue", body: filled(object{
@@ -297,7 +304,8 @@ var services = []service{
 				when(l.Hostname() == "", "there is no channel behind the @"),
 			)
 		},
-		size: size{units: 8000}, // Slack cuts at 40,000 characters, and one it wants escaped takes five
+		// Slack cuts at 40,000 characters, and one it wants escaped takes five
+		size: size{units: 8000},
 		ask: func(l place, t text) []ask {
 			m := slackToken().FindStringSubmatch(slackWord(l))
 			// Slack reads these three as its own marks: <!channel> would ring every phone.
@@ -353,7 +361,8 @@ var services = []service{
 				"content":     object{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": blocks},
 			}}}}}
 		},
-		// When Teams itself does not take the message of a webhook the status is 200 as well, and words say so.
+		// When Teams itself does not take the message of a webhook the status is 200 as well, and
+		// words say so.
 		took: func(l place, a answer) verdict {
 			return isTaken(a.text == "1" && a.status == 200 || a.status == 202 && !teamsHook().MatchString(teamsURL(l)))
 		},
@@ -499,8 +508,8 @@ func chats(l place) []string { return strings.Split(cmp.Or(l.opt["chats"], l.opt
 
 func rooms(l place) []string { return strings.Split(cmp.Or(l.opt["rooms"], l.opt["room"]), ",") }
 
-// matrixRooms finds the token, by a password if there is a user, and the rooms: those of the link are joined, and without any it is all
-// that the user is in.
+// matrixRooms finds the token, by a password if there is a user, and the rooms: those of the link
+// are joined, and without any it is all that the user is in.
 func matrixRooms(l place, do asking) (place, *Error) {
 	nowhere := place{URL: l.URL} // names no room: nothing is asked
 	token, _ := l.User.Password()

@@ -27,7 +27,7 @@ type vendor struct {
 	status  int      // of each of them, 200 if it is not given
 }
 
-// denial is an answer with 200 that is no success.
+// denial is an answer with 200 that is not a success.
 type denial struct {
 	body      string
 	want      string // in the error

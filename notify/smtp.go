@@ -30,14 +30,15 @@ const (
 // usualPort is where servers listen that encrypt in such a way.
 var usualPort = map[string]int{startTLS: 587, wholeTLS: 465, noTLS: 25}
 
-// mechanisms are how we log in, the best first. Those that show the password are used only on an encrypted connection, or on
-// this machine.
+// mechanisms are how we log in, the best first. Those that show the password are used only on an
+// encrypted connection, or on this machine.
 var mechanisms = []mail.SMTPAuthType{
 	mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5, mail.SMTPAuthPlain, mail.SMTPAuthLogin,
 }
 
-// sendSMTP sends by the channel's server. What the server says with 4xx is passing, with 5xx permanent.
-func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
+// sendSMTP sends by the channel's server. What the server says with 4xx is passing, with 5xx
+// permanent.
+func sendSMTP(ctx context.Context, c state.Channel, l email, env Env) error {
 	way := cmp.Or(strings.ToLower(c.TLS), startTLS)
 	if usualPort[way] == 0 {
 		return mendable("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, wholeTLS, noTLS)
@@ -53,10 +54,12 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	if !ok {
 		deadline = time.Now().Add(state.ChannelTimeout)
 	}
-	// The end of ctx cuts the connection; the library's own time-out starts anew now and then, and stays out of the way.
+	// The end of ctx cuts the connection; the library's own time-out starts anew now and then, and
+	// stays out of the way.
 	options := []mail.Option{
 		mail.WithPort(port), mail.WithTLSConfig(config), mail.WithTimeout(time.Until(deadline) + time.Minute),
-		mail.WithoutNoop(), mail.WithoutRset(), // each is a round more in which a message that was taken can seem lost
+		// each is a round more in which a message that was taken can seem lost
+		mail.WithoutNoop(), mail.WithoutRset(),
 		mail.WithDialContextFunc(dialer(ctx, way, config)),
 	}
 	switch way {
@@ -121,7 +124,8 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 	return e
 }
 
-// dialer connects, and cuts the connection when ctx ends: the library heeds a context only until it is connected.
+// dialer connects, and cuts the connection when ctx ends: the library heeds a context only until it
+// is connected.
 func dialer(ctx context.Context, way string, config *tls.Config) mail.DialContextFunc {
 	return func(_ context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -143,9 +147,9 @@ func dialer(ctx context.Context, way string, config *tls.Config) mail.DialContex
 	}
 }
 
-// compose writes the letter: as text, or as HTML with its text in front. The Message-ID is made of the ID, so that a letter that
-// comes twice can be known by it.
-func (l letter) compose(env Env) (*mail.Msg, error) {
+// compose writes the letter: as text, or as HTML with its text in front. The Message-ID is made of
+// the ID, so that a letter that comes twice can be known by it.
+func (l email) compose(env Env) (*mail.Msg, error) {
 	msg := mail.NewMsg()
 	msg.SetUserAgent(agent)
 	if err := msg.FromFormat(l.from.Name, l.from.Address); err != nil {

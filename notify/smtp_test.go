@@ -247,7 +247,7 @@ func TestSMTPRefuses(t *testing.T) {
 		{"a line break in the sender", &notifytest.SMTP{}, func(c *state.Channel, _ *Env) { c.From = "a@b\r\nBcc: c@d" }, "control character"},
 		{"two recipients", &notifytest.SMTP{}, func(c *state.Channel, _ *Env) { c.To = "a@b, c@d" }, "are 2 addresses"},
 		{"no recipient", &notifytest.SMTP{}, func(c *state.Channel, _ *Env) { c.To = "" }, "no recipient"},
-		{"no address", &notifytest.SMTP{}, func(c *state.Channel, _ *Env) { c.To = "bob" }, "no address of email"},
+		{"not an address", &notifytest.SMTP{}, func(c *state.Channel, _ *Env) { c.To = "bob" }, "not an address of email"},
 	} {
 		c, env := office(t, row.s)
 		c.To = "bob@example.org"

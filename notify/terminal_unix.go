@@ -20,10 +20,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was set from. The device must
-// still be a terminal of this user, as numbers of pseudo-terminals are given out again, and it must take messages, as mesg(1)
-// says it: who has switched them off has done so for reminders, too. A terminal that takes nothing (stopped output) is given up
-// after a second; nobody waits for it.
+// Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was
+// set from. The device must still be a terminal of this user, as numbers of pseudo-terminals are
+// given out again, and it must take messages, as mesg(1) says it: who has switched them off has
+// done so for reminders, too. A terminal that takes nothing (stopped output) is given up after a
+// second; nobody waits for it.
 func Terminal(device, text string) error {
 	return ring(device, "\a", text)
 }
@@ -36,7 +37,7 @@ func ring(device, bell, text string) error {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.Mode()&os.ModeCharDevice == 0 {
-		return fmt.Errorf("%s is no terminal", device)
+		return fmt.Errorf("%s is not a terminal", device)
 	}
 	if int(stat.Uid) != os.Getuid() {
 		return fmt.Errorf("%s is another user's terminal now", device)
@@ -59,8 +60,8 @@ func ring(device, bell, text string) error {
 	return err
 }
 
-// sendTerminal writes to the terminal the message is for, a device; without one, to all terminals of this user that take
-// messages. It has told somebody when one of them took it.
+// sendTerminal writes to the terminal the message is for, a device; without one, to all terminals
+// of this user that take messages. It has told somebody when one of them took it.
 func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (string, error) {
 	devices := []string{}
 	switch device := m.recipient(c); {
@@ -98,10 +99,10 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
 }
 
-// CheckTerminal says why a device cannot be the recipient of a terminal channel: the name must be one that tty(1) prints, of a terminal
-// that is there now. Nothing but a device of such a name is opened. A terminal that
-// takes no messages just now is none of its faults. One that is not there, or that is another user's, can be there again: that
-// error is not permanent.
+// CheckTerminal says why a device cannot be the recipient of a terminal channel: the name must be
+// one that tty(1) prints, of a terminal that is there now. Nothing but a device of such a name is
+// opened. A terminal that takes no messages just now is none of its faults. One that is not there,
+// or that is another user's, can be there again: that error is not permanent.
 func CheckTerminal(device string) error {
 	if !isDevice(device) {
 		return permanent(notTerminal, plain.Line(device))
@@ -122,7 +123,8 @@ func CheckTerminal(device string) error {
 	return nil
 }
 
-// readyTerminal is CheckTerminal for who would write to the device now: it has to take messages, too.
+// readyTerminal is CheckTerminal for who would write to the device now: it has to take messages,
+// too.
 func readyTerminal(device string) error {
 	if err := CheckTerminal(device); err != nil {
 		return err
@@ -137,7 +139,7 @@ func takesNone(device string) error {
 	return passing("%s takes no messages; mesg y there allows them", plain.Line(device))
 }
 
-const notTerminal = "%s is no terminal; write it as tty(1) does, as in /dev/pts/3"
+const notTerminal = "%s is not a terminal; write it as tty(1) does, as in /dev/pts/3"
 
 // takesMessages reports what mesg(1) switches: others may write to the terminal.
 func takesMessages(info os.FileInfo) bool { return info.Mode().Perm()&0o020 != 0 }
@@ -155,8 +157,8 @@ func ttys() string {
 	return "/dev/pts/[0-9]*"
 }
 
-// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices does something: /dev/pts/ptmx makes
-// a terminal. /dev/tty is another one for everybody.
+// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices
+// does something: /dev/pts/ptmx makes a terminal. /dev/tty is another one for everybody.
 func isDevice(path string) bool {
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
 		return number != "" && strings.Trim(number, "0123456789") == ""
@@ -164,7 +166,8 @@ func isDevice(path string) bool {
 	return filepath.Clean(path) == path && strings.HasPrefix(path, "/dev/tty") && path != "/dev/tty"
 }
 
-// terminals are those of a pattern that belong to this user and take messages: others may write to them, see mesg(1).
+// terminals are those of a pattern that belong to this user and take messages: others may write to
+// them, see mesg(1).
 func terminals(pattern string) (list []string) {
 	names, _ := filepath.Glob(pattern) // the pattern is our own
 	for _, name := range names {

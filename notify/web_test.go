@@ -159,7 +159,7 @@ func TestWebhookThatHangs(t *testing.T) {
 	if e := fault(t, err); e.Permanent || e.Text != "ops did not answer within 50ms" {
 		t.Errorf("%+v", e)
 	}
-	// The caller's own end is no fault of the channel.
+	// The caller's own end is not fault of the channel.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Send(ctx, c, Message{Body: "x"}, outside(nil)); !errors.Is(err, context.Canceled) {

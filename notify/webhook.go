@@ -14,8 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// sendWebhook posts the event as JSON. Any 2xx is a success. With a secret the body is signed in X-Ouro-Signature, as
-// "sha256=" and the HMAC-SHA256 of its bytes in hex; X-Ouro-Id holds the ID by which a repetition can be told.
+// sendWebhook posts the event as JSON. Any 2xx is a success. With a secret the body is signed in
+// X-Ouro-Signature, as "sha256=" and the HMAC-SHA256 of its bytes in hex; X-Ouro-Id holds the ID by
+// which a repetition can be told.
 func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	body := m.event(c, env)
 	shown := Redact(c.URL)

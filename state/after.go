@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Unscheduled is the due instant of a task that is due at no instant that is known yet, because it waits for something else: for the end of
-// another task's run (Timing.After), or for a boot of the machine (KindBoot). When that has come it is moved to the instant at which it did. It lies behind all others in lists, and
-// before EndOfTime.
+// Unscheduled is the due instant of a task whose next instant nobody knows yet, because the task
+// waits for something else: the end of another task's run (Timing.After) or a boot of the machine
+// (KindBoot). When that comes, the task is moved to the instant at which it came. Unscheduled lies
+// behind all other instants in lists, and before EndOfTime.
 var Unscheduled = EndOfTime.Add(-24 * time.Hour)
 
-// IsUnscheduled reports whether a due instant is none that is known.
+// IsUnscheduled reports whether a due instant stands for one that nobody knows yet.
 func IsUnscheduled(due time.Time) bool { return due.Equal(Unscheduled) }
 
 // After is the end of a run of another task for which a task waits.
@@ -30,7 +31,8 @@ func (t Timing) Awaits() []After {
 	return list
 }
 
-// AfterText is how the ends that a task waits for are said in the place of a time: after k7m2 and x3p9:any.
+// AfterText writes the ends that a task waits for the way a user types them in place of a time:
+// after k7m2 and x3p9:any.
 func (t Timing) AfterText() string {
 	var names []string
 	for _, a := range t.Awaits() {
@@ -42,11 +44,12 @@ func (t Timing) AfterText() string {
 // What After.On says.
 const (
 	AfterOK     = "ok"
-	AfterFailed = "failed" // it ended otherwise: failed, timeout, interrupted
+	AfterFailed = "failed" // the run ended as failed, timeout or interrupted
 	AfterAny    = "any"
 )
 
-// Fits reports whether a run that ended so is what is waited for. What was not run is no success and no failure.
+// Fits reports whether a run with this outcome is the end that the task waits for. An occurrence
+// that was not run is neither a success nor a failure.
 func (a After) Fits(o Outcome) bool {
 	switch a.On {
 	case AfterAny:
@@ -57,7 +60,7 @@ func (a After) Fits(o Outcome) bool {
 	return o == OK
 }
 
-// String is the end as it is typed: k7m2, k7m2:failed, k7m2:any.
+// String writes the end as a user types it: k7m2, k7m2:failed, k7m2:any.
 func (a After) String() string {
 	if a.On == AfterOK {
 		return a.ID
@@ -65,7 +68,7 @@ func (a After) String() string {
 	return a.ID + ":" + a.On
 }
 
-// Forgo ends a task that waits for another, at now, as the line says: what it waits for does not come.
+// Forgo ends a task whose wait for another task can no longer be met. The line is its outcome.
 func Forgo(line Line, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		d, moved, err := Move(Unscheduled, now, now)(d)

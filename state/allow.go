@@ -10,17 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern of commands, as [run] allow has them, is words with spaces between; a space that belongs to a word has a \ before it. The first
-// is the program: its absolute path, or the name of one in a folder of the system. Alone it allows every argument. Else each further word
-// stands for one argument, whatever is in that, '' for an empty one, and a last word * for all that follow, or none. In words * and ? stand
-// for characters but the slash, [a-z] for one of those, and * alone for any argument. In text for a shell they stand for no character by which the shell would
-// do more than run the one command: those have to be written.
+// A pattern of commands, as in [run] allow, is a list of words with spaces between them. A
+// backslash makes the space after it part of the word.
+//
+// The first word is the program: its absolute path, or its name if it is in one of the system's
+// folders. A pattern of one word allows all arguments. Otherwise each further word stands for one
+// argument, '' stands for an empty argument, and * as the last word stands for any number of
+// arguments.
+//
+// In a word, * and ? stand for any characters except the slash, [a-z] stands for one character of
+// the range, and a word that is only * stands for any argument. In text for a shell, wildcards
+// never match a character with which the shell would do more than run one command. A pattern has to
+// spell out such characters.
 
-// systemFolders are where a program is found that a pattern calls by its name. Whose PATH it is found by does not count: that is the
-// caller's.
+// systemFolders are the folders in which a program is found that a pattern calls by its name. PATH
+// does not count, because the caller sets it.
 var systemFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew/bin"}
 
-// CheckPattern refuses what is no pattern of commands.
+// CheckPattern refuses text that is not a pattern of commands.
 func CheckPattern(pattern string) error {
 	words := patternWords(pattern)
 	if len(words) == 0 || words[0] == emptyWord {
@@ -29,18 +36,20 @@ func CheckPattern(pattern string) error {
 	if strings.Contains(words[0], "/") && words[0][0] != '/' {
 		return fmt.Errorf("%q is neither a name nor an absolute path", words[0])
 	}
-	if direct := path.Clean(words[0]); direct != words[0] { // no program is called so: Allows is asked for the direct path
-		return fmt.Errorf("%q is no direct path; write it as %q", words[0], direct)
+	// Allows compares with the cleaned path, so this pattern would never match
+	if direct := path.Clean(words[0]); direct != words[0] {
+		return fmt.Errorf("%q is not a direct path; write it as %q", words[0], direct)
 	}
 	for _, w := range words {
 		if _, err := path.Match(w, ""); err != nil {
-			return fmt.Errorf("%q is no pattern: a [ is not closed, or a \\ stands last", w)
+			return fmt.Errorf("%q is not a pattern: a [ is not closed, or a \\ stands last", w)
 		}
 	}
 	return nil
 }
 
-// Allows reports whether one of the patterns allows the program, which is given by its absolute path as it is executed, with the arguments.
+// Allows reports whether one of the patterns allows the program with these arguments. The program
+// is the absolute path that is executed.
 func Allows(patterns []string, program string, args []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		words := patternWords(pattern)
@@ -48,9 +57,10 @@ func Allows(patterns []string, program string, args []string) bool {
 	})
 }
 
-// PathOf is a PATH as it counts while there are patterns: of its folders those that they name outright and those of the system, in its
-// order, and behind them the others of these. Whoever schedules has no more say in it: else a program of theirs would stand in for one
-// that an allowed text or script calls by its name.
+// PathOf returns the PATH that commands get while there are patterns. It keeps the order of the
+// given PATH, but only the folders that the patterns name outright and those of the system. The
+// other folders of these two kinds follow. The caller cannot add others: a program of theirs could
+// otherwise replace one that an allowed text or script calls by its name.
 func PathOf(patterns []string, given string) string {
 	var trusted, folders []string
 	for _, pattern := range patterns {
@@ -71,7 +81,7 @@ func PathOf(patterns []string, given string) string {
 	return strings.Join(folders, ":")
 }
 
-// patternWords are the words of a pattern, with what they have a \ before as it stands.
+// patternWords splits a pattern into words and takes out the backslashes.
 func patternWords(pattern string) (words []string) {
 	var word strings.Builder
 	escaped := false
@@ -95,8 +105,10 @@ func patternWords(pattern string) (words []string) {
 // emptyWord is the word of a pattern that stands for an empty argument.
 const emptyWord = "''"
 
-// Pattern is the narrowest pattern that allows a program with arguments. With some it allows nothing else; without any it allows all
-// arguments, as no pattern says that there are none. Not ok: no pattern can name it, as it is not valid UTF-8.
+// Pattern returns the narrowest pattern that allows a program with arguments. With arguments, it
+// allows nothing else. Without arguments, it allows all of them, because no pattern can say that
+// there are none. It is not ok if the program or an argument is not valid UTF-8, which no pattern
+// can name.
 func Pattern(program string, args []string) (pattern string, ok bool) {
 	var words []string
 	for _, arg := range append([]string{program}, args...) {
@@ -116,7 +128,8 @@ func Pattern(program string, args []string) (pattern string, ok bool) {
 }
 
 func matchProgram(word, program string) bool {
-	if path.Clean(program) != program || !path.IsAbs(program) { // /usr/bin/../../tmp/x is in none of the folders it names
+	// /usr/bin/../../tmp/x is not in /usr/bin
+	if path.Clean(program) != program || !path.IsAbs(program) {
 		return false
 	}
 	if !strings.Contains(word, "/") {
@@ -142,13 +155,14 @@ func matchArgs(words, args []string) bool {
 	return len(words) == len(args)
 }
 
-// readsText reports whether an argument says that the next one is text for a shell: -c, or several options in one such as -lc.
+// readsText reports whether the argument after this one is text for a shell: this one is -c, or
+// several options in one such as -lc.
 func readsText(arg string) bool {
 	return arg == "--command" || len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && arg[len(arg)-1] == 'c'
 }
 
-// spelledOut reports whether no wildcard of a pattern stands for a character of text that means something to shells: each of them in the
-// text is in the pattern, too, which fits.
+// spelledOut reports whether the pattern spells out each character of the text that means something
+// to shells, so that no wildcard stands for one. The pattern is known to match the text.
 func spelledOut(pattern, text string) bool {
 	const special = ";&|<>()$`'\"\\#\n\r"
 	count := map[rune]int{}
@@ -171,8 +185,8 @@ func spelledOut(pattern, text string) bool {
 	return true
 }
 
-// matchWord holds a word against a pattern of one. A path that leads upwards is only what is said in so many words: * is the name of
-// something, not the way out of a folder.
+// matchWord reports whether a pattern of one word matches a word. A path that leads upwards only
+// matches a pattern that spells it out: * stands for a name, not for the way out of a folder.
 func matchWord(pattern, text string) bool {
 	if pattern == emptyWord {
 		return text == ""
@@ -184,7 +198,7 @@ func matchWord(pattern, text string) bool {
 	return literal(pattern) || !slices.Contains(strings.Split(text, "/"), "..")
 }
 
-// literal reports whether a pattern of a word has no wildcard, so that it is one text in so many words.
+// literal reports whether a word of a pattern has no wildcard.
 func literal(pattern string) bool {
 	escaped := false
 	for _, r := range pattern {

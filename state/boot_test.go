@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestInBoot: a task of each boot has come in the boot of the runner that takes it, and in no other; what does not take it leaves that alone.
+// TestInBoot: a task of each boot has come in the boot of the runner that takes it, and in no
+// other; what does not take it leaves that alone.
 func TestInBoot(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	task := Task{ID: "k7m2", Created: now, When: Timing{Text: "@reboot", Kind: KindBoot, Zone: "UTC", Start: now, Boot: "one"}, Text: "x"}

@@ -8,14 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// TaskLimit bounds a task, in bytes. What is larger belongs into a file of its own.
+// TaskLimit is the most bytes of a task. Larger text belongs into a file of the user.
 const TaskLimit = 1 << 20
 
-// NameLimit bounds the name of an environment variable, in bytes: with the tables around it, it is a key within the bounds of package codec.
+// NameLimit is the most bytes of the name of an environment variable. Together with its tables,
+// such a name is a key that package codec accepts.
 const NameLimit = 900
 
-// Check refuses, with ErrInvalid, what no store keeps: a task without a schedule, with text that is not UTF-8 or more than
-// TaskLimit of it, or with instants outside the years 1 to 9999, its due instant among them. It says which part it is.
+// Check refuses, with ErrInvalid, a task that no store can keep: without a schedule, with text that
+// is not UTF-8 or longer than TaskLimit, or with an instant outside the years 1 to 9999, its due
+// instant included. The error says which part is wrong.
 func Check(t Task, due time.Time) error {
 	size := 0
 	if at, why := checkValue(reflect.ValueOf(t), &size); why != "" {
@@ -28,12 +30,12 @@ func Check(t Task, due time.Time) error {
 		return fmt.Errorf("%w: when.text or when.kind is missing", ErrInvalid)
 	}
 	if t.Origin != "" && !WholeID(t.Origin) {
-		return fmt.Errorf("%w: the origin %q is no task's ID", ErrInvalid, t.Origin)
+		return fmt.Errorf("%w: the origin %q is not a task's ID", ErrInvalid, t.Origin)
 	}
 	return CheckDue(due)
 }
 
-// CheckSize refuses a task that takes more bytes than TaskLimit.
+// CheckSize refuses a task of more than TaskLimit bytes.
 func CheckSize(bytes int) error {
 	if bytes > TaskLimit {
 		return fmt.Errorf("%w: the task takes %d bytes and at most %d are kept; put its text into a file and name that", ErrInvalid, bytes, TaskLimit)
@@ -49,7 +51,8 @@ func CheckDue(due time.Time) error {
 	return nil
 }
 
-// CheckNext refuses a step from due to next that does not lead onwards. A zero next is the end of the task.
+// CheckNext refuses a step that does not go forward from due to next. A zero next is the end of the
+// task.
 func CheckNext(due, next time.Time) error {
 	if err := CheckDue(due); err != nil || next.IsZero() {
 		return err
@@ -60,8 +63,8 @@ func CheckNext(due, next time.Time) error {
 	return CheckDue(next)
 }
 
-// CheckFree refuses, with ErrTaken, a due instant that is not after all those that have been claimed or have ended: what was
-// taken cannot come again.
+// CheckFree refuses, with ErrTaken, a due instant that is not after all instants that have been
+// claimed or have ended, because those cannot come again.
 func CheckFree(due time.Time, taken ...time.Time) error {
 	for _, t := range taken {
 		if !due.After(t) {
@@ -71,7 +74,7 @@ func CheckFree(due time.Time, taken ...time.Time) error {
 	return nil
 }
 
-// CheckEnd refuses an outcome a claim cannot end with: none.
+// CheckEnd refuses a claim's end without an outcome.
 func CheckEnd(o Outcome) error {
 	if o == "" {
 		return fmt.Errorf("%w: a claim ends with an outcome", ErrInvalid)
@@ -79,15 +82,15 @@ func CheckEnd(o Outcome) error {
 	return nil
 }
 
-// CheckSkip refuses an outcome that what was never started cannot have.
+// CheckSkip refuses an outcome that only a started run can have.
 func CheckSkip(o Outcome) error {
 	if o == "" || o.Ran() {
-		return fmt.Errorf("%w: %q is no outcome of what was not started", ErrInvalid, o)
+		return fmt.Errorf("%w: %q is not an outcome of what was not started", ErrInvalid, o)
 	}
 	return nil
 }
 
-// wrongYear says what is wrong with the year of an instant; empty when nothing is.
+// wrongYear says what is wrong with the year of an instant. It is empty if the year is right.
 func wrongYear(t time.Time) string {
 	if y := t.UTC().Year(); y < 1 || y > 9999 {
 		return fmt.Sprintf(": the year %d is not between 1 and 9999", y)
@@ -95,8 +98,8 @@ func wrongYear(t time.Time) string {
 	return ""
 }
 
-// checkValue looks at every text and instant in v, and adds up the text. It returns under which key what is wrong stands, and why; nothing is wrong
-// when why is empty.
+// checkValue checks every text and instant in v, and adds the size of the texts. It returns the key
+// of the first wrong one and the reason; why is empty if all are right.
 func checkValue(v reflect.Value, size *int) (at, why string) {
 	check := func(s string) string {
 		*size += len(s)

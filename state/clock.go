@@ -7,59 +7,61 @@ import (
 	"time"
 )
 
-// What becomes of instants that a clock shows a second time (docs/decisions/0018). Two rules say
-// it: Setback.Look, whether a clock that was put back is to be believed, and Tally.Taken, which
-// instants may then come again. Both are functions of what they are given alone.
+// This file decides what happens to instants that a clock shows a second time
+// (docs/decisions/0018). ClockShift.Look says whether to believe a clock that was put back, and
+// Tally.Taken says which instants may then come again. Both depend on nothing but their arguments.
 
-// ClockBack is how far a clock must be behind what it has shown before that is more than a
-// correction, which is waited out.
+// ClockBack is how far a clock has to be behind the latest time that it has shown to count as put
+// back. A smaller step is a correction, and the runner waits until it has passed.
 const ClockBack = 3 * time.Hour
 
 const (
-	// backLong is how long a clock must stay back, by the clock that nobody sets, before it is
-	// believed: longer than it takes a machine that starts with a wrong clock to reach a time
-	// server, and to ask it again after it gave no answer.
+	// backLong is how long a clock must stay back before it is believed, measured by a clock that
+	// nobody sets. It is longer than a machine that starts with a wrong clock takes to reach a time
+	// server, and to ask again if that does not answer.
 	backLong = time.Hour
-	// backSynced is how long when something keeps the clock right: while it is still being set it
-	// may go to and fro.
+	// backSynced replaces backLong if something keeps the clock right. While the clock is being
+	// set, it may still jump.
 	backSynced = time.Minute
-	// BackLook is how often a clock that is back is looked at.
+	// BackLook is how often the runner looks at a clock that is back.
 	BackLook = time.Minute
-	// BackStep is how often what is known of it is noted. No pause between two looks counts for
-	// more: what a machine sleeps for, or is without a runner, is no time in which its clock could
-	// have been corrected.
+	// BackStep is how often the runner stores what it knows of such a clock. A longer pause between
+	// two looks only counts as this much: while a machine sleeps or has no runner, nobody could
+	// have corrected its clock.
 	BackStep = 10 * time.Minute
 )
 
-// Setback is what is remembered of a clock that is back. The zero value: it is not.
-type Setback struct {
+// ClockShift is what is known about a clock that is back. It is zero if the clock is not back.
+type ClockShift struct {
 	Peak   time.Time     `toml:"peak"`   // the latest that it has shown
-	Stayed time.Duration `toml:"stayed"` // for how long it has been seen to stay back, over all boots
-	Boot   string        `toml:"boot"`   // the boot in which it was last looked at
-	At     time.Duration `toml:"at"`     // and what the clock of that boot showed, which nobody sets
+	Stayed time.Duration `toml:"stayed"` // how long it has stayed back, over all boots
+	Boot   string        `toml:"boot"`   // the boot of the last look
+	// time since that boot at the last look; nobody sets this clock
+	At time.Duration `toml:"at"`
 }
 
-// Clocks is what the clocks of a machine show at a moment.
+// Clocks is what the clocks of a machine show at one moment.
 type Clocks struct {
 	Now    time.Time     // the clock on the wall
 	Boot   string        // which boot of the machine it is
-	At     time.Duration // how long that has lasted, time suspended included
-	Synced bool          // something keeps the clock on the wall right
+	At     time.Duration // time since that boot, including suspended time
+	Synced bool          // something keeps the wall clock right
 }
 
 // IsZero reports whether the clock is not back.
-func (b Setback) IsZero() bool { return b == Setback{} }
+func (b ClockShift) IsZero() bool { return b == ClockShift{} }
 
-// Look is what is known of the clock after one more look at it; latest is the latest that it has
-// shown since b began. believed says that it has stayed back for so long that it was wrong before.
-func (b Setback) Look(latest time.Time, c Clocks) (after Setback, believed bool) {
+// Look returns what is known about the clock after one more look. latest is the latest time that
+// the clock has shown since b began. believed says that it has stayed back for so long that the
+// earlier time was the wrong one.
+func (b ClockShift) Look(latest time.Time, c Clocks) (after ClockShift, believed bool) {
 	if b.Peak.After(latest) {
 		latest = b.Peak
 	}
 	if !c.Now.Before(latest.Add(-ClockBack)) {
-		return Setback{}, false
+		return ClockShift{}, false
 	}
-	after = Setback{Peak: UTC(latest), Stayed: b.Stayed, Boot: c.Boot, At: c.At}
+	after = ClockShift{Peak: UTC(latest), Stayed: b.Stayed, Boot: c.Boot, At: c.At}
 	if b.Boot == c.Boot && c.At > b.At && !b.IsZero() {
 		after.Stayed += min(c.At-b.At, BackStep)
 	}
@@ -70,11 +72,12 @@ func (b Setback) Look(latest time.Time, c Clocks) (after Setback, believed bool)
 	return after, after.Stayed >= long
 }
 
-// Since is from which instant on schedules go on once a clock that shows now is believed: when it
-// was first seen to be back, but never longer ago than it has to stay so.
-func (b Setback) Since(now time.Time) time.Time { return now.Add(-min(b.Stayed, backLong)) }
+// Since returns the instant from which schedules go on once the clock, which shows now, is
+// believed. It is the instant at which the clock was first seen to be back, but at most backLong
+// ago.
+func (b ClockShift) Since(now time.Time) time.Time { return now.Add(-min(b.Stayed, backLong)) }
 
-// Stretch is a stretch of instants, both ends among them.
+// Stretch is a stretch of instants, including both ends.
 type Stretch struct{ From, To time.Time }
 
 // MarshalText writes it as ISO 8601 writes an interval: FROM/TO.
@@ -93,13 +96,13 @@ func (s *Stretch) UnmarshalText(text []byte) error {
 	return errors.Join(err[:]...)
 }
 
-// unrunMost is how many stretches a tally remembers; of more the shortest is forgotten, and its
+// unrunMost is how many stretches a tally keeps. Beyond that the shortest is dropped, and its
 // instants count as taken.
 const unrunMost = 8
 
-// Taken reports whether the occurrence of due can not be claimed: it has ended. While the clock
-// shows instants again those can be for which nothing was ever claimed; one that has run, or may
-// have, never comes twice.
+// Taken reports whether the occurrence of due has ended and cannot be claimed. While the clock
+// shows instants again, those that nobody claimed before can be claimed. An occurrence that has
+// run, or may have run, never comes twice.
 func (t Tally) Taken(due time.Time) bool {
 	if due.After(t.LastDue) {
 		return false
@@ -111,8 +114,8 @@ func (t Tally) Taken(due time.Time) bool {
 	return !free
 }
 
-// Floor is the instant at or before which nothing comes any more: the last that has ended or, while
-// the clock shows instants again, the last of those.
+// Floor is the latest instant that cannot come any more: the last one that ended or, while the
+// clock shows instants again, the last one before those.
 func (t Tally) Floor() time.Time {
 	if !t.Again.IsZero() {
 		return t.Again
@@ -120,7 +123,7 @@ func (t Tally) Floor() time.Time {
 	return t.LastDue
 }
 
-// Unclaimed is the stretch of instants around at that have ended without a claim.
+// Unclaimed returns the stretch around at of instants that ended without a claim.
 func (t Tally) Unclaimed(at time.Time) (Stretch, bool) {
 	for _, s := range t.Unrun {
 		if !at.Before(s.From) && !at.After(s.To) {
@@ -130,8 +133,8 @@ func (t Tally) Unclaimed(at time.Time) (Stretch, bool) {
 	return Stretch{}, false
 }
 
-// again counts a line of event clock: the instants from its due one on come again. None of them is
-// given up as ended by that.
+// again counts a line of event clock: the instants from its due instant on come again. It does not
+// change which instants have ended.
 func (t *Tally) again(l Line) {
 	if t.Busy.After(l.At) {
 		t.Busy = time.Time{} // nobody knows what went on since
@@ -143,13 +146,13 @@ func (t *Tally) again(l Line) {
 	if t.Again = (time.Time{}); !to.After(t.LastDue) {
 		t.Again = to.Add(-1)
 	}
-	if to.Before(t.First) { // the clock is where it was before the task's first occurrence
+	if to.Before(t.First) { // the clock is before the task's first occurrence
 		t.leave(to, t.First.Add(-1))
 		t.First = to
 	}
 }
 
-// pass counts that the instants of an occurrence's line have ended.
+// pass counts the instants of an occurrence's line as ended.
 func (t *Tally) pass(l Line) {
 	if l.Due == nil {
 		return
@@ -162,7 +165,8 @@ func (t *Tally) pass(l Line) {
 	if l.Number == 1 {
 		t.First = first
 	}
-	if l.Outcome == Missed || l.Outcome == Skipped && last.After(first) { // nothing was claimed: a gate is asked about one instant
+	// nothing was claimed; a single skipped instant may have been: its condition was asked
+	if l.Outcome == Missed || l.Outcome == Skipped && last.After(first) {
 		if first.After(t.LastDue) {
 			t.leave(first, last)
 		}
@@ -177,13 +181,14 @@ func (t *Tally) pass(l Line) {
 	}
 }
 
-// leave notes a stretch of instants for which nothing was claimed. Copies of the tally share what
-// it had before.
+// leave adds a stretch of instants that nobody claimed. Copies of the tally may share the old list,
+// so it makes a new one.
 func (t *Tally) leave(from, to time.Time) {
 	list := append(slices.Clip(t.Unrun), Stretch{from, to})
 	if len(list) > unrunMost {
 		least := 0
-		for i, s := range list[:unrunMost] { // never the newest: it is the one that a correction is about
+		// never the newest: a correction of the clock most likely concerns it
+		for i, s := range list[:unrunMost] {
 			if s.To.Sub(s.From) < list[least].To.Sub(list[least].From) {
 				least = i
 			}
@@ -193,8 +198,8 @@ func (t *Tally) leave(from, to time.Time) {
 	t.Unrun = list
 }
 
-// use notes that an instant was claimed. Instants come in order: those of its stretch before it are
-// over.
+// use records that an instant was claimed. Instants come in order, so those before it in its
+// stretch are over.
 func (t *Tally) use(due time.Time) {
 	i := slices.IndexFunc(t.Unrun, func(s Stretch) bool { return !due.Before(s.From) && !due.After(s.To) })
 	if i < 0 {

@@ -49,7 +49,7 @@ func TestSetbackLook(t *testing.T) {
 		"it stays so while there is something to be done about it": join(minutes("a", 5, 64, -5, 0),
 			[]look{{-4, "a", 65 * m, false, 60 * m, true}, {-3.9, "a", 66 * m, false, 61 * m, true}}),
 	} {
-		var b Setback
+		var b ClockShift
 		for i, l := range looks {
 			var believed bool
 			b, believed = b.Look(noon, Clocks{Now: hours(l.wall), Boot: l.boot, At: l.at, Synced: l.synced})
@@ -64,7 +64,7 @@ func TestSetbackLook(t *testing.T) {
 // TestSetbackRemembers: what a runner before this one knew counts, also when the ledger does not
 // tell it any more.
 func TestSetbackRemembers(t *testing.T) {
-	known := Setback{Peak: noon.AddDate(1, 0, 0), Stayed: 59 * time.Minute, Boot: "a", At: time.Hour}
+	known := ClockShift{Peak: noon.AddDate(1, 0, 0), Stayed: 59 * time.Minute, Boot: "a", At: time.Hour}
 	b, believed := known.Look(noon, Clocks{Now: noon, Boot: "a", At: time.Hour + time.Minute})
 	if !believed || !b.Peak.Equal(known.Peak) {
 		t.Errorf("%+v, believed %v", b, believed)

@@ -7,19 +7,21 @@ import (
 	"time"
 )
 
-// Doc is all that a store keeps of one task, but for its lines in the ledger. What may follow what is decided by the rules (Rule) alone:
-// a store reads a Doc, has a rule make the next one, and puts that in its place together with the rule's lines.
+// Doc is all that a store keeps of one task, except its lines in the ledger. Only the rules (Rule)
+// decide how a Doc may change: a store reads a Doc, lets a rule make the next one, and stores that
+// together with the rule's lines.
 type Doc struct {
-	Task   Task
-	Due    time.Time // the next due instant; of an ended task the last one, of a removed one the one that it had
+	Task Task
+	// the next due instant; of an ended task the last one, of a removed task the one that was next
+	Due    time.Time
 	Phase  Phase     // Pending, Paused, Ended or Removed; Running follows from Open
-	Resume time.Time // of a paused task: when it goes on by itself; zero: when told
-	Gone   time.Time // of a removed task: when it was; zero where that is not known
+	Resume time.Time // of a paused task: when it resumes by itself; zero: only by a call
+	Gone   time.Time // of a removed task: when it was removed; zero: not known
 	Tally  Tally
-	Open   []Record // its open claims, in any order; no two have the same due instant
+	Open   []Record // its open claims, in any order; each has its own due instant
 }
 
-// Shown is the phase that users see: Running as long as a claim is open, but for a removed task.
+// Shown is the phase that users see: Running as long as a claim is open, except for a removed task.
 func (d Doc) Shown() Phase {
 	if d.Phase != Removed && len(d.Open) > 0 {
 		return Running
@@ -27,13 +29,14 @@ func (d Doc) Shown() Phase {
 	return d.Phase
 }
 
-// Waits reports whether the task has an occurrence to come, be it paused or not.
+// Waits reports whether the task has another occurrence. The task may be paused.
 func (d Doc) Waits() bool { return d.Phase == Pending || d.Phase == Paused }
 
-// Over reports whether nothing of the task is to come any more, nor runs.
+// Over reports whether the task has no further occurrence and no open claim.
 func (d Doc) Over() bool { return !d.Waits() && len(d.Open) == 0 }
 
-// OverSince is when a task that is over ended or was removed: where that is not known, when it was due.
+// OverSince is when a task that is over ended or was removed. If that is not known, it is when the
+// task was due.
 func (d Doc) OverSince() time.Time {
 	at := d.Gone
 	if d.Phase == Ended {
@@ -45,8 +48,8 @@ func (d Doc) OverSince() time.Time {
 	return at
 }
 
-// Lives reports whether the task keeps its key. One that has ended does while its last occurrence runs, and not while somebody runs it
-// by hand.
+// Lives reports whether the task keeps its key. A task that has ended keeps it while its last
+// occurrence runs, but not while somebody runs it by hand.
 func (d Doc) Lives() bool {
 	switch d.Phase {
 	case Pending, Paused:
@@ -57,7 +60,8 @@ func (d Doc) Lives() bool {
 	return false
 }
 
-// Wake is when a runner has to look at the task: when it is due or, paused, is to be resumed. Zero: never.
+// Wake is when a runner has to look at the task: when it is due or, if it is paused, when it
+// resumes. Zero means never.
 func (d Doc) Wake() time.Time {
 	switch d.Phase {
 	case Pending:
@@ -68,7 +72,7 @@ func (d Doc) Wake() time.Time {
 	return time.Time{}
 }
 
-// Slot is the task's place in the queue; Gone, without a due instant, when it has none.
+// Slot is the task's place in the queue. A task without a place has Gone set and no due instant.
 func (d Doc) Slot() Slot {
 	if d.Wake().IsZero() {
 		return Slot{ID: d.Task.ID, Gone: true}
@@ -76,7 +80,7 @@ func (d Doc) Slot() Slot {
 	return Slot{ID: d.Task.ID, Due: d.Due, Resume: d.Resume}
 }
 
-// Entry is the task as callers of a store see it. It shares nothing with the Doc that could be changed.
+// Entry is the task as callers of a store see it. It shares no memory with the Doc.
 func (d Doc) Entry() Entry {
 	e := Entry{Task: d.Task.Clone(), Due: d.Due, Phase: d.Shown(), Held: d.Phase == Paused, Resume: d.Resume, Tally: d.Tally}
 	for _, r := range d.Open {
@@ -86,15 +90,16 @@ func (d Doc) Entry() Entry {
 	return e
 }
 
-// Claim is the index in Open of the claim with a due instant; -1 when there is none.
+// Claim returns the index in Open of the claim with this due instant, or -1.
 func (d Doc) Claim(due time.Time) int {
 	return slices.IndexFunc(d.Open, func(r Record) bool { return r.Due.Equal(due) })
 }
 
-// next is the number of the task's next occurrence: after the last that ended and after those that are open.
+// next is the number of the task's next occurrence. It follows the last one that ended and all open
+// ones.
 func (d Doc) next() int { return d.Entry().Given() + 1 }
 
-// CompareClaims is the order of claims: the oldest first.
+// CompareClaims orders claims, the oldest first.
 func CompareClaims(a, b Record) int {
 	return cmp.Or(a.Claimed.Compare(b.Claimed), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
 }

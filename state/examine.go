@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// Examiner is a Store that is kept where a person can reach it, and mend or damage it.
+// Examiner is a Store in files, which a person can mend or damage.
 type Examiner interface {
 	Store
 
-	// Inspections are what there is to look at, in the order in which one may hide the next. They
-	// work on a store in any state.
+	// Inspections returns what to look at. A problem found by an earlier one may hide what a later
+	// one would find. They work on a store in any state.
 	Inspections() []Inspection
 
-	// PathOf is where a person finds a task that is pending, running or paused.
+	// PathOf is the file in which a person finds a task that is pending, running or paused.
 	PathOf(e Entry) string
 }
 
-// Inspection is one thing that an examination looks at.
+// Inspection is one part of an examination.
 type Inspection struct {
 	Name string
-	// Look tells what it has found, and changes nothing. What it has told may be mended before tell
-	// returns: it then sees the difference. It returns what there is to say when it has told
-	// nothing; empty for nothing.
+	// Look passes what it finds to tell, and changes nothing itself. tell may mend a finding before
+	// it returns, and Look then sees the change. If it finds nothing, it returns a sentence that
+	// says so, or an empty text.
 	Look func(ctx context.Context, tell func(Finding)) (fine string)
 }
 
@@ -34,11 +34,11 @@ type Level string
 // The levels.
 const (
 	Fine  Level = "ok"
-	Odd   Level = "warn" // worth knowing; all goes on without anybody doing anything
-	Wrong Level = "bad"  // something does not go on until somebody does something
+	Odd   Level = "warn" // worth knowing; everything goes on by itself
+	Wrong Level = "bad"  // something stands still until somebody acts
 )
 
-// Reason is what kind of thing is wrong, in one word. Which there are, who looks says.
+// Reason is what kind of thing is wrong, in one word. Each examiner defines its own.
 type Reason string
 
 // Finding is what an examination found about one thing.
@@ -46,27 +46,27 @@ type Finding struct {
 	Check   string
 	Level   Level
 	Reason  Reason // empty when it is Fine
-	Subject string // what it is about: a path, a task, a setting; empty for all that the check looks at
+	Subject string // a path, a task or a setting; empty: all that the check looks at
 	Text    string // what is wrong, for people
-	Hint    string // what to do, as a command to paste where there is one; empty when nothing is to be done
+	Hint    string // what to do, if possible a command to paste; empty: nothing is to be done
 
-	// Mend does what is safe, and says what it has done. What it cannot do without losing anything
-	// is an error. Nil: there is nothing that it could do.
+	// Mend repairs what can be repaired safely, and says what it has done. It returns an error
+	// instead of losing anything. It is nil if there is nothing that it could do.
 	Mend func(ctx context.Context) (done string, err error)
 
 	Done string // what Mend has done
 	Left error  // why it could not
 }
 
-// Open reports whether something is still to be done about it.
+// Open reports whether somebody still has to do something about the finding.
 func (f Finding) Open() bool { return f.Level == Wrong && f.Done == "" }
 
-// FindingsMost is how many findings of a check are told one by one. The rest is told as one, which
-// mends them all.
+// FindingsMost is how many findings of a check are told one by one. The others are told as one
+// finding, which mends them all.
 const FindingsMost = 20
 
-// Examine yields what the checks find, one check after the other. With mend, what can be mended is,
-// before the next finding is looked for.
+// Examine runs the checks in order and yields what they find. With mend, it repairs each finding,
+// if that can be done, before it looks for the next one.
 func Examine(ctx context.Context, checks []Inspection, mend bool, yield func(Finding)) {
 	for _, c := range checks {
 		told := 0
@@ -99,7 +99,7 @@ func Examine(ctx context.Context, checks []Inspection, mend bool, yield func(Fin
 	}
 }
 
-// together is many findings of a check as one.
+// together joins many findings of a check into one.
 func together(list []Finding) Finding {
 	all := Finding{Level: Odd, Reason: "more", Text: fmt.Sprintf("%d more like these", len(list)), Hint: "mend those first, and call doctor again"}
 	for _, f := range list {

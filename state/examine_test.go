@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestExamine: each check tells what it finds, one by one up to a bound and then as one, or what is fine; and what is
-// mended is before the check goes on.
+// TestExamine: each check tells what it finds, one by one up to a bound and then as one, or what is
+// fine; and what is mended is before the check goes on.
 func TestExamine(t *testing.T) {
 	broken := 30
 	mend := func(context.Context) (string, error) { broken--; return "mended", nil }
@@ -54,7 +54,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestMendTogether: of many findings that are told as one, those that nothing can be done about keep it open.
+// TestMendTogether: of many findings that are told as one, those that nothing can be done about
+// keep it open.
 func TestMendTogether(t *testing.T) {
 	why := errors.New("somebody is at it")
 	mends := func(err error) func(context.Context) (string, error) {

@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// alphabet is what IDs are written in: lower-case letters and digits without those that look alike (i l 1, o 0). Its
-// length is a prime, which is what lets one check symbol notice every single wrong symbol and every swap of two.
+// alphabet has the symbols of IDs: lower-case letters and digits without those that look alike (i l
+// 1, o 0). Their number is a prime. Therefore one check symbol detects every single wrong symbol
+// and every swap of two.
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
 
 const (
 	radix      = uint64(len(alphabet))
 	shortestID = 4  // three symbols and the check symbol: 29,791 tasks
 	longestID  = 12 // more tasks than anybody will make
-	checkSum   = 13 // what the weighted sum of an ID comes to; not 0, so that aaaa is no ID
+	checkSum   = 13 // the weighted sum of every ID; not 0, so that aaaa is not an ID
 )
 
-// ID is the ID of the n-th task of a store, counted from 0: n in base 31, scrambled so that neighbours look unlike, and a
-// check symbol. The first 29,791 IDs have four symbols, the next 923,521 five, and so on. No two numbers have the same.
+// ID is the ID of the n-th task of a store, counted from 0: n in base 31, scrambled so that
+// neighbours look different, and a check symbol. The first 29,791 IDs have four symbols, the next
+// 923,521 have five, and so on. No two numbers have the same ID.
 func ID(n uint64) string {
 	size := shortestID - 1
 	room := radix * radix * radix
@@ -45,7 +47,7 @@ func ID(n uint64) string {
 	return string(text)
 }
 
-// IDNumber undoes ID. It is false for what is no ID.
+// IDNumber is the inverse of ID. It is false if the text is not an ID.
 func IDNumber(id string) (uint64, bool) {
 	digits, ok := digitsOf(id)
 	if !ok {
@@ -67,7 +69,8 @@ func IDNumber(id string) (uint64, bool) {
 	return before + n, true
 }
 
-// IDKey is a number that no other ID has: larger than IDNumber's, and found out in a tenth of the time.
+// IDKey returns a number that no other ID has. It is larger than IDNumber's and takes a tenth of
+// the time.
 func IDKey(id string) (key uint64) {
 	for i := range len(id) - 1 { // the check symbol follows from the others
 		key = key<<5 | uint64(symbols[id[i]])
@@ -75,7 +78,8 @@ func IDKey(id string) (key uint64) {
 	return key
 }
 
-// CompareIDs compares IDs by when they were given out, the first comes first. What is no ID comes before all.
+// CompareIDs orders IDs by when they were given out, the first one first. Text that is not an ID
+// comes before all IDs.
 func CompareIDs(a, b string) int {
 	if a == b {
 		return 0
@@ -85,7 +89,8 @@ func CompareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(m, n), strings.Compare(a, b))
 }
 
-// WholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.
+// WholeID reports whether text is an ID with a correct check symbol, so that no symbol is wrong and
+// no two are swapped.
 func WholeID(text string) bool {
 	if len(text) < shortestID || len(text) > longestID {
 		return false
@@ -101,13 +106,13 @@ func WholeID(text string) bool {
 	return sum%radix == checkSum
 }
 
-// MatchID reports whether typed means the task with the ID id: it is the ID, or the beginning of it. What is whole by its
-// check symbol is never the beginning of another ID: the task that was meant is no more.
+// MatchID reports whether typed means the task with the ID id: it is the ID or the beginning of it.
+// A whole ID is never the beginning of another one; it then names a task that no longer exists.
 func MatchID(id, typed string) bool {
 	return id == typed || typed != "" && !WholeID(typed) && strings.HasPrefix(id, typed)
 }
 
-// digitsOf are an ID's symbols as numbers; false for what is no ID.
+// digitsOf returns an ID's symbols as numbers. It is false if the text has other symbols.
 func digitsOf(id string) ([]uint64, bool) {
 	if !WholeID(id) {
 		return nil, false
@@ -119,9 +124,9 @@ func digitsOf(id string) ([]uint64, bool) {
 	return digits, true
 }
 
-// weigh sums the symbols, each with a weight of its own that is not 0 modulo 31; the check symbol's is 1. One wrong
-// symbol changes the sum by weight × difference, two swapped ones by difference of weights × difference: neither is 0
-// modulo a prime.
+// weigh sums the symbols, each with a weight of its own that is not 0 modulo 31. The weight of the
+// check symbol is 1. One wrong symbol changes the sum by weight × difference, two swapped ones
+// change it by difference of weights × difference. Neither is 0 modulo a prime.
 func weigh(digits []uint64) (sum uint64) {
 	for i, d := range digits {
 		sum += uint64(len(digits)-i) * d
@@ -131,14 +136,15 @@ func weigh(digits []uint64) (sum uint64) {
 
 const scrambleRounds = 4
 
-// stir is added to a symbol to scramble it; since it depends on another symbol only, the step can be undone. It is
-// not linear, so that equal steps of the counter do not show as equal steps of a symbol.
+// stir is added to a symbol to scramble it. It depends on another symbol only, so the step can be
+// undone. It is not linear, so that equal steps of the counter do not look like equal steps of a
+// symbol.
 func stir(d uint64, step int) uint64 {
 	v := d + uint64(step)*5 + 3
 	return (v*v*7 + bits.RotateLeft64(v, 2)*3 + 11) % radix
 }
 
-// symbols is a symbol's place in the alphabet plus one; 0 for what is no symbol.
+// symbols maps a symbol to its place in the alphabet plus one, and other bytes to 0.
 var symbols = func() (t [256]uint8) {
 	for i := range len(alphabet) {
 		t[alphabet[i]] = uint8(i + 1)

@@ -55,7 +55,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestIDsStay: a number has the ID it always had, or a state folder that is older would give one out twice.
+// TestIDsStay: a number has the ID it always had, or a state folder that is older would give one
+// out twice.
 func TestIDsStay(t *testing.T) {
 	for n, want := range map[uint64]string{0: "cczu", 1: "b42p", 2: "kh57", 29_791: "4huu2"} {
 		if got := ID(n); got != want {

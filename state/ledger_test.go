@@ -24,7 +24,8 @@ func TestTallyCounts(t *testing.T) {
 	for _, l := range []Line{
 		{Number: 1, Count: 1, Due: at(0), Outcome: OK, At: *at(1), Ended: at(0)},
 		{Number: 5, Count: 1, Due: at(4), Outcome: Failed, At: *at(5)},
-		{Number: 2, Count: 3, Due: at(1), DueLast: at(3), Outcome: Missed, At: *at(6)}, // ends later, was due earlier
+		// ends later, was due earlier
+		{Number: 2, Count: 3, Due: at(1), DueLast: at(3), Outcome: Missed, At: *at(6)},
 	} {
 		got.Count(l)
 	}
@@ -40,7 +41,8 @@ func TestTallyCounts(t *testing.T) {
 	}
 }
 
-// TestTallyTells: a row of failures goes on until the next success, and the output that counts is that of the last success that has any.
+// TestTallyTells: a row of failures goes on until the next success, and the output that counts is
+// that of the last success that has any.
 func TestTallyTells(t *testing.T) {
 	var got Tally
 	for _, c := range []struct {

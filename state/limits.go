@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// Limits are what a store refuses to go beyond. A zero is no limit.
+// Limits are how much a store accepts. Zero means no limit.
 type Limits struct {
-	Tasks   int // tasks that wait, in the queue and paused, of everybody
-	Pending int // those of them that have one origin
-	PerHour int // tasks of one origin that are made within an hour, and changes that have it run anew
+	Tasks   int // all tasks that wait, in the queue or paused
+	Pending int // those of them with one origin
+	PerHour int // tasks of one origin made within an hour, and changes that make a task run again
 
-	File string // that sets them, for who reads of a refusal
+	File string // the file that sets them, for the reader of a refusal
 }
 
-// LineageMost is the highest limit there can be of what has one origin. It bounds what stores remember of it.
+// LineageMost is the highest limit for one origin that can be set. It bounds what stores have to
+// remember of an origin.
 const LineageMost = 1000
 
-// lineageHour is the span that Limits.PerHour is of.
+// lineageHour is the span of Limits.PerHour.
 const lineageHour = time.Hour
 
-// LimitError is the refusal of a change that would go beyond a limit. It is ErrLimit.
+// LimitError refuses a change that would go beyond a limit. It is ErrLimit.
 type LimitError struct {
 	Setting    string    // the key of config.toml that sets the limit
 	Have, Most int       // how many there are, and may be
-	Origin     string    // whose they are; empty: everybody's
+	Origin     string    // whose tasks they are; empty: everybody's
 	File       string    // that sets the limit
-	Again      time.Time // when there is room again without anybody's doing; zero: that cannot be told
+	Again      time.Time // when there is room again by itself; zero: not known
 }
 
-// ErrLimit is a change that would go beyond a limit; the error is a *LimitError.
+// ErrLimit is a change beyond a limit. The error is a *LimitError.
 var ErrLimit = errors.New("beyond a limit")
 
 // The keys of config.toml that set Limits.
@@ -53,7 +54,7 @@ func (e *LimitError) Error() string {
 
 func (e *LimitError) Unwrap() error { return ErrLimit }
 
-// CheckTasks refuses one more task beside those that wait.
+// CheckTasks refuses another task if have tasks that wait are the most.
 func (l Limits) CheckTasks(have int) error {
 	if l.Tasks > 0 && have >= l.Tasks {
 		return &LimitError{Setting: SettingTasks, Have: have, Most: l.Tasks, File: l.File}
@@ -61,7 +62,7 @@ func (l Limits) CheckTasks(have int) error {
 	return nil
 }
 
-// CheckPending refuses one more task of an origin beside those of it that wait.
+// CheckPending refuses another task of an origin if have tasks of it that wait are the most.
 func (l Limits) CheckPending(origin string, have int) error {
 	if l.Pending > 0 && have >= l.Pending {
 		return &LimitError{Setting: SettingPending, Have: have, Most: l.Pending, Origin: origin, File: l.File}
@@ -69,8 +70,8 @@ func (l Limits) CheckPending(origin string, have int) error {
 	return nil
 }
 
-// CheckHour refuses one more creation of an origin at now, which has made others at those instants. Recent says which of them still
-// count.
+// CheckHour refuses another task of an origin at now. made are the instants at which the origin
+// made others; Recent says which still count.
 func (l Limits) CheckHour(origin string, made []time.Time, now time.Time) error {
 	made = Recent(made, now)
 	if l.PerHour <= 0 || len(made) < l.PerHour {
@@ -79,8 +80,8 @@ func (l Limits) CheckHour(origin string, made []time.Time, now time.Time) error 
 	return &LimitError{Setting: SettingPerHour, Have: len(made), Most: l.PerHour, Origin: origin, File: l.File, Again: made[len(made)-l.PerHour].Add(lineageHour)}
 }
 
-// Recent are those of the instants that count for Limits.PerHour at now, in order: of the hour before, and not of a clock that was put
-// back by hours since.
+// Recent returns the instants that count for Limits.PerHour at now, in order: those of the hour
+// before. An instant in the future does not count, because the clock was put back by hours since.
 func Recent(made []time.Time, now time.Time) []time.Time {
 	list := slices.DeleteFunc(slices.Clone(made), func(t time.Time) bool {
 		return !t.After(now.Add(-lineageHour)) || t.After(now.Add(lineageHour))

@@ -9,29 +9,32 @@ import (
 	"time"
 )
 
-// Listing says which tasks there are at one moment, by name: in the order of lists (Compare), and none of them is read yet. Its functions may be
-// called by many at once.
+// Listing names the tasks that there are at one moment, in the order of lists (Compare). It has not
+// read them yet. Its functions may be called concurrently.
 type Listing struct {
 	Len int
-	// Wake is when a runner has to look at the i-th task: when it is due or, paused, to be resumed. The zero time is never: it is paused until it
-	// is resumed, runs for the last time, or is no more.
+	// Wake is when a runner has to look at the i-th task: when it is due or, if it is paused, when
+	// it resumes. Zero means never: the task is paused without an end, runs for the last time, or
+	// is over.
 	Wake func(i int) time.Time
-	// Read reads the i-th task, and returns what of it could not be read. One that has changed meanwhile is as it was or as it is, in its old place. It
-	// is ErrNotFound when it is of none of the phases any more, or cannot be read. Any other error ends the listing.
+	// Read reads the i-th task, and returns which parts of it could not be read. If the task has
+	// changed meanwhile, Read returns either state, in the old place. ErrNotFound: the task has
+	// left all of the phases or cannot be read. Any other error ends the listing.
 	Read func(i int, into *Entry) ([]Problem, error)
-	// Problems are what could not be read before.
+	// Problems are what could not be read so far.
 	Problems []Problem
 }
 
-// lotSize is how many tasks are read in one go, and readersMost how many lots at a time.
+// lotSize is how many tasks are read together, and readersMost is how many lots are read at a time.
 const (
 	lotSize     = 32
 	readersMost = 8
 )
 
-// Map reads the tasks of a listing on all processors, has each made into something there, and yields that in order until yield returns false, with
-// how many tasks come behind. It returns what could not be read of those up to there. It holds few tasks at a time, and calls yield from the caller's
-// goroutine. What of is given is another task when it is called again.
+// Map reads the tasks of a listing on all processors and calls of with each there. It yields the
+// results in order until yield returns false, with the number of tasks that follow. It returns what
+// could not be read up to there. It holds few tasks at a time, and calls yield in the caller's
+// goroutine. of must not keep its argument, which is used again.
 func Map[T any](ctx context.Context, l Listing, of func(*Entry) T, yield func(v T, behind int) bool) (problems []Problem, err error) {
 	type made struct {
 		v        T
@@ -101,8 +104,9 @@ func inOrder(problems []Problem) []Problem {
 	return problems
 }
 
-// Each yields the tasks of the phases (of all when none is given), as Tasks.List has them, until yield returns false. It returns what could not be
-// read of those up to there. It holds few tasks at a time, and no lock while yield is called.
+// Each yields the tasks of the phases (all phases if none is given) in the order of Tasks.List,
+// until yield returns false. It returns what could not be read up to there. It holds few tasks at a
+// time, and no lock while yield is called.
 func Each(ctx context.Context, st Tasks, yield func(Entry) bool, phases ...Phase) ([]Problem, error) {
 	l, err := st.List(ctx, phases...)
 	if err != nil {
@@ -125,8 +129,9 @@ func All(ctx context.Context, st Tasks, phases ...Phase) (list []Entry, problems
 	return list, problems, nil
 }
 
-// DueBy yields the tasks that a runner has to look at by t, those in the queue that are due and the paused ones that are to be resumed by then,
-// earliest first, until yield returns false. It reads no other.
+// DueBy yields the tasks that a runner has to look at by t: those in the queue that are due, and
+// paused ones that resume by then. The earliest come first, until yield returns false. It reads no
+// others.
 func DueBy(ctx context.Context, st Tasks, t time.Time, yield func(Entry) bool) ([]Problem, error) {
 	l, err := st.List(ctx, Pending, Running, Paused)
 	if err != nil {
@@ -148,8 +153,8 @@ func DueBy(ctx context.Context, st Tasks, t time.Time, yield func(Entry) bool) (
 	return each(ctx, l, yield)
 }
 
-// Next returns the earliest instant after the given one at which a runner has to look at a task; false when there is none that is known. It
-// reads names only.
+// Next returns the earliest instant after the given one at which a runner has to look at a task. It
+// is false if none is known. It reads names only.
 func Next(ctx context.Context, st Tasks, after time.Time) (next time.Time, ok bool, err error) {
 	l, err := st.List(ctx, Pending, Running, Paused)
 	for i := range l.Len {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestChannelForm: names stay readable, everything else is told apart by a hash that gives nothing away.
+// TestChannelForm: names stay readable, everything else is told apart by a hash that gives nothing
+// away.
 func TestChannelForm(t *testing.T) {
 	for channel, want := range map[string]string{
 		"desktop":                   "desktop",
@@ -45,7 +46,8 @@ func TestCheckCursor(t *testing.T) {
 	}
 }
 
-// TestMailOfLines: what makes an item or notices, what it is called, and by which channels it is told.
+// TestMailOfLines: what makes an item or notices, what it is called, and by which channels it is
+// told.
 func TestMailOfLines(t *testing.T) {
 	for _, c := range []struct {
 		line     Line

@@ -8,59 +8,61 @@ import (
 
 // Outputs are what runs write.
 type Outputs interface {
-	// Output is what a run writes, or has written, to its standard output and its standard error.
-	// Neither need be there.
+	// Output returns what a run writes, or has written, to its standard output and its standard
+	// error. Each may be missing.
 	Output(taskID string, number int) (stdout, stderr Stream)
 
-	// Scratch is a new file with the text in it, to be read from its beginning by a child. It has
-	// no name: it goes when nobody has it open any more.
+	// Scratch returns a new file with the text in it, which a child reads from its beginning. The
+	// file has no name and is gone when nobody has it open.
 	Scratch(text string) (*os.File, error)
 }
 
 // Stream is what a run writes to its standard output or its standard error.
 type Stream interface {
-	// Create makes it anew, empty: a file for a child to write to the end of. Nil: nothing of it is
-	// kept.
+	// Create makes the stream anew, empty, and returns a file to whose end a child writes. Nil: the
+	// output is not kept.
 	Create(ctx context.Context) (*os.File, error)
 
-	// Append adds text to what is kept. fs.ErrNotExist when nothing is.
+	// Append adds text to what is kept. fs.ErrNotExist: nothing is kept.
 	Append(ctx context.Context, text string) error
 
-	// Open opens what is kept, also while it grows. fs.ErrNotExist when nothing is, or is any more.
+	// Open opens what is kept, also while it grows. fs.ErrNotExist: nothing is kept, or it was
+	// dropped.
 	Open(ctx context.Context) (StreamReader, error)
 
-	// Bound keeps the room that it takes small while a child writes to it: all but the first head
-	// and the last tail bytes may be given up, and are read as zeros from then on. Its size stays,
-	// so that neither the writer nor a reader loses its place; Trim takes the zeros out when the
-	// writer has ended. from is what Bound returned the last time, 0 at first. Where this cannot be
-	// done it is whole until Trim; the error says so.
+	// Bound keeps the stream small on disk while a child writes to it. It may give up all but the
+	// first head and the last tail bytes, which then read as zeros. The stream's size does not
+	// change, so the writer and readers keep their places; Trim takes the zeros out after the
+	// writer has ended. from is what Bound returned the last time, or 0. On systems that cannot do
+	// this, Bound returns an error and the stream stays whole until Trim.
 	Bound(head, tail, from int64) (int64, error)
 
-	// Trim cuts what a run that has ended wrote to its first head and last tail bytes, with a line
-	// between them that says how much is missing, and says how much that was. What fits stays as it
-	// is, so that trimming again changes nothing. What cannot be trimmed is whole, and is left so:
-	// its size stands beside the error.
+	// Trim cuts what a run that has ended wrote to its first head and last tail bytes. A line
+	// between them says how much is missing, and so does Trim. Output that fits stays as it is, so
+	// trimming again changes nothing. If Trim fails, the output stays whole, and its size is
+	// returned with the error.
 	Trim(ctx context.Context, head, tail int64) (Output, error)
 
-	// Own notes that n bytes which were written by f are ouro-timer's own answers: a run that wrote
-	// nothing else has nothing to tell. Trim counts them, until Create makes the stream anew. f is
-	// how a process below the run has the stream: false, and nothing is noted, when f leads elsewhere.
+	// Own notes that n bytes written by f are ouro-timer's own answers: a run that wrote nothing
+	// else has nothing to tell. Trim counts them, until Create makes the stream anew. f is the
+	// stream as a process below the run has it. Own returns false and notes nothing if f leads
+	// elsewhere.
 	Own(ctx context.Context, f *os.File, n int64) (bool, error)
 
-	// Drop forgets what is kept. It is no error when nothing is.
+	// Drop deletes what is kept. It is not an error if there is nothing.
 	Drop(ctx context.Context) error
 
-	// Where says where a person finds all that is kept; empty when there is no such place.
+	// Where is where a person finds all that is kept. It is empty if there is no such place.
 	Where() string
 }
 
-// StreamReader reads what is kept of a stream. When it has come to the end, more may come. What is
-// trimmed while it is open is read whole or trimmed.
+// StreamReader reads what is kept of a stream. After it has reached the end, more may come. If the
+// stream is trimmed meanwhile, it reads either the whole or the trimmed one.
 type StreamReader interface {
 	io.Reader
 	io.ReaderAt
 	io.Closer
 
-	// Size is how much there is by now.
+	// Size is how many bytes there are now.
 	Size() (int64, error)
 }

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// Preview is a store as a dry run has it. What is asked is answered by st. Each change of a task, a run or an item is answered as st would
-// answer it at the moment of the call, and is not made. A draft that would be added takes its key for those after it, and what would be
-// added has no ID. What the folder itself holds (leases, outputs, upkeep) is st's: a dry run does not come there.
+// Preview is st for a dry run. Questions go to st. Each change of a task, a run or an item gets the
+// answer that st would give at the moment of the call, and is not made. A draft takes its key, so
+// that a later draft with the same key is refused. A task that would be added has no ID. Changes of
+// the folder itself (leases, outputs, upkeep) go to st: a dry run never makes them.
 func Preview(st Store) Store {
 	changes := st.Dry()
 	return &preview{asked: asked{st}, Verbs: Verbs{changes}, changes: changes}
 }
 
-// asked is the store, a step further away than the changes that take the place of its own.
+// asked embeds the store one level deeper, so that the changes of preview replace the store's own.
 type asked struct{ Store }
 
 type preview struct {
@@ -36,7 +37,15 @@ func (p *preview) Charge(ctx context.Context, origin string, now time.Time) erro
 	return p.changes.Charge(ctx, origin, now)
 }
 
+// Unwrap is the store that it is a preview of.
+func (p *preview) Unwrap() Store { return p.Store }
+
 func (p *preview) Dry() Changes { return p.changes }
+
+// Announce does not announce anybody.
+func (p *preview) Announce(context.Context, string, time.Time) (<-chan struct{}, func(), error) {
+	return nil, func() {}, nil
+}
 
 // Started notes nothing.
 func (p *preview) Started(context.Context, Record) error { return nil }
@@ -49,7 +58,7 @@ func (p *preview) Halt(ctx context.Context, r Record, why string) error {
 	return err
 }
 
-// Open leaves out what would have been told to end.
+// Open leaves out claims that the dry run would end.
 func (p *preview) Open(ctx context.Context) ([]Record, []Problem, error) {
 	open, problems, err := p.asked.Open(ctx)
 	return slices.DeleteFunc(open, func(r Record) bool {
@@ -57,7 +66,7 @@ func (p *preview) Open(ctx context.Context) ([]Record, []Problem, error) {
 	}), problems, err
 }
 
-// Take is Inbox of what Take would lease.
+// Take is Inbox of the items that Take would lease.
 func (p *preview) Take(ctx context.Context, q Query, now, _ time.Time) (items []Item, more int, problems []Problem, err error) {
 	q.Free, q.Now = true, now
 	return p.Inbox(ctx, q)
@@ -75,8 +84,8 @@ func (p *preview) Ack(ctx context.Context, ids []string) []error {
 	return errs
 }
 
-// Postpone finds the notice where it was.
+// Postpone changes nothing.
 func (p *preview) Postpone(context.Context, Notice) error { return nil }
 
-// Told finds the notice where it was.
+// Told changes nothing.
 func (p *preview) Told(context.Context, Notice, Line) error { return nil }

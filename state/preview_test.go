@@ -11,7 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/memory"
 )
 
-// TestPreview: a dry run is answered as the call in earnest would be, and leaves everything as it was.
+// TestPreview: a dry run is answered as the call in earnest would be, and leaves everything as it
+// was.
 func TestPreview(t *testing.T) {
 	ctx, now := t.Context(), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	st := memory.New()

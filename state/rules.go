@@ -5,14 +5,16 @@ import (
 	"time"
 )
 
-// Rule makes of how a task stands how it stands after a change, and the lines that the ledger gets for it. An error says why the change is
-// refused; nothing has then changed. A rule reads no clock, file or other task: what depends on other tasks, that no two have one key
-// and that there are not too many, is the store's to see to (Admit).
+// Rule takes how a task stands, and returns how it stands after a change with the lines that the
+// ledger gets for it. An error says why the change is refused; then nothing has changed. A rule
+// reads no clock, file or other task. Only the store checks what depends on other tasks: that no
+// two have one key, and that there are not too many (Admit).
 //
-// The rules are the only place that knows what may follow what. Every store applies them, and so do the simulation and the tests.
+// The rules are the only place that knows what may follow what. Every store, the simulation and the
+// tests apply them.
 type Rule func(Doc) (Doc, []Line, error)
 
-// Create is how a new task stands that was given its ID. state.Check says before whether it can be kept.
+// Create returns how a new task with an ID stands. state.Check says before whether it can be kept.
 func Create(t Task, due time.Time) (Doc, []Line) {
 	t = t.Clone().UTC()
 	t.Format, t.Revision = Format, 1
@@ -20,13 +22,15 @@ func Create(t Task, due time.Time) (Doc, []Line) {
 	return d, []Line{d.line(EventCreated, t.Created)}
 }
 
-// Update replaces what a task says, as Store.Update promises. With a line, the instants from the due one on that it stands for end first
-// as it says; ErrTaken when it is not about the task's due instant, or when that would be due again.
+// Update replaces what a task says, as Store.Update promises. With a line, the instants that it
+// stands for, from the due instant on, first end as it says. ErrTaken: the line is not about the
+// task's due instant, or that instant would be due again.
 func Update(t Task, due, now time.Time, passed *Line) Rule {
 	return update(t, due, now, passed, EventEdited)
 }
 
-// Rewind is Update to a due instant that may have ended, because the clock was put back: the instants from it on come again.
+// Rewind is Update to a due instant that may have ended. The clock was put back, and the instants
+// from it on come again.
 func Rewind(t Task, due, now time.Time) Rule { return update(t, due, now, nil, EventClock) }
 
 func update(t Task, due, now time.Time, passed *Line, event string) Rule {
@@ -80,7 +84,8 @@ func update(t Task, due, now time.Time, passed *Line, event string) Rule {
 	}
 }
 
-// Pause takes a task out of the queue, until resume or, when that is zero, until it is told to go on.
+// Pause takes a task out of the queue, until the instant resume or, if that is zero, until somebody
+// resumes it.
 func Pause(resume, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if !d.Waits() {
@@ -107,7 +112,7 @@ func Resume(now time.Time) Rule {
 			return d, nil, ErrEnded
 		}
 		if _, held := d.Task.Wait.Rest(); held || d.Phase != Paused {
-			return d, nil, ErrTaken // what a wait that is held has left, only GoOnWaiting knows to give back
+			return d, nil, ErrTaken // only GoOnWaiting can give back the rest of a held wait
 		}
 		if err := d.checkFree(d.Due, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
@@ -117,8 +122,8 @@ func Resume(now time.Time) Rule {
 	}
 }
 
-// HoldWait takes a wait of which so much is left out of the queue: nobody is told of it until GoOnWaiting. ErrTaken when it is not in the queue
-// at the due instant.
+// HoldWait takes a wait with this much left out of the queue. Nobody is told of it until
+// GoOnWaiting. ErrTaken: it is not in the queue at the due instant.
 func HoldWait(due time.Time, left time.Duration, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if !d.queued(due) || d.Task.Type() != TypeWait {
@@ -130,7 +135,8 @@ func HoldWait(due time.Time, left time.Duration, now time.Time) Rule {
 	}
 }
 
-// GoOnWaiting puts a wait that is held back into the queue, at another due instant. ErrTaken when it is not held.
+// GoOnWaiting puts a held wait back into the queue, at another due instant. ErrTaken: it is not
+// held.
 func GoOnWaiting(due, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if _, held := d.Task.Wait.Rest(); !held || d.Phase != Paused {
@@ -142,8 +148,9 @@ func GoOnWaiting(due, now time.Time) Rule {
 	}
 }
 
-// GoOn is Resume of a task whose due instant may have passed while it was paused: the instants from it on that the line stands for end as
-// it says, and the task moves to next, or to its end when next is zero, and then nothing goes on. ErrTaken when they have ended already.
+// GoOn is Resume of a task whose due instant may have passed while it was paused. The instants that
+// the line stands for, from the due instant on, end as it says. The task moves to next, or ends if
+// next is zero, and is then not resumed. ErrTaken: the instants have ended already.
 func GoOn(passed Line, next, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if d.Phase != Paused {
@@ -164,7 +171,7 @@ func GoOn(passed Line, next, now time.Time) Rule {
 	}
 }
 
-// Remove ends a task that is pending, paused or running. What runs goes on.
+// Remove ends a task that is pending, paused or running. Open runs go on.
 func Remove(now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if p := d.Shown(); p == Removed || p == Ended {
@@ -175,7 +182,7 @@ func Remove(now time.Time) Rule {
 	}
 }
 
-// Restore undoes Remove with the due instant given. A wait that was held is held again.
+// Restore undoes Remove, with the given due instant. A wait that was held is held again.
 func Restore(due, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if d.Phase != Removed {
@@ -218,9 +225,9 @@ func Move(due, to, now time.Time) Rule {
 	}
 }
 
-// Claim takes the occurrence that is due at due, and moves the task to next, or to its end when next is zero: it is the claim of that due
-// instant in Open. An instant that has ended already, or goes on, as it does when a person has put the task's file back, is not claimed, and
-// the task moves on all the same.
+// Claim opens a claim for the occurrence that is due at due, and moves the task to next, or to its
+// end if next is zero. An instant that has ended already, or is open, is not claimed, and the task
+// still moves on. This happens when a person puts the task's old file back.
 func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if err := CheckNext(due, next); err != nil {
@@ -236,7 +243,8 @@ func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 	}
 }
 
-// Fire opens a claim that is no occurrence of the schedule. Its due instant is now, or soon after where that is taken.
+// Fire opens a claim that is not an occurrence of the schedule. Its due instant is now, or soon
+// after if a claim with that instant is open.
 func Fire(by Ident, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if d.Phase == Removed {
@@ -272,7 +280,7 @@ func Release(r Record) Rule {
 	}
 }
 
-// Note keeps what is known of a claim's attempts, and who has it.
+// Note keeps what is known of a claim's attempts and who has the claim.
 func Note(r Record) Rule {
 	return changeClaim(r.Due, func(open *Record) {
 		*open = open.Noted(r)
@@ -285,12 +293,12 @@ func Started(r Record) Rule {
 	return changeClaim(r.Due, func(open *Record) { *open = open.Noted(r) })
 }
 
-// Halt asks whoever runs the claim to end it.
+// Halt asks the runner of the claim to end it.
 func Halt(r Record, why string) Rule {
 	return changeClaim(r.Due, func(open *Record) { open.Halt = why })
 }
 
-// End closes a claim with a line, whose task, number, due instant and type are the claim's.
+// End closes a claim with a line. The line's task, number, due instant and type are the claim's.
 func End(r Record, line Line) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		i := d.Claim(r.Due)
@@ -317,8 +325,9 @@ func End(r Record, line Line) Rule {
 	}
 }
 
-// Skip ends the occurrences from due on that the line stands for without starting anything, and moves the task to next, or to its end when
-// next is zero. A paused task stays paused. Where they have ended already, the task only moves on.
+// Skip ends the occurrences that the line stands for, from due on, without starting anything. The
+// task moves to next, or to its end if next is zero. A paused task stays paused. If the occurrences
+// have ended already, the task only moves on.
 func Skip(due, next time.Time, line Line) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if err := CheckNext(due, next); err != nil {
@@ -338,10 +347,11 @@ func Skip(due, next time.Time, line Line) Rule {
 // queued reports whether the task is in the queue and due at due.
 func (d Doc) queued(due time.Time) bool { return d.Phase == Pending && d.Due.Equal(due) }
 
-// line is the ledger's line about a change after which the task stands so.
+// line returns the ledger's line about a change, of the task as it stands afterwards.
 func (d Doc) line(event string, now time.Time) Line { return TaskLine(d.Entry(), event, now) }
 
-// pass ends the instants from the due one on that a line stands for, unless they have ended already.
+// pass ends the instants that a line stands for, from its due instant on, unless they have ended
+// already.
 func (d Doc) pass(line Line) (Doc, []Line) {
 	last := d.Due
 	if line.DueLast != nil {
@@ -356,7 +366,7 @@ func (d Doc) pass(line Line) (Doc, []Line) {
 	return d, []Line{line}
 }
 
-// step moves the task to its next due instant, or to its end when that is zero.
+// step moves the task to its next due instant, or to its end if next is zero.
 func (d Doc) step(next time.Time) Doc {
 	if next.IsZero() {
 		d.Phase, d.Resume = Ended, time.Time{}
@@ -373,10 +383,10 @@ func (d Doc) open(r Record) Doc {
 	return d
 }
 
-// without are the claims but for one.
+// without returns the claims except the i-th.
 func without(open []Record, i int) []Record { return slices.Delete(slices.Clone(open), i, i+1) }
 
-// changeClaim changes an open claim. ErrEnded when there is none with that due instant.
+// changeClaim changes the open claim with this due instant. ErrEnded: there is none.
 func changeClaim(due time.Time, change func(*Record)) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		i := d.Claim(due)
@@ -389,8 +399,8 @@ func changeClaim(due time.Time, change func(*Record)) Rule {
 	}
 }
 
-// checkFree refuses a due instant that cannot be kept, or that is not after the last one that ended and after those of the claims. A run by
-// hand takes nothing but its own instant.
+// checkFree refuses a due instant that cannot be kept, or that is not after the last one that ended
+// and after all claims. A run by hand takes only its own instant.
 func (d Doc) checkFree(due, last time.Time, open []Record) error {
 	if err := CheckDue(due); err != nil {
 		return err
@@ -404,14 +414,14 @@ func (d Doc) checkFree(due, last time.Time, open []Record) error {
 	return CheckFree(due, taken...)
 }
 
-// Noted is the claim with what Started and Note know of r.
+// Noted is the claim with what Started and Note take over from r.
 func (c Record) Noted(r Record) Record {
 	c.Child, c.Started, c.Starting, c.First = r.Child, UTC(r.Started), UTC(r.Starting), UTC(r.First)
 	c.Attempt, c.Retry = r.Attempt, UTC(r.Retry)
 	return c
 }
 
-// Clone returns a copy that shares nothing with the claim that could be changed.
+// Clone returns a copy that shares no memory with the claim.
 func (c Record) Clone() Record {
 	c.Task = c.Task.Clone()
 	return c
@@ -419,13 +429,15 @@ func (c Record) Clone() Record {
 
 // Census counts what Limits bound, for Admit.
 type Census interface {
-	Waiting() (int, error)                   // tasks that wait, of everybody
-	Pending(origin string) (int, error)      // and of one origin
-	Made(origin string) ([]time.Time, error) // when an origin made tasks within the last hour, and perhaps earlier
+	Waiting() (int, error)              // tasks that wait, of everybody
+	Pending(origin string) (int, error) // and of one origin
+	// when an origin made tasks within the last hour; may include earlier ones
+	Made(origin string) ([]time.Time, error)
 }
 
-// Admit refuses, with a *LimitError, a change after which there would be more than the limits let be: a task that is made (before is nil),
-// restored, or given another origin. A wait that is part of no run is never refused: it runs nothing.
+// Admit refuses, with a *LimitError, a change after which there would be more than the limits
+// allow: a task that is made (before is nil), restored, or given another origin. A wait that is not
+// part of a run is never refused, because it runs nothing.
 func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
 	made, restored := before == nil, before != nil && before.Phase == Removed && after.Waits()
 	adopted := before != nil && before.Task.Origin != after.Task.Origin && after.Waits()

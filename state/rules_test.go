@@ -10,7 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// The rules, as a table that reads like a timetable. A task is written as its phase, when it is due, and what is beside that:
+// The rules, as a table that reads like a timetable. A task is written as its phase, when it is
+// due, and what is beside that:
 //
 //	pending 9      in the queue, due at 9
 //	paused 9 >12   paused, and to be resumed at 12
@@ -19,7 +20,8 @@ import (
 //	+8#3           a claim of the instant 8 is open, and is number 3;  +8#3! one by hand
 //	=8/3           the last instant that ended was 8, and the last number was 3
 //
-// Hours are those of one day. What the ledger gets is written as the event, or the outcome with the instant and the number.
+// Hours are those of one day. What the ledger gets is written as the event, or the outcome with the
+// instant and the number.
 
 var day = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
@@ -349,7 +351,8 @@ func (c census) Waiting() (int, error)            { return c.waiting, nil }
 func (c census) Pending(string) (int, error)      { return c.pending, nil }
 func (c census) Made(string) ([]time.Time, error) { return c.made, nil }
 
-// TestForgo ends a task that waits for another where it was found to wait in vain, and nothing else.
+// TestForgo ends a task that waits for another where it was found to wait in vain, and nothing
+// else.
 func TestForgo(t *testing.T) {
 	line := state.Line{At: hour(9), Outcome: state.Skipped, Reason: "after_ended"}
 	waits := parse(t, "pending 8")

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// ParseSpan reads a span of time as config.toml has it: 30s, 1m30s, 12h, 7d or 2w. A day is 24 hours.
+// ParseSpan reads a span of time as config.toml has it: 30s, 1m30s, 12h, 7d or 2w. A day is 24
+// hours.
 func ParseSpan(text string) (time.Duration, error) {
 	bad := func() (time.Duration, error) {
-		return 0, fmt.Errorf("%q is no span of time; write it as 30s, 10m, 12h or 7d", text)
+		return 0, fmt.Errorf("%q is not a span of time; write it as 30s, 10m, 12h or 7d", text)
 	}
 	rest, total := strings.TrimSpace(text), time.Duration(0)
 	if rest == "" {

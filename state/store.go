@@ -6,14 +6,14 @@ import (
 )
 
 // Store keeps tasks, claims and the ledger for every process of one user. All methods may be called
-// from any goroutine and any process at once; each is atomic: it happens whole or not at all, also
-// when its process is killed or the machine loses power. A method that has returned nil has made
-// its effect durable. Reading methods change nothing.
+// from any goroutine and any process at once. Each is atomic: it happens whole or not at all, also
+// if its process is killed or the machine loses power. A method that has returned nil has made its
+// effect durable. Reading methods change nothing.
 //
 // A task or other piece of state that cannot be read is left out of lists and reported as a
-// Problem: no other task suffers.
+// Problem. No other task suffers.
 //
-// Who needs a part of it takes that part.
+// A function that needs only a part of a Store takes that part.
 type Store interface {
 	Tasks
 	Changes
@@ -52,16 +52,21 @@ var (
 	ErrKept     = errors.New("a task with this key exists")
 	ErrConflict = errors.New("changed in the meantime")
 	ErrLed      = errors.New("another runner holds the lock")
-	ErrBusy     = errors.New("the state is busy")          // the state lock could not be had in time
-	ErrUnusable = errors.New("the state cannot be used")   // wrong owner, permissions, no room, read-only
+	// the state lock could not be taken in time
+	ErrBusy = errors.New("the state is busy")
+	// wrong owner, permissions, no room, read-only
+	ErrUnusable = errors.New("the state cannot be used")
 	ErrNewer    = errors.New("written by a newer version") // and left untouched
-	ErrInvalid  = errors.New("cannot be kept")             // not UTF-8, too large, an instant out of range
+	// not UTF-8, too large, an instant out of range
+	ErrInvalid = errors.New("cannot be kept")
 )
 
-// What a Problem may be although nothing is missing.
+// A Problem with one of these errors means that nothing is missing.
 var (
-	// ErrTorn is a last line of the ledger of which only a part was written: it was never confirmed.
+	// ErrTorn is a last line of the ledger that was only partly written. Nobody was told that it
+	// was kept.
 	ErrTorn = errors.New("its last line was cut short")
-	// ErrCopy is what a crash or a copy by hand can leave: the newer state of the task counts.
+	// ErrCopy is an older state of a task beside a newer one, as a crash or a copy by hand can
+	// leave it. The newer one counts.
 	ErrCopy = errors.New("is an older copy of a task that has another file")
 )

@@ -2,14 +2,15 @@ package state
 
 import "time"
 
-// Sums are what lines of the ledger add up to. They are kept of those that were dropped (Gone), so that what is counted from the
-// ledger never goes down.
+// Sums are totals over lines of the ledger. Those of dropped lines are kept (Gone), so that what is
+// counted from the ledger never goes down.
 type Sums struct {
-	Occurrences Outcomes   `toml:"occurrences"` // instants of schedules, by how they ended
+	Occurrences Outcomes   `toml:"occurrences"` // instants of schedules, by outcome
 	Manual      Outcomes   `toml:"manual"`      // runs by hand
 	Deliveries  Deliveries `toml:"deliveries"`
-	Late        Lateness   `toml:"late"` // of the occurrences that were started: start minus due
-	Took        Spans      `toml:"took"` // of the commands that have ended, by hand as well: from the first start to the end, attempts and pauses included
+	Late        Lateness   `toml:"late"` // start minus due, of the occurrences that were started
+	// from the first start to the end of commands, attempts and pauses included; manual runs, too
+	Took Spans `toml:"took"`
 }
 
 // Outcomes count by outcome.
@@ -23,27 +24,27 @@ type Outcomes struct {
 	Cancelled   int64 `toml:"cancelled"`
 }
 
-// Deliveries count notices that have ended, and the attempts that were made of them.
+// Deliveries count the notices that have ended, and the attempts at them.
 type Deliveries struct {
 	Delivered int64 `toml:"delivered"`
 	Failed    int64 `toml:"failed"`
 	Attempts  int64 `toml:"attempts"`
 }
 
-// LateBounds and TookBounds are the upper bounds of the counts of Lateness and Spans, in seconds; the last count has no bound. They
-// are for ever: sums that were kept go by them.
+// LateBounds and TookBounds are the upper bounds of the counts of Lateness and Spans, in seconds.
+// The last count has no bound. They can never change, because stored sums use them.
 var (
 	LateBounds = [...]float64{0.005, 0.05, 0.5, 5, 60, 600, 3600, 6 * 3600, 24 * 3600}
 	TookBounds = [...]float64{0.1, 1, 5, 30, 60, 300, 900, 3600, 6 * 3600, 24 * 3600}
 )
 
-// Lateness counts seconds by LateBounds: each under the first bound that it does not exceed.
+// Lateness counts seconds by LateBounds, each in the first count whose bound it does not exceed.
 type Lateness struct {
 	Counts [len(LateBounds) + 1]int64 `toml:"counts"`
 	Sum    float64                    `toml:"sum"`
 }
 
-// Spans counts seconds by TookBounds, as Lateness does.
+// Spans counts seconds by TookBounds in the same way.
 type Spans struct {
 	Counts [len(TookBounds) + 1]int64 `toml:"counts"`
 	Sum    float64                    `toml:"sum"`
@@ -93,7 +94,7 @@ func (s *Sums) Add(o Sums) {
 	s.Took.Sum += o.Took.Sum
 }
 
-// add counts seconds. A clock that was set meanwhile makes no negative ones.
+// add counts seconds. Negative ones, from a clock that was set meanwhile, count as none.
 func add(bounds []float64, counts []int64, sum *float64, seconds float64) {
 	seconds = max(seconds, 0)
 	i := 0
@@ -104,7 +105,7 @@ func add(bounds []float64, counts []int64, sum *float64, seconds float64) {
 	*sum += seconds
 }
 
-// of is the count of an outcome; nil for a word that is none.
+// of returns the count of an outcome, or nil for another word.
 func (o *Outcomes) of(what Outcome) *int64 {
 	switch what {
 	case OK:
@@ -137,7 +138,7 @@ func (o *Outcomes) addAll(of Outcomes) {
 	}
 }
 
-// Each yields every outcome that there is, in one order, with its count.
+// Each yields every outcome with its count, always in the same order.
 func (o Outcomes) Each(yield func(Outcome, int64) bool) {
 	for _, what := range []Outcome{OK, Failed, TimedOut, Interrupted, Missed, Skipped, Cancelled} {
 		if !yield(what, *o.of(what)) {
@@ -146,12 +147,13 @@ func (o Outcomes) Each(yield func(Outcome, int64) bool) {
 	}
 }
 
-// Gone is what Prune has dropped of the ledger, all in all: its beginning.
+// Gone counts what Prune has dropped from the ledger's beginning, all in all.
 type Gone struct {
 	Lines int       `toml:"lines"`
-	Until time.Time `toml:"until"` // when the latest of them was written
-	// Sums are what the lines add up to, but for those that were dropped by a version that did not count so.
+	Until time.Time `toml:"until"` // when the latest dropped line was written
+	// Sums are the totals over the dropped lines, except those dropped by a version that did not
+	// count them.
 	Sums Sums `toml:"sums"`
-	// To is where in the ledger the line after them begins; the zero value is its beginning.
+	// To is where the first line that is left begins. The zero value is the ledger's beginning.
 	To Place `toml:"-"`
 }

@@ -1,8 +1,10 @@
-// Package state is what is remembered: tasks, the claims on their occurrences, and the ledger of how each ended.
+// Package state defines what is remembered: tasks, the claims on their occurrences, and the ledger
+// of how each ended.
 //
-// It holds plain data, the promise a Store makes, and the rules that are the same for every store: what an ID is, what can
-// be kept, what a line of the ledger says and counts for. It never reads a clock, a file or the environment. Package
-// state/files keeps the promise in a folder, state/memory without a disk.
+// It holds plain data, the promise of a Store, and the rules that all stores share: what an ID is,
+// what can be kept, what a line of the ledger says and counts for. It never reads a clock, a file
+// or the environment. Package state/files keeps the promise in a folder, state/memory without a
+// disk.
 package state
 
 import (
@@ -14,99 +16,125 @@ import (
 	"time"
 )
 
-// Format is the version of the task format this program writes. A task with a higher one is refused, untouched.
+// Format is the version of the task format that this program writes. A task with a higher version
+// is refused and not touched.
 const Format = 1
 
-// Task is what was scheduled, as the user said it. Nothing in it changes from occurrence to occurrence: when it is next
-// due is kept beside it (Entry.Due), what became of it in its Tally and in the ledger.
+// Task is what the user scheduled, as they said it. An occurrence does not change it: Entry.Due has
+// when it is next due, and the Tally and the ledger have what came of it.
 type Task struct {
-	Format   int       `toml:"format"`
-	ID       string    `toml:"id"`
-	Revision int64     `toml:"revision"` // goes up by one with every change; the compare-and-swap is on it
-	Created  time.Time `toml:"created"`  // UTC
+	Format int    `toml:"format"`
+	ID     string `toml:"id"`
+	// grows by one with every change; writers compare and swap it
+	Revision int64     `toml:"revision"`
+	Created  time.Time `toml:"created"` // UTC
 
-	// Key is the caller's own name for the task, or empty. No two tasks that live (pending, paused or running) have the same. One
-	// that has ended does not live, also while it is run by hand.
+	// Key is the caller's own name for the task, or empty. No two tasks that live (pending, paused
+	// or running) have the same key. A task that has ended does not live, even while it is run by
+	// hand.
 	Key string `toml:"key,omitempty"`
 
-	// Origin is the ID of the task from whose run this one was made, or of that one's own origin: all that came of one task has
-	// one origin. It is empty for what somebody made who is no run of a task.
+	// Origin is the ID of the task whose run made this one, or that task's own origin: all
+	// descendants of one task have one origin. It is empty if no run made the task.
 	Origin string `toml:"origin,omitempty"`
 
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
-	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
+	// a message's text, or the payload that a command gets as OURO_TASK
+	Text string `toml:"task,omitempty"`
 
-	// Tags are words of the caller's own, each once and in order, by which tasks are listed and picked.
+	// Tags are words of the caller's own, each once and in order, to list and pick tasks by.
 	Tags []string `toml:"tags,omitempty"`
+
+	// On are the nodes of a fleet, or their labels, on which the task may run. Empty means all.
+	On []string `toml:"on,omitempty"`
 
 	When     Timing   `toml:"when"`
 	Run      Job      `toml:"run,omitempty"`
 	Reminder Reminder `toml:"reminder,omitempty"`
 	Policy   Policy   `toml:"policy,omitempty"`
 
-	// Terminal is the terminal device a message is also written to: the one it was set from, or empty.
+	// Terminal is the terminal device that a message is also written to: the one it was set from,
+	// or empty.
 	Terminal string `toml:"terminal,omitempty"`
 
 	Wait Wait `toml:"wait,omitempty"` // of a task of type wait
 }
 
-// Wait is what a task of type wait remembers of the call that waits. The task is for one instant, also where the call was about a
-// recurrence, and its due instant is what counts.
+// Wait is what a task of type wait remembers of the call that waits. The task is for one instant,
+// also if the call names a recurrence, and its due instant counts.
 type Wait struct {
-	Name string `toml:"name,omitempty"` // what is waited for, in words for people; empty: nobody said
+	Name string `toml:"name,omitempty"` // what the user waits for, in their words; may be empty
 	Text string `toml:"text,omitempty"` // the time as it was given
-	Kind string `toml:"kind,omitempty"` // what that was: once, interval, cron or rrule
-	// Elapsed says that who waits goes by real time, whatever is done to the clock meanwhile.
+	// the kind of the call's time: once, interval, cron or rrule
+	Kind string `toml:"kind,omitempty"`
+	// Elapsed says that the caller waits for an amount of real time, whatever is done to the clock
+	// meanwhile.
 	Elapsed bool `toml:"elapsed,omitempty"`
-	// Left is how much of a wait that is held was left when that began, as Go writes durations; empty: it is not held. Its due instant says nothing then.
-	Left  string   `toml:"left,omitempty"`
-	Again []string `toml:"again,omitempty"` // the words, after the program's name, that wait for the recurrence's next time
+	// Left is how much of a held wait was left when the hold began, as Go writes durations. It is
+	// empty if the wait is not held. The due instant has no meaning during a hold.
+	Left string `toml:"left,omitempty"`
+	// the arguments that wait for the recurrence's next time
+	Again []string `toml:"again,omitempty"`
 }
 
-// Timing is a task's schedule in the words it was given, with all that is needed to read them again the same way.
+// Timing is a task's schedule in the words of the user, with all that is needed to read them again
+// the same way.
 type Timing struct {
 	Text string `toml:"text" json:"text"`
-	Form string `toml:"form,omitempty" json:"form,omitempty"` // the flag that forced the reading (when.Form), empty for none
-	Kind string `toml:"kind" json:"kind"`                     // once, interval, cron or rrule
-	Zone string `toml:"tz" json:"tz"`                         // IANA name, pinned when the task was made
-	// Wall is the wall-clock reading of a one-shot's due instant in Zone ("2026-11-23T09:00:00"), kept so that due can be
-	// recomputed when the zone's rules change. It is empty for elapsed durations and explicit offsets, which do not move.
-	Wall  string    `toml:"wall,omitempty" json:"wall,omitempty"`
-	Start time.Time `toml:"start" json:"start"`                     // anchor of a recurrence; the creation when none was given
-	Given bool      `toml:"given,omitempty" json:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
-	End   time.Time `toml:"end,omitempty" json:"end,omitzero"`      // last instant a recurrence may have; zero: none
-	Count int       `toml:"count,omitzero" json:"count,omitempty"`  // bound on scheduled instants; 0: none
+	// the flag that forced the reading (when.Form), or empty
+	Form string `toml:"form,omitempty" json:"form,omitempty"`
+	Kind string `toml:"kind" json:"kind"` // once, interval, cron or rrule
+	Zone string `toml:"tz" json:"tz"`     // IANA name, pinned when the task was made
+	// Wall is the wall-clock reading of a one-shot's due instant in Zone ("2026-11-23T09:00:00").
+	// With it, due can be computed again when the zone's rules change. It is empty for elapsed
+	// durations and explicit offsets, which do not move.
+	Wall string `toml:"wall,omitempty" json:"wall,omitempty"`
+	// anchor of a recurrence; default: when the task was made
+	Start time.Time `toml:"start" json:"start"`
+	// the user gave Start: it may be an occurrence
+	Given bool `toml:"given,omitempty" json:"given,omitempty"`
+	// last possible instant of a recurrence; zero: no end
+	End time.Time `toml:"end,omitempty" json:"end,omitzero"`
+	// most instants of the schedule; 0: no bound
+	Count int `toml:"count,omitzero" json:"count,omitempty"`
 
-	// Except are the days that are left out of a recurrence, as they were given: days in words, or "file:" and the absolute path of a
-	// file that has a day a line. ExceptDays are the lines of those files as they were when they were last read.
+	// Except are the days that a recurrence leaves out, as they were given: days in words, or
+	// "file:" and the absolute path of a file with a day a line. ExceptDays are the lines of those
+	// files when they were last read.
 	Except     []string `toml:"except,omitempty" json:"except,omitempty"`
 	ExceptDays []string `toml:"except_days,omitempty" json:"except_days,omitempty"`
 
-	// After are the ends of runs of other tasks that a one-shot waits for, all of them: by the ID of each, which end (AfterOK, …). Of a recurring one
-	// the first run counts that ends after Start. Until they have come the task is due at Unscheduled.
+	// After are the ends of runs that a one-shot waits for, all of them: the ID of each task and
+	// which end (AfterOK, …). Of a recurring task the first run counts that ends after Start. Until
+	// all have come, the task is due at Unscheduled.
 	After map[string]string `toml:"after,omitempty" json:"after,omitempty"`
 
-	// Boot is the boot of the machine in which a task of each boot (KindBoot) was given its time: it does not come in that one.
+	// Boot is the boot of the machine in which a task of each boot (KindBoot) got its time. It does
+	// not come in that boot.
 	Boot string `toml:"boot,omitempty" json:"boot,omitempty"`
 
-	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
-	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
+	// Jitter is how late the task may be on purpose. Delay is the part of it that this task got
+	// when it was made: every instant of its schedule comes later by Delay. Both are durations as
+	// Go writes them; empty means none.
 	Jitter string `toml:"jitter,omitempty" json:"jitter,omitempty"`
 	Delay  string `toml:"jitter_delay,omitempty" json:"jitter_delay,omitempty"`
 }
 
-// Complete reports whether there is enough to make a schedule of.
+// Complete reports whether there is enough to make a schedule.
 func (t Timing) Complete() bool { return t.Text != "" && t.Kind != "" }
 
 // WallForm is how Timing.Wall writes a reading.
 const WallForm = "2006-01-02T15:04:05.999999999"
 
-// Reminder is what an agent process is told of, beside the task's description, which is the long text, and its due instant.
+// Reminder is what an agent process is told, beside the task's description, which is the long text,
+// and its due instant.
 type Reminder struct {
-	Title    string `toml:"title,omitempty"`
-	Project  string `toml:"project_id,omitempty"`
-	Priority string `toml:"priority,omitempty"` // PriorityLow, PriorityMedium, PriorityHigh; empty: medium
-	Request  bool   `toml:"request,omitempty"`  // it is told by a request, which has an id, and not by a notification
+	Title   string `toml:"title,omitempty"`
+	Project string `toml:"project_id,omitempty"`
+	// PriorityLow, PriorityMedium, PriorityHigh; empty: medium
+	Priority string `toml:"priority,omitempty"`
+	// the agent gets a request, which has an id, instead of a notification
+	Request bool `toml:"request,omitempty"`
 }
 
 // What Reminder.Priority says.
@@ -116,43 +144,64 @@ const (
 	PriorityHigh   = "high"
 )
 
-// Job is the command of a task, or its agent, and the surroundings it runs in. A task with neither is a message.
+// Job is the command of a task, or its agent, and the surroundings it runs in. A task with neither
+// is a message.
 type Job struct {
-	Argv   []string `toml:"command,omitempty"` // executed directly, without a shell
-	Agent  []string `toml:"agent,omitempty"`   // the program of the agent process that is told
-	Shell  string   `toml:"shell,omitempty"`   // text given to the shell with -c
-	Script string   `toml:"script,omitempty"`  // a script's whole text, given to the shell on standard input
-	Prog   string   `toml:"program,omitempty"` // the shell for Shell and Script
+	Argv  []string `toml:"command,omitempty"` // executed directly, without a shell
+	Agent []string `toml:"agent,omitempty"`   // the program of the agent process that is told
+	Shell string   `toml:"shell,omitempty"`   // text given to the shell with -c
+	// a whole script, which the shell reads from standard input
+	Script string `toml:"script,omitempty"`
+	Prog   string `toml:"program,omitempty"` // the shell for Shell and Script
 
-	Dir   string            `toml:"dir,omitempty"` // absolute
-	Umask int               `toml:"umask"`
-	Env   map[string]string `toml:"env,omitempty"` // exactly what the command sees, but for the OURO_ variables
+	Dir   string `toml:"dir,omitempty"` // absolute
+	Umask int    `toml:"umask"`
+	// the command's environment, except for the OURO_ variables
+	Env map[string]string `toml:"env,omitempty"`
 }
 
-// Policy is what becomes of occurrences that do not go by the plan. The zero value is the default. Durations are written as
-// Go writes them, and empty for none.
+// Policy says what to do with occurrences that do not go as planned. The zero value is the default.
+// Durations are as Go writes them; empty means none.
 type Policy struct {
-	Catchup string `toml:"catchup,omitempty"` // of the instants missed while nobody could run them: CatchupOnce, CatchupAll, CatchupSkip
-	Window  string `toml:"window,omitempty"`  // what is later than this is missed; no bound when empty, never for messages
-	Overlap string `toml:"overlap,omitempty"` // when an instant comes while a run goes on: OverlapSkip, -Queue, -Allow, -Replace
+	// instants that were missed while nobody could run them: CatchupOnce, CatchupAll, CatchupSkip
+	Catchup string `toml:"catchup,omitempty"`
+	// a later occurrence is missed; empty: no bound; never for messages
+	Window string `toml:"window,omitempty"`
+	// an instant that comes during a run: OverlapSkip, -Queue, -Allow, -Replace
+	Overlap string `toml:"overlap,omitempty"`
 
-	If      string `toml:"if,omitempty"`            // shell text asked before each run: when it does not end with 0, the occurrence is skipped
-	Timeout string `toml:"timeout,omitempty"`       // of a run
-	Retries int    `toml:"retries,omitzero"`        // further attempts after one that failed or timed out
-	Backoff string `toml:"backoff,omitempty"`       // before the first of them, and Factor times as long before each further one; BackoffLeast when empty
-	Factor  int    `toml:"backoff_factor,omitzero"` // by which the pause grows from attempt to attempt; 2 when it is 0, 1 keeps it
-	Rerun   bool   `toml:"rerun_interrupted,omitempty"`
+	// shell text to run before each run: unless it ends with 0, the occurrence is skipped
+	If      string `toml:"if,omitempty"`
+	Timeout string `toml:"timeout,omitempty"` // of a run
+	// further attempts after one that failed or timed out
+	Retries int `toml:"retries,omitzero"`
+	// pause before the first of them; each further pause is Factor times as long; empty:
+	// BackoffLeast
+	Backoff string `toml:"backoff,omitempty"`
+	// by which the pause grows with each attempt; 0: 2; 1 keeps it the same
+	Factor int  `toml:"backoff_factor,omitzero"`
+	Rerun  bool `toml:"rerun_interrupted,omitempty"`
 
-	Notify   []string `toml:"notify,omitempty"`    // channels to tell by: NAME, NAME:RECIPIENT or a URL; none: those of the configuration
-	NotifyOn string   `toml:"notify_on,omitempty"` // NotifyAlways, …; empty: always for a message, output for a command
-	Prefix   string   `toml:"prefix,omitempty"`    // before the subject of what is told; empty: that of the configuration
-	NoPrefix bool     `toml:"no_prefix,omitempty"` // nothing stands there, whatever the configuration says
+	Nice int `toml:"nice,omitzero"` // is added to the runner's niceness
+	// the priority at the disks, as proc.ParseIOPriority reads it; empty: the runner's
+	IONice string `toml:"ionice,omitempty"`
+	Memory int64  `toml:"memory,omitzero"` // the most bytes of a run; 0: no limit
+	CPU    int    `toml:"cpu,omitzero"`    // the most percent of one processor; 0: no limit
 
-	UntilOK     bool   `toml:"until_ok,omitempty"`     // the task ends with its first ok
-	UntilOutput string `toml:"until_output,omitempty"` // regular expression: the task ends when a run's standard output has it
+	// channels to tell: NAME, NAME:RECIPIENT or a URL; none: those of the configuration
+	Notify []string `toml:"notify,omitempty"`
+	// NotifyAlways, …; empty: always for a message, output for a command
+	NotifyOn string `toml:"notify_on,omitempty"`
+	// before the subject of what is told; empty: that of the configuration
+	Prefix   string `toml:"prefix,omitempty"`
+	NoPrefix bool   `toml:"no_prefix,omitempty"` // no prefix, whatever the configuration says
+
+	UntilOK bool `toml:"until_ok,omitempty"` // the task ends with its first ok
+	// regular expression: the task ends when it matches a run's standard output
+	UntilOutput string `toml:"until_output,omitempty"`
 }
 
-// What Policy.Catchup and Policy.Overlap say. The empty word is the first of each.
+// The values of Policy.Catchup and Policy.Overlap. The empty word is the first of each.
 const (
 	CatchupOnce = "once" // run once for the latest
 	CatchupAll  = "all"  // run each, one after the other
@@ -169,7 +218,7 @@ const (
 	TypeCommand = "command"
 	TypeMessage = "message"
 	TypeAgent   = "agent"
-	TypeWait    = "wait" // told by who waits for it; as a message when nobody does
+	TypeWait    = "wait" // the process that waits is told; without one, told like a message
 )
 
 // Type says what happens at an occurrence: TypeCommand, TypeMessage, TypeAgent or TypeWait.
@@ -186,21 +235,21 @@ func (t *Task) Type() string {
 	return TypeMessage
 }
 
-// Rest is how much of a wait is left that is held; false: it is not.
+// Rest is how much of a held wait is left. It is false if the wait is not held.
 func (w Wait) Rest() (time.Duration, bool) {
 	left, _ := time.ParseDuration(w.Left) // what cannot be read is over
 	return max(left, 0), w.Left != ""
 }
 
-// Told reports whether an occurrence of the task is told to somebody, and runs nothing.
+// Told reports whether an occurrence of the task tells somebody and runs nothing.
 func (t *Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWait }
 
-// Lineage is the origin that what comes of the task's runs has.
-func (t Task) Lineage() string { return cmp.Or(t.Origin, t.ID) }
+// ChildOrigin is the origin of the tasks that this task's runs make.
+func (t Task) ChildOrigin() string { return cmp.Or(t.Origin, t.ID) }
 
-// Message is what is told of an occurrence of a task that is told.
+// Message is the text that an occurrence tells.
 func (t Task) Message() string {
-	if t.Text == "" && t.Type() == TypeWait { // there was nothing to do but to wait
+	if t.Text == "" && t.Type() == TypeWait { // there was nothing to do but wait
 		return t.Description + " is over"
 	}
 	return t.Text
@@ -209,8 +258,9 @@ func (t Task) Message() string {
 // Recurring reports whether the task can have more than one occurrence.
 func (t *Task) Recurring() bool { return t.When.Kind != "once" }
 
-// Summary says in a few words what the task does: its title or description, else its text or its command, cut where it is long. It
-// is what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
+// Summary says in a few words what the task does: its title or description, else its text or its
+// command, cut if it is long. Lists and the ledger call the task this. It may contain any
+// character, so a terminal must not get it as it is.
 func (t Task) Summary() string {
 	text := t.Description
 	switch {
@@ -231,12 +281,12 @@ func (t Task) Summary() string {
 	return brief(text)
 }
 
-// Clone returns a copy that shares nothing with the task that could be changed.
+// Clone returns a copy that shares no memory with the task.
 func (t Task) Clone() Task {
 	t.Run.Argv, t.Run.Agent, t.Run.Env = slices.Clone(t.Run.Argv), slices.Clone(t.Run.Agent), maps.Clone(t.Run.Env)
 	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
 	t.When.After = maps.Clone(t.When.After)
-	t.Tags = slices.Clone(t.Tags)
+	t.Tags, t.On = slices.Clone(t.Tags), slices.Clone(t.On)
 	t.When.Except, t.When.ExceptDays = slices.Clone(t.When.Except), slices.Clone(t.When.ExceptDays)
 	return t
 }
@@ -247,8 +297,8 @@ func (t Task) UTC() Task {
 	return t
 }
 
-// UTC is an instant as stores keep it: in UTC, where it is the same on every machine, and without the reading of a
-// monotonic clock. The zero instant stays the zero value.
+// UTC is an instant as stores keep it: in UTC, which is the same on every machine, and without a
+// monotonic clock reading. The zero instant stays the zero value.
 func UTC(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -256,7 +306,7 @@ func UTC(t time.Time) time.Time {
 	return t.Round(0).UTC()
 }
 
-// ShellLine writes words as a line that can be pasted into sh and is read back as the same words.
+// ShellLine writes words as a line that sh reads back as the same words.
 func ShellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -278,17 +328,19 @@ func shellQuote(word string) string {
 // Phase is where a task is in its life.
 type Phase string
 
-// The phases. Running is Pending or Ended with an open claim; a recurring task can be pending and running at once, and
-// shows as Running then.
+// The phases. Running is Pending or Ended with an open claim. A recurring task can be pending and
+// running at once, and then shows as Running.
 const (
 	Pending Phase = "pending"
 	Running Phase = "running"
-	Paused  Phase = "paused"  // held: nothing starts until it is resumed; it shows as Running while a run goes on
+	// nothing starts until it is resumed; it shows as Running while a run goes on
+	Paused  Phase = "paused"
 	Ended   Phase = "ended"   // its last occurrence was claimed
 	Removed Phase = "removed" // by rm; can be restored
 )
 
-// Rank is where lists have tasks of the phase: first what may start or runs, then what is paused, then what is no more.
+// Rank orders the phases in lists: first what may start or runs, then what is paused, then what is
+// over.
 func (p Phase) Rank() int {
 	switch p {
 	case Paused:
@@ -299,14 +351,14 @@ func (p Phase) Rank() int {
 	return 0
 }
 
-// Order is what an entry has its place in lists by.
+// Order is what decides an entry's place in lists.
 type Order struct {
 	Rank int // of the phase
 	Due  time.Time
 	ID   string
 }
 
-// Order is the entry's, which may be kept without the entry.
+// Order returns the entry's order, which can be kept without the entry.
 func (e *Entry) Order() Order { return Order{e.Phase.Rank(), e.Due, e.Task.ID} }
 
 // Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
@@ -314,61 +366,70 @@ func (o Order) Compare(p Order) int {
 	return cmp.Or(o.Rank-p.Rank, o.Due.Compare(p.Due), strings.Compare(o.ID, p.ID))
 }
 
-// Compare is the order of lists, of entries.
+// Compare orders entries as lists have them.
 func Compare(a, b Entry) int { return a.Order().Compare(b.Order()) }
 
-// Entry is a task with where it stands.
+// Entry is a task and how it stands.
 type Entry struct {
-	Task  Task
-	Due   time.Time // the next due instant; for Ended the last one, for Removed the one it had
+	Task Task
+	// the next due instant; for Ended the last one, for Removed the one that was next
+	Due   time.Time
 	Phase Phase
-	// Held says that the task is paused, whatever its phase is called, and Resume when it goes on by itself; zero: when told.
+	// Held says that the task is paused, whatever its phase is called. Resume is when it resumes by
+	// itself; zero: only by a call.
 	Held   bool
 	Resume time.Time
 	Tally  Tally
 	Open   []Record // its open claims, oldest first
-	// Attended says of a task of type wait that is pending that somebody waits for it (Store.Attend).
-	Attended bool
+	// Awaited says that somebody waits for this pending task of type wait (Store.Announce).
+	Awaited bool
 }
 
-// Given is how many numbers the task's occurrences and runs by hand have been given so far.
+// Given is how many numbers the task's occurrences and manual runs have used so far.
 func (e Entry) Given() int {
 	n := e.Tally.Number
 	for _, r := range e.Open {
 		n = max(n, r.Number)
-		if r.Number == 0 { // its record is damaged, and had a number
+		if r.Number == 0 { // a damaged record, which had a number
 			n++
 		}
 	}
 	return n
 }
 
-// Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is
-// rebuilt from it when it is damaged.
+// Tally is the short memory of a task: what lists show without reading the ledger. It follows from
+// the ledger, and a damaged one is rebuilt from there.
 type Tally struct {
-	Number  int       `toml:"number"`             // the number of the last occurrence that ended: k7m2/3 is number 3
-	Fired   int       `toml:"fired"`              // runs and deliveries so far
-	Last    string    `toml:"last,omitempty"`     // the last outcome
-	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; never lowered (Taken)
+	// the number of the last occurrence that ended: k7m2/3 is number 3
+	Number int    `toml:"number"`
+	Fired  int    `toml:"fired"`          // runs and deliveries so far
+	Last   string `toml:"last,omitempty"` // the last outcome
+	// the latest due instant that has ended; it never goes back (Taken)
+	LastDue time.Time `toml:"last_due"`
 	LastEnd time.Time `toml:"last_end,omitempty"` // when it ended
-	// Busy is the end of the last run as somebody saw it: instants up to it that have no outcome came while it went on. It is
-	// not of runs that caught up with a backlog, nor of those whose end nobody saw.
+	// Busy is the end of the last run that a runner saw end. Instants before it without an outcome
+	// came during that run. Runs that caught up with a backlog do not count.
 	Busy time.Time `toml:"busy,omitempty"`
-	Stop string    `toml:"stop,omitempty"` // the stop condition that was met; the task is to end
-	// Failing says that the last run has failed: the first failure of a row is told, and the first success after it.
+	// the stop condition that was met; the task is about to end
+	Stop string `toml:"stop,omitempty"`
+	// Failing says that the last run failed. The first failure in a row is told, and so is the
+	// first success after it.
 	Failing bool   `toml:"failing,omitempty"`
 	Output  string `toml:"output,omitempty"` // StdoutSum of the last ok
 
-	First time.Time `toml:"first,omitempty"` // the due instant of occurrence 1: nothing was ever claimed before it
-	// Again is set while instants up to LastDue come again, because the clock was put back: none at
-	// or before it comes any more.
+	// the due instant of occurrence 1; nothing before it was ever claimed
+	First time.Time `toml:"first,omitempty"`
+	// Again is set while instants up to LastDue come again because the clock was put back. No
+	// instant at or before Again comes any more.
 	Again time.Time `toml:"again,omitempty"`
 	Unrun []Stretch `toml:"unrun,omitempty"` // stretches of instants that ended without a claim
 
-	Boot string `toml:"boot,omitempty"` // the boot of the machine in which a task of each boot (KindBoot) has last come
+	// the boot of the machine in which a task of each boot (KindBoot) last came
+	Boot string `toml:"boot,omitempty"`
 }
 
-// Count adds a line of the ledger to its task's tally. Of a manual run only the number counts: it is no occurrence.
+// Count adds a line of the ledger to its task's tally. A manual run is not an occurrence: only its
+// number counts.
 func (t *Tally) Count(l Line) {
 	if l.Number > 0 {
 		t.Number = max(t.Number, l.Number+max(l.Count, 1)-1)
@@ -406,26 +467,29 @@ func (t *Tally) Count(l Line) {
 	}
 }
 
-// Ident names a process so that another one with the same number is not taken for it, be it later or on another machine.
+// Ident names a process so that no other process, later or on another machine, is taken for it.
 type Ident struct {
-	Node  string `toml:"node,omitempty"` // the machine, over all its boots; empty where it has no such name
-	Boot  string `toml:"boot"`           // the machine's epoch: each boot of it has another name
+	// the machine, over all its boots; empty if it has no such name
+	Node  string `toml:"node,omitempty"`
+	Boot  string `toml:"boot"` // each boot of the machine has another name
 	NS    string `toml:"pidns"`
 	PID   int    `toml:"pid"`
 	Start uint64 `toml:"start"` // the kernel's start time of the process, in clock ticks since boot
 }
 
-// Record is an open claim: durable before the process starts, gone after the ledger line is.
+// Record is an open claim. It is durable before the process starts, and gone after the ledger has
+// its line.
 type Record struct {
 	Task    Task      `toml:"task"` // as it was when claimed
 	Due     time.Time `toml:"due"`
 	Number  int       `toml:"number"`
-	Manual  bool      `toml:"manual,omitempty"` // by fire: not an occurrence of the schedule
+	Manual  bool      `toml:"manual,omitempty"` // made by fire: not an occurrence of the schedule
 	Claimed time.Time `toml:"claimed"`
 	Runner  Ident     `toml:"runner"` // who claimed it
 
-	// What is noted of it while it runs, beside the record. Before a process is started, Starting is noted: a claim without any note, of a runner that was
-	// killed on a machine that still runs, has started nothing.
+	// What is noted while the claim's process runs, beside the record. Starting is noted before a
+	// process starts. So if a runner was killed on a machine that still runs, a claim without a
+	// note has started nothing.
 	Starting time.Time `toml:"-"`
 	Child    Ident     `toml:"-"` // the command's process once it runs
 	Started  time.Time `toml:"-"`
@@ -433,4 +497,7 @@ type Record struct {
 	Attempt  int       `toml:"-"` // the number of the attempt, from 1; 0 before the first
 	Retry    time.Time `toml:"-"` // when the next attempt begins; zero while one runs
 	Halt     string    `toml:"-"` // why somebody asked for its end; empty: nobody did
+	// Fence grows with each runner that a claim of the task is granted to, where several machines
+	// share it; 0 elsewhere.
+	Fence uint64 `toml:"-"`
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCloneSharesNothing fills every list and map of a task, also those that are not there yet, and changes them in a clone.
+// TestCloneSharesNothing fills every list and map of a task, also those that are not there yet, and
+// changes them in a clone.
 func TestCloneSharesNothing(t *testing.T) {
 	var task Task
 	lists := 0

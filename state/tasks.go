@@ -11,37 +11,36 @@ var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // Tasks says which tasks there are and when they are due.
 type Tasks interface {
-	// Find returns the tasks in any phase whose ID is id, or else those whose ID begins with it, in
-	// order of ID. It reads no task that does not match. ErrNotFound when there is none. An id that
-	// is whole by its check symbol is never taken for the beginning of another. A match that cannot
-	// be read is an error.
+	// Find returns the tasks in any phase whose ID is id or, if there is none, those whose ID
+	// begins with it, in order of ID. It reads no other tasks. An id with a correct check symbol is
+	// never taken for the beginning of another. ErrNotFound: there is no such task. A match that
+	// cannot be read is an error.
 	Find(ctx context.Context, id string) ([]Entry, error)
 
-	// Finder is Find for many IDs: what tasks there are is asked once, when it is made. Its
-	// function is for one goroutine.
+	// Finder is Find for many IDs. It asks once which tasks there are. Its function is for one
+	// goroutine.
 	Finder(ctx context.Context) (find func(ctx context.Context, id string) ([]Entry, error), err error)
 
-	// List says which tasks of the given phases (of all when none is given) there are. It reads names
-	// only. The next due comes first; paused tasks come after all that are in the queue or run, and
-	// those that ended or were removed come last (Compare). Each, All, Map, DueBy and Next go on from
-	// there.
+	// List names the tasks of the given phases (of all phases if none is given) without reading
+	// them. The next due comes first. Paused tasks follow those that are in the queue or run, and
+	// tasks that ended or were removed come last (Compare). Each, All, Map, DueBy and Next build on
+	// it.
 	List(ctx context.Context, phases ...Phase) (Listing, error)
 
 	// Follow tells of changes of tasks by any process from now on, until ctx ends. The watch is in
-	// place before Follow returns. Where the system has no way to tell, it ticks.
+	// place before Follow returns. On systems that cannot tell of changes, it ticks.
 	Follow(ctx context.Context) (Queue, error)
 }
 
-// Queue says which tasks a runner has to look at some time, and keeps saying so.
+// Queue says which tasks a runner has to look at in the future, and what changes of that.
 type Queue interface {
-	// Changed receives after tasks were added, changed or removed, after Fire and Halt, soon and at
-	// least once after the last change. It holds one signal: many changes in a row are one.
+	// Changed receives after tasks were added, changed or removed, and after Fire and Halt, soon
+	// and at least once after the last change. It holds one signal: many changes in a row are one.
 	Changed() <-chan struct{}
 
-	// Take returns what has changed since it was called last: of a task that is in another place now
-	// that it is gone from where it was, and where it is, in any order. Whole says that the slots are those
-	// of all tasks there are, in the place of what was told before; so are the first. It is for one
-	// goroutine.
+	// Take returns what has changed since the last call. A task in another place has two slots, in
+	// any order: the old place, which is Gone, and the new one. whole says that the slots are all
+	// there are and replace those told before; the first call does so. Take is for one goroutine.
 	Take(ctx context.Context) (slots iter.Seq[Slot], whole bool, err error)
 }
 
@@ -49,8 +48,8 @@ type Queue interface {
 type Slot struct {
 	ID     string
 	Due    time.Time
-	Resume time.Time // when the task, which is paused, is to go on; zero: it is not paused
-	Gone   bool      // the task is not in this place any more
+	Resume time.Time // of a paused task: when it resumes; zero: the task is not paused
+	Gone   bool      // the task is no longer in this place
 }
 
 // Wake is when a runner has to look at the task.
@@ -68,43 +67,46 @@ func (s Slot) Same(o Slot) bool { return s.Due.Equal(o.Due) && s.Resume.Equal(o.
 type Changes interface {
 	Changer
 
-	// Add makes a task pending with a new ID, which is never one that was used before, and logs its
-	// creation. ErrInvalid for what cannot be kept: text that is not UTF-8, more than 1 MiB,
-	// instants outside the years 1 to 9999. ErrKept when a task that lives (pending, paused or
-	// running) has the same Key: nothing is added, and the entry is that task's. ErrLimit (a
-	// *LimitError) when the store has Limits and there would be more. What counts of an origin is
-	// known without reading the queue, and at no moment are fewer counted than there are: a process
-	// that dies while it adds may count for an hour, and no longer. A wait is never refused: it
-	// runs nothing.
+	// Add makes a task pending with a new ID, which was never used before, and logs its creation.
+	//
+	// ErrInvalid: it cannot be kept, because its text is not UTF-8 or more than 1 MiB, or an
+	// instant is outside the years 1 to 9999. ErrKept: a task that lives (pending, paused or
+	// running) has the same Key. Nothing is added, and the entry is that task's. ErrLimit (a
+	// *LimitError): the store's Limits allow no more.
+	//
+	// The count of an origin's tasks needs no reading of the queue, and is never too low. A process
+	// that dies in Add may leave it too high for an hour. A wait is never refused, because it runs
+	// nothing.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
-	// Charge counts a creation of an origin without adding anything: for a change that has a task
-	// run anew. ErrLimit as for Add.
+	// Charge counts a creation of an origin without adding anything, for a change that makes a task
+	// run again. ErrLimit as for Add.
 	Charge(ctx context.Context, origin string, now time.Time) error
 
-	// Update replaces what a task says by t, which names it by its ID and the Revision that was
-	// read: ErrConflict when the task has another one by now. Its revision goes up by one; ID, Key
-	// and Created stay. A zero due leaves the due instant as it is; another one moves the task
-	// there. It affects later occurrences only: ErrEnded when there are none any more, as of a
-	// one-shot that was claimed; ErrTaken when an occurrence at or after the new due instant has
-	// been claimed or has ended; ErrLimit as for Add when it has another origin than before. A
-	// paused task stays paused.
+	// Update replaces what a task says by t. t has the task's ID and the Revision that the caller
+	// read. The revision grows by one; ID, Key and Created stay. A zero due leaves the due instant
+	// as it is; another one moves the task there. Only later occurrences change. A paused task
+	// stays paused.
+	//
+	// ErrConflict: the task has another revision by now. ErrEnded: the task has no later
+	// occurrences, such as a one-shot that was claimed. ErrTaken: an occurrence at or after the new
+	// due instant has been claimed or has ended. ErrLimit: as for Add, if the origin changes.
 	Update(ctx context.Context, t Task, due, now time.Time) (Entry, error)
 
-	// Replace is Update, and with a line the instants from the task's due one on that it stands for
-	// end as it says. Both happen or neither does.
+	// Replace is Update. With a line, the instants that it stands for, from the task's due instant
+	// on, also end as it says, in the same transaction.
 	Replace(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error)
 
 	// Pause takes a task out of the queue until Resume: nothing starts, and its due instant stays.
-	// A non-zero resume is kept with it, for Next and DueBy. A task that is paused already gets the
-	// new resume. ErrEnded as for Update.
+	// A resume that is not zero is kept with it, for Next and DueBy. A task that is paused already
+	// gets the new resume. ErrEnded as for Update.
 	Pause(ctx context.Context, id string, resume, now time.Time) (Entry, error)
 
 	// PauseAll does for each task, in order, what Pause does, with far fewer waits for the disk.
 	PauseAll(ctx context.Context, ids []string, resume, now time.Time) []Changed
 
-	// Resume puts a paused task back into the queue at the due instant it has; one that is to go on
-	// later is first moved there by Skip. ErrTaken when it is not paused, or an occurrence at or
+	// Resume puts a paused task back into the queue at the due instant that it has. If it is to
+	// resume at a later one, call Skip before. ErrTaken: it is not paused, or an occurrence at or
 	// after that instant has been claimed or has ended.
 	Resume(ctx context.Context, id string, now time.Time) (Entry, error)
 
@@ -112,60 +114,59 @@ type Changes interface {
 	// fewer waits for the disk.
 	ResumeAll(ctx context.Context, list []Resumption, now time.Time) []Changed
 
-	// Remove ends a task that is pending or running: no further occurrence starts. A running one
-	// goes on. ErrNotFound when there is no such task, ErrEnded when it has ended or been removed
-	// already. It logs the removal; a pending one-shot or the next instant of a recurring task gets
-	// no line of its own.
+	// Remove ends a task that is pending, paused or running: no further occurrence starts. An open
+	// run goes on. Remove logs the removal, but no line for the instant that would have come.
+	// ErrNotFound: there is no such task. ErrEnded: it has ended or was removed already.
 	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
 
-	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed,
-	// ErrTaken when an occurrence at or after that instant has been claimed or has ended, ErrKept
-	// with the other task when one that lives has its Key, ErrLimit as for Add; it is no creation.
+	// Restore undoes Remove, with the given due instant. It does not count as a creation. ErrEnded:
+	// the task was not removed. ErrTaken: an occurrence at or after that instant has been claimed
+	// or has ended. ErrKept, with the other task: one that lives has its Key. ErrLimit as for Add.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
-	// Dry returns a handle that says what would become of changes at the moment of the call, and
-	// makes none. A draft that would be added takes its key for those that the handle is asked
-	// about later. What would be added has no ID.
+	// Dry returns a handle that answers what changes would do at the moment of the call, and makes
+	// none. A draft takes its key, so that the handle refuses a later draft with the same key. A
+	// task that would be added has no ID.
 	Dry() Changes
 }
 
-// Occurrences are what a runner does about instants besides running them, and about the clock that
-// they are told by.
+// Occurrences are what a runner does with instants besides running them, and with the clock that
+// shows them.
 type Occurrences interface {
-	// Move changes the due instant of a task in the queue, because its zone's rules have changed,
-	// and logs it. ErrTaken when due is no longer the task's due instant, or when an occurrence at
-	// or after the new one has been claimed or has ended.
+	// Move changes the due instant of a task in the queue because its zone's rules have changed,
+	// and logs it. ErrTaken: due is no longer the task's due instant, or an occurrence at or after
+	// the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
-	// Rewind is Update to a due instant that may have ended, because the clock was put back by
-	// hours and has stayed so: the instants from it on come again, and Tally.Taken says which of
-	// them can be claimed. It logs that, and not an edit. ErrTaken when an occurrence at or after
-	// the new due instant is open.
+	// Rewind is Update to a due instant that may have ended. The clock was put back by hours and
+	// has stayed so, and the instants from due on come again. Tally.Taken says which of them can be
+	// claimed. Rewind logs that, and not an edit. ErrTaken: an occurrence at or after the new due
+	// instant is open.
 	Rewind(ctx context.Context, t Task, due, now time.Time) (Entry, error)
 
-	// Skip ends the occurrences of id from due on that line stands for without starting anything,
-	// and moves the task to next, or to Ended when next is zero. It numbers the line. ErrTaken when
-	// due is no longer the task's due instant. A paused task stays paused.
+	// Skip ends the occurrences of id that line stands for, from due on, without starting anything.
+	// It moves the task to next, or to Ended if next is zero, and numbers the line. A paused task
+	// stays paused. ErrTaken: due is no longer the task's due instant.
 	Skip(ctx context.Context, id string, due, next time.Time, line Line) error
 
-	// Finish ends a task because a stop condition is met: it goes from the queue, or from the
-	// paused, to those that ended. ErrEnded when it is there already.
+	// Finish ends a task because a stop condition is met. ErrEnded: it has ended already.
 	Finish(ctx context.Context, id, why string, now time.Time) error
 
-	// Setback is what was last noted of a clock that is back; the zero value: nothing.
-	Setback(ctx context.Context) (Setback, error)
+	// ClockShift is what was last stored about a clock that is back. It is zero if there is
+	// nothing.
+	ClockShift(ctx context.Context) (ClockShift, error)
 
-	// NoteSetback notes that, durably, for the runners to come. The zero value is forgotten.
-	NoteSetback(ctx context.Context, b Setback) error
+	// SetClockShift stores it durably for later runners. The zero value deletes it.
+	SetClockShift(ctx context.Context, b ClockShift) error
 }
 
-// Draft is a task to be added, and when it is first due.
+// Draft is a task to add, and when it is first due.
 type Draft struct {
 	Task Task
 	Due  time.Time
 }
 
-// Added is what became of a draft.
+// Added is the answer to a draft.
 type Added struct {
 	Entry Entry
 	Err   error

@@ -6,25 +6,28 @@ import (
 	"time"
 )
 
-// Transaction is one writer's time at a store: what rules need to know, and where what they decide goes. What is put is seen by what follows in
-// the same transaction, and is there for others whole or not at all. Every store makes its changes by AddIn, ChangeIn and Charge.
+// Transaction is the time in which one writer changes a store. It answers what rules need to know,
+// and takes what they decide. Later calls in the same transaction see what was put; others see all
+// of it or nothing. Every store makes its changes by AddIn, ChangeIn and Charge.
 type Transaction interface {
-	// Load returns how a task stands. ErrNotFound when there is none.
+	// Load returns how a task stands. ErrNotFound: there is no such task.
 	Load(c Change) (Doc, error)
 
-	// Holder returns the task that lives and has a key; false when there is none. The empty key is nobody's.
+	// Holder returns the task that lives and has the key. It is false if there is none. No task has
+	// the empty key.
 	Holder(key string) (Doc, bool, error)
 
-	// Admit refuses what is more than the limits let be, as Limits.Admit does.
+	// Admit refuses a change beyond the limits, as Limits.Admit does.
 	Admit(before *Doc, after Doc, now time.Time) error
 
-	// NextID returns what the next task is called that is put.
+	// NextID returns the ID of the next new task that is put.
 	NextID() string
 
-	// Put keeps how a task stands after a change, and the lines of the change; before is nil for a new task. It returns what is kept.
+	// Put stores how a task stands after a change, and the lines of the change. before is nil for a
+	// new task. It returns what is stored.
 	Put(before *Doc, after Doc, lines []Line, c Change) (Doc, error)
 
-	// Charge notes a creation of an origin, unless there would be more than the limits let be.
+	// Charge counts a creation of an origin. It refuses one beyond the limits.
 	Charge(origin string, now time.Time) error
 }
 
@@ -67,7 +70,8 @@ func ChangeIn(tx Transaction, c Change) (Doc, error) {
 	return tx.Put(&before, after, lines, c)
 }
 
-// admit refuses a change after which two tasks would have one key, with the other one, or there would be too many.
+// admit refuses a change after which two tasks would have one key, and returns the other one. It
+// also refuses a change beyond the limits.
 func admit(tx Transaction, before *Doc, after Doc, now time.Time) (other Doc, err error) {
 	if after.Lives() && (before == nil || !before.Lives()) {
 		other, taken, err := tx.Holder(after.Task.Key)
@@ -81,7 +85,43 @@ func admit(tx Transaction, before *Doc, after Doc, now time.Time) (other Doc, er
 	return Doc{}, tx.Admit(before, after, now)
 }
 
-// Dry is the handle that Changes.Dry returns. Transact calls its function with a transaction of which nothing is kept.
+// Transactions makes the changes of a store. It calls do for each of n things, with as many of them
+// in a transaction as the store likes. It calls answer for each that was refused or could not be
+// stored. Things that cannot be stored together are done again, one by one.
+type Transactions func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error))
+
+// AddAll adds tasks.
+func (each Transactions) AddAll(ctx context.Context, drafts []Draft) []Added {
+	answers := make([]Added, len(drafts))
+	each(ctx, len(drafts), func(tx Transaction, i int) (err error) {
+		answers[i].Entry, err = AddIn(tx, drafts[i])
+		return err
+	}, func(i int, err error) {
+		if answers[i].Err = err; err != nil && !errors.Is(err, ErrKept) {
+			answers[i].Entry = Entry{}
+		}
+	})
+	return answers
+}
+
+// Change applies rules to tasks.
+func (each Transactions) Change(ctx context.Context, changes ...Change) []Changed {
+	answers := make([]Changed, len(changes))
+	each(ctx, len(changes), func(tx Transaction, i int) (err error) {
+		answers[i].Doc, err = ChangeIn(tx, changes[i])
+		return err
+	}, func(i int, err error) { answers[i].Err = err })
+	return answers
+}
+
+// Charge notes a creation of an origin.
+func (each Transactions) Charge(ctx context.Context, origin string, now time.Time) (err error) {
+	each(ctx, 1, func(tx Transaction, _ int) error { return tx.Charge(origin, now) }, func(_ int, refused error) { err = refused })
+	return err
+}
+
+// Dry is the handle that Changes.Dry returns. transact calls its function with a transaction that
+// is thrown away.
 func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
 	d := &dry{transact: transact, keys: map[string]Entry{}}
 	d.Verbs = Verbs{d}

@@ -7,36 +7,43 @@ import (
 	"time"
 )
 
-// Change is a rule to be applied to a task.
+// Change is a rule to apply to a task.
 type Change struct {
 	ID   string
 	Rule Rule
 	Now  time.Time // by which limits are counted
-	// Due, unless it is zero, is the due instant that the task is thought to have: a hint where to look first.
+	// Due, if it is not zero, is the due instant that the task is expected to have. It is a hint
+	// where to look first.
 	Due time.Time
-	// Claim, unless it is nil, says that the rule is about this open claim alone: of the Doc it is given only Open and Tally count.
+	// Claim, if it is not nil, says that the rule concerns only this open claim. Of the Doc that it
+	// gets, only Open and Tally count.
 	Claim *Record
-	// Undone, unless it is nil, is the open claim that the rule gives back: nothing of its run is kept.
+	// Undone, if it is not nil, is the open claim that the rule gives back. Nothing of its run is
+	// kept.
 	Undone *Record
 }
 
-// Changed is what became of a change: how the task stands afterwards. When the error is ErrKept it is the other task that has the key.
+// Changed is the answer to a change: how the task stands afterwards. If the error is ErrKept, it is
+// the other task that has the key.
 type Changed struct {
 	Doc Doc
 	Err error
 }
 
-// Changer makes changes of tasks. The answers stand in the order of the changes. Each is made or refused on its own, and made whole or not
-// at all; those that are given together wait for the disk together. ErrNotFound when there is no such task.
+// Changer makes changes of tasks. The answers are in the order of the changes. Each change is made
+// whole, or refused on its own; changes that are given together wait for the disk together.
+// ErrNotFound: there is no such task.
 type Changer interface {
 	Change(ctx context.Context, changes ...Change) []Changed
 
-	// AddAll does for each draft, in order, what Changes.Add does, with far fewer waits for the disk. Each is added or not on its own: the
-	// answers stand in the order of the drafts. Once ctx has ended no more are begun.
+	// AddAll does for each draft, in order, what Changes.Add does, with far fewer waits for the
+	// disk. Each is added or refused on its own, and the answers are in the order of the drafts.
+	// After ctx has ended, no further one is begun.
 	AddAll(ctx context.Context, drafts []Draft) []Added
 }
 
-// Verbs are the changes of tasks by name, as Store has them. Each is one rule, so a store that is a Changer has them all.
+// Verbs are the changes of tasks by name, as Store has them. Each is one rule, so every Changer
+// gets them all.
 type Verbs struct{ Changer }
 
 func (v Verbs) one(ctx context.Context, c Change) (Doc, error) {
@@ -63,7 +70,7 @@ func (v Verbs) Update(ctx context.Context, t Task, due, now time.Time) (Entry, e
 	return v.Replace(ctx, t, due, now, nil)
 }
 
-// Replace is Update, and with a line the instants from the task's due one on that it stands for end as it says. Both happen or neither does.
+// Replace is Update. With a line, the instants that it stands for also end as it says.
 func (v Verbs) Replace(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error) {
 	if passed != nil {
 		line := dated(*passed)
@@ -91,8 +98,9 @@ func (v Verbs) PauseAll(ctx context.Context, ids []string, resume, now time.Time
 	return v.Change(ctx, changes...)
 }
 
-// Resumption is a task that is to go on. With a line, the instants from the task's due one on that it stands for are skipped first,
-// and the task moves to Next; when that is zero it has ended, and nothing goes on.
+// Resumption is a task to resume. With a line, the instants that it stands for, from the task's due
+// instant on, are skipped first. The task moves to Next; if that is zero, it ends and is not
+// resumed.
 type Resumption struct {
 	ID   string
 	Line *Line
@@ -143,13 +151,14 @@ func (v Verbs) Skip(ctx context.Context, id string, due, next time.Time, line Li
 	return v.occurrence(ctx, Change{ID: id, Due: due, Now: line.At, Rule: Skip(due, next, line)})
 }
 
-// occurrence is a change of the next occurrence: that of a task that is not there any more was taken.
+// occurrence changes the next occurrence of a task. If the task is gone, the occurrence was taken.
 func (v Verbs) occurrence(ctx context.Context, c Change) error {
 	_, err := v.one(ctx, c)
 	return gone(err, c.ID, ErrTaken)
 }
 
-// gone is the error of a change of a task that is not there any more; what is no ID was never there.
+// gone returns the error of a change of a task that is gone. A text that is not an ID was never
+// there.
 func gone(err error, id string, then error) error {
 	if errors.Is(err, ErrNotFound) && WholeID(id) {
 		return then
@@ -188,7 +197,7 @@ func (v Verbs) ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Ti
 	return all
 }
 
-// Fire opens a claim that is no occurrence of the schedule.
+// Fire opens a claim that is not an occurrence of the schedule.
 func (v Verbs) Fire(ctx context.Context, id string, by Ident, now time.Time) (Record, error) {
 	d, err := v.one(ctx, Change{ID: id, Now: now, Rule: Fire(by, now)})
 	if err != nil {
@@ -219,7 +228,7 @@ func (v Verbs) End(ctx context.Context, r Record, line Line) error {
 	return v.EndAll(ctx, []Ending{{Record: r, Line: line}})[0]
 }
 
-// claim is a change of an open claim: that of a task that is not there any more has ended.
+// claim changes an open claim. If the task is gone, the claim has ended.
 func (v Verbs) claim(ctx context.Context, r Record, rule Rule) error {
 	_, err := v.one(ctx, Change{ID: r.Task.ID, Claim: &r, Rule: rule})
 	return gone(err, r.Task.ID, ErrEnded)
@@ -238,7 +247,7 @@ func (v Verbs) EndAll(ctx context.Context, ends []Ending) []error {
 	return all
 }
 
-// dated is a line that says when it was written.
+// dated is the line with an instant of writing.
 func dated(l Line) Line {
 	if l.At.IsZero() {
 		l.At = time.Now()

@@ -2,11 +2,12 @@ package state
 
 import "unicode/utf8"
 
-// The text of a task can be a megabyte, and it may run each second. So a ledger has it once: in the line of the task's making, and in that of
-// each edit that changes it. Other lines name the task and its revision; what they say of it is put back when they are read.
+// The text of a task can be a megabyte, and the task may run each second. So a ledger has the text
+// once: in the line of the task's making and in that of each edit that changes it. Other lines name
+// the task and its revision, and their text is put back when they are read.
 
-// Said is the text of a task that each line about a run of it says: a message, or what an agent is told that it is called. Of a command
-// there is none.
+// Said is the text of a task that each line about its runs has: a message, or the title for an
+// agent. It is empty for a command.
 func (t Task) Said() string {
 	switch {
 	case t.Told():
@@ -19,7 +20,8 @@ func (t Task) Said() string {
 	return ""
 }
 
-// Said is the text of its task that a line about a run says, as Task.Said; empty when it says none.
+// Said is the text of its task that a line about a run has, as Task.Said. It is empty if the line
+// has none.
 func (l Line) Said() string {
 	if !l.tells() {
 		return ""
@@ -27,7 +29,7 @@ func (l Line) Said() string {
 	return l.Text
 }
 
-// Lean returns the line without the text of its task. Nothing is taken out of one that does not say of which revision it is.
+// Lean returns the line without the text of its task. A line without a revision keeps its text.
 func (l Line) Lean(said string) Line {
 	if said == "" || l.Revision <= 0 {
 		return l
@@ -41,26 +43,28 @@ func (l Line) Lean(said string) Line {
 	return l
 }
 
-// Kept is a new line as a ledger keeps it: without the text of its task, which the ledger has elsewhere.
+// Kept is a new line as a ledger keeps it: without the text of its task, which the ledger has
+// elsewhere.
 func (l Line) Kept() Line { return l.Lean(l.said) }
 
-// tells reports whether the line is of a run whose Text is its task's.
+// tells reports whether the line is about a run and its Text is its task's.
 func (l Line) tells() bool {
 	return (l.Type == LineOccurrence || l.Type == LineManual) && l.Outcome == OK && l.ExitCode == nil && l.Signal == ""
 }
 
-// Says returns the text of a task that the line of its making, or of an edit that changes it, has.
+// Says returns the text of a task from the line of its making, or of an edit that changes the text.
 func (l Line) Says() (said string, ok bool) {
 	if l.Type != LineTask || l.Event != EventCreated && l.Event != EventEdited {
 		return "", false
 	}
-	if said = l.Text; said == "" && (l.Event == EventCreated || l.Given == nil) { // older versions have its beginning only
+	// older versions only kept its beginning
+	if said = l.Text; said == "" && (l.Event == EventCreated || l.Given == nil) {
 		said = l.Description
 	}
 	return said, said != ""
 }
 
-// Lacks reports whether the text of the line's task is to be put back into it.
+// Lacks reports whether the text of the line's task has to be put back into it.
 func (l Line) Lacks() bool {
 	return l.Revision > 0 && (l.Description == "" || l.tells() && l.Text == "")
 }
@@ -76,7 +80,65 @@ func (l Line) Spell(said string) Line {
 	return l
 }
 
-// brief is a text as lists show it, cut where it is long.
+// Texts are the texts that lines of the ledger lack, by task and revision. A nil text is not found
+// yet.
+type Texts map[string]map[int64]*string
+
+// Lacking returns the texts that lines lack, none of them found.
+func Lacking(lines ...Line) Texts {
+	t := Texts{}
+	for _, l := range lines {
+		if !l.Lacks() {
+			continue
+		}
+		if t[l.TaskID] == nil {
+			t[l.TaskID] = map[int64]*string{}
+		}
+		t[l.TaskID][l.Revision] = nil
+	}
+	return t
+}
+
+// Found takes the text from a task.
+func (t Texts) Found(task Task) {
+	if _, wanted := t[task.ID][task.Revision]; wanted {
+		t[task.ID][task.Revision] = new(task.Said())
+	}
+}
+
+// Read takes the text of a task from a line. The text holds for the line's revision, and for later
+// revisions without a known text. So lines are read newest first.
+func (t Texts) Read(l Line) {
+	said, ok := l.Says()
+	if !ok {
+		return
+	}
+	for revision, known := range t[l.TaskID] {
+		if known == nil && revision >= l.Revision {
+			t[l.TaskID][revision] = &said
+		}
+	}
+}
+
+// Open reports whether one of a task's texts is not found yet.
+func (t Texts) Open(id string) bool {
+	for _, said := range t[id] {
+		if said == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Spell returns the line with the text of its task, if that is found.
+func (t Texts) Spell(l Line) Line {
+	if said := t[l.TaskID][l.Revision]; said != nil && l.Lacks() {
+		return l.Spell(*said)
+	}
+	return l
+}
+
+// brief is a text as lists show it, cut if it is long.
 func brief(text string) string {
 	const most = 200
 	if len(text) <= most || utf8.RuneCountInString(text) <= most {

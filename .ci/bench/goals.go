@@ -17,8 +17,8 @@ type site struct {
 	homes            map[int]string // state folders by how many tasks are pending
 }
 
-// A goal is a row of docs/performance.md: what is to be reached, mostly a ratio of two programs that run in turn, so that it is the same
-// on a slow machine, and what measures it.
+// A goal is a row of docs/performance.md: what is to be reached, mostly a ratio of two programs
+// that run in turn, so that it is the same on a slow machine, and what measures it.
 type goal struct {
 	name, want string
 	measure    func(s *site) (string, error)
@@ -129,7 +129,8 @@ func (s *site) grown(n int) (string, error) {
 	return ratio(many, none), nil
 }
 
-// ofTheRuntime are the system calls that Go's runtime makes: how many depends on what else the machine does.
+// ofTheRuntime are the system calls that Go's runtime makes: how many depends on what else the
+// machine does.
 const ofTheRuntime = "clone,clone3,epoll_pwait,exit,futex,getpid,gettid,madvise,mmap,munmap,nanosleep,rt_sigaction,rt_sigprocmask,rt_sigreturn,sched_yield,sigaltstack,tgkill"
 
 // traced counts the system calls of a program that strace is told to look at.
@@ -137,7 +138,8 @@ func (s *site) traced(which string, words ...string) (int, error) {
 	os.Setenv("OURO_HOME", s.homes[1])
 	file := filepath.Join(s.dir, "calls")
 	cmd := exec.Command("strace", append([]string{"-f", "-qq", "-c", "-e", "trace=" + which, "-o", file}, words...)...)
-	cmd.Env, cmd.Dir = append(os.Environ(), "PATH=/usr/bin:/bin"), s.dir // each folder of a PATH is looked at, and each above us
+	// each folder of a PATH is looked at, and each above us
+	cmd.Env, cmd.Dir = append(os.Environ(), "PATH=/usr/bin:/bin"), s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("strace: %w: %s", err, out)
 	}

@@ -27,7 +27,8 @@ const (
 	neverWaited = time.Minute            // after which a waiter is given up
 )
 
-// waiter is a program that waits for a service, and how to call it; an empty argv: it cannot wait for such a one.
+// waiter is a program that waits for a service, and how to call it; an empty argv: it cannot wait
+// for such a one.
 type waiter struct {
 	name    string
 	missing string // why it is not measured; "" when it is
@@ -105,7 +106,8 @@ func (h held) open() (net.Listener, time.Time, error) {
 	return l, up, err
 }
 
-// health measures how soon a wait for a service ends once the service is there, and how often waiters knock in vain.
+// health measures how soon a wait for a service ends once the service is there, and how often
+// waiters knock in vain.
 func health(ouro, dir string) error {
 	dir = filepath.Join(dir, "wait-on")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -121,7 +123,8 @@ func health(ouro, dir string) error {
 	return knocks(list)
 }
 
-// noticed starts services at random moments after the wait began, the same moments for each waiter in turn.
+// noticed starts services at random moments after the wait began, the same moments for each waiter
+// in turn.
 func noticed(list []waiter) error {
 	fmt.Printf("\n%-44s %10s %10s %8s\n", fmt.Sprintf("service up until the wait exits, ms, %d outages", outages), "p50", "p99", "ratio")
 	for _, kind := range []string{"tcp", "http"} {
@@ -154,7 +157,8 @@ func noticed(list []waiter) error {
 	return nil
 }
 
-// notices begins a wait, brings the service up, and returns for how many milliseconds the wait went on.
+// notices begins a wait, brings the service up, and returns for how many milliseconds the wait went
+// on.
 func (w waiter) notices(kind string, after time.Duration) (float64, error) {
 	port, err := hold()
 	if err != nil {
@@ -181,7 +185,8 @@ func (w waiter) notices(kind string, after time.Duration) (float64, error) {
 	return float64(time.Since(up).Microseconds()) / 1000, nil
 }
 
-// serve is the service: over tcp it accepts and hangs up, over http it answers with status. It counts requests.
+// serve is the service: over tcp it accepts and hangs up, over http it answers with status. It
+// counts requests.
 func serve(l net.Listener, kind string, status int, requests *atomic.Int64) {
 	if kind == "http" {
 		http.Serve(l, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -201,8 +206,9 @@ func serve(l net.Listener, kind string, status int, requests *atomic.Int64) {
 	}
 }
 
-// knocks counts what each waiter does in an outage of a minute, all at the same time. A tcp port that refuses cannot
-// count, so the waiter's own calls of connect(2) to it are counted, by strace. An http service that answers 503 can.
+// knocks counts what each waiter does in an outage of a minute, all at the same time. A tcp port
+// that refuses cannot count, so the waiter's own calls of connect(2) to it are counted, by strace.
+// An http service that answers 503 can.
 func knocks(list []waiter) error {
 	fmt.Printf("\n%-44s %14s %14s\n", fmt.Sprintf("attempts in an outage of %v", longOutage), "connect(2)", "requests, 503")
 	counts := make([][2]string, len(list))

@@ -16,7 +16,8 @@ import (
 // ledgerLines is how many lines the ledgers have that are audited.
 const ledgerLines = 1_000_000
 
-// ledgers are what an audit of a million lines may meet: how many tasks the lines are of, and what rhythm they have.
+// ledgers are what an audit of a million lines may meet: how many tasks the lines are of, and what
+// rhythm they have.
 var ledgers = []struct {
 	name   string
 	tasks  int
@@ -28,7 +29,8 @@ var ledgers = []struct {
 	{"500,000 one-shots that are over", ledgerLines / 2, state.Timing{Text: "9:01", Kind: "once", Zone: "UTC"}},
 }
 
-// auditing measures log --audit of a million lines: how long it takes, and how much memory it has at the most, which is to be 64 MB.
+// auditing measures log --audit of a million lines: how long it takes, and how much memory it has
+// at the most, which is to be 64 MB.
 func auditing(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s\n", "log --audit of a million lines", "seconds", "MB")
 	for i, l := range ledgers {

@@ -1,9 +1,11 @@
 // Bench measures ouro-timer beside its peers, in one run, and prints tables: go run ./.ci/bench
 //
-// With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that out, and -small the first.
+// With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that
+// out, and -small the first.
 //
-// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on, fetched by npm if that is
-// here. A figure is only good beside the other of its line: machines differ, ratios less so.
+// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on,
+// fetched by npm if that is here. A figure is only good beside the other of its line: machines
+// differ, ratios less so.
 package main
 
 import (
@@ -126,7 +128,7 @@ func parseSizes(text string) (sizes []int, err error) {
 		}
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-sizes: %q is no number of tasks", word)
+			return nil, fmt.Errorf("-sizes: %q is not a number of tasks", word)
 		}
 		sizes = append(sizes, n)
 	}
@@ -185,7 +187,8 @@ func at(list []float64, percent int) float64 {
 	return list[min(len(list)*percent/100, len(list)-1)]
 }
 
-// lateness schedules one-shots 100 ms apart and returns how late each child started, in milliseconds by its own clock.
+// lateness schedules one-shots 100 ms apart and returns how late each child started, in
+// milliseconds by its own clock.
 func lateness(ouro, dir string) ([]float64, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -79,7 +79,8 @@ func (s *site) onScreen() (string, error) {
 	return ratio(ours, peers), nil
 }
 
-// added is how many tasks a second one call adds, durably. Beside it stands what another build of the program does (-before).
+// added is how many tasks a second one call adds, durably. Beside it stands what another build of
+// the program does (-before).
 func (s *site) added() (string, error) {
 	builds := []string{s.ouro}
 	if before != "" {
@@ -115,8 +116,8 @@ func (s *site) adds(build, home string) (float64, error) {
 	return idlers / time.Since(begin).Seconds(), nil
 }
 
-// bursts are many one-shots that are due at one instant beside xargs -P, and beside a program that starts as many, waits for them, and keeps
-// nothing: more than that nobody can reach.
+// bursts are many one-shots that are due at one instant beside xargs -P, and beside a program that
+// starts as many, waits for them, and keeps nothing: more than that nobody can reach.
 func (s *site) bursts() (string, error) {
 	words, err := json.Marshal(map[string]any{"command": []string{"true"}})
 	if err != nil {
@@ -172,7 +173,8 @@ func starting(command string) (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
-// resident is the most memory that a runner has beside so many tasks from its fifth second to its fifteenth.
+// resident is the most memory that a runner has beside so many tasks from its fifth second to its
+// fifteenth.
 func (s *site) resident(n int) (string, error) {
 	r := exec.Command(s.ouro, "run", "--quiet")
 	r.Env = append(os.Environ(), "OURO_HOME="+s.homes[n])

@@ -23,8 +23,9 @@ const (
 	idle    = time.Minute
 )
 
-// beats measures how late commands start, by the clock they read themselves first thing (date), under the runner and its
-// peers; how fast a crowd of commands is run; and what a runner costs that has nothing to do.
+// beats measures how late commands start, by the clock they read themselves first thing (date),
+// under the runner and its peers; how fast a crowd of commands is run; and what a runner costs that
+// has nothing to do.
 func beats(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s\n", "lateness of a command's own clock, ms", "p50", "p99")
 	for _, p := range []struct {
@@ -156,7 +157,8 @@ func snoozeLateness(string, string) (late []float64, err error) {
 	return late, nil
 }
 
-// atdLateness runs an atd of its own when it may, and has it start a few jobs at the next full minute.
+// atdLateness runs an atd of its own when it may, and has it start a few jobs at the next full
+// minute.
 func atdLateness(_, dir string) (late []float64, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root starts an atd")
@@ -216,8 +218,8 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 	return late, nil
 }
 
-// burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do nothing, of which most of the
-// time is the bookkeeping, and commands that take a little while.
+// burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do
+// nothing, of which most of the time is the bookkeeping, and commands that take a little while.
 func burst(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s %8s %10s %10s %8s\n", fmt.Sprintf("%d, %d at once, a second", crowd, abreast), "at -c", "xargs sh", "ratio", "at --", "xargs", "ratio")
 	for i, command := range []string{"true", "/bin/true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
@@ -257,7 +259,8 @@ func xargs(line string, command ...string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// crowded is how long a runner takes for a crowd of commands, each a line in the form of at --stdin.
+// crowded is how long a runner takes for a crowd of commands, each a line in the form of at
+// --stdin.
 func crowded(ouro, home, form, line string) (time.Duration, error) {
 	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
 	due := time.Now().Add(3 * time.Second)

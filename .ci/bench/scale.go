@@ -16,8 +16,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// scale measures how each operation goes beside so many pending tasks, and beside at(1) with as many jobs where it has the
-// operation. Durations are of whole processes, in milliseconds, p50; a cell is ours / at's = ratio.
+// scale measures how each operation goes beside so many pending tasks, and beside at(1) with as
+// many jobs where it has the operation. Durations are of whole processes, in milliseconds, p50; a
+// cell is ours / at's = ratio.
 func scale(ouro, dir string, sizes []int) error {
 	homes := map[int]string{}
 	for _, n := range sizes {
@@ -88,7 +89,8 @@ func (t *table) print() {
 // turns is how often one at is measured beside each number of tasks.
 const turns = 150
 
-// growth measures one at beside each number of tasks in turn, so that all numbers share what else the machine does.
+// growth measures one at beside each number of tasks in turn, so that all numbers share what else
+// the machine does.
 func (t *table) growth(ouro string, homes map[int]string) error {
 	for _, kind := range []struct {
 		row   string
@@ -189,7 +191,8 @@ func (t *table) operations(ouro string, n int, spool *spool) error {
 	return nil
 }
 
-// memory is the most memory that a command holds, in MB. That it finds something to do, as doctor does without a runner, is no matter.
+// memory is the most memory that a command holds, in MB. That it finds something to do, as doctor
+// does without a runner, is no matter.
 func memory(words []string) (float64, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	err := cmd.Run()
@@ -202,7 +205,8 @@ func memory(words []string) (float64, error) {
 
 func argv(words ...string) func() []string { return func() []string { return words } }
 
-// once runs a command and returns how long it took, in milliseconds. Its output goes to out, or nowhere.
+// once runs a command and returns how long it took, in milliseconds. Its output goes to out, or
+// nowhere.
 func once(words []string, out *os.File) (float64, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	if out != nil {
@@ -219,8 +223,8 @@ func once(words []string, out *os.File) (float64, error) {
 // settled is how long a runner's memory must not have grown for it to be all that it takes.
 const settled = 3 * time.Second
 
-// runner measures how long a runner takes from its start to that of a command that is due, and the most memory it has held once
-// it has looked at everything.
+// runner measures how long a runner takes from its start to that of a command that is due, and the
+// most memory it has held once it has looked at everything.
 func (t *table) runner(ouro, home string, n int) error {
 	file := filepath.Join(home, "started")
 	if _, err := once([]string{ouro, "at", "1s", "-q", "--no-autostart", "--", "touch", file}, nil); err != nil {

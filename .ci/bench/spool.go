@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// spool is the queue of at(1). Adding 100,000 jobs with at(1) takes many minutes: one is added by it, and the others are copies of that
-// one's file under numbers of their own, as only root can make them. They are due tomorrow and later, and go when all is measured.
+// spool is the queue of at(1). Adding 100,000 jobs with at(1) takes many minutes: one is added by
+// it, and the others are copies of that one's file under numbers of their own, as only root can
+// make them. They are due tomorrow and later, and go when all is measured.
 type spool struct {
 	dir  string
 	like []byte      // a job

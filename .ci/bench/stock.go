@@ -11,8 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// stock makes a state folder with n pending tasks: one is added by the program, and the others are copies of its file under
-// IDs and due instants of their own. They are a minute apart, from tomorrow on.
+// stock makes a state folder with n pending tasks: one is added by the program, and the others are
+// copies of its file under IDs and due instants of their own. They are a minute apart, from
+// tomorrow on.
 func stock(ouro, home string, n int) error {
 	os.Setenv("OURO_HOME", home)
 	if _, err := once([]string{ouro, "at", "1h", "-q", "--no-autostart", "--", "true"}, nil); err != nil {

@@ -1,5 +1,5 @@
-// Licences writes the licences of the modules that ouro-timer is linked from, on any system that it is released for, into one
-// file: go run ./.ci/licences FILE. A module without one is an error.
+// Licences writes the licences of the modules that ouro-timer is linked from, on any system that it
+// is released for, into one file: go run ./.ci/licences FILE. A module without one is an error.
 package main
 
 import (

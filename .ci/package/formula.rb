@@ -23,7 +23,8 @@ class OuroTimer < Formula
   end
 
   test do
-    ENV["OURO_HOME"] = testpath/".ouro"
+    ENV["OURO_HOME"] = (testpath/".ouro").to_s
+    assert_match version.to_s, shell_output("#{bin}/ouro-timer version")
     system bin/"ouro-timer", "at", "now", "--no-autostart", "--", "true"
     system bin/"ouro-timer", "run", "--drain"
     assert_match "ok", shell_output("#{bin}/ouro-timer log")

@@ -1,4 +1,5 @@
-// Picture makes docs/session.svg, the picture of README.md, from a session in a terminal of tmux: go run ./.ci/picture
+// Picture makes docs/session.svg, the picture of README.md, from a session in a terminal of tmux:
+// go run ./.ci/picture
 package main
 
 import (

@@ -2,8 +2,8 @@ package cli
 
 import "github.com/ouro-timer/ouro-timer/timer/problem"
 
-// What a release is built from; its linker sets all three, from the tag. Without it Version is the release that this source is of, or the
-// one to come.
+// What a release is built from; its linker sets all three, from the tag. Without it Version is the
+// release that this source is of, or the one to come.
 var (
 	Version  = "0.2.0"
 	Revision = "" // of git

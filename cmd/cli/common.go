@@ -17,7 +17,7 @@ func WaitFlag(help string) option.Option {
 // JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is never ignored.
 func JsonFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
-		Help: "answer with one JSON object on standard output, errors included; --json=full with what is absent, too"}
+		Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
 }
 
 // jsonFull is the value of --json that has answers say what is absent.
@@ -25,7 +25,7 @@ const jsonFull = "full"
 
 // FieldsFlag leaves out of answers what nobody reads.
 func FieldsFlag() option.Option {
-	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true, Help: "answer in JSON with the fields NAMES alone, such as id,due; of rows and of what lies within with a dot: error.code"}
+	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true, Help: "answer in JSON with the fields NAMES alone: id,due; with a dot what lies within: stdout.text"}
 }
 
 func QuietFlag(usage string) option.Option {

@@ -32,30 +32,21 @@ func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	return c
 }
 
-// GoingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
+// GoingOn remembers how the call goes on, for whoever made it within this program, and returns its
+// words, as an answer in JSON has them.
 func GoingOn(s *Call, c problem.Call) ArgvOrNull {
 	s.Further = c
 	return c.Words(Itself(s))
 }
 
-// GoOn tells people how the call goes on. In JSON the answer has it.
-func (o *Out) GoOn(words ArgvOrNull) {
-	line := ShellLine(words)
-	if _, terminal := TerminalWidth(o.world.Err, o.world.Getenv); terminal {
-		line = Visible(line)
-	}
-	if !o.InJSON {
-		o.Aside("continue: %s\n", line)
-	}
-}
-
-// Program is what a line for people, and a hint, calls this program: ouro-timer where that finds it, as it does for nearly everybody; else
-// what it was called by. Each line that can be pasted back has it.
-func (o *Out) Program() string {
-	if o.program == nil {
+// Program is what a line for people, and a hint, calls this program: ouro-timer where that finds
+// it, as it does for nearly everybody; else what it was called by. Each line that can be pasted
+// back has it.
+func (w *Words) Program() string {
+	if w.program == nil {
 		return plainName
 	}
-	return o.program()
+	return w.program()
 }
 
 // plainName is what the program is called where it is installed.
@@ -90,8 +81,8 @@ func finds(s *Call, name string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
-// Itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
-// this very program, else where the program is.
+// Itself is the word that calls this program again, from any folder: its path if it was called by
+// one, its bare name if that finds this very program, else where the program is.
 func Itself(s *Call) string {
 	if strings.ContainsRune(s.Called, '/') || strings.ContainsRune(s.Called, filepath.Separator) {
 		if filepath.IsAbs(s.Called) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -53,7 +54,7 @@ func Failed(message, hint string) error {
 	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
 }
 
-// ExitCode is an answer that was given in full and still is no success: only the code is left to say.
+// ExitCode is an answer that was given in full and still is not a success: only the code is left to say.
 type ExitCode int
 
 func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
@@ -107,6 +108,12 @@ func freeing(busy *lock.BusyError) string {
 // mending says what to do about a state folder that cannot be used.
 func mending(err error) string {
 	switch {
+	case errors.Is(err, fleet.ErrUnmade):
+		return "make it, once for all machines: ouro-timer fleet init"
+	case errors.Is(err, fleet.ErrDenied):
+		return "use the credentials of a role that may, in config.toml under [fleet]: ouro-timer fleet permit shows what each role has"
+	case errors.Is(err, fleet.ErrAway):
+		return "see whether the servers that store in config.toml (or OURO_STORE) names are up: ouro-timer fleet doctor"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "make room on the disk, and call again: nothing was lost"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
@@ -149,19 +156,6 @@ type FailedJSON struct {
 	Error ErrorJSON `json:"error"`
 }
 
-// AsErrorJSON is a problem in the words of the surface that the call came by.
-func (o *Out) AsErrorJSON(p *problem.Problem) ErrorJSON {
-	return ErrorJSON{Code: p.Code, Message: o.Says(p.Message), Hint: OrNull(o.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
-}
-
-// Says is a text in the words of the surface that the call came by.
-func (o *Out) Says(text problem.Text) string {
-	if o.Surface == nil {
-		return text.In(problem.Shell{Program: o.Program(), Typed: o.typed})
-	}
-	return text.In(o.Surface)
-}
-
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
 // output as an object.
 func report(s *Call, err error) int {
@@ -179,14 +173,6 @@ func report(s *Call, err error) int {
 	}
 	s.Complain("", p)
 	return p.ExitCode()
-}
-
-// Complain tells a problem on standard error, as a line that names what it is about and a hint.
-func (o *Out) Complain(about string, p *problem.Problem) {
-	o.Aside("%s %s%s\n", o.said(Bad, "ouro-timer:"), about, Visible(o.Says(p.Message)))
-	if !p.Hint.Empty() {
-		o.Advise("%s", Visible(o.Says(p.Hint)))
-	}
 }
 
 // ExitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;

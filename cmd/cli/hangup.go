@@ -6,12 +6,14 @@ import (
 	"syscall"
 )
 
-// Hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of what was called there. To a program that
-// has no terminal somebody says by it that the settings have changed.
+// Hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of
+// what was called there. To a program that has no terminal somebody says by it that the settings
+// have changed.
 type Hangup struct {
-	mu    sync.Mutex
-	again chan<- struct{} // receives when the settings are to be read again; nil: HUP is the end, as it is for most calls
-	home  bool            // there was a terminal that controls us
+	mu sync.Mutex
+	// receives when the settings are to be read again; nil: HUP is the end, as it is for most calls
+	again chan<- struct{}
+	home  bool // there was a terminal that controls us
 }
 
 // Heed reports whether a signal is not the end of the call: something else comes of it.

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Instants of answers in JSON are told to the millisecond, and cut, not rounded: what is told has come when it is told. What goes on from an
-// instant (continue, a cursor, --start) is text that was made of it in full, and so is what export writes.
+// Instants of answers in JSON are told to the millisecond, and cut, not rounded: what is told has
+// come when it is told. What goes on from an instant (continue, a cursor, --start) is text that was
+// made of it in full, and so is what export writes.
 
 // Encode is a value as answers have it in JSON, on a line.
 func Encode(v any) []byte {
@@ -71,7 +72,8 @@ func cutOf(v reflect.Value) reflect.Value {
 	return to
 }
 
-// cutInside cuts the instants of an embedded struct whose own name is not exported, and whose fields may be.
+// cutInside cuts the instants of an embedded struct whose own name is not exported, and whose
+// fields may be.
 func cutInside(v reflect.Value) {
 	for i := range v.NumField() {
 		if field := v.Field(i); field.CanSet() && tells(field.Type()) {

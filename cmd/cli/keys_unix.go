@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Spaces receives each press of the space bar on the terminal that standard input is, until stop is called; nil when it is none. Meanwhile what
-// is typed there is not shown, and what is no space is dropped; Ctrl-C and its like are what they were. The terminal is as before once stop
-// has returned, and while the process is stopped (Ctrl-Z) or works in the background. What kills without a signal that can be caught leaves
-// it as it is.
+// Spaces receives each press of the space bar on the terminal that standard input is, until stop is
+// called; nil when it is none. Meanwhile what is typed there is not shown, and what is no space is
+// dropped; Ctrl-C and its like are what they were. The terminal is as before once stop has
+// returned, and while the process is stopped (Ctrl-Z) or works in the background. What kills
+// without a signal that can be caught leaves it as it is.
 //
 // A space within other letters that come at once, as what was typed ahead does, is none.
 func Spaces(w World) (pressed <-chan struct{}, stop func()) {
@@ -106,10 +107,12 @@ func (k *keyboard) stops(signals chan os.Signal, over <-chan struct{}) {
 			}
 		}
 		if sid, err := unix.Getsid(0); err != nil || sid == unix.Getpgrp() {
-			continue // there is no shell that could have it go on, and so the system stops nobody either
+			// there is no shell that could have it go on, and so the system stops nobody either
+			continue
 		}
 		k.giveBack()
-		_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // once a Go program has caught TSTP, that has its default action no more
+		// once a Go program has caught TSTP, that has its default action no more
+		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 }
 

@@ -17,15 +17,15 @@ const (
 	LineagePerHour = 60
 )
 
-// Origin is the ID of the task that this call came of: of the one whose run it is part of, or of that one's origin. It is empty for a call
-// that is part of none.
+// Origin is the ID of the task that this call came of: of the one whose run it is part of, or of
+// that one's origin. It is empty for a call that is part of none.
 func Origin(s *Call) (string, error) {
 	if s.CameOf != "" {
 		return s.CameOf, nil
 	}
 	id := s.Getenv(runner.OriginVariable)
 	if id != "" && !state.WholeID(id) {
-		return "", problem.Of(problem.T("%s is %s, which is no task's ID", runner.OriginVariable, Quote(id)), problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
+		return "", problem.Of(problem.T("%s is %s, which is not a task's ID", runner.OriginVariable, Quote(id)), problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
 	}
 	return id, nil
 }
@@ -55,7 +55,8 @@ func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	return tasks.Allowed(ctx, t, s.Opt.List("env"), config.Run.Allow, ConfigPath(s))
 }
 
-// RunPath is the PATH of what is executed: that of the call; with [run] allow the part of it that counts then.
+// RunPath is the PATH of what is executed: that of the call; with [run] allow the part of it that
+// counts then.
 func RunPath(s *Call) (string, error) {
 	if _, err := s.Home(); err != nil { // no place for a list
 		return s.Getenv("PATH"), nil
@@ -65,15 +66,6 @@ func RunPath(s *Call) (string, error) {
 		return s.Getenv("PATH"), err
 	}
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
-}
-
-// Charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
-func Charge(ctx context.Context, s *Call, st state.Changes) error {
-	origin, err := Origin(s)
-	if err != nil || origin == "" {
-		return err
-	}
-	return st.Charge(ctx, origin, s.Clock.Now())
 }
 
 // LimitFailure is the refusal by a limit of the store.

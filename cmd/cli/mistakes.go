@@ -12,7 +12,8 @@ func Excluding(one, other problem.Option) *problem.Problem {
 	return problem.Of(problem.T("%s exclude each other", problem.Options(" and ", one, other)), OneOfThem)
 }
 
-// GoesWith is the mistake of an option that was given without the one that it belongs to; call has both.
+// GoesWith is the mistake of an option that was given without the one that it belongs to; call has
+// both.
 func GoesWith(name, with problem.Option, call problem.Call) *problem.Problem {
 	return problem.Of(problem.T("%s goes with %s", name, with), problem.T("%s", call))
 }

@@ -11,7 +11,8 @@ var forms = []struct {
 	form when.Form
 }{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm}, {"rrule", when.RRuleForm}}
 
-// Forced returns the text and the form given by a flag of whenFlags; ok is false when there was none.
+// Forced returns the text and the form given by a flag of whenFlags; ok is false when there was
+// none.
 func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {

@@ -8,14 +8,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// OriginGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
+// OriginGiven is the ID that --origin names; empty when it was not given. The task itself may be
+// gone.
 func OriginGiven(given option.Values) (string, error) {
 	if !given.Has("origin") {
 		return "", nil
 	}
 	id := strings.ToLower(strings.TrimSpace(given.Text("origin")))
 	if !state.WholeID(id) {
-		return "", problem.New(problem.NotFound, problem.T("%s %s is no task's ID", problem.Option("origin"), Quote(given.Text("origin"))),
+		return "", problem.New(problem.NotFound, problem.T("%s %s is not a task's ID", problem.Option("origin"), Quote(given.Text("origin"))),
 			problem.T("it takes a whole ID; %s names the origin of a task", problem.To("show")))
 	}
 	return id, nil

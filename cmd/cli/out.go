@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -17,25 +16,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Out is where the answer of a call goes, and in which form. NewCall makes one.
-type Out struct {
-	Stdout *bufio.Writer // standard output; Flush reports what went wrong with it
+// Out is where the answer of a call goes, and what is said beside it. NewCall makes one.
+type Out struct{ Speech }
+
+// Form is how a call wants its answer.
+type Form struct {
 	InJSON bool
-	Quiet  bool // --quiet
-	DryRun bool // --dry-run: say what would be done
-	// Surface is where the call came from, in whose words problems are told; nil: a command line, on which options were typed.
-	Surface problem.Surface
-	full    bool              // --json=full: what is absent is null, an empty list or false
-	fields  []string          // --fields: of all others nothing is said
-	typed   map[string]string // the names that options were given by
-	program func() string     // what Program returns
-	spoken  *spoken
-	world   *World
+	Quiet  bool     // --quiet
+	DryRun bool     // --dry-run: say what would be done
+	full   bool     // --json=full: what is absent is null, an empty list or false
+	fields []string // --fields: of all others nothing is said
 }
+
+// Lean reports whether the answer is in JSON with what is not absent, and nothing else is asked
+// for.
+func (f Form) Lean() bool { return f.InJSON && f.fields == nil && !f.full }
 
 // Answer is what a command answers: a struct that is one JSON object, and can be told in words.
 type Answer interface {
-	// Text writes the answer for people to standard output, and what they should know beside it to standard error.
+	// Text writes the answer for people to standard output, and what they should know beside it to
+	// standard error.
 	Text(o *Out)
 }
 
@@ -54,20 +54,22 @@ func (o *Out) Answer(a Answer) {
 // Streamed is an answer that is written as encoding/json would, and is not all in memory for it.
 type Streamed interface{ WriteJSON(o *Out) }
 
-// Lean reports whether the answer is in JSON with what is not absent, and nothing else is asked for.
-func (o *Out) Lean() bool { return o.InJSON && o.fields == nil && !o.full }
-
 // Emit writes one JSON object on a line of standard output.
 func (o *Out) Emit(v any) {
 	o.Stdout.Write(Encode(o.emitted(told(v)))) // flush tells
 }
 
-// Line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
+// Line writes a line of the answer. The text is shown as it is: escape what users wrote with
+// visible.
 func (o *Out) Line(format string, a ...any) {
 	if o.DryRun {
 		format = "dry run: " + format
 	}
-	fmt.Fprintf(o.Stdout, format+"\n", a...)
+	text := fmt.Sprintf(format+"\n", a...)
+	if width, terminal := o.Width(); terminal {
+		text = Fold(text, width)
+	}
+	o.Stdout.WriteString(text) // flush tells
 }
 
 // Tell writes a line of the answer that --quiet leaves out.
@@ -77,8 +79,9 @@ func (o *Out) Tell(format string, a ...any) {
 	}
 }
 
-// Flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
-// (head, grep -q) does not end us before we are done. A stream is flushed line by line.
+// Flush sends the answer so far on its way. The answer is sent in one piece where it can be, so
+// that a reader that has seen enough (head, grep -q) does not end us before we are done. A stream
+// is flushed line by line.
 func (o *Out) Flush() error {
 	if err := o.Stdout.Flush(); err != nil {
 		o.Stdout.Reset(io.Discard) // told once
@@ -92,48 +95,8 @@ func Unwritten(err error) *problem.Problem {
 	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err), problem.T("give standard output somewhere to go"))
 }
 
-// Talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
-func (o *Out) Talk(format string, a ...any) {
-	if o.InJSON || o.Quiet {
-		return
-	}
-	o.Aside(format+"\n", a...)
-}
-
-// Aside writes to standard error, after what was answered so far: on a terminal the order shows.
-func (o *Out) Aside(format string, a ...any) {
-	if o.Stdout != nil {
-		_ = o.Stdout.Flush() // the error stays with the writer until the end, where it is told
-	}
-	fmt.Fprintf(counting{o.world.Err, &o.spoken.err}, format, a...)
-}
-
-// Warn writes a warning to standard error, unless it goes into the JSON answer.
-func (o *Out) Warn(format string, a ...any) {
-	if !o.InJSON {
-		o.Caution(format, a...)
-	}
-}
-
-// Caution writes a warning to standard error, also where the answer is in JSON: it comes too late, or not at all, for it.
-func (o *Out) Caution(format string, a ...any) {
-	o.Aside(o.said(Late, "ouro-timer:")+" "+format+"\n", a...)
-}
-
-// Advise writes what to type next to standard error, also with --quiet: without it the call was for nothing.
-func (o *Out) Advise(format string, a ...any) {
-	o.Aside(o.said(Dim, "hint:")+" "+format+"\n", a...)
-}
-
-// Hint writes what to do or type next to standard error, as Talk does.
-func (o *Out) Hint(format string, a ...any) { o.Talk(o.said(Dim, "hint:")+" "+format, a...) }
-
-// said is what a line on standard error begins with.
-func (o *Out) said(m Meaning, word string) string {
-	return PaintOn(o.world.Err, o.world.Getenv).As(m, word)
-}
-
-// Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
+// Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which
+// that is.
 func (s *Call) Stamp() time.Time {
 	if !s.Reference.IsZero() {
 		return s.Reference
@@ -189,13 +152,16 @@ func IsPiped(stream any) bool {
 	return err == nil && info.Mode()&os.ModeDevice == 0
 }
 
-// Width is the number of columns of the terminal that the answer goes to; false when it goes elsewhere.
+// Width is the number of columns of the terminal that the answer goes to; false when it goes
+// elsewhere.
 func (o *Out) Width() (int, bool) { return TerminalWidth(o.world.Out, o.world.Getenv) }
 
-// Height is the number of lines of the terminal that the answer goes to; false when it goes elsewhere.
+// Height is the number of lines of the terminal that the answer goes to; false when it goes
+// elsewhere.
 func (o *Out) Height() (int, bool) { return TerminalHeight(o.world.Out, o.world.Getenv) }
 
-// TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
+// TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes
+// elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -210,7 +176,8 @@ func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	return 80, true
 }
 
-// TerminalHeight is the number of lines of the terminal a stream goes to; false when it goes elsewhere.
+// TerminalHeight is the number of lines of the terminal a stream goes to; false when it goes
+// elsewhere.
 func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

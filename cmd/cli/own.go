@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// spoken is how many bytes a call has written to standard output and to standard error that are its own words. What commands write that it
-// runs, or shows while they run, is not among them.
+// spoken is how many bytes a call has written to standard output and to standard error that are its
+// own words. What commands write that it runs, or shows while they run, is not among them.
 type spoken struct {
 	out, err int64
 	ofOthers bool // its answer has the words of another program in it
@@ -29,12 +29,14 @@ func (c counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Relays says that the answer has in it what another program wrote: it is told as that program's output is.
+// Relays says that the answer has in it what another program wrote: it is told as that program's
+// output is.
 func (o *Out) Relays() { o.spoken.ofOthers = true }
 
-// Own notes, where the call was made by a run that writes to the same streams, that what was said so far is no output of the run that is
-// to be told: whoever calls this program in a task has its answer, and the log. Nothing is noted of a call that failed, nor where it cannot
-// be: then it is told, once more than need be.
+// Own notes, where the call was made by a run that writes to the same streams, that what was said
+// so far is no output of the run that is to be told: whoever calls this program in a task has its
+// answer, and the log. Nothing is noted of a call that failed, nor where it cannot be: then it is
+// told, once more than need be.
 func (s *Call) Own() {
 	name, number, ok := strings.Cut(s.Getenv("OURO_OCCURRENCE"), "/")
 	n, err := strconv.Atoi(number)

@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi" // columns and letters of text
 )
 
-// Meaning is what a part of a text tells, for an eye that looks for it. What it looks like is decided here alone, in parameters of
-// SGR (ECMA-48); the words say the same without.
+// Meaning is what a part of a text tells, for an eye that looks for it. What it looks like is
+// decided here alone, in parameters of SGR (ECMA-48); the words say the same without.
 type Meaning string
 
 // The meanings.
@@ -32,8 +32,9 @@ func (p Paint) As(m Meaning, text string) string {
 	return "\x1b[" + string(m) + "m" + text + "\x1b[m"
 }
 
-// PaintOn decides whether a stream gets colour, by https://no-color.org and https://bixense.com/clicolors. What is no file of the system,
-// such as the answer of a tool, gets none.
+// PaintOn decides whether a stream gets colour, by https://no-color.org and
+// https://bixense.com/clicolors. What is not a file of the system, such as the answer of a tool,
+// gets none.
 func PaintOn(stream any, getenv func(string) string) Paint {
 	f, ok := stream.(*os.File)
 	return Paint(ok && coloured(getenv, func() bool { return IsTerminal(f) }))
@@ -51,11 +52,12 @@ func coloured(getenv func(string) string, terminal func() bool) bool {
 	return getenv("CLICOLOR") != "0" && kind != "dumb" && (kind != "" || runtime.GOOS == "windows") && terminal()
 }
 
-// Paint is that of standard output. It is asked for once for an answer, and an answer in JSON has none.
+// Paint is that of standard output. It is asked for once for an answer, and an answer in JSON has
+// none.
 func (o *Out) Paint() Paint { return Paint(!o.InJSON) && PaintOn(o.world.Out, o.world.Getenv) }
 
-// Columns is how many columns of a terminal a text takes: letters as they are read, of two columns where they are wide. What paints takes
-// none.
+// Columns is how many columns of a terminal a text takes: letters as they are read, of two columns
+// where they are wide. What paints takes none.
 func Columns(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -65,7 +67,30 @@ func Columns(text string) int {
 	return len(text)
 }
 
-// Fit cuts text to the width in columns, with an ellipsis where something is missing. What is painted stays so.
+// InColumns are rows as lines in which the columns stand below each other. The last one is as long
+// as its text.
+func InColumns(rows [][]string) []string {
+	var widest []int
+	for _, row := range rows {
+		widest = append(widest, make([]int, max(len(row)-len(widest), 0))...)
+		for i, field := range row {
+			widest[i] = max(widest[i], Columns(field))
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		for i, field := range row {
+			if i < len(row)-1 {
+				field = Pad(field, widest[i]) + "  "
+			}
+			lines[n] += field
+		}
+	}
+	return lines
+}
+
+// Fit cuts text to the width in columns, with an ellipsis where something is missing. What is
+// painted stays so.
 func Fit(text string, width int) string {
 	switch {
 	case width < 1:
@@ -76,7 +101,8 @@ func Fit(text string, width int) string {
 	return Cut(text, width, "…")
 }
 
-// Cut is text in at most so many columns, with more at its end where something is missing. What is painted stays so.
+// Cut is text in at most so many columns, with more at its end where something is missing. What is
+// painted stays so.
 func Cut(text string, width int, more string) string {
 	return ansi.Truncate(text, max(width, 0), more)
 }

@@ -44,7 +44,7 @@ func TestPaintOn(t *testing.T) {
 	}
 	defer null.Close()
 	if !PaintOn(null, force) || PaintOn(null, func(string) string { return "" }) {
-		t.Error("a file that is no terminal: colour is not as it was asked for")
+		t.Error("a file that is not a terminal: colour is not as it was asked for")
 	}
 	if text := Paint(true).As(Bad, "failed"); text != "\x1b[31mfailed\x1b[m" {
 		t.Errorf("%q", text)

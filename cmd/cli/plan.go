@@ -5,10 +5,23 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
+
+// programPath is this program's real path.
+func programPath() (string, error) {
+	program, err := os.Executable()
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		return "", Failed("where this program is cannot be told: "+err.Error(), "")
+	}
+	return program, nil
+}
 
 // PlanOf is the service of this state folder.
 func PlanOf(s *Call) (service.Plan, error) {
@@ -16,12 +29,9 @@ func PlanOf(s *Call) (service.Plan, error) {
 	if err != nil {
 		return service.Plan{}, err
 	}
-	program, err := os.Executable()
-	if err == nil {
-		program, err = filepath.EvalSymlinks(program)
-	}
+	program, err := programPath()
 	if err != nil {
-		return service.Plan{}, Failed("where this program is cannot be told: "+err.Error(), "")
+		return service.Plan{}, err
 	}
 	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"), User: s.Getenv("USER"), UID: os.Getuid()}
 	if w.Home == "" {
@@ -41,8 +51,46 @@ func PlanOf(s *Call) (service.Plan, error) {
 	return p, nil
 }
 
+// SystemPlanOf is the service of the machine, whose tasks user runs, for an init of service.Inits,
+// or for that which manages this machine where it is empty.
+func SystemPlanOf(init, user string) (service.Plan, error) {
+	program, err := programPath()
+	if err != nil {
+		return service.Plan{}, err
+	}
+	if runtime.GOOS != "linux" {
+		return service.Plan{}, &problem.Problem{Code: problem.Unsupported, Message: problem.T("services of the system are made for Linux only"),
+			Hint: problem.T("have the system call at its start: " + ShellLine([]string{program, "run", "--background"}))}
+	}
+	if init == "" {
+		init = service.InitOf(isFolder)
+	}
+	links := "/etc/service" // Debian's; Void's is another
+	if !isFolder(links) && isFolder("/var/service") {
+		links = "/var/service"
+	}
+	p, ok := service.ForSystem(init, program, user, links)
+	if !ok {
+		last := len(service.Inits) - 1
+		return p, Usage(Quote(init)+" is not an init that is known here", "it is "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
+	}
+	return p, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // Survives reports whether a runner comes back by itself after a reboot.
 func Survives(s *Call) bool {
 	p, err := PlanOf(s)
+	if err == nil && p.Survives() {
+		return true
+	}
+	if home, err := s.Home(); err != nil || home != service.SystemState {
+		return false
+	}
+	p, err = SystemPlanOf("", service.SystemUser)
 	return err == nil && p.Survives()
 }

@@ -10,8 +10,9 @@ var Deeds = map[string]string{
 	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start", "stopped": "stop", "written": "write",
 }
 
-// Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
-func (o *Out) Deed(past string) string { return DeedOf(past, o.DryRun) }
+// Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would
+// remove".
+func (f Form) Deed(past string) string { return DeedOf(past, f.DryRun) }
 
 func DeedOf(past string, dry bool) string {
 	if !dry {

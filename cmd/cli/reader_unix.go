@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReaderGone returns a channel that is closed when nobody can read any more what is written to w, as when a pipe's other end was closed:
-// a program that only writes now and then would learn it with its next word, and keep a pipeline waiting for that. The system
-// tells; a goroutine stays behind until it does.
+// ReaderGone returns a channel that is closed when nobody can read any more what is written to w,
+// as when a pipe's other end was closed: a program that only writes now and then would learn it
+// with its next word, and keep a pipeline waiting for that. The system tells; a goroutine stays
+// behind until it does.
 func ReaderGone(w io.Writer) <-chan struct{} {
 	gone := make(chan struct{})
 	f, ok := w.(*os.File)

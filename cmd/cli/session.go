@@ -25,22 +25,27 @@ type Command struct {
 	Short string // what it does, in one line
 	Long  string // what it does, for reading; paragraphs of up to 100 columns
 	// Examples are real calls; the first is the one to learn.
-	Examples  []string
-	Arguments []option.Argument // but for what follows "--"; options may stand in the place of those that are not required
+	Examples []string
+	// but for what follows "--"; options may stand in the place of those that are not required
+	Arguments []option.Argument
 	Options   option.Rows
-	Tail      bool    // what follows "--" is a command, not further arguments
-	Ids       string  // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
-	Answers   []Shape // the shapes of what it answers with --json; errors are answered alike by all
-	Exits     []int   // what it can end with beside exitsOf, in order; see there
-	Passes    bool    // it passes on the exit code of a command that it runs
-	Hidden    bool
-	Always    bool // it runs however wrong the settings in the environment are
-	Brief     bool // it is soon over, and tells nothing of how far it came: until it waits for something a signal ends it as it does any program
-	Run       func(ctx context.Context, s *Call) error
+	Tail      bool // what follows "--" is a command, not further arguments
+	// which tasks the arguments name, for completion: live, paused, running, removed, any; items or
+	// item of the inbox; empty for none
+	Ids     string
+	Answers []Shape // the shapes of what it answers with --json; errors are answered alike by all
+	Exits   []int   // what it can end with beside exitsOf, in order; see there
+	Passes  bool    // it passes on the exit code of a command that it runs
+	Hidden  bool
+	Always  bool // it runs however wrong the settings in the environment are
+	// it is soon over, and tells nothing of how far it came: until it waits for something a signal
+	// ends it as it does any program
+	Brief bool
+	Run   func(ctx context.Context, s *Call) error
 }
 
-// Table is all commands, in the order the help shows them. Each is made when it is asked for: a call needs one, and all of them are most
-// of what a short call would do.
+// Table is all commands, in the order the help shows them. Each is made when it is asked for: a
+// call needs one, and all of them are most of what a short call would do.
 type Table []Row
 
 // Row is a command that was not made yet.
@@ -76,7 +81,8 @@ func (c *Command) Syntax() option.Syntax {
 
 // Shape is one shape of what a command answers with --json.
 type Shape struct {
-	Name   string // of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
+	// of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
+	Name   string
 	Of     any    // a value of its type
 	Says   string // what it answers, or on which calls: in one line, lower case
 	Stream bool   // one such object on a line for each thing that happens
@@ -96,35 +102,41 @@ type Call struct {
 	// Called is the name that the program was called by, with its folder if that was given.
 	Called string
 
-	Reference  time.Time     // what answers call now, when the call names it; else zero
-	Present    time.Time     // what times are read against when they share one present; else zero, and the clock tells
-	Share      *tasks.Share  // of a span that many tasks are dealt out over
-	Awaited    tasks.Awaited // finds what is waited for, where that is not the state; nil: the state
-	Around     *tasks.Surroundings
-	OwnZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
-	Sample     bool           // the call stands for others, whose command is not known yet
-	CameOf     string         // the origin of what the call makes, when it is not that of the environment
+	Reference time.Time // what answers call now, when the call names it; else zero
+	// what times are read against when they share one present; else zero, and the clock tells
+	Present time.Time
+	Share   *tasks.Share // of a span that many tasks are dealt out over
+	// finds what is waited for, where that is not the state; nil: the state
+	Awaited tasks.Awaited
+	Around  *tasks.Surroundings
+	// where times are meant that no --tz is given with, once that was found out for many of them
+	OwnZone *time.Location
+	Sample  bool // the call stands for others, whose command is not known yet
+	// the origin of what the call makes, when it is not that of the environment
+	CameOf     string
 	config     state.Config
 	configRead bool
 	Store      state.Store
-	Finder     *needs.Finder   // what was found of programs
-	Remote     []Warning       // what the answers in JSON are to warn of: the state is on a network file system
-	Single     bool            // whoever called takes one answer, and no stream of them
-	Unread     []state.Problem // what could not be read among all tasks, when the call takes all
-	Further    problem.Call    // how the call goes on, when its answer says so
-	Hangup     *Hangup         // what becomes of HUP; nil: it ends the call
+	Finder     *needs.Finder // what was found of programs
+	// what the answers in JSON are to warn of: the state is on a network file system
+	Remote  []Warning
+	Single  bool            // whoever called takes one answer, and no stream of them
+	Unread  []state.Problem // what could not be read among all tasks, when the call takes all
+	Further problem.Call    // how the call goes on, when its answer says so
+	Hangup  *Hangup         // what becomes of HUP; nil: it ends the call
 }
 
 // NewCall is a call that nothing is known of yet but its world.
 func NewCall(w World) *Call {
 	s := &Call{World: w}
 	said := new(spoken)
-	s.Out = Out{Stdout: bufio.NewWriterSize(counting{w.Out, &said.out}, 32<<10), spoken: said, world: &s.World,
-		program: sync.OnceValue(func() string { return programOf(s) })}
+	s.Words.program = sync.OnceValue(func() string { return programOf(s) })
+	s.Stdout, s.spoken, s.world = bufio.NewWriterSize(counting{w.Out, &said.out}, 32<<10), said, &s.World
 	return s
 }
 
-// Conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
+// Conclude tells the error, if there is one that is not a signal, sends the answer on its way and
+// returns the exit code.
 func Conclude(s *Call, err error) int {
 	code := ExitOK
 	var sig *Signalled
@@ -159,16 +171,17 @@ func Perform(ctx context.Context, s *Call, line option.Line) error {
 		return err
 	}
 	err := s.Cmd.Run(ctx, s)
-	setAside(s)
+	tellQuarantined(s)
 	return err
 }
 
-// setAside says, whatever the command was, that task files lie aside because they could not be read.
-func setAside(s *Call) {
+// tellQuarantined says, whatever the command was, that task files lie aside because they could not
+// be read.
+func tellQuarantined(s *Call) {
 	if s.Store == nil || s.InJSON || s.Cmd.Hidden {
 		return
 	}
-	switch names, err := s.Store.Aside(context.Background()); {
+	switch names, err := s.Store.Quarantined(context.Background()); {
 	case err != nil || len(names) == 0:
 	case len(names) == 1:
 		s.Warn("warning: a task file could not be read and was set aside: mend or delete %s", Visible(names[0]))

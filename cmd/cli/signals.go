@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Signalled is the end of a command by a signal. It is no error of ours: the shell is told by dying of it.
+// Signalled is the end of a command by a signal. It is not an error of ours: the shell is told by
+// dying of it.
 type Signalled struct{ Signal os.Signal }
 
 func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
@@ -25,15 +26,17 @@ func (s *Signalled) Number() syscall.Signal {
 // Endings are the signals that end a command in good order.
 var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
-// WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause. Those that heed takes cancel nothing.
+// WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause.
+// Those that heed takes cancel nothing.
 func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	stop := listen(ctx, cancel, heed)
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// WithSignalsOnceAwaited is WithSignals from the moment on when somebody waits for the end of the context. Until then a signal ends the
-// program: what does not wait would only notice it when it is done. To listen is a third of what such a call costs.
+// WithSignalsOnceAwaited is WithSignals from the moment on when somebody waits for the end of the
+// context. Until then a signal ends the program: what does not wait would only notice it when it is
+// done. To listen is a third of what such a call costs.
 func WithSignalsOnceAwaited(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var once sync.Once
@@ -61,7 +64,8 @@ func (a awaited) Done() <-chan struct{} {
 func listen(ctx context.Context, cancel context.CancelCauseFunc, heed func(os.Signal) bool) (stop func()) {
 	c := make(chan os.Signal, 2)
 	for _, sig := range Endings {
-		// One that our parent had us ignore, as a shell does with INT for a command it starts with &, stays ignored.
+		// One that our parent had us ignore, as a shell does with INT for a command it starts with
+		// &, stays ignored.
 		if !signal.Ignored(sig) {
 			signal.Notify(c, sig)
 		}

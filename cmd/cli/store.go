@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -14,8 +19,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// This file alone knows that the state is in a folder of this machine; all others see a
-// state.Store.
+// This file alone knows where the state is: in a folder of this machine, or on the servers of a
+// fleet and what belongs to this machine in the folder. All others see a state.Store.
 
 // Open returns the store; of a dry run, its preview. Nothing is created by opening it.
 func (s *Call) Open() (state.Store, error) {
@@ -27,23 +32,106 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	var st *files.Store
-	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
+	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: waiting(s), Report: func(p state.Problem) {
 		if !s.InJSON {
-			fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error())) // not by Warn: many tell at once
+			// not by Warn: many tell at once
+			fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error()))
 		}
 		if s.Opt.Bool("detached") { // nobody reads what a runner in the background says
-			_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
+			_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
 		}
 	}})
 	if err != nil {
 		return nil, err
 	}
-	s.Store = st
-	if s.DryRun {
-		s.Store = state.Preview(st)
+	address, err := s.StoreAddress()
+	if err != nil {
+		return nil, err
 	}
-	far(s, dir, st.Volume)
+	if s.Store = st; address != "" && s.Cmd.Name != "wait" { // who waits needs no network for it
+		if s.Store, err = openFleet(s, address, st); err != nil {
+			s.Store = nil
+			return nil, err
+		}
+	} else {
+		far(s, dir, st.Volume)
+	}
+	if s.DryRun {
+		s.Store = state.Preview(s.Store)
+	}
 	return s.Store, nil
+}
+
+// StoreAddress is the address of the fleet whose tasks are meant; empty: they are in the folder.
+func (s *Call) StoreAddress() (string, error) {
+	if address := s.Getenv("OURO_STORE"); address != "" {
+		if err := state.CheckStore(address); err != nil {
+			return "", problem.Of(problem.T("OURO_STORE: %s", err.Error()), problem.T("unset it for the tasks of this machine alone"))
+		}
+		return address, nil
+	}
+	config, err := s.Settings()
+	return config.Store, err
+}
+
+// openFleet returns the store of a fleet, with the folder as what stays on this machine.
+func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error) {
+	servers, err := s.Servers(address)
+	if err != nil {
+		return nil, err
+	}
+	node, err := s.Node()
+	if err != nil {
+		return nil, err
+	}
+	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits, Rules: when.RulesVersion}), nil
+}
+
+// connections are those of this process, one to each fleet.
+var connections struct {
+	sync.Mutex
+	to map[jet.Options]*jet.KV
+}
+
+// Servers are the servers of a fleet.
+func (s *Call) Servers(address string) (*jet.KV, error) {
+	config, err := s.Settings()
+	if err != nil {
+		return nil, err
+	}
+	o := jet.Options{URL: address, Creds: config.Fleet.Creds, NKey: config.Fleet.NKey, CA: config.Fleet.CA, Cert: config.Fleet.Cert, Key: config.Fleet.Key}
+	connections.Lock()
+	defer connections.Unlock()
+	if k := connections.to[o]; k != nil {
+		return k, nil
+	}
+	k, err := jet.Open(context.Background(), o)
+	if err != nil {
+		return nil, err
+	}
+	if connections.to == nil {
+		connections.to = map[jet.Options]*jet.KV{}
+	}
+	connections.to[o] = k
+	return k, nil
+}
+
+// Node is this machine, as a fleet knows it.
+func (s *Call) Node() (state.Node, error) {
+	config, err := s.Settings()
+	if err != nil {
+		return state.Node{}, err
+	}
+	node := state.Node{Name: config.Node.Name, Labels: config.Node.Labels}
+	if node.Name == "" {
+		if node.Name, err = os.Hostname(); err == nil && !state.NodeWord(node.Name) {
+			err = fmt.Errorf("%q cannot be the name of a node", node.Name)
+		}
+		if err != nil {
+			return node, problem.Of(problem.T("this machine has no host name that a fleet could know it by: %s", err.Error()), problem.T("give it one in %s: name = \"build-1\" under [node]", ConfigPath(s)))
+		}
+	}
+	return node, nil
 }
 
 // readable says what is wrong with a task whose file can be read: its zone, or its schedule.
@@ -68,10 +156,12 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 	return st, nil
 }
 
-// waiting says for whom this call waits. Unlike a warning it is no part of an answer.
-func (s *Call) waiting(who *lock.BusyError, most time.Duration) {
-	if !s.InJSON {
-		fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"), Visible(who.Error()), most)
+// waiting says for whom this call waits. Unlike a warning it is not part of an answer.
+func waiting(s *Call) func(who *lock.BusyError, most time.Duration) {
+	return func(who *lock.BusyError, most time.Duration) {
+		if !s.InJSON {
+			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"), Visible(who.Error()), most)
+		}
 	}
 }
 

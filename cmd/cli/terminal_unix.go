@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// OwnTerminal names the terminal device that this call was made on, by standard error, output or input, or is empty.
+// OwnTerminal names the terminal device that this call was made on, by standard error, output or
+// input, or is empty.
 func OwnTerminal(w World) string {
 	for _, stream := range []any{w.Err, w.Out, w.In} {
 		f, ok := stream.(*os.File)
@@ -51,9 +52,9 @@ func deviceOf[N ~uint64 | ~uint32 | ~int32](rdev N, folders ...string) string {
 	return ""
 }
 
-// Foreground reports whether this process may draw on the terminal: a shell gives it to one job at a time, and a job in
-// the background that moves the cursor would spoil the line that is being typed. A terminal that is not the controlling
-// one is nobody else's.
+// Foreground reports whether this process may draw on the terminal: a shell gives it to one job at
+// a time, and a job in the background that moves the cursor would spoil the line that is being
+// typed. A terminal that is not the controlling one is nobody else's.
 func Foreground(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -73,8 +74,9 @@ func hasTerminal() bool {
 	return true
 }
 
-// ownsTerminal reports whether there is still a terminal that controls this process, and no shell that could send HUP for it: the process
-// leads its session, as the first one of a container does that was given a terminal.
+// ownsTerminal reports whether there is still a terminal that controls this process, and no shell
+// that could send HUP for it: the process leads its session, as the first one of a container does
+// that was given a terminal.
 func ownsTerminal() bool {
 	leader, err := unix.Getsid(0)
 	return err == nil && leader == unix.Getpid() && hasTerminal()

@@ -11,7 +11,7 @@ import (
 const warnMost = 10
 
 // WarnOf tells of state that cannot be read.
-func (o *Out) WarnOf(problems []state.Problem) {
+func (o *Speech) WarnOf(problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
 			o.Warn("warning: and %d more; %s doctor looks at everything", len(problems)-i, o.Program())
@@ -35,39 +35,40 @@ type WarningKind string
 
 // The kinds. Those that are about a channel have its word behind them.
 const (
-	WarnReboot   WarningKind = "reboot"
-	WarnTold     WarningKind = "told nobody"
-	WarnRunner   WarningKind = "no runner"
-	WarnPutOff   WarningKind = "put off"
-	WarnFolder   WarningKind = "no folder"
-	WarnProgram  WarningKind = "no program"
-	WarnGate     WarningKind = "no gate"
-	WarnShell    WarningKind = "another shell"
-	WarnPaused   WarningKind = "paused"
-	WarnLate     WarningKind = "too late"
-	warnRemote   WarningKind = "far away"
-	WarnUnkept   WarningKind = "not kept"
-	WarnChannels WarningKind = "no channel on "
-	WarnUnready  WarningKind = "not ready: "
+	WarnReboot    WarningKind = "reboot"
+	WarnTold      WarningKind = "told nobody"
+	WarnRunner    WarningKind = "no runner"
+	WarnPostponed WarningKind = "put off"
+	WarnFolder    WarningKind = "no folder"
+	WarnProgram   WarningKind = "no program"
+	WarnGate      WarningKind = "no gate"
+	WarnShell     WarningKind = "another shell"
+	WarnLimits    WarningKind = "limits"
+	WarnPaused    WarningKind = "paused"
+	WarnLate      WarningKind = "too late"
+	warnRemote    WarningKind = "far away"
+	WarnUnkept    WarningKind = "not kept"
+	WarnChannels  WarningKind = "no channel on "
+	WarnUnready   WarningKind = "not ready: "
 )
 
-// Standing reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
+// OfSetup reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
 // from being run or told against what the call says is no such warning.
-func (w Warning) Standing() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
+func (w Warning) OfSetup() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
 // WarningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
-func (o *Out) WarningTexts(list []Warning) []string {
+func (w *Words) WarningTexts(list []Warning) []string {
 	texts := make([]string, len(list))
-	for i, w := range list {
-		texts[i] = o.Says(w.Text)
+	for i, warning := range list {
+		texts[i] = w.Says(warning.Text)
 	}
 	return texts
 }
 
 // WarnAll tells warnings at the end of an answer for people.
-func (o *Out) WarnAll(warnings []Warning) {
+func (o *Speech) WarnAll(warnings []Warning) {
 	for _, w := range warnings {
-		if !o.Quiet || !w.Standing() {
+		if !o.Quiet || !w.OfSetup() {
 			o.Warn("warning: %s", Visible(o.Says(w.Text)))
 		}
 	}

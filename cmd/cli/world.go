@@ -1,4 +1,5 @@
-// Package cli has what every command needs: the world it runs in, its settings, what was said, and where its answer and its problems go.
+// Package cli has what every command needs: the world it runs in, its settings, what was said, and
+// where its answer and its problems go.
 package cli
 
 import (
@@ -33,8 +34,9 @@ func Real() World {
 	}
 }
 
-// Settled is the world with an OURO_HOME that names the same folder from everywhere: commands are run in other folders than the one that
-// they are scheduled in. A relative one counts from the present folder; where that cannot be told, home refuses it.
+// Settled is the world with an OURO_HOME that names the same folder from everywhere: commands are
+// run in other folders than the one that they are scheduled in. A relative one counts from the
+// present folder; where that cannot be told, home refuses it.
 func (w World) Settled() World {
 	const name = "OURO_HOME"
 	dir := w.Getenv(name)

@@ -11,9 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the machine's. It always
-// has an IANA name, because a task keeps the name and not the offset of the day. A name that cannot be honoured is
-// refused: Go alone would take many of them for UTC.
+// Zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the
+// machine's. It always has an IANA name, because a task keeps the name and not the offset of the
+// day. A name that cannot be honoured is refused: Go alone would take many of them for UTC.
 func (s *Call) Zone() (*time.Location, error) {
 	if s.Opt.Has("tz") {
 		return when.LoadZone(s.Opt.Text("tz"))
@@ -51,8 +51,9 @@ func blame(name, setting string) (*time.Location, error) {
 	return zone, nil
 }
 
-// machineZone reads the machine's zone from the folder /etc: the link localtime points into the zone database; Debian
-// also keeps the name in timezone. A machine without either is in UTC (localtime(5)).
+// machineZone reads the machine's zone from the folder /etc: the link localtime points into the
+// zone database; Debian also keeps the name in timezone. A machine without either is in UTC
+// (localtime(5)).
 func machineZone(etc string) (*time.Location, error) {
 	link := filepath.Join(etc, "localtime")
 	for range 8 { // a link may lead to another link before it reaches the database
@@ -81,7 +82,7 @@ func machineZone(etc string) (*time.Location, error) {
 	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
 		return time.UTC, nil
 	}
-	return nil, problem.New(problem.Zone, problem.T("cannot tell the machine's time zone: /etc/localtime is no link into the zone database"),
+	return nil, problem.New(problem.Zone, problem.T("cannot tell the machine's time zone: /etc/localtime is not a link into the zone database"),
 		problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 

@@ -61,7 +61,8 @@ func plan(path string, edit func(text []byte) (edited, error)) (Change, error) {
 	return c, nil
 }
 
-// Skill is the change that puts a skill at a path, which names its file, or a folder that it has one of its own in. A file there that is no skill of that name is refused.
+// Skill is the change that puts a skill at a path, which names its file, or a folder that it has
+// one of its own in. A file there that is not a skill of that name is refused.
 func Skill(path, text string) (Change, error) {
 	info, err := os.Stat(path)
 	if folder := err == nil && info.IsDir(); folder || strings.HasSuffix(path, string(filepath.Separator)) {
@@ -80,15 +81,15 @@ func Skill(path, text string) (Change, error) {
 		c.Effect = Add
 	case bytes.Equal(c.before, c.after):
 	case !bytes.HasPrefix(c.before, []byte("---\nname: "+server+"\n")):
-		return c, problem.New(problem.Failed, problem.T("%s is no skill of the name %s", path, server), problem.T("name another place, or move that file away first"))
+		return c, problem.New(problem.Failed, problem.T("%s is not a skill of the name %s", path, server), problem.T("name another place, or move that file away first"))
 	default:
 		c.Effect = Replace
 	}
 	return c, nil
 }
 
-// Do makes the change: the file is replaced whole, with the mode it had, where it really lies. It is refused when somebody else has changed
-// the file since it was read.
+// Do makes the change: the file is replaced whole, with the mode it had, where it really lies. It
+// is refused when somebody else has changed the file since it was read.
 func (c Change) Do() error {
 	path := c.Path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -113,7 +114,8 @@ func (c Change) Do() error {
 	return nil
 }
 
-// replace puts a file in place, whole. A new one is for its owner alone: such files may have secrets in them.
+// replace puts a file in place, whole. A new one is for its owner alone: such files may have
+// secrets in them.
 func replace(path string, text []byte) error {
 	mode := os.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -141,7 +143,7 @@ func read(path string) (text []byte, there bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
 	case err == nil && !info.Mode().IsRegular(): // opening a pipe would block
-		err = errors.New("it is no plain file")
+		err = errors.New("it is not a plain file")
 	case err == nil && info.Size() > sizeMost:
 		err = fmt.Errorf("it is larger than %d MiB", sizeMost>>20)
 	}

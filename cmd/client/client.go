@@ -1,5 +1,6 @@
-// Package client knows the programs that models work in: in which file of its own each keeps the servers of MCP that it starts, and where it
-// looks for skills. A file is changed in one place, and all else in it stays as it is, byte for byte.
+// Package client knows the programs that models work in: in which file of its own each keeps the
+// servers of MCP that it starts, and where it looks for skills. A file is changed in one place, and
+// all else in it stays as it is, byte for byte.
 package client
 
 import (
@@ -10,7 +11,8 @@ import (
 // server is the name of our entry, and of the skill.
 const server = "ouro-timer"
 
-// kind is the key that says of which kind a server is. Ours is of the kind that is meant without it.
+// kind is the key that says of which kind a server is. Ours is of the kind that is meant without
+// it.
 const kind = "type"
 
 // World is what the places of the files depend on.
@@ -33,13 +35,15 @@ type Client struct {
 
 // form is how a file is written.
 type form interface {
-	// install is the text with the entry, and the entry as it stands there; the same text when it is there already.
+	// install is the text with the entry, and the entry as it stands there; the same text when it
+	// is there already.
 	install(text []byte, c Client, program string) (edited, error)
 	// uninstall is the text without the entry; the same text when it is not there.
 	uninstall(text []byte, c Client) (edited, error)
 }
 
-// All are the clients that are known, with their places for a user whose home is in the environment. What each documents is in docs/mcp.md.
+// All are the clients that are known, with their places for a user whose home is in the
+// environment. What each documents is in docs/mcp.md.
 func All(w World) []Client {
 	home := w.Getenv("HOME")
 	if w.System == "windows" {
@@ -93,8 +97,8 @@ func (c Client) Used() bool {
 	return false
 }
 
-// Install is the change that gives the client an entry by which it starts the program, whose path is absolute. What an entry of ours has
-// beside that stays.
+// Install is the change that gives the client an entry by which it starts the program, whose path
+// is absolute. What an entry of ours has beside that stays.
 func (c Client) Install(program string) (Change, error) {
 	return plan(c.Config, func(text []byte) (edited, error) { return c.form.install(text, c, program) })
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// jsonForm is a file of JSON. With comments it may have those and commas behind what is last, as editors take them.
+// jsonForm is a file of JSON. With comments it may have those and commas behind what is last, as
+// editors take them.
 type jsonForm struct{ comments bool }
 
-// depthMost bounds what is read: the library follows what lies within each other without a bound of its own.
+// depthMost bounds what is read: the library follows what lies within each other without a bound of
+// its own.
 const depthMost = 1_000
 
 // byteOrderMark may stand in front of a text.
@@ -87,14 +89,15 @@ func (f jsonForm) open(text []byte) (*document, error) {
 		return nil, errors.New("it is nested too deep")
 	}
 	var err error
-	if doc.whole, err = hujson.Parse(slices.Clone(text)); err != nil { // it works on the bytes that it is given
-		return nil, fmt.Errorf("it is no JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+	// it works on the bytes that it is given
+	if doc.whole, err = hujson.Parse(slices.Clone(text)); err != nil {
+		return nil, fmt.Errorf("it is not JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if !f.comments && !doc.whole.IsStandard() {
 		return nil, errors.New("it has comments, or commas behind what is last, which the program does not take")
 	}
 	if doc.root, _ = doc.whole.Value.(*hujson.Object); doc.root == nil {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("it is not an object")
 	}
 	if len(doc.root.Members) > 0 {
 		if unit, own := indent(doc.root.Members[0]); own && unit != "" {
@@ -112,7 +115,7 @@ func (doc *document) servers(table string) (o *hujson.Object, outer string, err 
 	}
 	o, ok := doc.root.Members[i].Value.Value.(*hujson.Object)
 	if !ok {
-		err = fmt.Errorf("its %q is no object", table)
+		err = fmt.Errorf("its %q is not an object", table)
 	}
 	outer, _ = indent(doc.root.Members[i])
 	return o, outer, err
@@ -193,7 +196,8 @@ func remove(o *hujson.Object, i int) {
 	}
 }
 
-// renew gives the entry that is there the values of the fields, and reports whether any was another one.
+// renew gives the entry that is there the values of the fields, and reports whether any was another
+// one.
 func (doc *document) renew(m *hujson.ObjectMember, fields []field) (changed bool) {
 	blanks, lines := indent(*m)
 	o, ok := m.Value.Value.(*hujson.Object)
@@ -231,7 +235,8 @@ func value(text string) hujson.ValueTrimmed {
 	return v.Value
 }
 
-// written is a value, of fields an object on lines of which each begins with the blanks, or on one line.
+// written is a value, of fields an object on lines of which each begins with the blanks, or on one
+// line.
 func (doc *document) written(v any, blanks string, lines bool) string {
 	fields, ok := v.([]field)
 	if !ok {

@@ -6,11 +6,12 @@ import (
 	"reflect"
 )
 
-// errOther is an edit that would have changed something else, or not what it should; nothing is changed then.
+// errOther is an edit that would have changed something else, or not what it should; nothing is
+// changed then.
 var errOther = errors.New("it is written in a way that cannot be edited here")
 
-// settled holds an edit to its promise: two trees differ by our entry alone, and the second has it as the fields say, beside what it had; nil:
-// not at all.
+// settled holds an edit to its promise: two trees differ by our entry alone, and the second has it
+// as the fields say, beside what it had; nil: not at all.
 func settled(was, is map[string]any, table string, fields []field) error {
 	ours, there := take(was, table), take(is, table)
 	entry, _ := there.(map[string]any)

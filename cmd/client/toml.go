@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// tomlForm is a file of TOML. Lines are taken for what they are by themselves; where one is part of a longer text the edit does not come to what
-// it should, and is refused.
+// tomlForm is a file of TOML. Lines are taken for what they are by themselves; where one is part of
+// a longer text the edit does not come to what it should, and is refused.
 type tomlForm struct{}
 
 // tomlBounds are how much structure a file may have.
@@ -32,7 +32,8 @@ func (f tomlForm) install(text []byte, c Client, program string) (edited, error)
 		e.entry += newline + field.key + " = " + encoded(field.value)
 	}
 	after := strings.TrimRight(string(text), "\r\n")
-	inline := func(line string) bool { // nothing can be added to such a table, whatever the library takes
+	// nothing can be added to such a table, whatever the library takes
+	inline := func(line string) bool {
 		said, _ := f.read(line)
 		return said[c.Table] != nil && f.head(line) == nil
 	}
@@ -75,7 +76,8 @@ func (f tomlForm) uninstall(text []byte, c Client) (edited, error) {
 	return e, f.check(string(text), after, c.Table, nil)
 }
 
-// section is where the lines of our table are, or of one within it: from its head to the last that says anything; below zero without one.
+// section is where the lines of our table are, or of one within it: from its head to the last that
+// says anything; below zero without one.
 func (f tomlForm) section(lines []string, table string, own bool) (from, to int) {
 	from = -1
 	for i, line := range lines {
@@ -122,7 +124,7 @@ func (tomlForm) read(text string) (map[string]any, error) {
 	tree, _, err := codec.Tree(text, tomlBounds)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
-		err = fmt.Errorf("line %d is no TOML", syntax.Line)
+		err = fmt.Errorf("line %d is not TOML", syntax.Line)
 	}
 	return tree, err
 }

@@ -1,4 +1,5 @@
-// Package clitest has what the tests of the rooms share: a present, a world that touches nothing, and a call in it.
+// Package clitest has what the tests of the rooms share: a present, a world that touches nothing,
+// and a call in it.
 package clitest
 
 import (
@@ -16,7 +17,8 @@ import (
 // Noon is the present of tests: a Saturday in Warsaw.
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
-// World is a world with the clock c and a home that does not exist, and what is written to its standard output and standard error.
+// World is a world with the clock c and a home that does not exist, and what is written to its
+// standard output and standard error.
 func World(t testing.TB, c clock.Clock) (w cli.World, out, errs *bytes.Buffer) {
 	out, errs = new(bytes.Buffer), new(bytes.Buffer)
 	home := t.TempDir() + "/home"

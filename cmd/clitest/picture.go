@@ -11,8 +11,8 @@ import (
 // The columns and rows of a picture, in its points.
 const columnWidth, rowHeight = 8, 17
 
-// Picture is a screen of so many columns as SVG: a text each for what stands in one style, at its column. Rows have the escapes of
-// ECMA-48 (SGR) for their styles.
+// Picture is a screen of so many columns as SVG: a text each for what stands in one style, at its
+// column. Rows have the escapes of ECMA-48 (SGR) for their styles.
 func Picture(rows []string, columns int) string {
 	var b strings.Builder
 	width, height := (columns+2)*columnWidth, (len(rows)+1)*rowHeight

@@ -47,7 +47,7 @@ what is well is counted (well), and of the settings those are told that somebody
 }
 
 // Heeded are the variables that are settings.
-var Heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
+var Heeded = []string{"OURO_HOME", "OURO_STORE", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
 // doctoring is an examination and what it has found.
 type doctoring struct {
@@ -68,7 +68,7 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	}
 	d := &doctoring{Call: s, would: would}
 	unusable := d.examined(examinerOf(s))
-	state.Examine(ctx, append(unusable, d.of.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
+	state.Examine(ctx, slices.Concat(unusable, d.of.Inspections(), d.fleet()), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -116,6 +116,28 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
 		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
 		return ""
+	}}}
+}
+
+// fleet is what is looked at of a fleet, where the tasks are in one. Of its servers fleet doctor tells.
+func (d *doctoring) fleet() []state.Inspection {
+	if address, err := d.StoreAddress(); err != nil || address == "" {
+		return nil
+	}
+	return []state.Inspection{{Name: "fleet", Look: func(ctx context.Context, tell func(state.Finding)) string {
+		st, err := d.Open()
+		if err == nil {
+			_, err = st.List(ctx, state.Running)
+		}
+		if err != nil {
+			text, hint := d.of.Explain(err)
+			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
+			return ""
+		}
+		for _, w := range handover.Homeless(ctx, st) {
+			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Says(w.Text), Hint: d.Program() + " fleet nodes"})
+		}
+		return "its servers answer; " + d.Program() + " fleet doctor looks at them"
 	}}}
 }
 

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -109,14 +110,17 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 
 // numbersOf is where the numbers about a store come from.
 func numbersOf(s *cli.Call, st state.Store) metrics.Source {
-	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(), Tally: new(metrics.Tally)}
+	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(), Totals: new(metrics.Totals)}
 }
 
 // checkTextfile refuses a name that node_exporter would not read.
 func checkTextfile(path string) error {
-	if base := filepath.Base(path); !strings.HasSuffix(base, ".prom") || strings.TrimSuffix(base, ".prom") == "" {
+	folder, base := filepath.Split(path)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	if name == "" || !strings.HasSuffix(base, ".prom") {
+		better := folder + cmp.Or(name, "ouro-timer") + ".prom"
 		return problem.Of(problem.T("%s is %s, and node_exporter reads only files that end with .prom", problem.Option("textfile"), cli.Quote(path)),
-			problem.T("%s; to write elsewhere: %s > FILE", problem.To("metrics").With("textfile", strings.TrimSuffix(path, filepath.Ext(path))+".prom"), problem.To("metrics")))
+			problem.T("%s; to write elsewhere: %s > FILE", problem.To("metrics").With("textfile", better), problem.To("metrics")))
 	}
 	return nil
 }
@@ -152,7 +156,7 @@ func writeTextfile(path string, text []byte) (err error) {
 	return err
 }
 
-var errNoFile = errors.New("it is no regular file")
+var errNoFile = errors.New("it is not a regular file")
 
 // unwrittenTextfile says why, and what to do.
 func unwrittenTextfile(path string, err error) error {

@@ -25,7 +25,7 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	text := s.Opt.Text("metrics")
 	host, port, err := net.SplitHostPort(text)
 	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || port != strconv.FormatUint(n, 10) || host != "" && host != "localhost" && net.ParseIP(host) == nil {
-		return nil, problem.Of(problem.T("%s is %s, which is no address", problem.Option("metrics"), cli.Quote(text)),
+		return nil, problem.Of(problem.T("%s is %s, which is not an address", problem.Option("metrics"), cli.Quote(text)),
 			problem.T("write it as in :9464, which is 127.0.0.1:9464, or with an IP address in full, as in 192.0.2.7:9464 or [::]:9464"))
 	}
 	if host == "" {
@@ -51,15 +51,15 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 
 // metricsServer serves a runner's numbers and whether it is well, beside its loop, which knows nothing of it.
 type metricsServer struct {
-	source metrics.Source
-	vital  *vital
-	one    sync.Mutex // numbers are collected by one request at a time
-	server http.Server
+	source   metrics.Source
+	liveness *liveness
+	one      sync.Mutex // numbers are collected by one request at a time
+	server   http.Server
 }
 
 // serveMetrics serves until it is closed.
-func serveMetrics(l net.Listener, source metrics.Source, v *vital) (closes func()) {
-	m := &metricsServer{source: source, vital: v}
+func serveMetrics(l net.Listener, source metrics.Source, v *liveness) (closes func()) {
+	m := &metricsServer{source: source, liveness: v}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", m.metrics)
 	mux.HandleFunc("GET /healthz", m.health)
@@ -101,14 +101,14 @@ func (m *metricsServer) metrics(w http.ResponseWriter, r *http.Request) {
 
 // health answers 200 as long as the loop turns, or stands by for another runner, and else 503.
 func (m *metricsServer) health(w http.ResponseWriter, r *http.Request) {
-	ctx, stop := context.WithTimeout(r.Context(), turnMost)
+	ctx, stop := context.WithTimeout(r.Context(), answerMost)
 	defer stop()
 	switch {
-	case !m.vital.leads.Load():
+	case !m.liveness.leading.Load():
 		_, _ = io.WriteString(w, "standing by\n")
-	case m.vital.turns(ctx):
+	case m.liveness.responds(ctx):
 		_, _ = io.WriteString(w, "ok\n")
 	default:
-		http.Error(w, "the loop does not turn: no answer within "+turnMost.String(), http.StatusServiceUnavailable)
+		http.Error(w, "the loop does not turn: no answer within "+answerMost.String(), http.StatusServiceUnavailable)
 	}
 }

@@ -344,7 +344,7 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3)) // CR LF is no part of a body
+		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3)) // CR LF is not part of a body
 		done <- read{data, err}
 	}()
 	select {

@@ -64,13 +64,13 @@ func listChannels(s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	names := slices.Clone(notify.Standing)
+	names := slices.Clone(notify.BuiltIn)
 	for name := range config.Channels {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names[len(notify.Standing):])
+	slices.Sort(names[len(notify.BuiltIn):])
 	rows := []listedChannel{}
 	for _, name := range names {
 		c, err := notify.Find(name, config.Channels)
@@ -105,19 +105,16 @@ func (a channelsJSON) Text(o *cli.Out) {
 		}
 		return
 	}
-	widths := [5]int{len("CHANNEL"), len("TYPE"), len("TO"), len("FROM"), 0}
-	for _, row := range a.Channels {
-		for i, text := range []string{row.Channel, row.Type, row.where(), row.from()} {
-			widths[i] = max(widths[i], len([]rune(cli.Visible(text))))
-		}
-	}
-	o.Line("%s  %s  %s  %s  STATE", cli.Pad("CHANNEL", widths[0]), cli.Pad("TYPE", widths[1]), cli.Pad("TO", widths[2]), cli.Pad("FROM", widths[3]))
+	rows := [][]string{{"CHANNEL", "TYPE", "TO", "FROM", "STATE"}}
 	for _, row := range a.Channels {
 		text := row.state()
 		if row.Default {
 			text = "default, " + text
 		}
-		o.Line("%s  %s  %s  %s  %s", cli.Pad(row.Channel, widths[0]), cli.Pad(row.Type, widths[1]), cli.Pad(cli.Visible(row.where()), widths[2]), cli.Pad(row.from(), widths[3]), cli.Visible(text))
+		rows = append(rows, []string{row.Channel, row.Type, cli.Visible(row.where()), row.from(), cli.Visible(text)})
+	}
+	for _, line := range cli.InColumns(rows) {
+		o.Line("%s", line)
 	}
 	o.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(a.Services, ", "))
 }

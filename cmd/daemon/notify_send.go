@@ -90,7 +90,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 		}
 	}
 	if !a.Delivered {
-		o.Aside("hint: %s\n", cli.Visible(o.Says(untoldHint(a.Channels))))
+		o.Remark("hint: %s\n", cli.Visible(o.Says(untoldHint(a.Channels))))
 	}
 }
 

@@ -45,7 +45,7 @@ func newStarts() *starts {
 }
 
 // begun has the heartbeats of a task pinged that a run of it has started. It returns at once.
-func (c *courier) begun(r state.Record, say func(format string, a ...any)) {
+func (c *sender) begun(r state.Record, say func(format string, a ...any)) {
 	id := state.OccurrenceID(r.Task.ID, r.Number)
 	for _, word := range r.Task.Policy.Notify {
 		if notify.SchemeOf(word) != "" {
@@ -71,7 +71,7 @@ func (c *courier) begun(r state.Record, say func(format string, a ...any)) {
 }
 
 // pingStart pings one channel, if it is a heartbeat, until it is told to make no further tries. Where there is room for it the first is made in any case.
-func (c *courier) pingStart(ctx context.Context, t state.Task, id, word string, say func(format string, a ...any)) {
+func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, say func(format string, a ...any)) {
 	config, err := c.settings()
 	if err != nil || config.Channels[word].Type != notify.Heartbeat {
 		return
@@ -121,7 +121,7 @@ func (s *starts) settle(ctx context.Context, id, word string) {
 }
 
 // ping pings a heartbeat once.
-func (c *courier) ping(ctx context.Context, config state.Config, word string, m notify.Message, t state.Task) (string, error) {
+func (c *sender) ping(ctx context.Context, config state.Config, word string, m notify.Message, t state.Task) (string, error) {
 	channel, err := notify.Find(word, config.Channels)
 	if err != nil {
 		return "", err
@@ -130,7 +130,7 @@ func (c *courier) ping(ctx context.Context, config state.Config, word string, m 
 }
 
 // beat is send of a heartbeat: the end of a run. That of an earlier run which could not be told at once would only be wrong by now, and is left out.
-func (c *courier) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task, tally state.Tally) (detail string, err error) {
+func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task, tally state.Tally) (detail string, err error) {
 	l, ended := n.Line, n.Line.At
 	if l.Ended != nil {
 		ended = *l.Ended
@@ -153,11 +153,11 @@ var errLaterRun = errors.New("a later run has ended since, and is told in its pl
 // pulse pings the runner's own heartbeat ([run] heartbeat) for as long as the runner is well: its loop turns, and its store answers. It ends
 // with living.
 type pulse struct {
-	c     *courier
-	st    state.Tasks
-	vital *vital
-	say   func(format string, a ...any)
-	again chan struct{} // receives when config.toml was read again
+	c        *sender
+	st       state.Tasks
+	liveness *liveness
+	say      func(format string, a ...any)
+	again    chan struct{} // receives when config.toml was read again
 
 	mu   sync.Mutex
 	said string // the last thing that was said
@@ -189,10 +189,10 @@ func (p *pulse) run(living context.Context) {
 
 // beat pings once: that all is well, or that it is not.
 func (p *pulse) beat(ctx context.Context, config state.Config) {
-	asking, stop := context.WithTimeout(ctx, turnMost)
+	asking, stop := context.WithTimeout(ctx, answerMost)
 	defer stop()
 	m := notify.Message{Body: "the runner is well"}
-	if !p.vital.turns(asking) {
+	if !p.liveness.responds(asking) {
 		m.Ping, m.Body = notify.PingFail, "the runner's loop does not turn"
 	} else if _, _, err := state.Next(asking, p.st, time.Time{}); err != nil {
 		m.Ping, m.Body = notify.PingFail, "the runner's state cannot be read"
@@ -230,7 +230,7 @@ func (p *pulse) ended() {
 }
 
 // taskOf is the task of a notice, and its tally, where it is still there.
-func (c *courier) taskOf(ctx context.Context, id string, prefix string) (state.Task, state.Tally) {
+func (c *sender) taskOf(ctx context.Context, id string, prefix string) (state.Task, state.Tally) {
 	found, err := c.st.Find(ctx, id)
 	if err != nil || len(found) != 1 {
 		return state.Task{ID: id, Policy: state.Policy{Prefix: prefix}}, state.Tally{}

@@ -49,13 +49,13 @@ func (w *watcher) list() string {
 	return strings.Join(w.got, " ")
 }
 
-func courierTo(t *testing.T, url string, now time.Time) *courier {
+func courierTo(t *testing.T, url string, now time.Time) *sender {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[channels.hc]\ntype = \"heartbeat\"\nurl = \""+url+"/check\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &courier{st: memory.New(), env: notify.Env{Now: time.Now}, clock: func() time.Time { return now }, dir: dir, starts: newStarts()}
+	return &sender{st: memory.New(), env: notify.Env{Now: time.Now}, clock: func() time.Time { return now }, dir: dir, starts: newStarts()}
 }
 
 // TestStartComesFirst: no run waits for the ping of its start; that of its end does.

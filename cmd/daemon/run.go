@@ -98,7 +98,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	if s.Opt.Has("pid") && s.Opt.Int("pid") < 1 {
-		return problem.Of(problem.T("%s is %d, which is no process", problem.Option("pid"), s.Opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
+		return problem.Of(problem.T("%s is %d, which is not a process", problem.Option("pid"), s.Opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
 	}
 	if s.Opt.Bool("standby") && given != "" && given != "drain" {
 		return cli.Excluding("standby", problem.Option(given)).
@@ -138,7 +138,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 		return runStop(ctx, s, st)
 	case "once":
 		if s.DryRun {
-			return wouldRun(ctx, s, st)
+			return planRun(ctx, s, st)
 		}
 		return runLoop(ctx, s, st, runner.Once, "foreground")
 	case "drain":
@@ -174,10 +174,11 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	kill, stop := secondSignal(ctx)
 	defer stop()
+	cgroups, _ := proc.OwnCgroups() // where there are none, a run that needs one says why
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch, Cgroups: cgroups}, Self: self, Mode: mode, Kill: kill,
 		Leader:  state.Leader{Ident: self, Version: cli.Version, Mode: how},
-		Standby: s.Opt.Bool("standby"), Lull: lull(), Doze: doze,
+		Standby: s.Opt.Bool("standby"), Lull: lull(), Idle: pauseCollector,
 	}
 	foreground := how == "foreground"
 	if !foreground {
@@ -185,19 +186,19 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 		defer deaf()
 		o.Yield, o.Leader.Yields = yield, yield != nil
 	}
-	v := newVoice(s, foreground, zone)
+	v := newConsole(s, foreground, zone)
 	o.Say, o.Relay = v.say, v.relay
 	if !foreground { // nobody reads what it says
-		v.noted = st.NoteTrouble
+		v.noted = st.SetTrouble
 	}
 	o.Warn = v.warn
 	o.Deliver = func(r state.Record) error {
 		if foreground && !s.InJSON {
 			return v.delivered(r)
 		}
-		return nil // the courier tells others
+		return nil // the sender tells others
 	}
-	post, err := newCourier(s, st, config)
+	post, err := newSender(s, st, config)
 	if err != nil {
 		return err
 	}
@@ -233,9 +234,9 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	living, dead := context.WithCancel(context.WithoutCancel(ctx))
 	signs.into(living, &o, st, func(l state.Leader) string { return holder(l, zone) })
 	o.Begun = func(r state.Record) { post.begun(r, v.say) }
-	beats := &pulse{c: post, st: st, vital: signs, say: v.warn, again: again}
-	if leads := o.Leads; mode != runner.Once {
-		o.Leads = sync.OnceFunc(func() { leads(); go beats.run(living) })
+	beats := &pulse{c: post, st: st, liveness: signs, say: v.warn, again: again}
+	if leads := o.OnLead; mode != runner.Once {
+		o.OnLead = sync.OnceFunc(func() { leads(); go beats.run(living) })
 	}
 	stopping := make(chan struct{})
 	go func() {
@@ -269,7 +270,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 }
 
 // readAgain reads config.toml again each time that it is asked to, and says so.
-func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct{}, post *courier, v *voice) {
+func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct{}, post *sender, v *console) {
 	for range asked {
 		changed, err := post.reread()
 		if err != nil {
@@ -386,7 +387,7 @@ func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())}) // the log has it
+		_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())}) // the log has it
 	}
 	return err
 }

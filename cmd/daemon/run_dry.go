@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
@@ -12,8 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// wouldRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
-func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
+// planRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
+func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	zone, err := s.Zone()
 	if err != nil {
 		return err
@@ -69,19 +68,4 @@ func (a plannedLine) Text(o *cli.Out) {
 		return
 	}
 	o.Line("would run %s (%s), due %s", a.task.ID, view.Describe(a.task), view.Stamp(a.line.Due.In(rules.TaskZone(a.task))))
-}
-
-// wouldStop is run --stop --dry-run.
-func wouldStop(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader, led bool) error {
-	ending := []state.Ident{leader.Ident}
-	if !led {
-		var err error
-		if ending, _, err = steppedDown(ctx, st, leader); err != nil {
-			return err
-		}
-		if pid := s.Opt.Int("pid"); pid != 0 {
-			ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
-		}
-	}
-	return tellStopped(s, ending, nil, led, 0, 0)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// voice is how a runner speaks: answers on standard output, whole lines at a time, and talk on standard error. With --output it says
+// console is how a runner speaks: answers on standard output, whole lines at a time, and talk on standard error. With --output it says
 // there what commands write, too. In the foreground no reader of any of that holds up the runner; in the background a file is the reader.
-type voice struct {
+type console struct {
 	*cli.Call
 	zone   *time.Location
 	silent bool                      // --json, --quiet: no talk
@@ -33,9 +33,9 @@ type voice struct {
 	mu       sync.Mutex   // runs end side by side, and each has its say
 }
 
-// newVoice is the voice of a runner, in the background or not. Close it.
-func newVoice(s *cli.Call, foreground bool, zone *time.Location) *voice {
-	v := &voice{Call: s, zone: zone, silent: foreground && (s.InJSON || s.Quiet), errs: s.Err}
+// newConsole is the voice of a runner, in the background or not. Close it.
+func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
+	v := &console{Call: s, zone: zone, silent: foreground && (s.InJSON || s.Quiet), errs: s.Err}
 	if !foreground {
 		return v
 	}
@@ -64,26 +64,26 @@ func newVoice(s *cli.Call, foreground bool, zone *time.Location) *voice {
 const copiedNoLonger = "standard output cannot be written (%v): what commands write is copied no longer, and kept as before"
 
 // say is talk.
-func (v *voice) say(format string, a ...any) {
+func (v *console) say(format string, a ...any) {
 	if !v.silent {
 		v.write(fmt.Sprintf(format, a...))
 	}
 }
 
 // warn is talk of what goes wrong.
-func (v *voice) warn(format string, a ...any) {
+func (v *console) warn(format string, a ...any) {
 	v.say(format, a...)
 	v.note(fmt.Sprintf(format, a...))
 }
 
-func (v *voice) note(text string) {
+func (v *console) note(text string) {
 	if v.noted != nil {
 		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)}) // the log has it
 	}
 }
 
 // complain says what is to be known to who asked for no talk, too.
-func (v *voice) complain(format string, a ...any) {
+func (v *console) complain(format string, a ...any) {
 	text := fmt.Sprintf(format, a...)
 	v.note(text)
 	if !v.InJSON {
@@ -93,12 +93,12 @@ func (v *voice) complain(format string, a ...any) {
 	}
 }
 
-func (v *voice) write(text string) {
+func (v *console) write(text string) {
 	fmt.Fprintf(v.errs, "%s %s\n", v.Clock.Now().In(v.zone).Format("2006-01-02 15:04:05"), cli.Visible(text))
 }
 
 // answer writes a line of the answer.
-func (v *voice) answer(line []byte) error {
+func (v *console) answer(line []byte) error {
 	if v.outlet != nil {
 		return v.outlet.put(line)
 	}
@@ -109,7 +109,7 @@ func (v *voice) answer(line []byte) error {
 }
 
 // tell answers with an object.
-func (v *voice) tell(answer any) {
+func (v *console) tell(answer any) {
 	_ = v.answer(jsonLine(nil, answer)) // whoever read the stream has gone; the work goes on
 }
 
@@ -119,7 +119,7 @@ func jsonLine(to []byte, answer any) []byte {
 }
 
 // problem appends a line about something that is wrong.
-func (v *voice) problem(to []byte, text string) []byte {
+func (v *console) problem(to []byte, text string) []byte {
 	if !v.InJSON {
 		return fmt.Appendf(to, "ouro-timer: %s\n", text)
 	}
@@ -128,7 +128,7 @@ func (v *voice) problem(to []byte, text string) []byte {
 }
 
 // Append appends a piece of what a run writes, as it stands on standard output.
-func (v *voice) Append(to []byte, p relay.Piece) []byte {
+func (v *console) Append(to []byte, p relay.Piece) []byte {
 	switch {
 	case p.Runs > 0:
 		return v.problem(to, fmt.Sprintf("%d bytes of %s left out here: nobody read them in time", p.Lost, cli.Plural(p.Runs, "run")))
@@ -172,14 +172,14 @@ func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 }
 
 // Write passes pieces on, at the reader's pace.
-func (v *voice) Write(text []byte) error { return v.outlet.give(text) }
+func (v *console) Write(text []byte) error { return v.outlet.give(text) }
 
 // unreadMost is for how long a runner that was told to end waits for who reads its standard output.
 const unreadMost = 3 * time.Second
 
 // close returns when all that was said is read, or nobody reads it any more. A runner that was told to end waits for that for a while,
 // and one that was told so twice not at all.
-func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
+func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	if v.outlet == nil {
 		return
 	}
@@ -227,6 +227,6 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 const lastTalkMost = 500 * time.Millisecond
 
 // delivered is a message in the foreground.
-func (v *voice) delivered(r state.Record) error {
+func (v *console) delivered(r state.Record) error {
 	return v.answer([]byte(cli.Visible(r.Task.Message()) + "\n"))
 }

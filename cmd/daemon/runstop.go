@@ -41,17 +41,22 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if pid := s.Opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
 		led = false // it is not the one that is meant
 	}
-	if s.DryRun {
-		return wouldStop(ctx, s, st, leader, led)
-	}
-	var ending []state.Ident // who is told to end, or was
-	if led {
-		ending = []state.Ident{leader.Ident}
-		if err := tellToEnd(ctx, s, leader.Ident); err != nil {
+	ending := []state.Ident{leader.Ident} // who is told to end, or was
+	if !led {
+		if ending, err = endingAlready(ctx, s, st, leader); err != nil {
 			return err
 		}
-	} else if ending, err = endingAlready(ctx, s, st, leader); err != nil {
-		return err
+	}
+	if s.DryRun {
+		return tellStopped(s, ending, nil, led, 0, 0)
+	}
+	for _, i := range ending {
+		if !led && !s.Opt.Bool("kill") {
+			break // they were told
+		}
+		if err := tellToEnd(ctx, s, i); err != nil && (led || runner.Alive(i)) {
+			return err
+		}
 	}
 	for _, i := range ending {
 		s.Talk("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
@@ -86,7 +91,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 // on: signals reach it only then.
 func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	if !runner.Alive(i) {
-		return problem.New(problem.Failed, problem.T("the runner (pid %d) is not to be seen from here", i.PID),
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) cannot be seen from here", i.PID),
 			problem.T("end it where it was started, such as in its container"))
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
@@ -109,8 +114,7 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	return nil
 }
 
-// endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone. With --kill they
-// are told not to wait for those.
+// endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone.
 func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader) ([]state.Ident, error) {
 	ending, _, err := steppedDown(ctx, st, leader)
 	if err != nil {
@@ -118,13 +122,6 @@ func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader sta
 	}
 	if pid := s.Opt.Int("pid"); pid != 0 {
 		ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
-	}
-	if s.Opt.Bool("kill") {
-		for _, i := range ending {
-			if err := tellToEnd(ctx, s, i); err != nil && runner.Alive(i) {
-				return nil, err
-			}
-		}
 	}
 	return ending, nil
 }

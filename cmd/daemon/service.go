@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,7 +23,7 @@ import (
 
 func ServiceCommand() cli.Command {
 	return cli.Command{
-		Name: "service", Args: "{install | uninstall | status}", Short: "start the runner at login",
+		Name: "service", Args: "{install | uninstall | status}", Short: "start the runner at login, or with the machine",
 		Long: `
 Without it at starts a runner when there is something to run, and after a reboot nothing runs until ouro-timer is called
 again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at login,
@@ -32,12 +34,20 @@ does not run after that is said.
 
 Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
 journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer has config.toml read again. A
-folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger`,
-		Examples:  []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
+folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger
+
+--system is about a service of the machine instead, for systemd, OpenRC or runit, whichever manages it. It starts with the
+machine, its tasks are below /var/lib/ouro-timer whatever OURO_HOME says, and the user of --run-as runs them: as that user,
+OURO_HOME=/var/lib/ouro-timer ouro-timer at schedules there. Root installs and uninstalls it; --print shows it to all.`,
+		Examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes",
+			"sudo ouro-timer service install --system --run-as backup", "ouro-timer service install --system --init openrc --print"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"install", "uninstall", "status"}}},
 		Options: option.Rows{
 			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
+			option.Option{Name: "system", Kind: option.Flag, Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
+			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser, Help: "with --system: who runs the tasks"},
+			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits, Help: "with --system: make it for systemd, openrc or runit (default: that which manages the machine)"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
@@ -64,9 +74,14 @@ func runService(ctx context.Context, s *cli.Call) error {
 	case s.DryRun && asks:
 		return cli.Usage("--dry-run is for what changes something, and this does not", "leave it out")
 	}
-	p, err := cli.PlanOf(s)
+	p, err := planOf(s)
 	if err != nil {
 		return err
+	}
+	if p.System && !asks && !s.DryRun {
+		if err := mayChange(p, what, os.Geteuid(), knownUser); err != nil {
+			return err
+		}
 	}
 	switch what {
 	case "install":
@@ -86,6 +101,45 @@ func runService(ctx context.Context, s *cli.Call) error {
 		return serviceStatus(s, p, p.Look(ctx, serviceTools(s)))
 	}
 	return cli.Usage("service has no "+cli.Quote(what), "it is install, uninstall or status")
+}
+
+// planOf is the service that the call is about.
+func planOf(s *cli.Call) (service.Plan, error) {
+	who, init := s.Opt.Text("run-as"), s.Opt.Text("init")
+	if s.Opt.Bool("system") {
+		if s.Opt.Has("run-as") && !userName.MatchString(who) {
+			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user", "give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
+		}
+		return cli.SystemPlanOf(init, cli.OrElse(who, service.SystemUser))
+	}
+	for _, name := range []string{"run-as", "init"} {
+		if s.Opt.Has(name) {
+			return service.Plan{}, problem.Of(problem.T("%s is for the service of the system", problem.Option(name)), problem.T("add %s", problem.Option("system")))
+		}
+	}
+	return cli.PlanOf(s)
+}
+
+// userName is what useradd(8) takes for one, so that it is a word in every file of a service.
+var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// mayChange reports why a service of the system can be neither installed nor removed by who has this
+// user ID; known tells whether there is a user of a name.
+func mayChange(p service.Plan, what string, uid int, known func(name string) bool) error {
+	again := problem.To("service", what).With("system", true)
+	switch {
+	case uid != 0:
+		return problem.New(problem.Failed, problem.T("only root may %s the service of the system", what), problem.T("sudo %s; with %s added it shows the file", again, problem.Option("print")))
+	case what == "install" && !known(p.User):
+		return problem.New(problem.Failed, problem.T("there is no user %s to run the tasks", p.User),
+			problem.T("useradd --system --home-dir %s --shell /usr/sbin/nologin %s makes one; --run-as names another", service.SystemState, p.User))
+	}
+	return nil
+}
+
+func knownUser(name string) bool {
+	_, err := user.Lookup(name)
+	return err == nil
 }
 
 func serviceTools(s *cli.Call) service.Tools {
@@ -200,17 +254,22 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	case !done:
 		return err
 	}
-	letGo(ctx, s)
+	back, starts := problem.To("service", "uninstall"), "at login"
+	if p.System {
+		back, starts = back.With("system", true), "with the machine"
+	} else {
+		letGo(ctx, s)
+	}
 	is = p.Look(ctx, t)
 	if !is.Enabled || !is.Runs() {
 		text := "does not run"
 		if !is.Enabled {
-			text = "does not start at login"
+			text = "does not start " + starts
 		}
 		return problem.New(problem.Failed, problem.T("the service was installed, and %s", text),
-			problem.T("to see why: %s; to take it back: %s", cli.ShellLine(p.Tells), problem.To("service", "uninstall")))
+			problem.T("to see why: %s; to take it back: %s", cli.ShellLine(p.Tells), back))
 	}
-	err = tellService(s, p, is, true, called, "installed: the runner starts at login, and was started now")
+	err = tellService(s, p, is, true, called, "installed: the runner starts "+starts+", and was started now")
 	if err == nil && is.Linger != nil && !*is.Linger {
 		s.Talk("note: it starts when you log in, and ends with your last session; to have it always: loginctl enable-linger")
 	}
@@ -262,6 +321,9 @@ func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	if is = p.Look(ctx, t); is.Installed {
 		return cli.Failed("the service could not be removed", "see who may write to "+filepath.Dir(p.Path))
 	}
+	if p.System { // what is pending there stays for the next
+		return tellService(s, p, is, true, called, "removed; what was scheduled stays in "+service.SystemState)
+	}
 	// What is pending is done by a runner in the background again, as before the service.
 	st, err := s.Open()
 	if err != nil {
@@ -291,11 +353,15 @@ func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
 
 // serviceWords says how the service stands, and what to do.
 func serviceWords(p service.Plan, is service.Status, program string) (lines []string, hint string) {
+	install, starts := program+" service install", "at login"
+	if p.System {
+		install, starts = "sudo "+install+" --system", "with the machine"
+	}
 	switch {
 	case !is.Installed:
-		return []string{"not installed"}, program + " service install"
+		return []string{"not installed"}, install
 	case !is.Current:
-		lines, hint = []string{"installed, by another version or for another place of the program: " + p.Path}, program+" service install brings it up to date"
+		lines, hint = []string{"installed, by another version, for another place of the program or as another user: " + p.Path}, install+" brings it up to date"
 	default:
 		lines = []string{"installed: " + p.Path}
 	}
@@ -309,11 +375,11 @@ func serviceWords(p service.Plan, is service.Status, program string) (lines []st
 	}
 	switch {
 	case !is.Enabled:
-		lines = append(lines, "it does not start at login")
+		lines = append(lines, "it does not start "+starts)
 	case is.Linger != nil && *is.Linger:
 		lines = append(lines, "it starts with the machine")
 	default:
-		lines = append(lines, "it starts at login")
+		lines = append(lines, "it starts "+starts)
 	}
 	return lines, hint
 }
@@ -328,7 +394,7 @@ func consent(s *cli.Call, shown string) error {
 		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
 			Hint: problem.T("to have it done: %s; %s shows the file", problem.To("service", s.Args[0]).With("yes", true), problem.Option("print"))}
 	}
-	s.Aside("%s\nGo on? [y/N] ", shown)
+	s.Remark("%s\nGo on? [y/N] ", shown)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return &problem.Problem{Code: problem.Cancelled, Message: problem.T("nothing was done")}
@@ -342,6 +408,9 @@ func silentManager(p service.Plan, why error) error {
 	cron := "crontab -e, and the line @reboot " + cli.ShellLine([]string{p.Program, "run", "--background"})
 	var missing *proc.StartError
 	switch {
+	case p.System:
+		f.Hint = problem.T("name what manages this machine with --init (systemd, openrc, runit), or have cron of %s start the runner: %s",
+			p.User, "@reboot "+cli.ShellLine([]string{"env", "OURO_HOME=" + service.SystemState, p.Program, "run", "--background"}))
 	case errors.As(why, &missing):
 		f.Hint = problem.T("without it, have cron start the runner: %s", cron)
 	case p.Manager == "systemd":

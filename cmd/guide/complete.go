@@ -18,8 +18,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// CompleteCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of which is being typed,
-// and prints what could stand there. It never fails: a shell has no use for an error in the middle of a line.
+// CompleteCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of
+// which is being typed, and prints what could stand there. It never fails: a shell has no use for
+// an error in the middle of a line.
 func CompleteCommand() cli.Command {
 	return cli.Command{
 		Name: "__complete", Args: "[--empty] -- [<word>...]", Short: "print what could stand at the cursor, for the scripts of completion",
@@ -33,7 +34,8 @@ func CompleteCommand() cli.Command {
 			if s.Opt.Bool("empty") || len(words) == 0 {
 				words = append(words[:len(words):len(words)], "")
 			}
-			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
+			// Somebody waits with a finger on the key; a state that is locked for longer has
+			// nothing to offer.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			offer(s, offersFor(ctx, s, words))
@@ -46,7 +48,8 @@ func CompleteCommand() cli.Command {
 type offers struct {
 	words []offered
 	files bool // names of files
-	// command is the index of the first word of a command of its own, counting the program as 0; 0 is none.
+	// command is the index of the first word of a command of its own, counting the program as 0; 0
+	// is none.
 	command int
 }
 
@@ -131,7 +134,8 @@ type typed struct {
 	tail  []string        // what follows it
 }
 
-// readTyped sorts the words after the command as arrange does, but takes what is wrong or not finished as it comes.
+// readTyped sorts the words after the command as arrange does, but takes what is wrong or not
+// finished as it comes.
 func readTyped(words []string, c *cli.Command) typed {
 	t := typed{given: map[string]bool{}}
 	for i := 0; i < len(words); i++ {
@@ -158,8 +162,8 @@ func readTyped(words []string, c *cli.Command) typed {
 	return t
 }
 
-// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5", as given, and says whether the value of
-// the last one is the next word.
+// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5", as given,
+// and says whether the value of the last one is the next word.
 func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, bool) {
 	if long, ok := strings.CutPrefix(w, "--"); ok {
 		name, _, assigned := strings.Cut(long, "=")
@@ -183,8 +187,9 @@ func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, 
 	return nil, false
 }
 
-// optionOffers are the options of the command that are not given yet, or may be given again. An option is offered by its first
-// long name, by another one when that alone fits what is typed, and by its letter when it has no long name.
+// optionOffers are the options of the command that are not given yet, or may be given again. An
+// option is offered by its first long name, by another one when that alone fits what is typed, and
+// by its letter when it has no long name.
 func optionOffers(c *cli.Command, t typed, current string) offers {
 	var offer offers
 	for _, o := range c.Options {
@@ -215,7 +220,8 @@ func optionOffers(c *cli.Command, t typed, current string) offers {
 	return offer
 }
 
-// values are what an option could be set to, as far as its kind tells; prefix is what stands before the value in the same word.
+// values are what an option could be set to, as far as its kind tells; prefix is what stands before
+// the value in the same word.
 func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginning string) offers {
 	var o offers
 	switch of.Kind {
@@ -305,7 +311,8 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	return only(words, current)
 }
 
-// Moments are times of one word; beginnings are words that a time begins with where it may have several.
+// Moments are times of one word; beginnings are words that a time begins with where it may have
+// several.
 var (
 	moments = []offered{
 		{"tomorrow", "the beginning of tomorrow"},
@@ -323,11 +330,13 @@ var (
 	}
 )
 
-// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
+// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than
+// a key press may.
 const mostOffered = 300
 
-// taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
-// still to come first. Without a beginning it reads the next to come and the latest in the ledger, not the whole state.
+// taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those
+// named already: the ones still to come first. Without a beginning it reads the next to come and
+// the latest in the ledger, not the whole state.
 func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) offers {
 	st, err := s.Open()
 	if err != nil {
@@ -389,13 +398,14 @@ func (l *taskList) put(id, about string) {
 const (
 	// mostLines bounds how far back in the ledger a list of tasks goes.
 	mostLines = 1000
-	// readAlways of the tasks found there are read in full, and more for as long as patience. Of the others only their
-	// line is known.
+	// readAlways of the tasks found there are read in full, and more for as long as patience. Of
+	// the others only their line is known.
 	readAlways = 3
 	patience   = 12 * time.Millisecond
 )
 
-// latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
+// latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and
+// not restored since.
 func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
 	var lines []state.Line
 	settled, n := map[string]bool{}, 0
@@ -466,8 +476,9 @@ func aboutTask(e state.Entry, now time.Time) string {
 	return text
 }
 
-// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
-// people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
+// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's
+// table of zones for people to choose from, where it has one. Its lines are country, position, name
+// and remark, separated by tabs.
 func zoneOffers(s *cli.Call, database string) []offered {
 	var words []offered
 	seen := map[string]bool{}

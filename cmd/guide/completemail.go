@@ -24,8 +24,8 @@ func channelOffers(s *cli.Call) (words []offered) {
 	return words
 }
 
-// itemOffers are the items of the inbox that begin as typed and are not among those named already, the newest last; with tasks also the
-// tasks they are of.
+// itemOffers are the items of the inbox that begin as typed and are not among those named already,
+// the newest last; with tasks also the tasks they are of.
 func itemOffers(ctx context.Context, s *cli.Call, tasks bool, named []string, beginning string) offers {
 	st, err := s.Open()
 	if err != nil {

@@ -2,8 +2,9 @@ package guide
 
 import "strings"
 
-// ForeignCommands are what other schedulers, and the tools of agents, call what a command here does: what to type instead, without
-// the name of the program. Names are in small letters, with - for _. No word here is the name of a command of ours.
+// ForeignCommands are what other schedulers, and the tools of agents, call what a command here
+// does: what to type instead, without the name of the program. Names are in small letters, with -
+// for _. No word here is the name of a command of ours.
 func ForeignCommands() map[string]string {
 	return map[string]string{
 		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s", "sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",
@@ -52,7 +53,8 @@ const (
 	whenCall   = "when next friday at noon"
 )
 
-// foreignCommand is what to type instead of a command of another system; empty for a word that is none we know.
+// foreignCommand is what to type instead of a command of another system; empty for a word that is
+// none we know.
 func foreignCommand(word string) string {
 	return ForeignCommands()[strings.ReplaceAll(strings.ToLower(word), "_", "-")]
 }

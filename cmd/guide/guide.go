@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +89,7 @@ type commandJSON struct {
 	Examples    []string       `json:"examples,omitempty"`
 	ExitCodes   []int          `json:"exit_codes" jsonschema:"those it can end with, but for the ends by a signal, which all commands share"`
 	Passes      bool           `json:"passes_exit_code,omitempty" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
+	Fields      string         `json:"fields,omitempty" jsonschema:"names that --fields takes, with commas between; not there when some commands are asked for"`
 	Answers     []answerJSON   `json:"answers,omitempty" jsonschema:"the shapes of what it answers with --json, that of errors among them"`
 }
 
@@ -159,6 +161,7 @@ type VariableJSON struct {
 // Variables are those of the environment that are read, but for the usual ones of the system.
 var Variables = []VariableJSON{
 	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
+	{"OURO_STORE", "the servers of a fleet, as store in config.toml"},
 	{"OURO_TZ", "the zone that times are meant in, as --tz"},
 	{"OURO_MAX", "how long a call may block, as --max"},
 	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
@@ -168,6 +171,7 @@ var Variables = []VariableJSON{
 	{"OURO_DUE", "given to each run: the instant that it is of"},
 	{"OURO_OCCURRENCE", "given to each run: ID/N, the same for all attempts and after a crash"},
 	{"OURO_ATTEMPT", "given to each run: which attempt it is, from 1"},
+	{"OURO_FENCE", "given to each run in a fleet: a number that grows with each, so that what it writes to may refuse one that comes late"},
 	{"OURO_LAST_OUTCOME", "given to each run: how the one before ended"},
 	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
 	{"NO_COLOR", "no colours"},
@@ -229,17 +233,28 @@ func named(all cli.Table, names []string) (list []cli.Command, err error) {
 
 // GuideText is the page, with the codes put in.
 func GuideText() string {
-	var exits, codes []string
+	var codes, numbers, signals []string
 	for _, e := range cli.ExitCodes {
-		exits = append(exits, fmt.Sprintf("%d %s", e.Code, e.Means))
+		if _, by, is := strings.Cut(e.Means, "ended by "); is {
+			numbers, signals = append(numbers, strconv.Itoa(e.Code)), append(signals, strings.TrimSuffix(by, ", as the shell tells it"))
+			continue
+		}
+		text := fmt.Sprintf("%d %s", e.Code, e.Means)
+		var of []string
+		for _, p := range problem.Codes {
+			if p.Exit == e.Code {
+				of = append(of, string(p.Code))
+			}
+		}
+		if of != nil {
+			text += " (" + strings.Join(of, ", ") + ")"
+		}
+		codes = append(codes, text)
 	}
-	for _, e := range problem.Codes {
-		codes = append(codes, fmt.Sprintf("`%s` (%d)", e.Code, e.Exit))
-	}
+	codes = append(codes, fmt.Sprintf("%s ended by %s", strings.Join(numbers, ", "), strings.Join(signals, ", ")))
 	return strings.NewReplacer(
-		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
+		"{{codes}}", strings.Join(wrap(strings.Join(codes, " · ")+". The list is closed.", 140), "\n"),
 		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", cli.LineagePending, cli.LineagePerHour, tasks.LineageMinInterval),
-		"{{error codes}}", strings.Join(wrap(strings.Join(codes, " ")+". The list is closed.", 140), "\n"),
 	).Replace(guidePage)
 }
 
@@ -271,8 +286,9 @@ func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 		g.SchemaCall = []string{s.Program(), "guide", "--schema", "NAME"}
 		for _, c := range cmds {
 			j := asCommandJSON(c, s.Table)
-			j.Description = nil // --help has it
-			j.Flags = nil
+			j.Description, j.Flags, j.Fields = nil, nil, "" // --help has the first, and the options are told in lines
+			j.Examples = j.Examples[:min(len(j.Examples), 3)]
+			j.Answers = slices.DeleteFunc(j.Answers, func(a answerJSON) bool { return a.Schema == errorAnswer.Name })
 			for _, o := range c.Options.Shown() {
 				j.Options = append(j.Options, optionLine(o))
 			}
@@ -304,7 +320,7 @@ func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 
 func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args), Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
-		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples), ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Answers: []answerJSON{}}
+		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples), ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Fields: strings.Join(cli.FieldNames(&c), ","), Answers: []answerJSON{}}
 	for _, o := range c.Options.Shown() {
 		j.Flags = append(j.Flags, AsFlagJSON(o))
 	}

@@ -35,8 +35,8 @@ State is kept in ~/.ouro (OURO_HOME moves it).
   ouro-timer help --man <command> | man -l -        its manual page
 `
 
-// Help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
-// guide.
+// Help prints the help of a command, or of the program when c is nil, on standard output: it was
+// asked for. With --json it is the answer of guide.
 func Help(s *cli.Call, c *cli.Command) error {
 	if s.InJSON && (c == nil || !c.Hidden) {
 		var cmds []cli.Command
@@ -87,7 +87,8 @@ func Help(s *cli.Call, c *cli.Command) error {
 	return err
 }
 
-// GroupsOf are the groups of options in the order in which they are to be shown: as they come first, and what has none at the end.
+// GroupsOf are the groups of options in the order in which they are to be shown: as they come
+// first, and what has none at the end.
 func GroupsOf(options option.Rows) (groups []string) {
 	for _, o := range options {
 		if o.Group != "" && !slices.Contains(groups, o.Group) {
@@ -168,8 +169,8 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// helpWidth is how wide the help is on a terminal: as wide as that, and no wider or narrower than reads well; 0 where there is none, and
-// lines stay as they are.
+// helpWidth is how wide the help is on a terminal: as wide as that, and no wider or narrower than
+// reads well; 0 where there is none, and lines stay as they are.
 func helpWidth(s *cli.Call) int {
 	if width, terminal := s.Width(); terminal {
 		return min(max(width, 60), 100)
@@ -177,8 +178,9 @@ func helpWidth(s *cli.Call) int {
 	return 0
 }
 
-// within lays a text out in at most width columns, 0 for as it is. A paragraph with a line that is too long is filled anew; of a line that
-// is indented, what stands behind a gap goes on below its beginning, or, where that leaves no room, below the line.
+// within lays a text out in at most width columns, 0 for as it is. A paragraph with a line that is
+// too long is filled anew; of a line that is indented, what stands behind a gap goes on below its
+// beginning, or, where that leaves no room, below the line.
 func within(text string, width int) string {
 	if width == 0 {
 		return text
@@ -202,7 +204,8 @@ func within(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// row lays out a line that is indented. What comes before the gap may be there to be typed, and is not broken.
+// row lays out a line that is indented. What comes before the gap may be there to be typed, and is
+// not broken.
 func row(line string, width int) []string {
 	if cli.Columns(line) <= width {
 		return []string{line}

@@ -131,7 +131,7 @@ func changeFiles(s *cli.Call, places []place, again problem.Call) error {
 func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	all := client.All(client.World{System: runtime.GOOS, Getenv: s.Getenv})
 	if s.Getenv("HOME") == "" && runtime.GOOS != "windows" {
-		return nil, problem.New(problem.Unusable, problem.T("HOME is not set, so there is no telling where programs keep their files"), problem.T("set HOME"))
+		return nil, problem.New(problem.Unusable, problem.T("HOME is not set, and it says where programs keep their files"), problem.T("set HOME"))
 	}
 	if len(names) == 0 {
 		if list = slices.DeleteFunc(all, func(c client.Client) bool { return !c.Used() }); len(list) == 0 {
@@ -185,7 +185,8 @@ func runInstall(s *cli.Call) error {
 	return changeFiles(s, places, problem.To("mcp", s.Args...))
 }
 
-// itsPath is where others find this program: by the name that it was called by, which outlives an update that puts the program elsewhere.
+// itsPath is where others find this program: by the name that it was called by, which outlives an
+// update that puts the program elsewhere.
 func itsPath(s *cli.Call) (string, error) {
 	path := cli.Itself(s)
 	if !strings.ContainsRune(path, filepath.Separator) {

@@ -9,7 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// ManualNames are the manual pages that there are beside that of the program, in alphabetical order.
+// ManualNames are the manual pages that there are beside that of the program, in alphabetical
+// order.
 func ManualNames() []string { return man.Names() }
 
 // Asked is what "ouro-timer help" is asked for.
@@ -39,7 +40,7 @@ func ReadHelp(words []string) (a Asked, err error) {
 // Manual prints a manual page, as man(1) takes it with -l -.
 func Manual(s *cli.Call, name string) error {
 	if s.InJSON {
-		return problem.Of(problem.T("a manual page is no JSON"), problem.T("leave %s out; %s is the help as JSON", problem.Option("json"), problem.To("guide").With("json", true)))
+		return problem.Of(problem.T("a manual page is not JSON"), problem.T("leave %s out; %s is the help as JSON", problem.Option("json"), problem.To("guide").With("json", true)))
 	}
 	page, ok := man.Page(name)
 	if !ok {

@@ -50,7 +50,8 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 	}
 }
 
-// mcpMost is how long a tool waits unless the call of the server says otherwise: the least time-out of the usual clients is 60 s.
+// mcpMost is how long a tool waits unless the call of the server says otherwise: the least time-out
+// of the usual clients is 60 s.
 const mcpMost = 50 * time.Second
 
 func runMCP(ctx context.Context, s *cli.Call) error {
@@ -125,9 +126,10 @@ func refusedCall(s *cli.Call, f *problem.Problem) []byte {
 	return answer
 }
 
-// mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to look at, with the types that they have in any of
-// the answers. All answers and errors satisfy it: nothing is required but what all have. docs/schemas has them in full; models pay for each
-// word of this one.
+// mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to
+// look at, with the types that they have in any of the answers. All answers and errors satisfy it:
+// nothing is required but what all have. docs/schemas has them in full; models pay for each word of
+// this one.
 func mcpSchema(cmds []cli.Command, names, shows []string, call bool) (json.RawMessage, error) {
 	types := map[string][]string{"error": {"object"}}
 	if call {

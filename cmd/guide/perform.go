@@ -10,8 +10,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 )
 
-// answerCall makes one call of a command in this process, and returns what it answers with --json. What it says on standard error is for people
-// and is left out. It ends with ctx, not by signals. Calls share nothing but the world: any number of them may be under way at once.
+// answerCall makes one call of a command in this process, and returns what it answers with --json.
+// What it says on standard error is for people and is left out. It ends with ctx, not by signals.
+// Calls share nothing but the world: any number of them may be under way at once.
 func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request) mcp.Answer {
 	w := of.World
 	var out bytes.Buffer
@@ -22,7 +23,8 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	defer stop()
 	err := cli.Perform(ctx, s, r.Line)
 	if err != nil && ctx.Err() != nil && out.Len()+s.Stdout.Buffered() > 0 {
-		err = cli.ExitCode(cli.ExitFailed) // it has said how far it came, as it does before it dies of a signal
+		// it has said how far it came, as it does before it dies of a signal
+		err = cli.ExitCode(cli.ExitFailed)
 	}
 	return mcp.Answer{Exit: cli.Conclude(s, err), JSON: out.Bytes(), Next: s.Further}
 }

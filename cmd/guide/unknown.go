@@ -12,7 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// UnknownCommand refuses a word that is no command, with the nearest one.
+// UnknownCommand refuses a word that is not a command, with the nearest one.
 func UnknownCommand(word string, all cli.Table) error {
 	names := commandNames(all)
 	if word == "--" {
@@ -24,7 +24,8 @@ func UnknownCommand(word string, all cli.Table) error {
 	hint := problem.T("the commands are %s", strings.Join(names, ", "))
 	if call := foreignCommand(word); call != "" {
 		hint = problem.T("did you mean ouro-timer %s?", call)
-	} else if n := problem.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
+	} else if n := problem.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") {
+		// which no command has
 		hint = problem.T("did you mean %s?", problem.To(n))
 	}
 	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)

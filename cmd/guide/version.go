@@ -56,7 +56,8 @@ func (a versionJSON) Text(o *cli.Out) {
 	o.Line("ouro-timer %s (%s)", a.Version, strings.Join(parts, ", "))
 }
 
-// build is what this binary was built from. A release has it from its linker, another build of a checkout from Go's own note of it.
+// build is what this binary was built from. A release has it from its linker, another build of a
+// checkout from Go's own note of it.
 func build() versionJSON {
 	answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	revision, date := cli.Revision, cli.Date

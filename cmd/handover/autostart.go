@@ -1,4 +1,5 @@
-// Package handover says who runs what was scheduled, who is told of it, and what speaks against that; it starts a runner where none lives.
+// Package handover says who runs what was scheduled, who is told of it, and what speaks against
+// that; it starts a runner where none lives.
 package handover
 
 import (
@@ -30,27 +31,34 @@ const (
 	RunnerNone    = "none"    // nobody: autostart is off, or could not be done
 )
 
-// Hands says who will run what is pending.
-type Hands struct {
+// RunnerState says who will run what is pending.
+type RunnerState struct {
 	Runner  string
 	Pid     int
+	Nodes   []string     // of a fleet, the other machines whose runners may run it
 	off     problem.Text // why nothing was started: the setting that is off
 	problem problem.Text // why nothing could be started
+	on      []string     // of a fleet, where it may run, and no runner lives
 	dry     bool         // nothing was started: one would be
 
 	survives func() bool // see Survives, which most answers do not say; nil: no
 }
 
 // Survives says that a runner comes back by itself after a reboot: the service is installed.
-func (h Hands) Survives() bool { return h.survives != nil && h.survives() }
+func (h RunnerState) Survives() bool { return h.survives != nil && h.survives() }
 
 // nobody says that nobody runs it, because no runner could be started.
-func nobody(err error) Hands { return Hands{Runner: RunnerNone, problem: cli.Explain(err).Message} }
+func nobody(err error) RunnerState {
+	return RunnerState{Runner: RunnerNone, problem: cli.Explain(err).Message}
+}
 
 // Who is the sentence of a confirmation.
-func (h Hands) Who() string {
+func (h RunnerState) Who() string {
 	switch h.Runner {
 	case RunnerAlive:
+		if len(h.Nodes) > 0 {
+			return fmt.Sprintf("The runner of %s runs it.", cli.Visible(strings.Join(h.Nodes, " or ")))
+		}
 		return fmt.Sprintf("The runner (pid %d) runs it.", h.Pid)
 	case RunnerStopped:
 		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).", h.Pid, h.Pid)
@@ -63,8 +71,9 @@ func (h Hands) Who() string {
 	return "Nobody runs it yet."
 }
 
-// Warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has to.
-func (h Hands) Warnings() []cli.Warning {
+// Warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has
+// to.
+func (h RunnerState) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
 		return nil
 	}
@@ -72,9 +81,11 @@ func (h Hands) Warnings() []cli.Warning {
 }
 
 // sentence says what to do when nobody runs what is pending.
-func (h Hands) sentence() problem.Text {
+func (h RunnerState) sentence() problem.Text {
 	start := problem.To("run").With("background", true)
 	switch {
+	case len(h.on) > 0:
+		return problem.T("no living runner may run it: it runs on %s; start one there with %s", strings.Join(h.on, " or "), start)
 	case !h.problem.Empty():
 		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
 	case !h.off.Empty():
@@ -83,50 +94,89 @@ func (h Hands) sentence() problem.Text {
 	return problem.T("no runner is alive; start one with %s", start)
 }
 
-// HandOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
-// called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
-// whoever was seen alive here sees the task. The task is kept by then: what goes wrong is told as why nobody runs it.
-func HandOver(ctx context.Context, s *cli.Call, st state.Leases) Hands {
-	h, err := findHands(ctx, s, st)
+// HandOver sees to it that a runner lives: it probes for one and starts one in the background when
+// there is none. It is called after the task was written: a runner that is about to end looks once
+// more after it has given up the lock, so whoever was seen alive here sees the task. The task is
+// kept by then: what goes wrong is told as why nobody runs it.
+//
+// Of tasks that are given, and that runners of other machines of a fleet may run, none is started
+// here; without any, one is.
+func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...state.Entry) RunnerState {
+	h, elsewhere, err := findElsewhere(ctx, s, st, entries)
+	if err == nil && !elsewhere {
+		h, err = findRunner(ctx, s, st)
+	}
 	if err != nil {
 		h = nobody(err)
 	}
-	h.survives = func() bool { return cli.Survives(s) }
+	// of another machine nobody here can say
+	h.survives = func() bool { return elsewhere || cli.Survives(s) }
 	return h
 }
 
-func findHands(ctx context.Context, s *cli.Call, st state.Leases) (Hands, error) {
+// findElsewhere says who in a fleet runs tasks none of which this machine has to run.
+func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState, elsewhere bool, err error) {
+	shared, ok := state.SharedBy(st)
+	if !ok || len(entries) == 0 {
+		return h, false, nil
+	}
+	here := shared.Here()
+	living, err := shared.Living(ctx)
+	if err != nil {
+		return h, false, err
+	}
+	h.Runner = RunnerAlive
+	for _, e := range entries {
+		var nodes []string
+		for _, n := range living {
+			if n.Fits(e.Task.On) {
+				nodes = append(nodes, n.Name)
+			}
+		}
+		switch {
+		case len(e.Task.On) == 0, slices.Contains(nodes, here.Name), len(nodes) == 0 && here.Fits(e.Task.On):
+			return h, false, nil
+		case len(nodes) == 0:
+			h.Runner, h.on = RunnerNone, e.Task.On
+		}
+		h.Nodes = append(h.Nodes, nodes...)
+	}
+	h.Nodes = slices.Compact(slices.Sorted(slices.Values(h.Nodes)))
+	return h, true, nil
+}
+
+func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState, error) {
 	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
-		return Hands{}, err
+		return RunnerState{}, err
 	}
 	off, err := autostartOff(s)
 	if err != nil {
-		return Hands{}, err
+		return RunnerState{}, err
 	}
 	if led && off.Empty() && !s.DryRun && leader.Yields && newerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
 		led = !supersede(ctx, s.Clock, st, leader)
 	}
 	switch {
 	case led && runner.Suspended(leader.Ident):
-		return Hands{Runner: RunnerStopped, Pid: leader.Ident.PID}, nil
+		return RunnerState{Runner: RunnerStopped, Pid: leader.Ident.PID}, nil
 	case led:
-		return Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
+		return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
 	case !off.Empty():
-		return Hands{Runner: RunnerNone, off: off}, nil
+		return RunnerState{Runner: RunnerNone, off: off}, nil
 	}
 	if s.DryRun {
-		return Hands{Runner: RunnerStarted, dry: true}, nil
+		return RunnerState{Runner: RunnerStarted, dry: true}, nil
 	}
 	id, err := startRunner(s)
 	if err != nil {
 		return nobody(err), nil
 	}
-	return Hands{Runner: RunnerStarted, Pid: id.PID}, nil
+	return RunnerState{Runner: RunnerStarted, Pid: id.PID}, nil
 }
 
-// supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
-// is stopped, it stays the runner.
+// supersede asks a runner of an older build to step down, and reports whether the lock is free now.
+// When it does not answer, as when it is stopped, it stays the runner.
 func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
@@ -147,7 +197,8 @@ func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Le
 	return false
 }
 
-// newerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
+// newerVersion reports whether version a comes after b by the rules of semantic versions. What is
+// not a version is not newer, nor older.
 func newerVersion(a, b string) bool {
 	x, xOK := versionOf(a)
 	y, yOK := versionOf(b)
@@ -200,7 +251,8 @@ func versionOf(text string) (v version, ok bool) {
 	return v, true
 }
 
-// autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
+// autostartOff names the setting that forbids starting a runner, or is empty: flag over environment
+// over config.
 func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	if s.Opt.Bool("no-autostart") {
 		return problem.T("%s", problem.Option("no-autostart")), nil
@@ -218,14 +270,15 @@ func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	return off, err
 }
 
-// handedOn are the variables that a runner in the background gets of the call that started it: those by which it finds its way, and what it
-// takes to tell somebody. Commands see none of them but those that were captured with their task.
+// handedOn are the variables that a runner in the background gets of the call that started it:
+// those by which it finds its way, and what it takes to tell somebody. Commands see none of them
+// but those that were captured with their task.
 var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
-	"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY", "RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
+	"OURO_STORE", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY", "RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
-// caller's, and writes to runs/runner.log.
+// startRunner starts a detached runner that ends when nothing is pending. It has its own session,
+// no descriptor of the caller's, and writes to runs/runner.log.
 func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	home, err := s.Home()
 	if err != nil {
@@ -259,12 +312,34 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
 
+// Homeless warns of what waits in a fleet and that no living runner may run.
+func Homeless(ctx context.Context, st any) []cli.Warning {
+	shared, ok := state.SharedBy(st)
+	if !ok {
+		return nil
+	}
+	ids, err := shared.Homeless(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil
+	}
+	wait := "1 task waits"
+	if len(ids) > 1 {
+		wait = fmt.Sprint(len(ids), " tasks wait")
+	}
+	return []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("%s that no living runner may run, such as %s; start one there (%s), or let it run elsewhere (%s)", wait, ids[0],
+		problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
+}
+
 // NoRunner says when nobody would run what is waited for.
 func NoRunner(ctx context.Context, s *cli.Call, st state.Store) {
+	if _, shared := state.SharedBy(st); shared {
+		s.WarnAll(Homeless(ctx, st))
+		return
+	}
 	if _, led, err := runner.Led(ctx, st); err != nil || led {
 		return
 	}
 	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		s.WarnAll(Hands{Runner: RunnerNone}.Warnings())
+		s.WarnAll(RunnerState{Runner: RunnerNone}.Warnings())
 	}
 }

@@ -15,7 +15,7 @@ func TestNewerVersion(t *testing.T) {
 	}
 	for _, odd := range []string{"", "dev", "1.2", "1.2.x", "1.2.3.4", "-1.0.0"} {
 		if newerVersion(odd, "0.0.1") || newerVersion("9.0.0", odd) {
-			t.Errorf("%q is compared, and is no version", odd)
+			t.Errorf("%q is compared, and is not a version", odd)
 		}
 	}
 }

@@ -16,13 +16,16 @@ import (
 )
 
 const (
-	// beginMost is how long a runner that was started may take until it has the lock, and beginNap how often that is looked at.
+	// beginMost is how long a runner that was started may take until it has the lock, and beginNap
+	// how often that is looked at.
 	beginMost, beginNap = 10 * time.Second, 10 * time.Millisecond
-	// aliveFor is how long a runner that has the lock is looked at before it is said to live: one that was killed holds the lock for a moment.
+	// aliveFor is how long a runner that has the lock is looked at before it is said to live: one
+	// that was killed holds the lock for a moment.
 	aliveFor = 300 * time.Millisecond
 )
 
-// RunBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
+// RunBackground starts a runner in the background, unless one is alive, and says so when that is
+// so: it has the lock.
 func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if _, err := s.Settings(); err != nil {
 		return err // it would end at once, for the same reason
@@ -34,9 +37,9 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if err != nil {
 		return err
 	}
-	h, over := Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
+	h, over := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
 	if !led && s.DryRun {
-		h = Hands{Runner: RunnerStarted}
+		h = RunnerState{Runner: RunnerStarted}
 	} else if !led {
 		if h, over, err = begin(ctx, s, st); err != nil {
 			return err
@@ -89,9 +92,9 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 	return leader, true, nil
 }
 
-// begin starts a runner and waits until it has the lock; over says that it has ended by then, and left nothing to do. When another one came
-// first that one is the answer.
-func begin(ctx context.Context, s *cli.Call, st state.Leases) (h Hands, over bool, err error) {
+// begin starts a runner and waits until it has the lock; over says that it has ended by then, and
+// left nothing to do. When another one came first that one is the answer.
+func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, over bool, err error) {
 	path, err := runnerLogPath(s)
 	if err != nil {
 		return h, false, err
@@ -109,7 +112,8 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h Hands, over boo
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		lives := runner.Alive(own)
 		leader, led, err := st.Led(ctx)
-		if err == nil && led && lives && runner.Gone(leader.Ident) { // ours waits for it, for as long as that has any use
+		// ours waits for it, for as long as that has any use
+		if err == nil && led && lives && runner.Gone(leader.Ident) {
 			waited = 0
 			if !said {
 				said = true
@@ -120,14 +124,15 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h Hands, over boo
 		case err != nil:
 			return h, false, err
 		case led && leader.Ident.PID == own.PID:
-			return Hands{Runner: RunnerStarted, Pid: own.PID}, false, nil
-		case led && leader.Ident != own && runner.Alive(leader.Ident): // ours sees that, too, and ends
-			return Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
+			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, false, nil
+		case led && leader.Ident != own && runner.Alive(leader.Ident):
+			// ours sees that, too, and ends
+			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
 				return h, false, problem.New(problem.Failed, problem.T("the runner that was started has ended: %s", why), problem.T("tail %s", cli.ShellQuote(path)))
 			}
-			return Hands{Runner: RunnerStarted, Pid: own.PID}, true, nil
+			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, true, nil
 		}
 		if err := s.Clock.For(ctx, beginNap); err != nil {
 			return h, false, err
@@ -137,7 +142,8 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h Hands, over boo
 		problem.T("see what it says: tail %s", cli.ShellQuote(path)))
 }
 
-// lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.
+// lastWords is the last error that a runner wrote to the log behind what was there; empty for one
+// that ended as it should.
 func lastWords(path string, from int64) (why string) {
 	text, err := plainfile.Read(path, logRead, nil)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// logMost is the size from which the log of runners in the background is put aside. One such is kept.
+// logMost is the size from which the log of runners in the background is put aside. One such is
+// kept.
 const logMost = 1 << 20
 
 // logRead bounds what is read of such a log: others may have written to it, too.
@@ -22,7 +23,8 @@ func runnerLogPath(s *cli.Call) (string, error) {
 	return filepath.Join(home, "runs", "runner.log"), err
 }
 
-// OpenRunnerLog is our standard error, kept from growing without bound when it is the log of runners.
+// OpenRunnerLog is our standard error, kept from growing without bound when it is the log of
+// runners.
 func OpenRunnerLog(s *cli.Call) io.Writer {
 	path, err := runnerLogPath(s)
 	file, ok := s.Err.(*os.File)
@@ -39,8 +41,8 @@ func OpenRunnerLog(s *cli.Call) io.Writer {
 	return &runnerLog{path: path, to: file, size: is.Size()}
 }
 
-// runnerLog is a log file that other processes append to as well: a runner that has stepped down, and whatever Go itself says of a
-// program that crashes.
+// runnerLog is a log file that other processes append to as well: a runner that has stepped down,
+// and whatever Go itself says of a program that crashes.
 type runnerLog struct {
 	path string
 	to   *os.File // opened to append
@@ -60,14 +62,15 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// rotate copies the log to its second name and empties it, so that everybody who has it open goes on with the same file. A line that
-// another process writes in between may be lost: it is talk.
+// rotate copies the log to its second name and empties it, so that everybody who has it open goes
+// on with the same file. A line that another process writes in between may be lost: it is talk.
 func (l *runnerLog) rotate() {
 	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
 		old := l.path + ".1"
 		_ = os.Remove(old + ".new") // of one that died
 		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
-			_ = os.Rename(old+".new", old) // it is not worth a word that could only go into the log itself
+			// it is not worth a word that could only go into the log itself
+			_ = os.Rename(old+".new", old)
 		}
 	}
 	if os.Truncate(l.path, 0) == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // willFail is what is to be expected of a task that could not start now.
@@ -23,7 +24,7 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
-		return []cli.Warning{{Kind: cli.WarnPutOff, Text: problem.T(err.Error() + isPutOff)}}
+		return []cli.Warning{{Kind: cli.WarnPostponed, Text: problem.T(err.Error() + isPostponed)}}
 	}
 	job := t.Run
 	if job.Dir != "" {
@@ -48,11 +49,16 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate, Text: problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
+	if p := t.Policy; p.Memory > 0 || p.CPU > 0 {
+		if why := proc.CanLimit(); why != nil {
+			warnings = append(warnings, cli.Warning{Kind: cli.WarnLimits, Text: problem.T("its memory and its processor time may not be limited here, as far as can be seen from outside of the runner: %v%s", why, willFail)})
+		}
+	}
 	return warnings
 }
 
-// isPutOff is what becomes of a task for which a file system does not answer.
-const isPutOff = "; its start is put off until it does"
+// isPostponed is what becomes of a task for which a file system does not answer.
+const isPostponed = "; its start is put off until it does"
 
 // Programs looks for programs, and remembers what it has found for the whole call.
 func Programs(s *cli.Call) *needs.Finder {
@@ -73,7 +79,7 @@ func rebootWarning() cli.Warning {
 
 // RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.
-func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning) {
+func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Warning) {
 	if !view.Awaited(e) {
 		return nil
 	}
@@ -84,7 +90,7 @@ func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning)
 }
 
 // TellWarnings are of who is told of a task. Of a wait it is whoever waits.
-func TellWarnings(s *cli.Call, t state.Task, told Audience, h Hands) (warnings []cli.Warning) {
+func TellWarnings(s *cli.Call, t state.Task, told Recipients, h RunnerState) (warnings []cli.Warning) {
 	if t.Type() == state.TypeWait {
 		return nil
 	}

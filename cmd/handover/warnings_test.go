@@ -13,15 +13,15 @@ func TestWarningKinds(t *testing.T) {
 	other := toldNobody()
 	other.Text = problem.T("in other words")
 	silent := state.Task{Text: "x", Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: state.NotifyFailure}}
-	failure := Audience{On: state.NotifyFailure}.Warnings(silent)
+	failure := Recipients{On: state.NotifyFailure}.Warnings(silent)
 	silent.Policy.NotifyOn = state.NotifyAlways
-	always := Audience{On: state.NotifyAlways}.Warnings(silent)
+	always := Recipients{On: state.NotifyAlways}.Warnings(silent)
 	list := cli.Once(nil, rebootWarning(), toldNobody(), other)
 	list = cli.Once(list, append(failure, always...)...)
 	list = cli.Once(list, failure...)
 	var standing int
 	for _, w := range list {
-		if w.Standing() {
+		if w.OfSetup() {
 			standing++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// become puts a program in the place of this process: streams, terminal, process id, signals and exit code are its own
-// from here on. It returns only when that fails.
+// become puts a program in the place of this process: streams, terminal, process id, signals and
+// exit code are its own from here on. It returns only when that fails.
 func become(w cli.World, path string, argv []string) error {
 	signal.Reset() // what was ignored when we were started is to be ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {

@@ -11,10 +11,11 @@ import (
 
 const (
 	usualTimeout = 2 * time.Minute
-	// oneLook is how long a call may take for its one look at each target when its deadline has passed before it began, or is nearer
-	// than nearly. It ends as soon as each has answered.
+	// oneLook is how long a call may take for its one look at each target when its deadline has
+	// passed before it began, or is nearer than nearly. It ends as soon as each has answered.
 	oneLook, nearly = 2 * time.Second, 100 * time.Millisecond
-	// wallLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
+	// wallLate is how long after the deadline the wall clock ends a wait that has not ended by the
+	// monotonic one.
 	wallLate = 50 * time.Millisecond
 )
 
@@ -23,8 +24,9 @@ type bounds struct {
 	begun   time.Time
 	timeout time.Duration // as given; 0 for ever, or as due says
 	due     time.Time     // the deadline, to the millisecond; zero: none
-	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
-	most    time.Duration // what the caller grants this call; 0: no bound
+	// due was given: it holds also when the clock is set, or the machine sleeps
+	until bool
+	most  time.Duration // what the caller grants this call; 0: no bound
 }
 
 // read reads how long to wait.
@@ -57,7 +59,8 @@ func untilLike() problem.Text {
 	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
 }
 
-// deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
+// deadline reads --until. One that has passed is none to complain about: this may be the last of
+// several calls.
 func (b *bounds) deadline(s *cli.Call) error {
 	times, err := s.Options()
 	if err != nil {
@@ -73,7 +76,7 @@ func (b *bounds) deadline(s *cli.Call) error {
 		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
 	}
 	if b.due.IsZero() {
-		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
+		return problem.Of(problem.T("%s is %s, which is not one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
 	}
 	return nil
 }

@@ -58,8 +58,9 @@ func (t *tail) json() streamJSON {
 // commandGrace is how long the command has between TERM and KILL when the call is ended.
 const commandGrace = 10 * time.Second
 
-// runCaptured runs the command and takes in what it writes. It returns when it has ended and nobody writes to its streams any more, or half a second
-// after its end when something that it left behind holds them open. When ctx ends its group is ended, by TERM and KILL.
+// runCaptured runs the command and takes in what it writes. It returns when it has ended and nobody
+// writes to its streams any more, or half a second after its end when something that it left behind
+// holds them open. When ctx ends its group is ended, by TERM and KILL.
 func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON, error) {
 	spec := proc.Spec{Argv: append([]string{o.program}, o.argv[1:]...), Env: s.Environ(), Umask: -1}
 	spec.Stdin, _ = s.In.(*os.File)

@@ -21,7 +21,8 @@ type wouldJSON struct {
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was tried or changed: this is what would have been done"`
 }
 
-// would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.
+// would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by
+// whoever they are of.
 func (o *healthWait) would(s *cli.Call) {
 	now := s.Stamp()
 	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any, Invert: o.group.Asked.Invert, Due: cli.Instant(o.bounds.due, now.Location()),

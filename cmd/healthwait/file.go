@@ -8,8 +8,9 @@ import (
 	"os"
 )
 
-// flagFile reads a small file that an option names, within the time of an attempt and of this call. The end of ctx ends it, too: a pipe
-// that nobody writes to, or a disk that hangs, must not hold the wait. What is then stuck is left to the end of the process.
+// flagFile reads a small file that an option names, within the time of an attempt and of this call.
+// The end of ctx ends it, too: a pipe that nobody writes to, or a disk that hangs, must not hold
+// the wait. What is then stuck is left to the end of the process.
 func (r reader) flagFile(path string, most int64) (string, error) {
 	within := r.asked.Attempt
 	if bound := r.b.bound(r.s.Clock.Now()); bound > 0 {

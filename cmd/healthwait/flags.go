@@ -51,8 +51,8 @@ func flags() option.Rows {
 	}
 }
 
-// uses says for which schemes an option is. What is asked of certificates is not for http alone, although it may redirect to
-// https: where it does not, nobody would have looked.
+// uses says for which schemes an option is. What is asked of certificates is not for http alone,
+// although it may redirect to https: where it does not, nobody would have looked.
 var uses = []struct {
 	flag    string
 	schemes []string // nil: where there is a certificate
@@ -123,8 +123,8 @@ func (r reader) rhythm() (err error) {
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
-	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
-	// that has passed.
+	// With --max this may be the last of several calls, and the deadline one that the first had
+	// room for. The same goes for one that has passed.
 	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.asked.Stable >= left {
 		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
 			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
@@ -147,7 +147,7 @@ func (r reader) web() (err error) {
 		h.Method = strings.ToUpper(r.s.Opt.Text("method"))
 		switch {
 		case !isToken(h.Method):
-			return problem.Of(problem.T("%s %s is no method of HTTP", problem.Option("method"), cli.Quote(r.s.Opt.Text("method"))),
+			return problem.Of(problem.T("%s %s is not a method of HTTP", problem.Option("method"), cli.Quote(r.s.Opt.Text("method"))),
 				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
 		case h.Method == http.MethodConnect:
 			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is", problem.Set("method", "CONNECT")),
@@ -156,7 +156,7 @@ func (r reader) web() (err error) {
 	}
 	if r.s.Opt.Has("body") {
 		if h.Body, err = regexp.Compile(r.s.Opt.Text("body")); err != nil {
-			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), problem.RegexFault(err)),
+			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("body"), problem.RegexFault(err)),
 				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
 		}
 		if h.Method == http.MethodHead {
@@ -191,7 +191,7 @@ func statusRanges(list string) (ranges []health.StatusRange, err error) {
 		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
 		switch {
 		case r.From == 0 || r.To == 0:
-			return nil, problem.Of(problem.T("%s %s: %s is no status, which has three digits from 100 to 599", problem.Option("status"), cli.Quote(list), cli.Quote(part)),
+			return nil, problem.Of(problem.T("%s %s: %s is not a status, which has three digits from 100 to 599", problem.Option("status"), cli.Quote(list), cli.Quote(part)),
 				problem.T("write it as %s or %s", problem.Set("status", "200-299,401"), problem.Set("status", "2xx")))
 		case r.From > r.To:
 			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"), cli.Quote(list), cli.Quote(part)), problem.T("write it as %s-%s", to, from))
@@ -212,7 +212,8 @@ func statusCode(text string) int {
 // headersMost bounds a file of headers.
 const headersMost = 64 << 10
 
-// headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
+// headers reads the lines of --header, and those of the files that some name. No refusal repeats a
+// value: it may be a secret.
 func (r reader) headers(lines []string) (http.Header, error) {
 	if len(lines) == 0 {
 		return nil, nil
@@ -226,7 +227,7 @@ func (r reader) headers(lines []string) (http.Header, error) {
 		case !found:
 			return problem.Of(problem.T("%s has no colon", where), problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like, problem.Set("header", "@FILE")))
 		case !isToken(name):
-			return problem.Of(problem.T("%s: %s is no name of a header", where, cli.Quote(name)), problem.T("write a name, a colon and a value: %s", like))
+			return problem.Of(problem.T("%s: %s is not a name of a header", where, cli.Quote(name)), problem.T("write a name, a colon and a value: %s", like))
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			return problem.Of(problem.T("%s: the value of %s has a control character", where, name), problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
 		}
@@ -335,15 +336,15 @@ func (r reader) file() error {
 		return nil
 	}
 	if _, err := os.Stat(r.s.Opt.Text("newer-than")); err != nil {
-		return problem.Of(problem.T("%s %s is no file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
+		return problem.Of(problem.T("%s %s is not a file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
 			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
 	f.NewerThanFile = r.s.Opt.Text("newer-than")
 	return nil
 }
 
-// call is this call without its bounds and its command. What counts from the beginning of the wait is written so that it means the same in
-// a later call.
+// call is this call without its bounds and its command. What counts from the beginning of the wait
+// is written so that it means the same in a later call.
 func (o *healthWait) call(s *cli.Call) problem.Call {
 	c := problem.To("health-wait", s.Args...)
 	for _, row := range s.Cmd.Options {

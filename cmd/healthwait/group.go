@@ -20,10 +20,12 @@ import (
 type Group struct {
 	Targets []health.Target
 	Asked   health.Options // but for its Timeout
-	after   []float64      // for each target, the seconds after which it was found healthy; below zero: it was not
+	// for each target, the seconds after which it was found healthy; below zero: it was not
+	after []float64
 }
 
-// fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
+// fitting refuses an option that no target can use: it would be ignored, and the wait not be the
+// one that was meant.
 func (g *Group) fitting(s *cli.Call) error {
 	for _, use := range uses {
 		if use.schemes == nil {
@@ -50,8 +52,8 @@ func (g *Group) Docker(s *cli.Call) error {
 	return nil
 }
 
-// Allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
-// is no list.
+// Allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where
+// there is no place for a config.toml there is not a list.
 func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	jobs := []state.Job{{Argv: argv}}
 	for _, t := range g.Targets {
@@ -75,7 +77,8 @@ func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	return nil
 }
 
-// Path is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
+// Path is the PATH of what health-wait executes, which has it from then on. A call that executes
+// nothing has no need of the settings.
 func (g *Group) Path(s *cli.Call) (string, error) {
 	if !s.Dash && !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
 		return "", nil
@@ -103,8 +106,8 @@ func (g *Group) Run(ctx context.Context, s *cli.Call) health.Result {
 	return g.run(ctx, s, &bounds{begun: s.Clock.Now()})
 }
 
-// run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
-// of the wait's own is measured by the clock that nobody sets.
+// run waits. A deadline that was given as an instant also holds when the clock is set forward or
+// the machine sleeps; time of the wait's own is measured by the clock that nobody sets.
 func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 	now := s.Clock.Now()
 	bound, look := b.bound(now), b.look(now)

@@ -148,8 +148,8 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	return o, o.group.tasks(ctx, s)
 }
 
-// unread is a call with targets that cannot be read: faults that waiting does not mend. They are told in the form of a
-// result, and nothing is waited for.
+// unread is a call with targets that cannot be read: faults that waiting does not mend. They are
+// told in the form of a result, and nothing is waited for.
 type unread struct {
 	result health.Result
 	hints  []problem.Text // for each target what to type instead, if anything
@@ -273,7 +273,8 @@ func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, 
 // lastWordMost is how long a signal waits for whoever reads the answer.
 const lastWordMost = 300 * time.Millisecond
 
-// lastWord tells something on the way to a death by a signal. A reader that takes nothing must not keep us from it.
+// lastWord tells something on the way to a death by a signal. A reader that takes nothing must not
+// keep us from it.
 func lastWord(s *cli.Call, tell func(*cli.Call)) {
 	told := make(chan struct{})
 	last := *s
@@ -289,7 +290,8 @@ func lastWord(s *cli.Call, tell func(*cli.Call)) {
 	}
 }
 
-// further is the call that goes on with a wait which ended because the caller granted no more; none when it is over.
+// further is the call that goes on with a wait which ended because the caller granted no more; none
+// when it is over.
 func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
 	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() && !s.Clock.Now().Before(o.bounds.due) {
 		return problem.Call{}

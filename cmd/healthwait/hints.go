@@ -12,7 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
+// verdict is the end of a wait without health: the answer was given, but for a word to a person on
+// what to do.
 func (o *healthWait) verdict(s *cli.Call, r health.Result) error {
 	f := o.fault(r)
 	if s.InJSON {
@@ -69,7 +70,8 @@ func (o *healthWait) missed(r health.Result) string {
 	return what + within + lasted(o.bounds.timeout)
 }
 
-// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
+// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over
+// well.
 func (o *healthWait) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil
@@ -99,6 +101,8 @@ func (o *healthWait) patience(i int, t health.TargetResult) problem.Text {
 		return problem.T("%s, or end what is still there", longer)
 	case t.Last.Kind == health.OtherProtocol:
 		return problem.T("correct the host, the port or the scheme: somebody else answers there")
+	case scheme == "docker" && (t.Last.Kind == health.NoSocket || t.Last.Kind == health.Refused):
+		return problem.T("Docker is not there: start it, or name the socket of one that is, as in DOCKER_HOST=unix:///run/user/1000/docker.sock")
 	case scheme == "docker":
 		return problem.T("%s, or look at the container: docker logs %s", longer, o.group.Targets[i].Arg())
 	case scheme == "file":

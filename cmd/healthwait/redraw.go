@@ -50,8 +50,9 @@ func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	})
 }
 
-// lines shows each target, in the order given, in at most height lines. Where there is no room for all, those that are healthy
-// are the first to be left out, and the last line counts what is not shown.
+// lines shows each target, in the order given, in at most height lines. Where there is no room for
+// all, those that are healthy are the first to be left out, and the last line counts what is not
+// shown.
 func (v *screen) lines(now time.Time, height int) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -99,7 +100,8 @@ func (v *screen) left(now time.Time) string {
 	return lasted(max(0, v.bound-now.Sub(v.begun)).Round(time.Second)) + " left"
 }
 
-// line is a target: its state, its name, the time, how often it was tried, and at the end, where it may be cut, what ails it.
+// line is a target: its state, its name, the time, how often it was tried, and at the end, where it
+// may be cut, what ails it.
 func (v *screen) line(t health.TargetResult, left string) string {
 	tried := cli.Plural(t.Attempts, "attempt")
 	name := cli.Visible(t.Target)

@@ -69,8 +69,8 @@ func (a answerJSON) Text(o *cli.Out) {
 	}
 }
 
-// answer is the result as it is told. hints, if any, say for each target what to type instead; further, if any, are the
-// words to go on with. fault is why waiting does not help, or nil.
+// answer is the result as it is told. hints, if any, say for each target what to type instead;
+// further, if any, are the words to go on with. fault is why waiting does not help, or nil.
 func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) answerJSON {
 	rows := make([]Row, len(r.Targets))
 	for i := range rows {

@@ -17,8 +17,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// ledger answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
-// reads the state and changes nothing.
+// ledger answers for targets of scheme task, from the ledger: what is in it has ended, and
+// everything ends there. It reads the state and changes nothing.
 type ledger struct {
 	store interface {
 		state.Tasks
@@ -35,8 +35,8 @@ type ledger struct {
 // taskID is the ID that a target of scheme task names.
 func taskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
-// tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is refused; one that fits none
-// is the health of a target like any other.
+// tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is
+// refused; one that fits none is the health of a target like any other.
 func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 	for _, t := range g.Targets {
 		if t.Scheme() != "task" {
@@ -96,11 +96,13 @@ func (t *ledger) spread(changes <-chan struct{}) {
 	}
 }
 
-// errStranded is a passing fault that no line of the ledger tells the end of: it is asked for again and again.
+// errStranded is a passing fault that no line of the ledger tells the end of: it is asked for again
+// and again.
 var errStranded = errors.New("its runner died; the next one accounts for it")
 
-// Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any more; how, says its last
-// occurrence. What a runner that died has left open ends when the next one accounts for it.
+// Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any
+// more; how, says its last occurrence. What a runner that died has left open ends when the next one
+// accounts for it.
 func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, error) {
 	name, after, occurrence := strings.Cut(strings.ToLower(id), "/")
 	number := 0
@@ -198,8 +200,8 @@ func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (hea
 	return s, nil
 }
 
-// line finds the line of an occurrence, or of a manual run with its number; without a number, of the task's last occurrence.
-// nil when there is none.
+// line finds the line of an occurrence, or of a manual run with its number; without a number, of
+// the task's last occurrence. nil when there is none.
 func (t *ledger) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
 	if !state.WholeID(id) {
 		return nil, nil

@@ -24,7 +24,7 @@ is enough. Every item is tried: one that is not there, because it was acknowledg
 standard error, the others are ended, and the exit code is 3.
 
 --task ends all items of a task, --up-to all that came up to a cursor of ouro-timer inbox, that item included, and both
-together those of the task up to it; --all ends all there are. When there is none, that is no failure.
+together those of the task up to it; --all ends all there are. When there is none, that is not a failure.
 
 k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task,
 --up-to and --all leave that alone.`,
@@ -133,7 +133,8 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 			continue
 		}
 		if number, channel, ok := strings.Cut(rest, "/"); ok && channel != "" && !strings.Contains(channel, "+") {
-			rest = number + "/" + state.ChannelForm(channel) // mail:bob@example.org, as it was given
+			// mail:bob@example.org, as it was given
+			rest = number + "/" + state.ChannelForm(channel)
 		}
 		if !state.WholeID(name) {
 			if there == nil {
@@ -191,7 +192,7 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	if s.Opt.Has("task") {
 		word := strings.TrimSpace(s.Opt.Text("task"))
 		if word == "" || strings.Contains(word, "/") {
-			return nil, problem.Of(problem.T("%s %s is no ID of a task", problem.Option("task"), cli.Quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
+			return nil, problem.Of(problem.T("%s %s is not an ID of a task", problem.Option("task"), cli.Quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
 		}
 		tasks, failed, err := pickItems(ctx, s, st, []string{word})
 		if err != nil {
@@ -205,7 +206,7 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	last := ""
 	if s.Opt.Has("up-to") {
 		if last = strings.TrimSpace(s.Opt.Text("up-to")); last == "" || state.CheckCursor(last) != nil {
-			return nil, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("up-to"), cli.Quote(last)), problem.T(`take the "cursor" of an answer of %s`, problem.To("inbox")))
+			return nil, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox", problem.Option("up-to"), cli.Quote(last)), problem.T(`take the "cursor" of an answer of %s`, problem.To("inbox")))
 		}
 	}
 	items, _, problems, err := st.Inbox(ctx, q)

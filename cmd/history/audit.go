@@ -23,7 +23,8 @@ func auditFlag() option.Option {
 	return option.Option{Name: "audit", Kind: option.Flag, Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
 }
 
-// findingJSON is something that does not balance, as log --audit --json has it: one line each, before that of the whole.
+// findingJSON is something that does not balance, as log --audit --json has it: one line each,
+// before that of the whole.
 type findingJSON struct {
 	Now     time.Time  `json:"now"`
 	Type    string     `json:"type" jsonschema:"finding"`
@@ -69,13 +70,13 @@ func (a auditJSON) Text(o *cli.Out) {
 	case a.Known == nil && a.Balanced:
 		o.Talk("The ledger is empty: there is nothing to audit.")
 	case a.Balanced:
-		o.Talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
+		o.Talk("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
 			alsoResting(a.Resting), alsoLeft(a.left))
 	case a.Findings == 0:
-		o.Talk("Whether the books balance cannot be said: what is damaged cannot be read. The rest of them do: %s of %s.",
+		o.Talk("The ledger is damaged, so nobody can say whether all is accounted for. What can be read is: %s of %s.",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	default:
-		o.Talk("The books do not balance: %s among %s of %s.", cli.Plural(a.Findings, "finding"), cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
+		o.Talk("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"), cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	}
 	if a.before != "" {
 		o.Talk("%s", a.before)
@@ -85,7 +86,8 @@ func (a auditJSON) Text(o *cli.Out) {
 	}
 }
 
-// auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
+// auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger:
+// what happens in between is in the ledger.
 func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
 	if s.Opt.Has("number") {
 		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"), problem.T("%s narrows it", problem.To("log").With("audit", true).With("since", "7d")))
@@ -186,7 +188,8 @@ func (l *lateness) warning(led bool, program string) string {
 // instantsMost bounds the counting of a task's overdue instants.
 const instantsMost = 1_000_000
 
-// claims tells apart the open claims that run, those that rest until a further attempt, and those that nobody runs: a warning each.
+// claims tells apart the open claims that run, those that rest until a further attempt, and those
+// that nobody runs: a warning each.
 func claims(open []state.Record, program string) (running, resting int, lost []string) {
 	for _, r := range open {
 		switch {
@@ -240,7 +243,8 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 		warnings = append(warnings, text)
 		s.Warn("warning: %s", text)
 	}
-	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn)) // what they said nobody knows
+	// what they said nobody knows
+	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn))
 	balanced := len(r.Findings) == 0 && damaged == nil
 	for _, f := range r.Findings {
 		j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count, line: findingLine(f, o.Zone)}

@@ -109,7 +109,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	if s.Opt.Has("since") {
 		o.Query.Since = strings.TrimSpace(s.Opt.Text("since"))
 		if state.CheckCursor(o.Query.Since) != nil {
-			return o, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("since"), cli.Quote(o.Query.Since)),
+			return o, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox", problem.Option("since"), cli.Quote(o.Query.Since)),
 				problem.T(`take the "cursor" of an earlier answer of inbox, or leave it out`))
 		}
 	}
@@ -123,7 +123,8 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	if s.Opt.Bool("count") {
 		o.Query.Limit = 1 // the others are counted by name
 	}
-	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
+	// A reader with a place of its own would never see what somebody else had taken when it came
+	// by; and an item that is named is shown.
 	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(word string) bool { return !strings.Contains(word, "/") })
 	o.Query.Free = o.Take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
 	return o, nil
@@ -141,7 +142,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	if len(failed) > 0 && len(o.Query.Tasks) == 0 {
 		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
-			return problem.Of(problem.T("is %s how long %s leases? It is no duration, and no task has that ID", cli.Quote(word), problem.Option("take")),
+			return problem.Of(problem.T("is %s how long %s leases? It is not a duration, and no task has that ID", cli.Quote(word), problem.Option("take")),
 				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
 		}
 		return failed[0].Problem
@@ -161,6 +162,9 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	waited := o.wait && len(m.Items) == 0
 	s.WarnOf(m.Problems)
 	tellMail(ctx, s, st, &o, m, failed, waited)
+	if !o.wait {
+		s.WarnAll(handover.Homeless(ctx, st))
+	}
 	if o.Take > 0 && len(m.Items) > 0 && !o.dry {
 		if err := s.Flush(); err != nil {
 			return view.GiveBack(ctx, st, m, err)
@@ -206,8 +210,9 @@ func (o *inboxOptions) again(s *cli.Call) problem.Call {
 	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)), s.Opt, "json", "fields")
 }
 
-// pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is
-// taken as it is when there is a task or an item of it: an item can outlive its task.
+// pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a
+// unique beginning is enough. A whole ID is taken as it is when there is a task or an item of it:
+// an item can outlive its task.
 func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string, failed []view.PickError, err error) {
 	var items []state.Item
 	if len(words) > 0 {
@@ -250,7 +255,8 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 		id := task + "/" + rest
 		before := len(ids)
 		for _, i := range items {
-			if i.ID == id || strings.HasPrefix(i.ID, id+"/") { // of an occurrence, what could not be delivered, too
+			// of an occurrence, what could not be delivered, too
+			if i.ID == id || strings.HasPrefix(i.ID, id+"/") {
 				ids = append(ids, i.ID)
 			}
 		}

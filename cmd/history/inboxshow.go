@@ -41,7 +41,8 @@ type countJSON struct {
 // Text is the number alone.
 func (a countJSON) Text(o *cli.Out) { o.Line("%d", a.Count) }
 
-// dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
+// dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds
+// the inbox.
 type dropped struct {
 	Items int       `json:"items"`
 	Since time.Time `json:"since" jsonschema:"the first time"`
@@ -51,7 +52,8 @@ type dropped struct {
 // droppedSaid is for how long people are told that items were dropped.
 const droppedSaid = 7 * 24 * time.Hour
 
-// droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
+// droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no
+// inbox.
 func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Location) *dropped {
 	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
@@ -150,9 +152,11 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found
 	return "Nothing is waiting."
 }
 
-// mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
+// mailTable writes the items for a person: a line for each, and what it says below it, all of it
+// when it was asked for.
 func (a inboxJSON) table(o *cli.Out, width int) {
 	widest, day, taken := 0, "", a.Now
+	times := cli.LocaleOf(o)
 	if !a.until.IsZero() { // by this call, which says so below
 		taken = a.until
 	}
@@ -160,18 +164,18 @@ func (a inboxJSON) table(o *cli.Out, width int) {
 		widest = max(widest, len(r.ID))
 	}
 	for i, r := range a.Items {
-		if name := view.DayName(r.At, a.Now.In(r.At.Location())); name != day {
+		if name := view.DayName(times, r.At, a.Now.In(r.At.Location())); name != day {
 			if i > 0 {
 				o.Line("")
 			}
 			day = name
 			o.Line("%s", cli.Fit(day, width))
 		}
-		r.Show(o, width, widest, taken, a.named)
+		r.Show(o, times, width, widest, taken, a.named)
 	}
 	switch {
 	case !a.until.IsZero():
-		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.", a.until.In(a.Items[0].At.Location()).Format("15:04:05"), o.Program())
+		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.", times.Format(a.until.In(a.Items[0].At.Location()), "15:04:05"), o.Program())
 	case !a.named:
 		o.Talk("%s inbox ID shows all of one, %[1]s ack ITEM... ends it.", o.Program())
 	}

@@ -217,7 +217,8 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	if err := o.missing(ctx, s, st, past, known); err != nil {
 		return err
 	}
-	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
+	// A line of which only a part was written was never confirmed; of one that was damaged since
+	// something is missing.
 	lost := view.Incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
 	answer := logJSON{Now: o.now, Running: running != "", Problems: view.ProblemTexts(past.problems), past: past, o: o, running: running, st: st}
 	if past.more {
@@ -252,8 +253,8 @@ func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) err
 // isTorn is of a last line that nothing is missing with.
 func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 
-// pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
-// remember it longer than they do. known says that it is there.
+// pick finds the task that is asked for, if one is. One named by its whole ID is not looked for
+// among the others: the ledger may remember it longer than they do. known says that it is there.
 func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (known bool, err error) {
 	if len(s.Args) == 0 && !s.Opt.Has("match") {
 		return true, nil
@@ -329,7 +330,8 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 		case o.one() && l.Type == state.LineDelivery && !o.numbered:
 			p.told.Lines = append(p.told.Lines, l)
 			return true
-		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
+		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l):
+			// without -n the last run was asked for
 			return true
 		case len(p.lines) == n:
 			p.more = true
@@ -380,7 +382,8 @@ func problems(s *cli.Call, list []state.Problem) {
 	}
 }
 
-// logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
+// logEntry writes a line of the ledger, and, of the one task that was asked for, what the run
+// wrote.
 func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
 	logEntryAlone(out, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {

@@ -17,7 +17,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
+// logPlace is where following the ledger has come to: the last line that was told, and how much of
+// the output of runs that go on.
 type logPlace struct {
 	state.Place
 	runs map[int][2]int64 // by number: bytes of standard output and standard error
@@ -38,7 +39,7 @@ func (p logPlace) String() string {
 
 // parseLogPlace reads --after.
 func parseLogPlace(text string) (*logPlace, error) {
-	bad := problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(text)),
+	bad := problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"), cli.Quote(text)),
 		problem.T("copy it from what an earlier call ended with, or leave it out"))
 	words := strings.Split(text, ",")
 	at, err := state.ParsePlace(words[0])
@@ -65,7 +66,8 @@ func parseLogPlace(text string) (*logPlace, error) {
 // logPause is the least time between two looks: whoever writes in a hurry is read in gulps.
 const logPause = 10 * time.Millisecond
 
-// followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
+// followLog is log --follow. The watch is set before the first look, so that nothing comes in
+// between.
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
@@ -158,7 +160,8 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	return f.round(ctx, true)
 }
 
-// round tells what is new. It reports whether nothing more can come. With look it asks that of the task although there is no new line.
+// round tells what is new. It reports whether nothing more can come. With look it asks that of the
+// task although there is no new line.
 func (f *logFollower) round(ctx context.Context, look bool) (over bool, err error) {
 	for {
 		lines, err := f.lines(ctx)
@@ -400,8 +403,9 @@ func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) 
 	}
 }
 
-// find opens the stream, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
-// ended may have been cut in the middle by then: what is left of it counts from its end.
+// find opens the stream, if it is there, and puts the place where it belongs. An attempt that is
+// made again writes the file anew. One that has ended may have been cut in the middle by then: what
+// is left of it counts from its end.
 func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
@@ -428,7 +432,8 @@ func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	return true
 }
 
-// startOfLine is where the first whole line after an offset begins, or the offset where lines are long.
+// startOfLine is where the first whole line after an offset begins, or the offset where lines are
+// long.
 func startOfLine(f io.ReaderAt, at int64) int64 {
 	var buf [4 << 10]byte
 	n, _ := f.ReadAt(buf[:], at)
@@ -440,7 +445,8 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 	return at
 }
 
-// piece tells a piece of output. A character that is not whole yet is kept for the next, unless it is the last.
+// piece tells a piece of output. A character that is not whole yet is kept for the next, unless it
+// is the last.
 func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
 	if !last {
@@ -463,7 +469,8 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 	f.lost = errors.Join(f.lost, f.Flush())
 }
 
-// write sends output to the stream it was written to. Only a terminal gets its control characters written out.
+// write sends output to the stream it was written to. Only a terminal gets its control characters
+// written out.
 func (f *logFollower) write(t *stream, text string) {
 	t.open = !strings.HasSuffix(text, "\n")
 	to := f.World.Out

@@ -15,8 +15,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
-// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
-// the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
+// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended
+// or what happened to the task, its exit code or signal (of a change, the instant it is about), by
+// how many seconds it was late, and what it is;
 // - for what there is not.
 func logFields(l state.Line, zone *time.Location) string {
 	name, what, end, late, about := l.TaskID, l.Event, "-", "-", cli.Visible(l.Description)
@@ -46,7 +47,8 @@ func logFields(l state.Line, zone *time.Location) string {
 	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, about}, "\t")
 }
 
-// newInstant is the instant that a change of a task is about: when it is due from then on, or when its pause ends; nil for none.
+// newInstant is the instant that a change of a task is about: when it is due from then on, or when
+// its pause ends; nil for none.
 func newInstant(l state.Line) *time.Time {
 	switch l.Event {
 	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved, state.EventClock:
@@ -82,7 +84,8 @@ func means(l state.Line) cli.Meaning {
 	return view.OutcomeMeans(l.Outcome)
 }
 
-// Happened says what a ledger line is about: how an occurrence ended, what became of a task, who was told.
+// Happened says what a ledger line is about: how an occurrence ended, what became of a task, who
+// was told.
 func Happened(l state.Line, zone *time.Location) string {
 	switch l.Type {
 	case state.LineTask:
@@ -93,7 +96,8 @@ func Happened(l state.Line, zone *time.Location) string {
 	return view.OutcomeWords(l)
 }
 
-// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it goes on by itself.
+// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it
+// goes on by itself.
 func eventWords(l state.Line, zone *time.Location) string {
 	text := strings.ReplaceAll(l.Event, "_", " ")
 	var extra []string
@@ -119,8 +123,8 @@ func eventWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// showOutput writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
-// characters written out; a pipe gets the bytes.
+// showOutput writes what a run wrote: standard output as it is, then what it wrote to standard
+// error. Only a terminal gets its control characters written out; a pipe gets the bytes.
 func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Line, most int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := out.Width()

@@ -17,7 +17,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
@@ -74,10 +73,11 @@ func runFire(ctx context.Context, s *cli.Call) error {
 		return failed[0].Problem
 	}
 	e := found[0]
-	o, err := Firing(ctx, s, st, e, s.Opt.Bool("tell"))
+	o, err := tasks.Firing(ctx, schedule.WorldOf(s), st, e, s.Opt.Bool("tell"))
 	if err != nil {
 		return err
 	}
+	o.Asked = schedule.NewAgentAsks(s, true).Answer
 	if s.DryRun {
 		return wouldFire(s, e, zone)
 	}
@@ -127,40 +127,6 @@ func runFire(ctx context.Context, s *cli.Call) error {
 		return ctx.Err()
 	}
 	return firedCode(line)
-}
-
-// Firing is what a run of a task by hand is begun with, once nothing speaks against it: nothing but the task's own kind, what the
-// configuration allows, and how much what came of one task may do. What the run says and delivers is for the caller to add. With tell it is
-// told of as if it had been due.
-func Firing(ctx context.Context, s *cli.Call, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
-	self, err := runner.Self()
-	if err != nil {
-		return o, err
-	}
-	if e.Task.Type() == state.TypeWait {
-		return o, view.IsWait(e, "and there is nothing to run")
-	}
-	if err := cli.CheckAllowed(ctx, s, e.Task); err != nil {
-		return o, err
-	}
-	if err := cli.Charge(ctx, s, st); err != nil {
-		return o, err
-	}
-	config, err := s.Settings()
-	if err != nil {
-		return o, err
-	}
-	return runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Asked: schedule.NewAgentAsks(s, true).Answer,
-		Allow: func() []string { return config.Run.Allow },
-		Standing: func() rules.Standing {
-			standing := rules.Standing{Prefix: config.Notify.Prefix, Manual: tell, Beats: config.Heartbeats()}
-			if tell {
-				standing.Channels, standing.On = config.Notify.Default, config.Notify.On
-			}
-			return standing
-		},
-	}, nil
 }
 
 // fireJSON is the answer of fire: the line of the ledger, and what the command wrote.
@@ -221,15 +187,16 @@ func firedCode(l state.Line) error {
 		case sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGKILL:
 			return &cli.Signalled{Signal: sig}
 		}
-		return cli.ExitCode(128 + int(sig)) // others have this program write what nobody asked for, such as a core
+		// others have this program write what nobody asked for, such as a core
+		return cli.ExitCode(128 + int(sig))
 	case l.Outcome == state.Failed && l.ExitCode != nil && *l.ExitCode > 0:
 		return cli.ExitCode(*l.ExitCode)
 	}
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// followed starts commands as the runner does, and shows what they write while they run. They write to files all the same: whoever
-// reads us slowly, or not any more, holds up nobody but us.
+// followed starts commands as the runner does, and shows what they write while they run. They write
+// to files all the same: whoever reads us slowly, or not any more, holds up nobody but us.
 type followed struct {
 	runner.Processes
 	clock    clock.Clock

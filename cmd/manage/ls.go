@@ -1,4 +1,5 @@
-// Package manage has the commands about tasks that are there: ls, show, rm, restore, pause, resume, fire and stop.
+// Package manage has the commands about tasks that are there: ls, show, rm, restore, pause, resume,
+// fire and stop.
 package manage
 
 import (
@@ -102,9 +103,11 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	s.WarnOf(problems)
-	var warnings []cli.Warning
-	if !led && rows.awaited {
-		warnings = handover.Hands{Runner: handover.RunnerNone}.Warnings()
+	warnings := handover.Homeless(ctx, st)
+	if _, shared := state.SharedBy(st); shared {
+		// Where each task may run, that says.
+	} else if !led && rows.awaited {
+		warnings = handover.RunnerState{Runner: handover.RunnerNone}.Warnings()
 	} else if !led && rows.lost > 0 {
 		warnings = []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
 			cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
@@ -146,7 +149,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 // listed is a task as a row of ls.
 type listed struct {
 	view.TaskJSON
-	PutOff          *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Postponed       *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Overdue         bool    `json:"overdue,omitempty"`
 	Removed         bool    `json:"removed,omitempty"`
 	view.PolicyJSON         // left out but with --json=full and --fields: show has it
@@ -204,7 +207,7 @@ func (a lsJSON) WriteJSON(o *cli.Out) { a.rows.emit(o, a) }
 // unreadTexts says what cannot be read, and what lies aside because it could not.
 func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
 	unread := view.ProblemTexts(problems)
-	aside, err := st.Aside(ctx)
+	aside, err := st.Quarantined(ctx)
 	for _, path := range aside {
 		unread = append(unread, path+": could not be read and was set aside")
 	}
@@ -226,24 +229,26 @@ func taskFields(e state.Entry) string {
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
 func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int) {
-	width, paint := lineWidth(o), o.Paint()
+	width, paint, times := lineWidth(o), o.Paint(), cli.LocaleOf(o)
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
 	for _, e := range entries {
 		widest = max(widest, len(e.Task.ID))
 	}
 	var rows []string
-	shown, fits, below := 0, 0, 0 // how many tasks stand in rows, and how many of them, in how many lines, leave room for the last line
+	// how many tasks stand in rows, and how many of them, in how many lines, leave room for the
+	// last line
+	shown, fits, below := 0, 0, 0
 	day := ""
 	for _, e := range entries {
-		if head := dayHead(e, now); head != day {
+		if head := dayHead(times, e, now); head != day {
 			if day != "" {
 				rows = append(rows, "")
 			}
 			day = head
 			rows = append(rows, head)
 		}
-		rows = append(rows, dayRow(paint, e, now, width, widest))
+		rows = append(rows, dayRow(times, paint, e, now, width, widest))
 		shown++
 		if len(rows) < most {
 			fits, below = shown, len(rows)
@@ -264,7 +269,7 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int)
 }
 
 // dayHead is the heading a task stands below.
-func dayHead(e state.Entry, now time.Time) string {
+func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
 		return "Paused"
@@ -273,7 +278,7 @@ func dayHead(e state.Entry, now time.Time) string {
 	case tasks.Live(e) && state.IsUnscheduled(e.Due):
 		return "After others"
 	case tasks.Live(e):
-		return view.DayName(e.Due.In(now.Location()), now)
+		return view.DayName(times, e.Due.In(now.Location()), now)
 	case e.Phase == state.Removed:
 		return "Removed"
 	case tasks.IsRunning(e):
@@ -283,19 +288,19 @@ func dayHead(e state.Entry, now time.Time) string {
 }
 
 // dayRow is the line of a task below its heading.
-func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string {
+func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
 	if width < 80 {
 		left, clock, column = shortly(due.Sub(now)), "15:04", 7
 	}
-	at := due.Format(clock)
+	at := times.Clock(due, clock)
 	if state.IsUnscheduled(e.Due) && !e.Held {
-		at = cli.Pad("", len(clock))
+		at = cli.Pad("", times.ClockWidth(clock))
 	}
 	if e.Held { // nothing comes at that time
-		if at = cli.Pad("", len(clock)); column > 7 {
-			at = cli.Pad("paused", len(clock))
+		if at = cli.Pad("", times.ClockWidth(clock)); column > 7 {
+			at = cli.Pad("paused", times.ClockWidth(clock))
 		}
 	}
 	switch {
@@ -309,11 +314,11 @@ func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string
 	case e.Held && e.Resume.IsZero():
 		left = "until resumed"
 	case e.Held:
-		left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
+		left = "until " + times.Format(e.Resume.In(now.Location()), "2 Jan 2006 15:04")
 	case !tasks.Live(e):
 		left = e.Tally.Last
 		if column > 7 {
-			left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
+			left = strings.TrimSuffix(times.Format(due, "2 Jan 2006")+", "+left, ", ")
 		}
 	case view.IsOverdue(e, now):
 		left = "overdue"
@@ -332,7 +337,7 @@ func dayRow(p cli.Paint, e state.Entry, now time.Time, width, widest int) string
 	case view.HeldWait(e):
 		what += " (wait --resume " + e.Task.ID + " goes on)"
 	case e.Task.Type() != state.TypeWait || e.Phase != state.Pending:
-	case e.Attended:
+	case e.Awaited:
 		what += " (somebody waits)"
 	default:
 		what += " (nobody waits: wait --resume " + e.Task.ID + ")"

@@ -34,7 +34,7 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := dayRow(false, c.entry, now, 100, 4)
+		row := dayRow(cli.Locale{}, false, c.entry, now, 100, 4)
 		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
@@ -60,11 +60,11 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := dayRow(false, c.entry, now, c.width, 4); row != c.want {
+		if row := dayRow(cli.Locale{}, false, c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}
-	if head := dayHead(runs, now); head != "Paused" {
+	if head := dayHead(cli.Locale{}, runs, now); head != "Paused" {
 		t.Errorf("a run that goes on is below %q", head)
 	}
 }
@@ -150,7 +150,7 @@ func fillField(t *testing.T, v reflect.Value, r *rand.Rand, texts []string, inst
 		v.Set(reflect.ValueOf(instants[r.IntN(len(instants))]))
 	case kind == reflect.String:
 		v.SetString(texts[r.IntN(len(texts))])
-	case kind == reflect.Int:
+	case kind == reflect.Int, kind == reflect.Int64:
 		v.SetInt(r.Int64N(2000) - 1000)
 	case kind == reflect.Float64:
 		v.SetFloat(r.Float64())

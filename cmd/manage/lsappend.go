@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// appendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there are very many rows, most of the time would go
-// there. TestListedIsWritten holds it to that.
+// appendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there
+// are very many rows, most of the time would go there. TestListedIsWritten holds it to that.
 func appendListed(b []byte, j listed) []byte {
 	b = appendString(b, `{"id":`, &j.ID)
 	if !j.Type.IsZero() {
@@ -23,6 +23,7 @@ func appendListed(b []byte, j listed) []byte {
 	b = appendString(b, `,"description":`, j.Description)
 	b = appendString(b, `,"task":`, j.Task)
 	b = appendWords(b, `,"tags":`, j.Tags)
+	b = appendWords(b, `,"on":`, j.On)
 	b = appendWords(b, `,"command":`, j.Command)
 	b = appendString(b, `,"shell":`, j.Shell)
 	b = appendWords(b, `,"agent":`, j.Agent)
@@ -40,11 +41,11 @@ func appendListed(b []byte, j listed) []byte {
 	b = appendWords(b, `,"notify":`, j.Notify)
 	b = appendString(b, `,"notify_on":`, j.NotifyOn)
 	b = appendString(b, `,"prefix":`, j.Prefix)
-	if j.Attended != nil {
-		b = strconv.AppendBool(append(b, `,"attended":`...), *j.Attended)
+	if j.Awaited != nil {
+		b = strconv.AppendBool(append(b, `,"attended":`...), *j.Awaited)
 	}
 	b = appendInstant(b, `,"due_if_resumed":`, j.IfResumed)
-	b = appendString(b, `,"put_off":`, j.PutOff)
+	b = appendString(b, `,"put_off":`, j.Postponed)
 	b = appendTrue(b, `,"overdue":true`, j.Overdue)
 	b = appendTrue(b, `,"removed":true`, j.Removed)
 	return append(b, '}')

@@ -111,10 +111,12 @@ func summary(e state.Entry, until time.Time) summarized {
 	return row
 }
 
-// onceMost is how many tasks that come once are listed each, when no limit is given; the rest is summed up.
+// onceMost is how many tasks that come once are listed each, when no limit is given; the rest is
+// summed up.
 const onceMost = 20
 
-// gather sums up tasks that do not recur, but for the first of them, in an answer whose tasks stand in their order.
+// gather sums up tasks that do not recur, but for the first of them, in an answer whose tasks stand
+// in their order.
 func (a *lsSummaryJSON) gather() {
 	listed := 0
 	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
@@ -166,7 +168,8 @@ type occurrence struct {
 	Description *string   `json:"description,omitempty"`
 	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
 	what        string
-	First       time.Time `json:"-"` // when its task is due next, which says who is first of those of one instant
+	// when its task is due next, which says who is first of those of one instant
+	First time.Time `json:"-"`
 }
 
 // compare is the order of the list.
@@ -202,7 +205,8 @@ func (o *occurrences) list() []occurrence {
 	return o.rows[:min(o.most, len(o.rows))]
 }
 
-// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
+// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of
+// those of one task.
 const (
 	mostOccurrences = 1000
 	countMost       = 1_000_000
@@ -258,11 +262,11 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 
 // Text lists the instants, each on a line.
 func (a lsBeforeJSON) Text(o *cli.Out) {
-	width := lineWidth(o)
+	width, times := lineWidth(o), cli.LocaleOf(o)
 	a.form.head(o, "due\tid\twhat")
 	for _, r := range a.Occurrences {
 		if !a.form.plain() {
-			o.Line("%s", cli.Fit(r.Due.In(a.Now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
+			o.Line("%s", cli.Fit(times.Format(r.Due.In(a.Now.Location()), "Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
 		} else {
 			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}

@@ -24,7 +24,7 @@ func filterFlags() option.Rows {
 		tagFlag("only what"),
 		option.Option{Name: "state", Kind: option.List, Choices: states, Help: "only tasks in a state of LIST: running,paused"},
 		option.Option{Name: "due", Kind: option.Text, Value: "WHEN", Help: "only tasks due next by WHEN (2h, tomorrow 9am), on the day WHEN (tomorrow, 24 dec), or in A..B"},
-		originFlag("only what came of the runs of task `ID`"),
+		originFlag("only what came of the runs of task ID"),
 	}
 }
 
@@ -131,7 +131,8 @@ func (f filter) any() bool {
 	return len(f.texts)+len(f.tags)+len(f.states) > 0 || f.origin != "" || !f.from.IsZero() || !f.until.IsZero()
 }
 
-// phases are those that the tasks which fit can be in; all has also those that have ended or were removed.
+// phases are those that the tasks which fit can be in; all has also those that have ended or were
+// removed.
 func (f filter) phases(all bool) []state.Phase {
 	live := []state.Phase{state.Pending, state.Running, state.Paused}
 	switch {

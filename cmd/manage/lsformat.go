@@ -1,8 +1,6 @@
 package manage
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -70,7 +68,8 @@ func (f form) head(o *cli.Out, names string) {
 	}
 }
 
-// lineWidth is how long a line may be: as wide as the terminal, and as long as it is where there is none.
+// lineWidth is how long a line may be: as wide as the terminal, and as long as it is where there is
+// none.
 func lineWidth(o *cli.Out) int {
 	if width, terminal := o.Width(); terminal {
 		return width
@@ -78,7 +77,8 @@ func lineWidth(o *cli.Out) int {
 	return 1 << 16
 }
 
-// fieldNames are the names of the fields of a task, tab-separated. The fifth is the time expression as somebody typed it.
+// fieldNames are the names of the fields of a task, tab-separated. The fifth is the time expression
+// as somebody typed it.
 const fieldNames = "id\tdue\tstate\ttype\tas_typed\twhat"
 
 // listTable writes the tasks in columns, for people.
@@ -96,19 +96,9 @@ func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
 		}
 		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stands), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
 	}
-	widest := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, field := range row {
-			widest[i] = max(widest[i], cli.Columns(field))
-		}
-	}
 	width := lineWidth(o)
-	for _, row := range rows {
-		row = slices.Clone(row)
-		for i := range row[:len(row)-1] {
-			row[i] = cli.Pad(row[i], widest[i])
-		}
-		o.Line("%s", cli.Fit(strings.Join(row, "  "), width))
+	for _, line := range cli.InColumns(rows) {
+		o.Line("%s", cli.Fit(line, width))
 	}
 	if more > 0 {
 		o.Line("… and %s more", view.Thousands(more))

@@ -17,8 +17,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
-// may be very many, and how many there are is said before the first. On a terminal, which shows a screenful, they are kept as they are.
+// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all
+// processors, and nothing else of it is kept: there may be very many, and how many there are is
+// said before the first. On a terminal, which shows a screenful, they are kept as they are.
 type taskRows struct {
 	*cli.Call
 	now    time.Time
@@ -28,7 +29,8 @@ type taskRows struct {
 	phases []state.Phase
 	keep   bool // entries are kept, and nothing is written
 
-	standing *rules.Standing // who is told of tasks that do not say; nil: it is not needed, or cannot be read
+	// who is told of tasks that do not say; nil: it is not needed, or cannot be read
+	standing *rules.TellDefaults
 
 	rows    []*taskRow
 	total   int  // of the tasks there are
@@ -61,17 +63,19 @@ func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 	}
 	if r.InJSON && !r.Lean() {
 		if config, err := r.Settings(); err == nil {
-			r.standing = &rules.Standing{Channels: config.Notify.Default, On: config.Notify.On}
+			r.standing = &rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On}
 		}
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(rowGarbage))
 	return state.Map(ctx, l, r.look, r.take)
 }
 
-// rowGarbage is how much may lie while rows are made, in percent of what is in use: with the usual 100 a seventh of the time goes into collecting it.
+// rowGarbage is how much may lie while rows are made, in percent of what is in use: with the usual
+// 100 a seventh of the time goes into collecting it.
 const rowGarbage = 300
 
-// look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
+// look looks at a task. It is called by many at once. One-shots whose run was lost are not among
+// what is pending.
 func (r *taskRows) look(e *state.Entry) *taskRow {
 	if !r.only.fits(e) {
 		return &taskRow{other: true}
@@ -82,7 +86,7 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	}
 	t.Order, t.awaited, t.overdue = e.Order(), view.Awaited(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)
 	if len(r.leader.Delays) > 0 {
-		t.off = whyPutOff(*e, r.leader)
+		t.off = whyPostponed(*e, r.leader)
 	}
 	switch {
 	case r.keep:
@@ -147,7 +151,8 @@ func encoded(v any) []byte {
 	return bytes.TrimSuffix(cli.Encode(v), []byte{'\n'})
 }
 
-// ordered are the rows in the order of lists, which those that changed while they were read have left.
+// ordered are the rows in the order of lists, which those that changed while they were read have
+// left.
 func (r *taskRows) ordered() []*taskRow {
 	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
 	return r.rows
@@ -198,9 +203,9 @@ func (r *taskRows) print(o *cli.Out) {
 	}
 }
 
-// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
+// whyPostponed is why the start of a task is put off, as its runner says; empty: it is not, or
 // something of it runs.
-func whyPutOff(e state.Entry, leader state.Leader) string {
+func whyPostponed(e state.Entry, leader state.Leader) string {
 	if !tasks.Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
 		return ""
 	}

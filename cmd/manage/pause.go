@@ -83,9 +83,9 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		answer.held = append(answer.held, heldTask{h, now.In(zone), resume})
 	}
 	warnings := view.AllTooLate(paused)
-	var h handover.Hands
+	var h handover.RunnerState
 	if len(answer.held) > 0 && !resume.IsZero() {
-		h = handover.HandOver(ctx, s, st)
+		h = handover.HandOver(ctx, s, st, paused...)
 		warnings = append(warnings, h.Warnings()...)
 	}
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
@@ -149,7 +149,7 @@ func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []vie
 			others = append(others, e)
 			continue
 		}
-		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and cannot be paused: time goes by, unless who waits at a terminal presses space")})
+		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, "and cannot be paused: time goes by, unless who waits at a terminal presses space")})
 	}
 	return others, failed
 }
@@ -159,7 +159,7 @@ func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, [
 	var others []state.Entry
 	for _, e := range found {
 		if view.HeldWait(e) {
-			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and goes on where somebody waits for it")})
+			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, "and goes on where somebody waits for it")})
 		} else {
 			others = append(others, e)
 		}
@@ -262,7 +262,8 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
+	// A task that is not paused any more is what was asked for; but those that are come first when
+	// there is a choice.
 	held := s.Opt.Bool("all") || s.Opt.Has("match") || s.Opt.Has("tag")
 	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
 		if view.HeldWait(e) && (s.Opt.Bool("all") || s.Opt.Has("tag")) {
@@ -283,6 +284,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	if !brief {
 		answer.Resumed = []resumed{}
 	}
+	var goOn []state.Entry
 	for i, released := range tasks.Resume(ctx, st, st, found, now) {
 		if released.Err != nil {
 			failed = append(failed, view.FailedBy(found[i].Task.ID, released.Err))
@@ -291,6 +293,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		r := asResumed(released, now)
 		r.was = found[i].Held
 		if tasks.Live(r.entry) {
+			goOn = append(goOn, r.entry)
 			if answer.Count++; brief {
 				answer.IDs = append(answer.IDs, r.ID)
 			} else {
@@ -302,9 +305,9 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		}
 		answer.told = append(answer.told, r)
 	}
-	var h handover.Hands
+	var h handover.RunnerState
 	if answer.Count > 0 {
-		h = handover.HandOver(ctx, s, st)
+		h = handover.HandOver(ctx, s, st, goOn...)
 	}
 	warnings := h.Warnings()
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)

@@ -28,7 +28,7 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), tagFlag("every task"), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
+		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), tagFlag("every task"), originFlag("all that came of the runs of task ID"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
@@ -172,7 +172,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	}
 	for _, f := range failed {
 		if f.Other != nil && f.Other.Phase != state.Removed {
-			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.Other.Task.ID, view.Standing(*f.Other, "is"))
+			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.Other.Task.ID, view.PhaseWords(*f.Other, "is"))
 			f.Hint = problem.T("%s", problem.To("show", f.Other.Task.ID))
 			if tasks.IsRunning(*f.Other) {
 				f.Code = problem.Failed
@@ -196,9 +196,9 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		return nil
 	})
 	failed = append(failed, view.Failed(unchanged)...)
-	var h handover.Hands
+	var h handover.RunnerState
 	if len(back) > 0 {
-		h = handover.HandOver(ctx, s, st)
+		h = handover.HandOver(ctx, s, st, back...)
 	}
 	for _, e := range back {
 		for _, w := range handover.CannotRun(ctx, s, e.Task) {

@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -35,31 +36,31 @@ func ShowCommand() cli.Command {
 type showJSON struct {
 	Now time.Time `json:"now"`
 	view.TaskJSON
-	Created  time.Time   `json:"created_at"`
-	Start    *time.Time  `json:"start,omitempty"`
-	End      *time.Time  `json:"end,omitempty"`
-	Count    *int        `json:"count,omitempty"`
-	Except   []string    `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Jitter   *float64    `json:"jitter_seconds,omitempty"`
-	Next     []time.Time `json:"next,omitempty"`
-	Script   *string     `json:"script,omitempty"`
-	Program  *string     `json:"program,omitempty"`
-	Dir      *string     `json:"dir,omitempty"`
-	Umask    *string     `json:"umask,omitempty"`
-	Env      []string    `json:"env,omitempty"`
-	Terminal *string     `json:"terminal,omitempty"`
-	Request  *bool       `json:"rpc_request,omitempty" jsonschema:"of type agent: it is told by a request, and not by a notification"`
-	Running  []string    `json:"running,omitempty"`
-	LastEnd  *time.Time  `json:"last_ended,omitempty"`
-	Removed  bool        `json:"removed,omitempty"`
-	Overdue  bool        `json:"overdue,omitempty"`
-	Revision int64       `json:"revision"`
-	PutOff   *string     `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
-	Problem  *string     `json:"problem,omitempty" jsonschema:"why no later occurrence can be told, and none runs"`
+	Created   time.Time   `json:"created_at"`
+	Start     *time.Time  `json:"start,omitempty"`
+	End       *time.Time  `json:"end,omitempty"`
+	Count     *int        `json:"count,omitempty"`
+	Except    []string    `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Jitter    *float64    `json:"jitter_seconds,omitempty"`
+	Next      []time.Time `json:"next,omitempty"`
+	Script    *string     `json:"script,omitempty"`
+	Program   *string     `json:"program,omitempty"`
+	Dir       *string     `json:"dir,omitempty"`
+	Umask     *string     `json:"umask,omitempty"`
+	Env       []string    `json:"env,omitempty"`
+	Terminal  *string     `json:"terminal,omitempty"`
+	Request   *bool       `json:"rpc_request,omitempty" jsonschema:"of type agent: it is told by a request, and not by a notification"`
+	Running   []string    `json:"running,omitempty"`
+	LastEnd   *time.Time  `json:"last_ended,omitempty"`
+	Removed   bool        `json:"removed,omitempty"`
+	Overdue   bool        `json:"overdue,omitempty"`
+	Revision  int64       `json:"revision"`
+	Postponed *string     `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Problem   *string     `json:"problem,omitempty" jsonschema:"why no later occurrence can be told, and none runs"`
 	view.PolicyJSON
 
 	entry state.Entry
-	told  handover.Audience
+	told  handover.Recipients
 }
 
 func runShow(ctx context.Context, s *cli.Call) error {
@@ -83,12 +84,12 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
-	told := handover.AudienceOf(s, e.Task)
+	told := handover.RecipientsOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.All()), cli.OrNull(told.On)
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.Dealt(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
-		j.PutOff = cli.OrNull(whyPutOff(e, leader))
+		j.Postponed = cli.OrNull(whyPostponed(e, leader))
 	}
 	if _, err := rules.Schedule(e.Task); err != nil && tasks.Live(e) {
 		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " + s.Says(cli.Explain(err).Message) + "; it does not run")
@@ -98,7 +99,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	}
 	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
 		job := e.Task.Run
-		umask := "0" + octal(job.Umask)
+		umask := fmt.Sprintf("0%03o", job.Umask)
 		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(job.Script), cli.OrNull(job.Prog), cli.OrNull(job.Dir), &umask
 		for name := range job.Env {
 			j.Env = append(j.Env, name)
@@ -116,7 +117,8 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// upcoming are the next instants of a task, at most five: of one that is paused those after its pause, when that has an end.
+// upcoming are the next instants of a task, at most five: of one that is paused those after its
+// pause, when that has an end.
 func upcoming(e state.Entry, now time.Time) []time.Time {
 	next := []time.Time{}
 	zone := rules.TaskZone(e.Task)
@@ -151,6 +153,7 @@ func (j showJSON) Text(o *cli.Out) {
 	}
 	field("description", cli.Visible(e.Task.Description))
 	field("tags", cli.Visible(strings.Join(e.Task.Tags, " ")))
+	field("on", strings.Join(e.Task.On, " "))
 	field("type", string(j.Type))
 	field("text", cli.Visible(e.Task.Text))
 	if len(j.Command) > 0 {
@@ -184,8 +187,8 @@ func (j showJSON) Text(o *cli.Out) {
 		field("problem", paint.As(cli.Bad, cli.Visible(*j.Problem)))
 		field("", again+" edit "+j.ID+" WHEN mends it")
 	}
-	if j.PutOff != nil {
-		field("put off", cli.Visible(*j.PutOff)+"; its start is tried again")
+	if j.Postponed != nil {
+		field("put off", cli.Visible(*j.Postponed)+"; its start is tried again")
 	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
@@ -200,7 +203,7 @@ func (j showJSON) Text(o *cli.Out) {
 		field("paused", "until "+again+" resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 	}
 	for i, t := range j.Next {
-		if i == 0 && j.Overdue && j.PutOff == nil {
+		if i == 0 && j.Overdue && j.Postponed == nil {
 			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": "+again+" doctor says why")
 		} else if i == 0 {
 			field("due", view.Echo(t, now))
@@ -209,8 +212,8 @@ func (j showJSON) Text(o *cli.Out) {
 		}
 	}
 	switch {
-	case j.Attended == nil:
-	case *j.Attended:
+	case j.Awaited == nil:
+	case *j.Awaited:
 		field("attended", "somebody waits for it")
 	default:
 		field("attended", "nobody waits: when its time comes it goes to the inbox; "+again+" wait --resume "+j.ID+" goes on with it")
@@ -264,17 +267,4 @@ func (j showJSON) Text(o *cli.Out) {
 		}
 		field("fired", text)
 	}
-}
-
-// octal writes a umask's digits.
-func octal(n int) string {
-	text := ""
-	for ; n > 0; n /= 8 {
-		text = string(rune('0'+n%8)) + text
-	}
-	return pad0(text, 3)
-}
-
-func pad0(text string, width int) string {
-	return strings.Repeat("0", max(width-len(text), 0)) + text
 }

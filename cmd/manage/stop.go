@@ -118,7 +118,8 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	}
 }
 
-// code ends a call that has told runs to end, after its answer: with what could not be changed, and with those that have not ended.
+// code ends a call that has told runs to end, after its answer: with what could not be changed, and
+// with those that have not ended.
 func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError) error {
 	if err := view.TellPicks(ctx, s, failed); err != nil {
 		return err
@@ -132,7 +133,8 @@ func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError)
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// untoldRuns are the errors of tasks whose runs could not be told to end; the time of cli.Within may have been over first.
+// untoldRuns are the errors of tasks whose runs could not be told to end; the time of cli.Within
+// may have been over first.
 func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
 	for i, f := range list {
 		if context.Cause(ctx) == cli.ErrBound && errors.Is(f.Err, ctx.Err()) {
@@ -142,8 +144,8 @@ func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
 	return view.Failed(list)
 }
 
-// stopping is the call that goes on waiting for the end of what was told to end, if anything, for as long and in the same manner. It ends
-// nothing sooner.
+// stopping is the call that goes on waiting for the end of what was told to end, if anything, for
+// as long and in the same manner. It ends nothing sooner.
 func stopping(s *cli.Call, left unended) problem.Call {
 	if len(left.runs) == 0 {
 		return problem.Call{}
@@ -161,7 +163,7 @@ func stopping(s *cli.Call, left unended) problem.Call {
 // notRunning is the error of a task of which nothing runs that could be ended.
 func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 	end := problem.To("rm", e.Task.ID)
-	p := problem.New(problem.NotRunning, problem.T("nothing runs of task %s: it is %s", e.Task.ID, view.StateName(e)), problem.T("to cancel what is to come of it: %s", end))
+	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID, view.StateName(e)), problem.T("to cancel what is to come of it: %s", end))
 	if e.Task.Type() == state.TypeWait {
 		p.Hint = problem.T("to end the wait: %s", end)
 	}

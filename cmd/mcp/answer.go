@@ -12,7 +12,7 @@ import (
 func with(answer []byte, more map[string]any) ([]byte, error) {
 	text := bytes.TrimSpace(answer)
 	if !json.Valid(text) || text[0] != '{' {
-		return nil, errors.New("the answer is no object of JSON")
+		return nil, errors.New("the answer is not an object of JSON")
 	}
 	for name, v := range more {
 		comma := ","

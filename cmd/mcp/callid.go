@@ -15,8 +15,9 @@ var outerID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*` + id + `|` + id + `\s*\}$`)
 })
 
-// callID finds what a client called a message that cannot be read, as far as it shows: a call that nobody answers is
-// one that the client waits for in vain. The ID is none where there is no telling it.
+// callID finds what a client called a message that cannot be read, as far as it shows: a call that
+// nobody answers is one that the client waits for in vain. The ID is none where there is no telling
+// it.
 func callID(text []byte) jsonrpc.ID {
 	var whole struct {
 		ID any `json:"id"`
@@ -25,7 +26,7 @@ func callID(text []byte) jsonrpc.ID {
 		if n, ok := whole.ID.(float64); ok && (n != math.Trunc(n) || math.Abs(n) > idMost) {
 			return jsonrpc.ID{} // the library would make another ID of it
 		}
-		id, _ := jsonrpc.MakeID(whole.ID) // one that is no ID is none
+		id, _ := jsonrpc.MakeID(whole.ID) // one that is not an ID is none
 		return id
 	}
 	found := outerID().FindSubmatch(text)

@@ -26,12 +26,14 @@ const (
 	callsMost   = 1000    // calls under way; whoever has more is answered with an error
 )
 
-// drainTime is how long calls that were under way when the client closed our input may take to be answered.
+// drainTime is how long calls that were under way when the client closed our input may take to be
+// answered.
 const drainTime = 5 * time.Second
 
-// wire is a connection on two streams: JSON-RPC, a message a line, as stdio of MCP has it. Unlike the one of the library it lives on after
-// a message that cannot be read: that is answered with an error, and the next one is read. An answer to a call that was cancelled is
-// not sent, as the protocol asks.
+// wire is a connection on two streams: JSON-RPC, a message a line, as stdio of MCP has it. Unlike
+// the one of the library it lives on after a message that cannot be read: that is answered with an
+// error, and the next one is read. An answer to a call that was cancelled is not sent, as the
+// protocol asks.
 type wire struct {
 	in    io.Reader
 	out   io.Writer
@@ -79,7 +81,8 @@ func (w *wire) Connect(context.Context) (sdk.Connection, error) {
 // SessionID is empty: there is one session.
 func (w *wire) SessionID() string { return "" }
 
-// Close lets Read return. The reader of the stream itself may stay behind: nothing can interrupt it on every system.
+// Close lets Read return. The reader of the stream itself may stay behind: nothing can interrupt it
+// on every system.
 func (w *wire) Close() error {
 	w.once.Do(func() { close(w.gone) })
 	return nil
@@ -96,7 +99,8 @@ func (w *wire) read() {
 				l.text = append(l.text, part...)
 			}
 			if len(l.text) > messageMost+len("\r\n") {
-				// What a client calls the message stands at its beginning or at its end; that is kept of it.
+				// What a client calls the message stands at its beginning or at its end; that is
+				// kept of it.
 				l.long = true
 				l.text = append([]byte{}, l.text[:edge]...)
 			}
@@ -136,8 +140,9 @@ func (w *wire) pass(l line) bool {
 	}
 }
 
-// Read returns the next message that can be read; the others are answered here. After the last one it waits until what is under way has
-// been answered, for a while: whoever pipes calls into us reads the answers.
+// Read returns the next message that can be read; the others are answered here. After the last one
+// it waits until what is under way has been answered, for a while: whoever pipes calls into us
+// reads the answers.
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if len(w.queue) > 0 {
@@ -168,7 +173,8 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// open puts the messages of a line into the queue: one, or those of a batch, which are answered one by one.
+// open puts the messages of a line into the queue: one, or those of a batch, which are answered one
+// by one.
 func (w *wire) open(text []byte) {
 	switch err := wellFormed(text); {
 	case err != nil:
@@ -183,7 +189,7 @@ func (w *wire) open(text []byte) {
 	}
 }
 
-// wellFormed refuses what is no JSON, or JSON that nobody writes.
+// wellFormed refuses what is not JSON, or JSON that nobody writes.
 func wellFormed(text []byte) error {
 	switch {
 	case !utf8.Valid(text):
@@ -218,11 +224,12 @@ func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
 	return msg
 }
 
-// ill says what is wrong with a message that is JSON; empty for nothing. The library would tell of it in words of Go, and take 1.5 for 1.
+// ill says what is wrong with a message that is JSON; empty for nothing. The library would tell of
+// it in words of Go, and take 1.5 for 1.
 func ill(text []byte) string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(text, &m) != nil {
-		return "it is no object"
+		return "it is not an object"
 	}
 	if version, _ := option.Decode(m["jsonrpc"]).(string); version != "2.0" {
 		return `send "jsonrpc": "2.0"`
@@ -232,7 +239,7 @@ func ill(text []byte) string {
 	}
 	if method, there := m["method"]; there {
 		if _, ok := option.Decode(method).(string); !ok {
-			return "the method is no text"
+			return "the method is not text"
 		}
 		return ""
 	}
@@ -257,7 +264,8 @@ func isID(raw json.RawMessage) bool {
 	return false
 }
 
-// note takes note of a call that begins, and of one that the client wants no answer to any more. It says why a call is refused.
+// note takes note of a call that begins, and of one that the client wants no answer to any more. It
+// says why a call is refused.
 func (w *wire) note(req *jsonrpc.Request) (problem string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -303,7 +311,8 @@ func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
 			resources = []string{c.resource}
 		}
 	case *jsonrpc.Request:
-		if msg.Method == "notifications/subscriptions/acknowledged" { // as newer versions of the protocol answer
+		// as newer versions of the protocol answer
+		if msg.Method == "notifications/subscriptions/acknowledged" {
 			var p sdk.SubscriptionsAcknowledgedParams
 			if json.Unmarshal(msg.Params, &p) == nil {
 				resources = p.Notifications.ResourceSubscriptions
@@ -330,7 +339,8 @@ func (w *wire) send(text []byte) error {
 	return err
 }
 
-// plainly is an error of the library as a client should have it: with a code of the protocol, and without words of Go.
+// plainly is an error of the library as a client should have it: with a code of the protocol, and
+// without words of Go.
 func plainly(c *under, err error) error {
 	if err == nil {
 		return nil
@@ -393,7 +403,8 @@ func (w *wire) drain(ctx context.Context) {
 	}
 }
 
-// refuse answers a message that does not get as far as the library. The ID is null where there is no telling it.
+// refuse answers a message that does not get as far as the library. The ID is null where there is
+// no telling it.
 func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
 	text, err := json.Marshal(struct {
 		Version string `json:"jsonrpc"`
@@ -404,6 +415,7 @@ func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
 		Message string `json:"message"`
 	}{code, message}})
 	if err == nil {
-		_ = w.send(text) // the library meets the same error with its next word, and ends the session
+		// the library meets the same error with its next word, and ends the session
+		_ = w.send(text)
 	}
 }

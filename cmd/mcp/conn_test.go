@@ -32,7 +32,7 @@ func TestWireOutlivesBadMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":7,"method":"ping"`, "7", "not JSON"},
 		{`{"jsonrpc":"1.0","id":8,"method":"ping"}`, "8", "no JSON-RPC 2.0"},
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", "no JSON-RPC 2.0"},
-		{`{"jsonrpc":"2.0","id":9,"method":12}`, "9", "no JSON-RPC 2.0 message: the method is no text"},
+		{`{"jsonrpc":"2.0","id":9,"method":12}`, "9", "no JSON-RPC 2.0 message: the method is not text"},
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "null", "whole number"},
 		{`{"jsonrpc":"2.0","id":9007199254740994,"method":"ping"}`, "null", "whole number"},
 		{`{"jsonrpc":"2.0","id":15}`, "15", "neither a call nor an answer"},

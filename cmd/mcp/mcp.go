@@ -1,6 +1,7 @@
-// Package mcp serves the commands of the command line to programs that models work in, by the Model Context Protocol on two streams. A tool
-// is a thin translation: arguments into the words of a command, the JSON that the command answers with into a result. It knows neither
-// tasks nor times, starts no process, and writes nothing but the protocol to the stream of its answers.
+// Package mcp serves the commands of the command line to programs that models work in, by the Model
+// Context Protocol on two streams. A tool is a thin translation: arguments into the words of a
+// command, the JSON that the command answers with into a result. It knows neither tasks nor times,
+// starts no process, and writes nothing but the protocol to the stream of its answers.
 package mcp
 
 import (
@@ -28,10 +29,12 @@ type Options struct {
 	Out     io.Writer
 	Version string
 	Program string // what a line that can be typed calls this program
-	// Most is the longest that a call blocks: clients give up on calls that take longer than they like.
+	// Most is the longest that a call blocks: clients give up on calls that take longer than they
+	// like.
 	Most time.Duration
 
-	// Call runs one command, in this process. It is called from many goroutines at once, and returns soon after ctx ends.
+	// Call runs one command, in this process. It is called from many goroutines at once, and
+	// returns soon after ctx ends.
 	Call func(ctx context.Context, r Request) Answer
 	// Refuse is the answer to a call that no command sees.
 	Refuse func(p *problem.Problem) []byte
@@ -39,8 +42,8 @@ type Options struct {
 	Crashed func(what any, stack []byte) []byte
 	// Rows are the options of a command.
 	Rows func(command string) option.Rows
-	// Schema is a brief JSON Schema of the answers of these names, and of errors. It shows some of their fields, and in call, where that is
-	// said, the call that goes on.
+	// Schema is a brief JSON Schema of the answers of these names, and of errors. It shows some of
+	// their fields, and in call, where that is said, the call that goes on.
 	Schema func(answers, shows []string, call bool) (json.RawMessage, error)
 	// Watch tells of changes of what a resource shows, until ctx ends.
 	Watch func(ctx context.Context, uri string) (<-chan struct{}, error)
@@ -60,7 +63,8 @@ type Request struct {
 type Answer struct {
 	JSON []byte
 	Exit int
-	// Next is the call that goes on where this one came to its bound, or that waits for the next time of a recurrence; without a command: none.
+	// Next is the call that goes on where this one came to its bound, or that waits for the next
+	// time of a recurrence; without a command: none.
 	Next problem.Call
 }
 
@@ -80,11 +84,12 @@ const slots = 4
 // exitMax is the exit code of a call that blocked for as long as it might.
 const exitMax = 75
 
-// exitUnmet is the exit code of a call that waited for something that did not come in the time that was given to it.
+// exitUnmet is the exit code of a call that waited for something that did not come in the time that
+// was given to it.
 const exitUnmet = 124
 
-// Serve answers until the client closes our input or ctx ends, and then returns soon: what is under way is cancelled. Its error is that of
-// the streams; the end of the input is none.
+// Serve answers until the client closes our input or ctx ends, and then returns soon: what is under
+// way is cancelled. Its error is that of the streams; the end of the input is none.
 func Serve(ctx context.Context, o Options) error {
 	ends, end := context.WithCancel(ctx)
 	defer end()
@@ -126,13 +131,15 @@ func Serve(ctx context.Context, o Options) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, io.EOF) || ends.Err() != nil: // a client that has closed our input need not read on
+	case errors.Is(err, io.EOF) || ends.Err() != nil:
+		// a client that has closed our input need not read on
 		return nil
 	}
 	return err
 }
 
-// lastWord is how long the answers to cancelled calls may take when the server is told to end, or has drained.
+// lastWord is how long the answers to cancelled calls may take when the server is told to end, or
+// has drained.
 const lastWord = 500 * time.Millisecond
 
 // instructions are what a client may hand on to its model.
@@ -174,7 +181,7 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 	c.Surface = words
 	if c.most > 0 {
 		var stop func()
-		ctx, stop = s.attend(ctx, r, c)
+		ctx, stop = s.watch(ctx, r, c)
 		defer stop()
 	} else {
 		select {
@@ -205,8 +212,9 @@ func (s *server) refused(err error) Answer {
 	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
-// attend looks after a call that blocks: it ends with the input, and tells the client now and then that it lives.
-func (s *server) attend(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
+// watch looks after a call that blocks: it ends with the input, and tells the client now and then
+// that it lives.
+func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ends, cancel)
 	told := make(chan struct{})
@@ -238,7 +246,8 @@ func (s *server) attend(ctx context.Context, r *sdk.CallToolRequest, c request) 
 	return ctx, func() { stop(); cancel(); <-told }
 }
 
-// lasts is how long a call that blocks takes at most: to its bound, or to the instant that it waits for.
+// lasts is how long a call that blocks takes at most: to its bound, or to the instant that it waits
+// for.
 func (s *server) lasts(ctx context.Context, c request) time.Duration {
 	if c.left > 0 {
 		return min(c.most, c.left)
@@ -265,9 +274,10 @@ func (s *server) lasts(ctx context.Context, c request) time.Duration {
 // progressEvery is how often a call that blocks says that it lives.
 var progressEvery = 5 * time.Second
 
-// result is an answer of a command as the result of a tool. It is an error whenever the command line would have ended with another exit
-// code than 0, 75 (call again) or 124 (what was waited for did not come: the answer that was asked for), and then it has an error in it. What
-// is null is left out of the text, which models pay for. The call that goes on is bounded if this one was.
+// result is an answer of a command as the result of a tool. It is an error whenever the command
+// line would have ended with another exit code than 0, 75 (call again) or 124 (what was waited for
+// did not come: the answer that was asked for), and then it has an error in it. What is null is
+// left out of the text, which models pay for. The call that goes on is bounded if this one was.
 func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToolResult {
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
@@ -287,12 +297,13 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 	full, err := with(answer.JSON, more)
 	if err != nil {
 		failed = true
-		full = s.Crashed(fmt.Sprintf("the answer is no object of JSON: %.200q", answer.JSON), nil)
+		full = s.Crashed(fmt.Sprintf("the answer is not an object of JSON: %.200q", answer.JSON), nil)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}}, StructuredContent: json.RawMessage(full), IsError: failed}
 }
 
-// first is the error of an answer that has none, but one for each of the things it was about: the first of them, and how many there are.
+// first is the error of an answer that has none, but one for each of the things it was about: the
+// first of them, and how many there are.
 func first(answer []byte) map[string]any {
 	var said struct {
 		Error  any

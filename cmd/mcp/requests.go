@@ -67,7 +67,8 @@ func (r request) running(words []string) request {
 	return r
 }
 
-// blocking is the request of a call that blocks for so long at most, which its caller may have said.
+// blocking is the request of a call that blocks for so long at most, which its caller may have
+// said.
 func (r request) blocking(most time.Duration, said bool) request {
 	r.most, r.bounded = most, said
 	r.Line.Values = r.Line.Values.With("max", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+"s")
@@ -111,7 +112,8 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	return r, nil
 }
 
-// moded is a wait in its older form, in which a mode says what the value is, as other calls have it.
+// moded is a wait in its older form, in which a mode says what the value is, as other calls have
+// it.
 func moded(t *tool, v option.Values) (option.Values, error) {
 	if !v.Has("mode") && !v.Has("value") {
 		return v, nil

@@ -38,8 +38,9 @@ func (s *server) addResources() {
 	}
 }
 
-// subscribe sees to it that the resource is watched: once, from the first subscription to the end of the session. A watch costs nothing while
-// nothing changes, and the library tells only those that are subscribed. The watch is in place when it returns.
+// subscribe sees to it that the resource is watched: once, from the first subscription to the end
+// of the session. A watch costs nothing while nothing changes, and the library tells only those
+// that are subscribed. The watch is in place when it returns.
 func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	uri := r.Params.URI
 	if uri != TasksURI && uri != InboxURI {
@@ -76,9 +77,10 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	return nil
 }
 
-// subscribed is called when a subscription was answered. It tells the client once, without any change since: what the client knows was read
-// earlier, and it may have changed before the watch was in place, or have been told before the library had taken note of the subscription.
-// Some clients do not even wait for the answer.
+// subscribed is called when a subscription was answered. It tells the client once, without any
+// change since: what the client knows was read earlier, and it may have changed before the watch
+// was in place, or have been told before the library had taken note of the subscription. Some
+// clients do not even wait for the answer.
 func (s *server) subscribed(uri string) {
 	s.watching.Lock()
 	defer s.watching.Unlock()

@@ -9,14 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// surface says things in the words of a tool: options are arguments, with values as JSON has them, and calls are those of tools.
+// surface says things in the words of a tool: options are arguments, with values as JSON has them,
+// and calls are those of tools.
 type surface struct {
 	tools []*tool
 	tool  *tool         // whose call it is
 	line  problem.Shell // how a call is written that no tool stands for
 }
 
-// Option is the argument that stands for an option. One that the tool does not take is an option of a command line.
+// Option is the argument that stands for an option. One that the tool does not take is an option of
+// a command line.
 func (s surface) Option(name string) string {
 	if o := s.tool.rows.Named(name); o != nil {
 		return option.JSON(o.FieldKey())
@@ -44,10 +46,12 @@ func (s surface) Call(c problem.Call) string {
 	return tool.name + " " + option.JSON(args)
 }
 
-// Usual is what an argument stands for when it is left out, where that is not as on the command line.
+// Usual is what an argument stands for when it is left out, where that is not as on the command
+// line.
 func (s surface) Usual(name string) string { return s.tool.usual[name] }
 
-// standing is the tool that stands for a command, and what it is called with beside what the command says; nil for none.
+// standing is the tool that stands for a command, and what it is called with beside what the
+// command says; nil for none.
 func (s surface) standing(command string) (*tool, map[string]any) {
 	name, with := command, map[string]any{}
 	switch command {

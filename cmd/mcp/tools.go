@@ -13,7 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// arg is an argument that the description of a tool shows. The tool takes all others that its command has, too.
+// arg is an argument that the description of a tool shows. The tool takes all others that its
+// command has, too.
 type arg struct {
 	name  string // the key
 	says  string
@@ -31,16 +32,19 @@ type tool struct {
 	own         option.Rows
 	args        []arg
 	also        map[string]string // other names of arguments
-	meant       map[string]string // what to do in place of arguments that other systems have, by their names with underscores
-	usual       map[string]string // what an option is when the call does not say, where that is not as on the command line
-	without     []string          // options of the command that it does not take
-	answers     []string          // the names of the shapes of its answers
-	shows       []string          // the fields of answers that its description shows, beside those that every answer may have
-	reads       bool              // it changes nothing
-	destroys    bool
-	repeats     bool // once more does nothing more
-	open        bool // it reaches beyond this machine
-	blocks      bool // it may wait for something to come
+	// what to do in place of arguments that other systems have, by their names with underscores
+	meant map[string]string
+	// what an option is when the call does not say, where that is not as on the command line
+	usual   map[string]string
+	without []string // options of the command that it does not take
+	answers []string // the names of the shapes of its answers
+	// the fields of answers that its description shows, beside those that every answer may have
+	shows    []string
+	reads    bool // it changes nothing
+	destroys bool
+	repeats  bool // once more does nothing more
+	open     bool // it reaches beyond this machine
+	blocks   bool // it may wait for something to come
 
 	rows    option.Rows // all that it takes
 	request func(*Options, *tool, option.Values) (request, error)
@@ -296,7 +300,8 @@ func (t *tool) options(v option.Values) option.Values {
 	return v
 }
 
-// bound is how long a call that blocks may do so: as it says, and never longer than clients put up with.
+// bound is how long a call that blocks may do so: as it says, and never longer than clients put up
+// with.
 func (o *Options) bound(v option.Values) (time.Duration, error) {
 	text := v.Text("max")
 	if text == "" {

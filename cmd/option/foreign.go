@@ -15,11 +15,12 @@ type ForeignOption struct {
 // ForeignOptions are all there are.
 func ForeignOptions() []ForeignOption { return foreignOptions }
 
-// foreignOptions are what other systems call what an option here says, or an argument, by the commands that people try them
-// with: what to type instead. Names are in small letters, with - for _; those of one letter as they are.
+// foreignOptions are what other systems call what an option here says, or an argument, by the
+// commands that people try them with: what to type instead. Names are in small letters, with - for
+// _; those of one letter as they are.
 var foreignOptions = []ForeignOption{
-	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is no option: ouro-timer at tomorrow 10am --task TEXT"},
-	{"wait", "when time date at time-expression", "the time is no option: ouro-timer wait 5m TASK, or --until 22:00"},
+	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
+	{"wait", "when time date at time-expression", "the time is not an option: ouro-timer wait 5m TASK, or --until 22:00"},
 	{"at edit", "hours hour minutes minute seconds second days delay-seconds delay-minutes on-active", "write the time as one: ouro-timer at 1 hour 30 minutes --task TEXT, or --delay 90m"},
 	{"wait", "hours hour minutes minute seconds second duration delay-seconds on-active", "write the time as one: ouro-timer wait 1h30m TASK, or --delay 90m"},
 	{"at edit wait", "interval-seconds repeat repeat-every every-seconds on-unit-active", "write --every 5m"},
@@ -32,7 +33,7 @@ var foreignOptions = []ForeignOption{
 	{"at edit", "process-name process agent-process", "write --agent PROGRAM"},
 	{"at edit", "payload task-payload taskpayload message text prompt body reminder", "write --task TEXT"},
 	{"at edit", "name human-readable-description humanreadabledescription label unit summary", "write --description TEXT; --key NAME where there must be one only"},
-	{"at edit", "command cmd exec script tool args run", "the command is no option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
+	{"at edit", "command cmd exec script tool args run", "the command is not an option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
 	{"at edit", "webhook-url callback callback-url", "write --webhook URL"},
 	{"at edit", "marker message-prefix", "write --prefix TEXT"},
 	{"at edit", "misfire missed-runs misfire-policy", "write --catchup once, all or skip"},
@@ -42,7 +43,7 @@ var foreignOptions = []ForeignOption{
 	{"at", "m", "who is told when it has run: --notify email:bob@example.org --notify-on always"},
 	{"at", "M", "nobody is told with --notify-on never"},
 	{"at", "u", "who is told: --notify email:bob@example.org"},
-	{"at", "t", "the time is no option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
+	{"at", "t", "the time is not an option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
 	{"at", "b", "ouro-timer at now -- COMMAND; once the load is low, as batch has it: ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
 	{"at", "o", "ouro-timer ls --json has each time with its offset"},
 	{"at", "v", "the answer names the time; ouro-timer when WORDS explains it"},
@@ -60,7 +61,8 @@ var foreignOptions = []ForeignOption{
 	{"health-wait", "invert-check", "write --invert"},
 }
 
-// Foreign is what to type instead of an option of another system; empty for a word that is none we know.
+// Foreign is what to type instead of an option of another system; empty for a word that is none we
+// know.
 func Foreign(word, command string) string {
 	if len(word) > 1 {
 		word = strings.ReplaceAll(strings.ToLower(word), "_", "-")

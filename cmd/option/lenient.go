@@ -15,15 +15,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Lenient reads objects as models write them, who do not always keep to what a schema says: a number or a truth as a text, one text for a
-// list and a list of one for a text, JSON inside a text, keys in other spellings. What says nothing is taken for absent: null, "", "None".
+// Lenient reads objects as models write them, who do not always keep to what a schema says: a
+// number or a truth as a text, one text for a list and a list of one for a text, JSON inside a
+// text, keys in other spellings. What says nothing is taken for absent: null, "", "None".
 type Lenient struct {
 	Name    string // whose arguments the objects are
 	Example string // of an object that is right
 	Rows    Rows
 	Shown   []string          // the keys that are told of where one is none
 	Also    map[string]string // other keys
-	Meant   map[string]string // what to do in place of keys that other systems have, by their names with underscores
+	// what to do in place of keys that other systems have, by their names with underscores
+	Meant map[string]string
 }
 
 // DepthMost bounds the objects and lists within each other.
@@ -50,7 +52,8 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 		said[row.Name] = f.key
 		x, err := row.Coerce(f.key, f.value)
 		if err != nil {
-			if l.Also[f.key] == row.FieldKey() { // it is not in the list of tools: what it takes is best told of the one that is
+			// it is not in the list of tools: what it takes is best told of the one that is
+			if l.Also[f.key] == row.FieldKey() {
 				err = usage(fmt.Sprintf("%s has no argument %q", l.Name, f.key), fmt.Sprintf("did you mean %q? It takes %s", row.FieldKey(), row.takes()))
 			}
 			return v, err
@@ -66,7 +69,8 @@ type field struct {
 	value any
 }
 
-// object is the arguments in the order in which they were sent. Some clients send the whole object as a text.
+// object is the arguments in the order in which they were sent. Some clients send the whole object
+// as a text.
 func (l Lenient) object(raw json.RawMessage) ([]field, error) {
 	for range 3 {
 		raw = bytes.TrimSpace(raw)
@@ -95,7 +99,8 @@ func Decode(raw []byte) (v any) {
 	return v
 }
 
-// ordered takes an object apart. The last of several values of one key would hide the others, so that is refused.
+// ordered takes an object apart. The last of several values of one key would hide the others, so
+// that is refused.
 func ordered(raw []byte) (list []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -145,7 +150,8 @@ func absent(v any) bool {
 	return false
 }
 
-// Named is the option that a key stands for, or nil: as it is called, by another name it has, or written in another way (maxSeconds, max-seconds).
+// Named is the option that a key stands for, or nil: as it is called, by another name it has, or
+// written in another way (maxSeconds, max-seconds).
 func (l Lenient) Named(key string) *Option {
 	for _, k := range []string{key, snake(key)} {
 		if other, ok := l.Also[k]; ok {
@@ -258,7 +264,8 @@ func (o Option) Coerce(key string, v any) (any, error) {
 		return nil, usage(fmt.Sprintf("%q is %s, and takes true, or how long it is", key, theKind(v)), fmt.Sprintf("send %q: true", key))
 	case !ok:
 		return nil, wrong(`"..."`)
-	case bare && (o.Kind == Time || o.Kind == Instant): // 1800 would be a time of day, and 3600 none
+	case bare && (o.Kind == Time || o.Kind == Instant):
+		// 1800 would be a time of day, and 3600 none
 		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, theKind(n)), fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
 	case o.Kind == Duration && strings.Trim(text, "0123456789.") == "":
 		text += "s"
@@ -299,7 +306,7 @@ func pairsOf(key string, v any, wrong error) ([]string, error) {
 		case !ok:
 			return nil, wrong
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(fmt.Sprintf("%q in %q is no name of a variable", name, key), fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
+			return nil, usage(fmt.Sprintf("%q in %q is not a name of a variable", name, key), fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
 		}
 		list = append(list, name+"="+text)
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Object is an object of JSON that stands for a call: its keys are options, the time and the command.
+// Object is an object of JSON that stands for a call: its keys are options, the time and the
+// command.
 type Object struct {
 	Values  Values
 	When    *string
@@ -37,7 +38,8 @@ func (o Object) Form() string {
 	return ""
 }
 
-// Forms are the options that give a time and force how it is read. Each excludes the others, and a time in words.
+// Forms are the options that give a time and force how it is read. Each excludes the others, and a
+// time in words.
 var Forms = []string{"delay", "until", "every", "cron", "rrule"}
 
 // Called is the key that an option, or an argument, was given by.
@@ -49,8 +51,8 @@ const Example = `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`
 // AsLines is how many tasks are given.
 const AsLines = "many tasks, one object a line: --stdin jsonl"
 
-// Fields are the options of a command by the keys that stand for them in an object, with those of the time and the command, which are no
-// options. An option that is added is a key from then on.
+// Fields are the options of a command by the keys that stand for them in an object, with those of
+// the time and the command, which are no options. An option that is added is a key from then on.
 type Fields map[string]*Option
 
 // Fields are the keys of the objects that stand for a task of the command.
@@ -70,7 +72,8 @@ func (r Rows) Fields() Fields {
 	return fields
 }
 
-// foreignKeys are what an agent's scheduling tool called the keys, whose calls are understood as they are.
+// foreignKeys are what an agent's scheduling tool called the keys, whose calls are understood as
+// they are.
 var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task", "humanReadableDescription": "description"}
 
 // Read reads an object: a JSON object, or a JSON string of one. All of it must be understood.
@@ -98,8 +101,8 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 	return o, nil
 }
 
-// objectText is the text of an object. A text of an object stands for it, and so does a text of that text: some programs encode what is
-// encoded already.
+// objectText is the text of an object. A text of an object stands for it, and so does a text of
+// that text: some programs encode what is encoded already.
 func objectText(data []byte) ([]byte, error) {
 	if err := IsText(data); err != nil {
 		return nil, err
@@ -142,7 +145,8 @@ func IsText(data []byte) error {
 	return nil
 }
 
-// WholeCharacters refuses JSON with one half of a pair of escapes that make a character: as text it would be another one.
+// WholeCharacters refuses JSON with one half of a pair of escapes that make a character: as text it
+// would be another one.
 func WholeCharacters(data []byte) error {
 	half := func(i int) rune { // the surrogate written at i, or 0
 		if i+6 > len(data) || data[i] != '\\' || data[i+1] != 'u' {
@@ -370,7 +374,7 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 		case seen[name]:
 			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is no name of a variable", "write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
+			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable", "write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
 		}
 		if err := NoNUL(key, value); err != nil {
 			return nil, err
@@ -398,7 +402,8 @@ func (fields Fields) unknown(key string, rows Rows) error {
 	return usage("unknown key "+plain.Quote(key), hint)
 }
 
-// nearestKey is the key that is meant by one which is none: a known one in other capitals, or one of few other letters; "" for none.
+// nearestKey is the key that is meant by one which is none: a known one in other capitals, or one
+// of few other letters; "" for none.
 func nearestKey(key string, names []string) string {
 	names = append(names, slices.Sorted(maps.Keys(foreignKeys))...)
 	for _, name := range names {

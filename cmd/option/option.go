@@ -1,5 +1,6 @@
-// Package option has what commands take as data, one row an option, and reads calls into values: the words of a command line, a strict
-// object of JSON, and an object as models write it. All that shows or checks options is made from the rows.
+// Package option has what commands take as data, one row an option, and reads calls into values:
+// the words of a command line, a strict object of JSON, and an object as models write it. All that
+// shows or checks options is made from the rows.
 package option
 
 import (
@@ -16,20 +17,23 @@ type Option struct {
 	Aliases []string
 	Key     string // in objects; empty: the name, with _ for -
 	Kind    Kind
-	Value   string   // what the value is called in the help; empty: as the kind has it
-	Help    string   // what it does, in one line
-	Default string   // what it stands for when it is not given; empty when that is nothing, or depends on more than the call
+	Value   string // what the value is called in the help; empty: as the kind has it
+	Help    string // what it does, in one line
+	// what it stands for when it is not given; empty when that is nothing, or depends on more than
+	// the call
+	Default string
 	Choices []string // all that the value may be; what an empty one stands for comes first
 	Many    bool     // it may be given again
 	Bare    bool     // its value may be left out
 	Env     string   // the variable that says the same when it is not given
 	OfCall  bool     // it is about the whole call, and not about one of the tasks that the call has
 	Lone    bool     // in an object one text stands for a list of one
-	Pairs   bool     // in an object it is an object of texts, too, which stands for a list of NAME=VALUE
-	Words   bool     // in an object it is a list of words, too, which stands for the line of them
-	Like    string   // a value to learn from, of those that may be given again
-	Hidden  bool     // it is for ourselves
-	Group   string   // what the help has it under; empty: the call as a whole
+	// in an object it is an object of texts, too, which stands for a list of NAME=VALUE
+	Pairs  bool
+	Words  bool   // in an object it is a list of words, too, which stands for the line of them
+	Like   string // a value to learn from, of those that may be given again
+	Hidden bool   // it is for ourselves
+	Group  string // what the help has it under; empty: the call as a whole
 }
 
 // Kind is what a value is.
@@ -116,7 +120,8 @@ func (o Option) FieldKey() string {
 
 func fieldKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// ValueName is what stands in the place of its value: what it is called, or the words that it may be.
+// ValueName is what stands in the place of its value: what it is called, or the words that it may
+// be.
 func (o Option) ValueName() string {
 	switch {
 	case o.Kind == Flag:
@@ -172,7 +177,7 @@ func (r Rows) Shown() Rows {
 	return slices.DeleteFunc(slices.Clone(r), func(o Option) bool { return o.Hidden })
 }
 
-// Argument is a word of a call that is no option, in its place.
+// Argument is a word of a call that is not an option, in its place.
 type Argument struct {
 	Name     string
 	Kind     Kind
@@ -181,7 +186,8 @@ type Argument struct {
 	Choices  []string
 }
 
-// Choose is the one of the choices that a word means: in whatever letters, the first when it is empty.
+// Choose is the one of the choices that a word means: in whatever letters, the first when it is
+// empty.
 func (o Option) Choose(word string) (string, error) {
 	word = strings.TrimSpace(word)
 	if word == "" {

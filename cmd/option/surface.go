@@ -9,15 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Objects is the surface of objects that stand for tasks: options are keys, with values as JSON has them. Calls of other commands are
-// made on a command line.
+// Objects is the surface of objects that stand for tasks: options are keys, with values as JSON has
+// them. Calls of other commands are made on a command line.
 type Objects struct {
 	Command string // whose calls the objects stand for
 	Rows    Rows
 	Line    problem.Shell // how a call is written that is none of theirs
 }
 
-// Option is the key that stands for an option. One that is about the whole call stays an option of it.
+// Option is the key that stands for an option. One that is about the whole call stays an option of
+// it.
 func (s Objects) Option(name string) string {
 	o := s.Rows.Named(name)
 	switch {
@@ -61,7 +62,8 @@ func (s Objects) Call(c problem.Call) string {
 	return JSON(fields)
 }
 
-// InJSON is a value of the option as it stands in an object. A word that stands for a number stays one.
+// InJSON is a value of the option as it stands in an object. A word that stands for a number stays
+// one.
 func (o Option) InJSON(value any) any {
 	text, isText := value.(string)
 	first, second, isPair := strings.Cut(text, "=")

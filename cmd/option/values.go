@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// Values are what a call says of its options. The zero value says nothing. They are never changed: what adds to them makes others.
+// Values are what a call says of its options. The zero value says nothing. They are never changed:
+// what adds to them makes others.
 type Values struct {
-	said  map[string]any    // by the first name: a string, int, bool or []string, as the kind has it
+	// by the first name: a string, int, bool or []string, as the kind has it
+	said  map[string]any
 	typed map[string]string // the name that an option was given by, where that is not its first
 }
 
@@ -23,7 +25,8 @@ func (v Values) Text(name string) string { text, _ := v.said[name].(string); ret
 // Int is the value of an option that takes a whole number; 0 when it was not given.
 func (v Values) Int(name string) int { n, _ := v.said[name].(int); return n }
 
-// Bool reports whether an option that takes no value was given, or one of its choices; false when it was not given.
+// Bool reports whether an option that takes no value was given, or one of its choices; false when
+// it was not given.
 func (v Values) Bool(name string) bool {
 	switch said := v.said[name].(type) {
 	case bool:
@@ -62,7 +65,8 @@ func (v Values) Without(names ...string) Values {
 	return v
 }
 
-// Over is what the values say, and where they say nothing what the others do. Lists are added to those of the others.
+// Over is what the values say, and where they say nothing what the others do. Lists are added to
+// those of the others.
 func (v Values) Over(others Values) Values {
 	if len(others.said) == 0 {
 		return v

@@ -35,8 +35,9 @@ type Line struct {
 	Help   bool     // the help was asked for
 }
 
-// Words reads a command's words. Options and arguments mix in any order; everything after the first "--" is left alone. A word that
-// begins with a dash and a digit, such as -5m, is an argument: no option is called that.
+// Words reads a command's words. Options and arguments mix in any order; everything after the first
+// "--" is left alone. A word that begins with a dash and a digit, such as -5m, is an argument: no
+// option is called that.
 func (s Syntax) Words(words []string) (Line, error) {
 	r := reader{Syntax: s, words: words}
 	if err := r.read(); err != nil {
@@ -98,7 +99,8 @@ func (s setter) Set(text string) error {
 	return nil
 }
 
-// reader sorts words into options and arguments, because the library stops reading options at the first argument.
+// reader sorts words into options and arguments, because the library stops reading options at the
+// first argument.
 type reader struct {
 	Syntax
 	words []string
@@ -177,7 +179,8 @@ func (r *reader) long(w string) error {
 	return r.take(*o, "--"+name, value)
 }
 
-// lengthAfter takes the next word as the value of an option that needs none, if it is a length of time.
+// lengthAfter takes the next word as the value of an option that needs none, if it is a length of
+// time.
 func (r *reader) lengthAfter(name string) (string, error) {
 	if r.at+1 == len(r.words) {
 		return "", nil
@@ -185,7 +188,7 @@ func (r *reader) lengthAfter(name string) (string, error) {
 	next := r.words[r.at+1]
 	switch {
 	case strings.Trim(next, "0123456789") == "" && !state.WholeID(next):
-		return "", problem.Of(problem.T("--%s %s is no duration: the unit is missing", name, next),
+		return "", problem.Of(problem.T("--%s %s is not a duration: the unit is missing", name, next),
 			problem.T("write --%s 10m, or leave the time out; before the ID of a task --%s=10m", name, name))
 	case !isLength(next):
 		return "", nil
@@ -255,7 +258,8 @@ func (r *reader) take(o Option, flag, value string) error {
 	return nil
 }
 
-// IsNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "- 1 day") rather than an option.
+// IsNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "-
+// 1 day") rather than an option.
 func IsNumber(w string) bool {
 	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.' || w[1] == ' ')
 }
@@ -287,12 +291,14 @@ func checkNumber(o Option, flag, value string) error {
 	return nil
 }
 
-// unknown refuses an option that the command does not have, the word of a flag, by name, with the nearest one.
+// unknown refuses an option that the command does not have, the word of a flag, by name, with the
+// nearest one.
 func (s Syntax) unknown(flag, word string) error {
 	var names []string
 	for _, o := range s.Options {
 		for _, n := range o.Names() {
-			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) { // few letters are soon alike
+			// few letters are soon alike
+			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) {
 				names = append(names, n)
 			}
 		}

@@ -15,17 +15,20 @@ const noteMonths = 480
 // lastYear is the last year that an instant may lie in.
 const lastYear = 9999
 
+// left tells which months and years are left out.
+type left struct{ *teller }
+
 // ended says whether the recurrence ends before a day begins.
-func (t *teller) ended(day time.Time) bool {
+func (t left) ended(day time.Time) bool {
 	return !t.p.End.IsZero() && when.Place(day, t.s.Zone).After(t.p.End)
 }
 
 // note adds a remark that is about no one instant.
-func (t *teller) note(kind when.NoteKind, format string, a ...any) {
+func (t left) note(kind when.NoteKind, format string, a ...any) {
 	t.remarks = append(t.remarks, Remark{Kind: kind, Text: fmt.Sprintf(format, a...)})
 }
 
-func (t *teller) dates(d *when.DayPattern) {
+func (t left) dates(d *when.DayPattern) {
 	// A run of days that begins at the 28th or before is the end of the month, whatever its length.
 	for n := 29; n <= 31; n++ {
 		if slices.Contains(d.MonthDays, n) && !d.RunTo(n) {
@@ -53,9 +56,9 @@ func (t *teller) dates(d *when.DayPattern) {
 	}
 }
 
-// eachMonth walks the months of the rule from now on: those of a whole turn of its INTERVAL, and at least four years,
-// of which one is a leap year as a rule.
-func (t *teller) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
+// eachMonth walks the months of the rule from now on: those of a whole turn of its INTERVAL, and at
+// least four years, of which one is a leap year as a rule.
+func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 	from := t.now
 	for _, begin := range []time.Time{t.p.Start, d.Begin} {
 		if begin.After(from) {
@@ -75,9 +78,10 @@ func (t *teller) eachMonth(d *when.DayPattern, look func(year, month int) bool) 
 }
 
 // monthDay names the months that lack a day of the month; below zero it is counted from the end.
-func (t *teller) monthDay(d *when.DayPattern, day int) {
+func (t left) monthDay(d *when.DayPattern, day int) {
 	var short []time.Month
-	leap, whole := false, true // leap: February has it at times; whole: those months have no other day either
+	// leap: February has it at times; whole: those months have no other day either
+	leap, whole := false, true
 	t.eachMonth(d, func(year, month int) bool {
 		length := time.Date(year, time.Month(month+1), 0, 0, 0, 0, 0, time.UTC).Day()
 		if length >= max(day, -day) {
@@ -123,7 +127,7 @@ func (t *teller) monthDay(d *when.DayPattern, day int) {
 }
 
 // fifth names the next month without a fifth Monday, or whichever weekday the rule has.
-func (t *teller) fifth(d *when.DayPattern, w when.Nth) {
+func (t left) fifth(d *when.DayPattern, w when.Nth) {
 	name := time.Weekday((w.Weekday + 1) % 7).String()
 	if w.N < 0 {
 		name += " from the end"
@@ -142,7 +146,7 @@ func (t *teller) fifth(d *when.DayPattern, w when.Nth) {
 }
 
 // nextYears is ": next in 2028 and 2032", the years of the next instants.
-func (t *teller) nextYears() string {
+func (t left) nextYears() string {
 	var years []string
 	for at, ok := t.s.Next(t.now); ok && len(years) < 2; at, ok = t.s.Next(at) {
 		year := at.Year()

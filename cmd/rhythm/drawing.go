@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// drawing shows a recurrence so that its rhythm is seen at a glance: what runs is marked or numbered, what does not is a
-// dot, what is past or does not exist is blank. It needs no colour.
+// drawing shows a recurrence so that its rhythm is seen at a glance: what runs is marked or
+// numbered, what does not is a dot, what is past or does not exist is blank. It needs no colour.
 type drawing struct {
 	sched *when.Schedule
 	now   time.Time
@@ -22,9 +22,10 @@ type drawing struct {
 	none, one, many, times string // no run, a run, several runs, as in "2×"
 }
 
-// Draw draws what comes after now: the hours of some days when it runs several times a day, the days of two months
-// when about weekly, months or years when more rarely. No line is wider than width; there is none when nothing fits or
-// fewer than two instants are to come. With ascii no other characters are used.
+// Draw draws what comes after now: the hours of some days when it runs several times a day, the
+// days of two months when about weekly, months or years when more rarely. No line is wider than
+// width; there is none when nothing fits or fewer than two instants are to come. With ascii no
+// other characters are used.
 func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	const sample, day = 8, 24 * time.Hour
 	var some []time.Time
@@ -55,8 +56,8 @@ func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	return d.years()
 }
 
-// hours draws days as rows of cells, each half an hour, or an hour where that is too wide: three days that are alike, or
-// a week.
+// hours draws days as rows of cells, each half an hour, or an hour where that is too wide: three
+// days that are alike, or a week.
 func (d drawing) hours() []string {
 	const label = len("Mon 23 Nov ")
 	cell, cells, length := 30*time.Minute, 48, "in 30 minutes"
@@ -189,7 +190,8 @@ func (d drawing) days(end date) map[date]bool {
 	return runs
 }
 
-// months draws two months of days, weeks from Monday on, side by side where there is room. Only days that run have their number.
+// months draws two months of days, weeks from Monday on, side by side where there is room. Only
+// days that run have their number.
 func (d drawing) months() []string {
 	const wide, between = 20, 4
 	if d.width < wide {
@@ -239,7 +241,8 @@ func (d drawing) month(first date, runs map[date]bool) []string {
 	return lines
 }
 
-// year draws years as rows of months, each with the day it runs, or the number of days when there are several.
+// year draws years as rows of months, each with the day it runs, or the number of days when there
+// are several.
 func (d drawing) year() []string {
 	cell := 4
 	if d.width < 4+12*cell {

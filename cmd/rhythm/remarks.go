@@ -1,5 +1,5 @@
-// Package rhythm shows what a list of instants does not say of a recurrence by itself: what clock changes do to it, which months and years
-// it leaves out, and a drawing.
+// Package rhythm shows what a list of instants does not say of a recurrence by itself: what clock
+// changes do to it, which months and years it leaves out, and a drawing.
 package rhythm
 
 import (
@@ -11,26 +11,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Remark says something about a recurrence that the list of its next instants does not show by itself.
+// Remark says something about a recurrence that the list of its next instants does not show by
+// itself.
 type Remark struct {
 	Kind when.NoteKind
-	At   time.Time // the first instant it is about, in the schedule's zone; zero when it is about no one instant
+	// the first instant it is about, in the schedule's zone; zero when it is about no one instant
+	At   time.Time
 	Text string
 }
 
 const (
-	// lookAhead is how far beyond now clock changes are looked for, in seconds. It is less than the 364 days after which a
-	// change comes again, so that each is told once.
+	// lookAhead is how far beyond now clock changes are looked for, in seconds. It is less than the
+	// 364 days after which a change comes again, so that each is told once.
 	lookAhead = 360 * 86400
 	// maxRemarks is how many remarks there may be about clock changes.
 	maxRemarks = 100
-	// maxReadings is how many readings of one clock change are looked at: a second of them each for more than an hour.
+	// maxReadings is how many readings of one clock change are looked at: a second of them each for
+	// more than an hour.
 	maxReadings = 4000
 )
 
-// Of is the next n instants strictly after now, and what there is to say about them and the year after now: where a
-// clock change moves, drops or repeats one, and which months and years are left out. Every remark is worked out from the
-// rule and checked against Next. A Once has its instant and no remarks.
+// Of is the next n instants strictly after now, and what there is to say about them and the year
+// after now: where a clock change moves, drops or repeats one, and which months and years are left
+// out. Every remark is worked out from the rule and checked against Next. A Once has its instant
+// and no remarks.
 func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Remark) {
 	now = now.Round(0)
 	for at, ok := s.Next(now); ok && len(next) < n; at, ok = s.Next(at) {
@@ -53,7 +57,7 @@ func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Rem
 		t.wall(from, until)
 	}
 	if p.Days != nil {
-		t.dates(p.Days)
+		left{&t}.dates(p.Days)
 	}
 	return next, t.remarks
 }
@@ -199,8 +203,9 @@ func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
 // on is the day of a reading.
 func (t *teller) on(w int64) string { return "on " + dated(w) + t.where }
 
-// elapsed tells where the times of day of an interval shift. They do when the change is no whole number of the steps in
-// which those times lie apart: every 5m keeps its minutes, every 24h its hour only until the change.
+// elapsed tells where the times of day of an interval shift. They do when the change is not a whole
+// number of the steps in which those times lie apart: every 5m keeps its minutes, every 24h its
+// hour only until the change.
 func (t *teller) elapsed(from, until int64) {
 	step := gcd(int64(t.p.Every), int64(24*time.Hour))
 	when.ClockChanges(from, until, t.s.Zone, func(c when.ClockChange) bool {
@@ -223,7 +228,8 @@ func (t *teller) elapsed(from, until int64) {
 	})
 }
 
-// apart tells where a rule that runs on the clocks of another zone shifts by those of the schedule's.
+// apart tells where a rule that runs on the clocks of another zone shifts by those of the
+// schedule's.
 func (t *teller) apart(zone *time.Location, from, until int64) {
 	var changes []int64
 	for _, z := range []*time.Location{zone, t.s.Zone} {
@@ -277,7 +283,8 @@ type times struct {
 // few is how many readings are listed one by one.
 const few = 3
 
-// listed writes readings as "02:30", "02:10 and 02:40" or "the 12 times from 02:00 to 02:55"; with more there are others.
+// listed writes readings as "02:30", "02:10 and 02:40" or "the 12 times from 02:00 to 02:55"; with
+// more there are others.
 func listed(walls []int64, more bool) times {
 	first, last := clockText(walls[0]), clockText(walls[len(walls)-1])
 	switch n := len(walls); {
@@ -324,7 +331,8 @@ func clockText(wall int64) string {
 	return time.Unix(wall, 0).UTC().Format("15:04")
 }
 
-// zoneShort is what a zone calls its time at u, such as CEST, or the offset where it has no name for it.
+// zoneShort is what a zone calls its time at u, such as CEST, or the offset where it has no name
+// for it.
 func zoneShort(u int64, zone *time.Location) string {
 	t := time.Unix(u, 0).In(zone)
 	if short := t.Format("MST"); short[0] != '+' && short[0] != '-' {

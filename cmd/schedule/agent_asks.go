@@ -25,15 +25,17 @@ import (
 // remindersMost is how many reminders one list has.
 const remindersMost = 200
 
-// agentAsks answers what agent processes ask, as if each request were a call of ouro-timer by a run of the task that the agent was last
-// told of: with its folder, variables, umask and zone, its origin, and the settings as they are now. It is used by many goroutines.
+// agentAsks answers what agent processes ask, as if each request were a call of ouro-timer by a run
+// of the task that the agent was last told of: with its folder, variables, umask and zone, its
+// origin, and the settings as they are now. It is used by many goroutines.
 type agentAsks struct {
 	world cli.World
 	at    *cli.Command
 	start bool // a runner is started when none lives, as at does
 }
 
-// NewAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
+// NewAgentAsks answers for the runner that this call is, or with start for one that ends with its
+// run.
 func NewAgentAsks(s *cli.Call, start bool) *agentAsks {
 	at := AtCommand()
 	a := &agentAsks{world: s.World, at: &at, start: start}
@@ -96,8 +98,8 @@ func refusedBy(code int, p *problem.Problem) error {
 // asked are the params of a request that say something: all are texts.
 type asked map[string]string
 
-// readAsked reads the params of a method, as forgivingly as the arguments of MCP's tools are read: what says nothing, such as null, "" or
-// "None", is not there.
+// readAsked reads the params of a method, as forgivingly as the arguments of MCP's tools are read:
+// what says nothing, such as null, "" or "None", is not there.
 func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	if err := option.WholeCharacters(params); err != nil {
 		return nil, err
@@ -125,11 +127,11 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 }
 
 // call is the session of a request about a record.
-func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
+func (a *agentAsks) call(r state.Record) *cli.Call {
 	t := r.Task
 	s := cli.NewCall(a.world)
-	s.Cmd, s.Opt, s.Surface, s.InJSON = a.at, opt, Reminders{}, true
-	s.CameOf, s.OwnZone, s.Around = t.Lineage(), rules.TaskZone(t), &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
+	s.Cmd, s.Surface, s.InJSON = a.at, Reminders{}, true
+	s.CameOf, s.OwnZone, s.Around = t.ChildOrigin(), rules.TaskZone(t), &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
 	return s
 }
 
@@ -140,72 +142,89 @@ type CreatedReminder struct {
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
-// asOptions are the params of reminders.create that are options of at.
-func asOptions() map[string]string {
-	return map[string]string{"title": "title", "description": "description", "project_id": "project", "priority": "priority", "rrule": "rrule"}
+// said is a param; nil when it was not given.
+func (p asked) said(name string) *string {
+	if text, ok := p[name]; ok {
+		return &text
+	}
+	return nil
+}
+
+// list is a param in the place of several values; nil when it was not given.
+func (p asked) list(name string) []string {
+	if text, ok := p[name]; ok {
+		return []string{text}
+	}
+	return nil
+}
+
+// request is what reminders.create asks for. With a rule the time is where it begins.
+func (p asked) request(r state.Record) (tasks.Spec, error) {
+	program := cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))
+	spec := tasks.Spec{Agent: &program, Title: p.said("title"), Description: p.said("description"), Project: p.said("project_id"), Priority: p.said("priority"),
+		Webhook: p.list("webhook_url"), Except: p.list("except")}
+	time, rule := p.said("when"), p.said("rrule")
+	switch {
+	case p["title"] == "":
+		return spec, problem.Of(problem.T("%s is missing", problem.Option("title")), problem.T("say what it is, %s", problem.Set("title", "Self-review")))
+	case time == nil && rule == nil:
+		return spec, problem.Of(problem.T("%s is missing", problem.When), problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`, problem.Set(problem.When, "2026-11-23T09:00:00+01:00")))
+	case rule != nil:
+		spec.When, spec.Form, spec.Start = rule, when.RRuleForm, time
+	default:
+		spec.When = time
+	}
+	return spec, nil
 }
 
 // create schedules a reminder, as at does.
 func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
-	opt := option.Values{}.With("agent", cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent)))
-	for param, name := range asOptions() {
-		if text, ok := p[param]; ok {
-			opt = opt.With(name, text)
-		}
+	spec, err := p.request(r)
+	if err != nil {
+		return nil, err
 	}
-	for param, name := range map[string]string{"webhook_url": "webhook", "except": "except"} {
-		if text, ok := p[param]; ok {
-			opt = opt.With(name, []string{text})
-		}
+	s := a.call(r)
+	inFolder(s, spec.Except)
+	if err := choose(a.at.Options, &spec); err != nil {
+		return nil, err
 	}
-	text, given := p["when"]
-	_, rule := p["rrule"]
-	switch {
-	case p["title"] == "":
-		return nil, problem.Of(problem.T("%s is missing", problem.Option("title")), problem.T("say what it is, %s", problem.Set("title", "Self-review")))
-	case !given && !rule:
-		return nil, problem.Of(problem.T("%s is missing", problem.When), problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`, problem.Set(problem.When, "2026-11-23T09:00:00+01:00")))
-	case given && rule:
-		opt = opt.With("start", text)
-	}
-	s := a.call(r, opt)
-	if !rule {
-		s.Args = []string{text}
-	}
-	if given {
+	if text, given := p["when"]; given {
 		if err := notPast(s, text); err != nil {
 			return nil, err
 		}
 	}
-	o, err := readAt(ctx, s)
+	o, err := drafted(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
 	if !o.Due.After(o.Now) {
-		return nil, hasCome(text)
+		return nil, hasCome(p["when"])
 	}
 	st, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	e, err := st.Add(ctx, o.Task, o.Due)
+	done, err := o.Add(ctx, st, waking(s, st))
 	if err != nil {
 		return nil, err
 	}
+	e := done.Entry
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
 		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner, Text: problem.T("no runner is alive that would tell it")})
 	}
 	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)), s.WarningTexts(o.warnings)}, nil
 }
 
-// notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the
-// beginning of a recurrence that is past would make another one each time.
+// notPast refuses an instant that has come. An agent that schedules what follows for when it was
+// told would be told without end; and the beginning of a recurrence that is past would make another
+// one each time.
 func notPast(s *cli.Call, text string) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
 	}
-	if at, err := when.Instant(text, o); err == nil && !at.After(o.Now) { // what is no instant is judged as a time
+	// what is not an instant is judged as a time
+	if at, err := when.Instant(text, o); err == nil && !at.After(o.Now) {
 		return hasCome(text)
 	}
 	return nil
@@ -215,7 +234,8 @@ func hasCome(text string) error {
 	return problem.New(problem.Past, problem.T("%s has come already", cli.Quote(text)), problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
-// Reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
+// Reminders is the surface of what agents ask: options are params, and calls the methods that stand
+// for them.
 type Reminders struct{}
 
 // params are the params that have another name than the option they stand for.
@@ -278,7 +298,7 @@ func ofProgram(t state.Task, p agent.Program) bool {
 
 // list lists the reminders to come of the program that asks, the next due first.
 func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, error) {
-	s := a.call(r, option.Values{})
+	s := a.call(r)
 	st, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -311,7 +331,8 @@ type cancelledReminder struct {
 	Cancelled bool   `json:"cancelled"`
 }
 
-// cancel removes a reminder, as rm does. What is no reminder of the program that asks, which reminders.list would name, is not found.
+// cancel removes a reminder, as rm does. What is not a reminder of the program that asks, which
+// reminders.list would name, is not found.
 func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
 	none := problem.New(problem.NotFound, problem.T("there is no reminder %s", cli.Quote(p["id"])), problem.T("reminders.list names those there are"))
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
@@ -321,7 +342,7 @@ func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, e
 	case !state.WholeID(id):
 		return nil, none
 	}
-	s := a.call(r, option.Values{})
+	s := a.call(r)
 	st, err := s.Open()
 	if err != nil {
 		return nil, err

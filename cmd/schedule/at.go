@@ -35,7 +35,7 @@ the latest missed instant does. Output is kept: ouro-timer log ID
 
 The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
 they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME,
-OURO_ORIGIN.
+OURO_ORIGIN; in a fleet OURO_FENCE, too, which grows with each run: what is written to may refuse one that comes late.
 
 --notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
 without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
@@ -69,18 +69,19 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 		Options: slices.Concat(option.Rows{
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			onFlag("on node or label NAME of a fleet, or any"),
 			tagFlag("mark it NAME, for ls --tag and rm --tag; may be repeated"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
-			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
 			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
-			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat, Help: "with --key: change the task that has the name to what this call says"},
-			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, in the FORM jsonl, lines or json"},
-			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal the tasks out evenly over DURATION, the first at WHEN"},
-			cli.WaitFlag("wait for the end of its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),
+			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat, Help: "with --key: change the task that has it to what this call says"},
+			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, as jsonl, lines or json (FORM)"},
+			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal them out evenly over DURATION, the first at WHEN"},
+			cli.WaitFlag("wait for its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),
 			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
@@ -151,9 +152,18 @@ func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
+	o, err := drafted(ctx, s, spec)
+	if err != nil {
+		return Draft{}, notTime(s, spec, otherAt(s, spec, err))
+	}
+	return o, nil
+}
+
+// drafted makes a task of a request, with what would keep it from running.
+func drafted(ctx context.Context, s *cli.Call, spec tasks.Spec) (Draft, error) {
 	c := tasks.Adding(WorldOf(s), spec)
 	if err := c.Apply(ctx); err != nil {
-		return Draft{}, notTime(s, spec, otherAt(s, spec, err))
+		return Draft{}, err
 	}
 	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), otherShell(c)...)}, nil
 }
@@ -189,7 +199,7 @@ func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
 	var e *when.Error
 	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) && e.Code == when.CodeNotUnderstood {
 		at := append(s.Args[1:], "10:00")
-		return problem.New(problem.NotUnderstood, problem.T("%s is no part of a time", cli.Quote(s.Args[0])),
+		return problem.New(problem.NotUnderstood, problem.T("%s is not part of a time", cli.Quote(s.Args[0])),
 			problem.T("-q prints the ID alone, and there are no queues: %s", problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))
 	}
 	if spec.When != nil {
@@ -226,7 +236,7 @@ func notTime(s *cli.Call, spec tasks.Spec, err error) error {
 		rest := s.Args[n:]
 		words := strings.Join(rest, " ")
 		at := problem.To("at", head)
-		return problem.New(problem.NotUnderstood, problem.T("%s is no part of the time %s", cli.Quote(words), cli.Quote(head)),
+		return problem.New(problem.NotUnderstood, problem.T("%s is not part of the time %s", cli.Quote(words), cli.Quote(head)),
 			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words), at.Running(rest...), problem.Set("c", words)))
 	}
 	return err

@@ -43,8 +43,9 @@ type confirmation struct {
 	DryRun         bool     `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// confirm is the confirmation of what became of a request, with the instants of the answer in a zone.
-func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, told handover.Audience, warnings []cli.Warning) confirmation {
+// confirm is the confirmation of what became of a request, with the instants of the answer in a
+// zone.
+func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerState, told handover.Recipients, warnings []cli.Warning) confirmation {
 	e := d.Entry
 	j := confirmation{
 		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
@@ -85,13 +86,13 @@ type atJSON struct {
 	Replaced bool     `json:"replaced,omitempty"`
 	Differs  []string `json:"differs,omitempty"`
 
-	of     Scheduled
-	h      handover.Hands
+	of     *Scheduled
+	h      handover.RunnerState
 	unread int // items of the inbox
 }
 
 // Text confirms in a sentence, and says who runs it and who is told; with --quiet it is the ID.
-func (a atJSON) Text(o *cli.Out) {
+func (a *atJSON) Text(o *cli.Out) {
 	if o.Quiet {
 		if id := a.of.Entry.Task.ID; id != "" {
 			o.Line("%s", id)
@@ -115,7 +116,7 @@ func (a atJSON) Text(o *cli.Out) {
 type Scheduled struct {
 	tasks.Done
 	warnings []cli.Warning
-	told     handover.Audience
+	told     handover.Recipients
 	dry      bool // nothing was done
 }
 
@@ -137,9 +138,9 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 		return err
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
-	h := handover.HandOver(ctx, s, st)
-	d := Scheduled{Done: done, warnings: o.warnings, dry: s.DryRun}
-	d.see(h, handover.AudienceOf(s, d.Entry.Task))
+	h := handover.HandOver(ctx, s, st, done.Entry)
+	d := &Scheduled{Done: done, warnings: o.warnings, dry: s.DryRun}
+	d.see(h, handover.RecipientsOf(s, d.Entry.Task))
 	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
@@ -160,8 +161,9 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	return nil
 }
 
-// awaitFirst waits for the end of the first run of a task that was scheduled; of one that was kept for the next.
-func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d Scheduled) error {
+// awaitFirst waits for the end of the first run of a task that was scheduled; of one that was kept
+// for the next.
+func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) error {
 	most, err := cli.Longest(s)
 	if err != nil {
 		return err
@@ -170,15 +172,16 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d Scheduled) e
 	if d.Created {
 		a.Number = 1
 	}
-	if !s.Quiet && !s.InJSON { // whoever is killed has read nothing else; programs name a task by --key, or find it by ls
-		s.Aside("scheduled %s; its end: %s\n", a.ID, cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
+	// whoever is killed has read nothing else; programs name a task by --key, or find it by ls
+	if !s.Quiet && !s.InJSON {
+		s.Remark("scheduled %s; its end: %s\n", a.ID, cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
 	}
 	s.WarnAll(d.warnings)
 	return view.AwaitEnd(ctx, s, st, a, most, view.EndedMost, d.warnings)
 }
 
 // see adds the warnings that follow from how the task stands, who runs it and who is told.
-func (d *Scheduled) see(h handover.Hands, told handover.Audience) {
+func (d *Scheduled) see(h handover.RunnerState, told handover.Recipients) {
 	e := d.Entry
 	d.told = told
 	if !d.Created && !d.Replaced {
@@ -224,8 +227,8 @@ func comes(e state.Entry, reading string) string {
 }
 
 // atJSON is the answer in JSON.
-func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
-	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
+func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
+	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
 		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.others())
 	}
@@ -268,7 +271,7 @@ func (d *Scheduled) different() string {
 }
 
 // more is what follows the sentence in the answer for people.
-func (d *Scheduled) more(h handover.Hands, program string) []string {
+func (d *Scheduled) more(h handover.RunnerState, program string) []string {
 	e := d.Entry
 	var lines []string
 	if text := d.different(); text != "" {
@@ -287,15 +290,17 @@ func (d *Scheduled) more(h handover.Hands, program string) []string {
 	return append(lines, policyWords(e.Task)...)
 }
 
-// who says who runs a task. What waits for the next boot of the machine is run by a runner of that one.
-func who(e state.Entry, h handover.Hands) string {
+// who says who runs a task. What waits for the next boot of the machine is run by a runner of that
+// one.
+func who(e state.Entry, h handover.RunnerState) string {
 	if e.AtBoot() {
 		return "A runner of the next boot runs it."
 	}
 	return h.Who()
 }
 
-// policyWords says what was set of the tags and the policy, in a line; nothing when it is the default.
+// policyWords says what was set of the tags and the policy, in a line; nothing when it is the
+// default.
 func policyWords(t state.Task) []string {
 	var parts []string
 	if len(t.Tags) > 0 {

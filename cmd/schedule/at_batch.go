@@ -35,7 +35,7 @@ type lineErrorJSON struct {
 func (batchJSON) Text(*cli.Out) {}
 
 // add takes in what became of a line.
-func (b *batchJSON) add(s *cli.Call, d Scheduled) {
+func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
 	if id := d.Entry.Task.ID; id != "" {
 		b.IDs = append(b.IDs, id)
 	}
@@ -52,14 +52,15 @@ func (b *batchJSON) add(s *cli.Call, d Scheduled) {
 	}
 }
 
-// answerBatch answers all lines at once. An error that has ended the call stands beside what was scheduled until then.
+// answerBatch answers all lines at once. An error that has ended the call stands beside what was
+// scheduled until then.
 func (in *Stdin) answerBatch(ended error) error {
 	b := in.batch
 	b.Now, b.DryRun = in.Stamp(), in.DryRun
 	b.Created, b.Kept, b.Replaced, b.Refused = in.counts.created, in.counts.kept, in.counts.replaced, in.counts.failed
 	b.Count = b.Created + b.Kept + b.Replaced
 	b.Runner = cli.OrNull(in.runner.h.Runner)
-	b.Warnings = append(b.Warnings, in.collected()...)
+	b.Warnings = append(b.Warnings, in.quiet.texts(&in.Out)...)
 	if ended == nil {
 		in.Call.Answer(*b)
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// lineReader takes a stream apart into lines, in memory that does not grow with the stream or with its lines.
+// lineReader takes a stream apart into lines, in memory that does not grow with the stream or with
+// its lines.
 type lineReader struct {
 	r      *bufio.Reader
 	Number int // of the line read last, from 1
@@ -26,9 +27,10 @@ func NewLineReader(r io.Reader, most int) *lineReader {
 // ErrLong is a line longer than is read. The next line is read as if nothing had been.
 var ErrLong = errors.New("the line is too long")
 
-// Next returns the next line without its end, which is LF or CR LF or that of the stream, and without the byte order mark that
-// editors put in front of the first. After io.EOF there is none. Of a stream that breaks off with another error the last line
-// is left out: who knows what it would have said.
+// Next returns the next line without its end, which is LF or CR LF or that of the stream, and
+// without the byte order mark that editors put in front of the first. After io.EOF there is none.
+// Of a stream that breaks off with another error the last line is left out: who knows what it would
+// have said.
 func (l *lineReader) Next() (string, error) {
 	var line []byte
 	long := false
@@ -65,7 +67,7 @@ func (l *lineReader) Next() (string, error) {
 type Item struct {
 	Line int
 	o    Draft
-	err  error // why it is no task
+	err  error // why it is not a task
 	Size int
 }
 
@@ -75,7 +77,8 @@ const (
 	WeightMost = 4 << 20 // bytes
 )
 
-// intake holds what was read until it is scheduled: while the disk takes one batch, the next is read.
+// intake holds what was read until it is scheduled: while the disk takes one batch, the next is
+// read.
 type intake struct {
 	Mu     sync.Mutex
 	Items  []Item
@@ -124,8 +127,8 @@ func (in *intake) End(err error) {
 	poke(in.ready)
 }
 
-// Take waits until something is there and returns all of it that goes in at once. Without anything it returns why no more
-// come, or nil when idle fires before.
+// Take waits until something is there and returns all of it that goes in at once. Without anything
+// it returns why no more come, or nil when idle fires before.
 func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
 	for {
 		in.Mu.Lock()
@@ -154,7 +157,8 @@ func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error
 	}
 }
 
-// spreadMost bounds what --spread holds: it has to know how many lines there are before it can deal them out.
+// spreadMost bounds what --spread holds: it has to know how many lines there are before it can deal
+// them out.
 const spreadMost = 64 << 20
 
 // lineCost is what a line takes up in memory beside its text.

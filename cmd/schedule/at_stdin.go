@@ -26,61 +26,62 @@ const (
 	formJSON  = "json"  // one object
 )
 
-// Stdin is a call of at --stdin.
-type Stdin struct {
+// Lines reads what stands on standard input, each line as a call of at.
+type Lines struct {
 	*cli.Call
-	Base   cli.Call // as the lines are read against: another goroutine than the one that schedules reads them
+	// as the lines are read against: another goroutine than the one that schedules reads them
+	Base   cli.Call
 	Form   string
 	Fields option.Fields
 	timed  bool          // the command line gives a time
 	span   time.Duration // of --spread
+}
+
+// Stdin is a call of at --stdin.
+type Stdin struct {
+	Lines
 	St     state.Store
 	worst  int // exit code so far
 	counts struct{ created, kept, replaced, failed int }
 	warned map[cli.WarningKind]bool // once for all lines
 	Asked  map[string]bool          // channels that it was looked at whether they are ready
-	quiet  []*likeWarnings          // with --quiet: what the end says of the lines, a kind after the other
+	quiet  likeWarnings             // with --quiet: what the end says of the lines
 	batch  *batchJSON               // with --quiet and --json: the one answer of all lines
-	runner Keeper
+	runner RunnerWatch
 }
 
-// likeWarnings are the warnings of one kind.
-type likeWarnings struct {
+// likeWarnings counts the warnings of many lines, a kind after the other.
+type likeWarnings []*likeWarning
+
+type likeWarning struct {
 	cli.Warning // of the first line
 	line, n     int
 }
 
 // collect counts a warning of a line among those of its kind.
-func (in *Stdin) collect(line int, w cli.Warning) {
-	i := slices.IndexFunc(in.quiet, func(have *likeWarnings) bool { return have.Kind == w.Kind })
+func (list *likeWarnings) collect(line int, w cli.Warning) {
+	i := slices.IndexFunc(*list, func(have *likeWarning) bool { return have.Kind == w.Kind })
 	if i < 0 {
-		i = len(in.quiet)
-		in.quiet = append(in.quiet, &likeWarnings{Warning: w, line: line})
+		i = len(*list)
+		*list = append(*list, &likeWarning{Warning: w, line: line})
 	}
-	in.quiet[i].n++
+	(*list)[i].n++
 }
 
-// collected says each kind of warning once, with how many lines it is of.
-func (in *Stdin) collected() []string {
-	texts := make([]string, len(in.quiet))
-	for i, w := range in.quiet {
-		texts[i] = fmt.Sprintf("line %d: %s", w.line, in.Says(w.Text))
+// texts say each kind of warning once, with how many lines it is of.
+func (list likeWarnings) texts(o *cli.Out) []string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Says(w.Text))
 		if w.n > 1 {
-			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, in.Says(w.Text))
+			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, o.Says(w.Text))
 		}
 	}
 	return texts
 }
 
-// tellCollected says each kind of warning to people.
-func (in *Stdin) tellCollected() {
-	for _, text := range in.collected() {
-		in.Warn("warning: %s", cli.Visible(text))
-	}
-}
-
 func runAtStdin(ctx context.Context, s *cli.Call) error {
-	in := &Stdin{Call: s, Fields: s.Cmd.Options.Fields(), warned: map[cli.WarningKind]bool{}, Asked: map[string]bool{}}
+	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{}, Asked: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -107,8 +108,9 @@ func Objects(at *cli.Command) problem.Surface {
 	return option.Objects{Command: at.Name, Rows: at.Options}
 }
 
-// readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for every line.
-func (in *Stdin) readCall(ctx context.Context) error {
+// readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for
+// every line.
+func (in *Lines) readCall(ctx context.Context) error {
 	in.Form = strings.ToLower(strings.TrimSpace(in.Opt.Text("stdin")))
 	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
 		return err
@@ -190,9 +192,9 @@ func shareIf(span time.Duration) *tasks.Share {
 	return tasks.ShareOf(span, 0, 1)
 }
 
-// line is the call of at that an object stands for. What the object does not say is as the command line says; a time of the object's own
-// takes the place of that of the command line.
-func (in *Stdin) line(o option.Object, part *tasks.Share) *cli.Call {
+// line is the call of at that an object stands for. What the object does not say is as the command
+// line says; a time of the object's own takes the place of that of the command line.
+func (in *Lines) line(o option.Object, part *tasks.Share) *cli.Call {
 	one := in.Base
 	one.Opt, one.Tail, one.Dash, one.Share = in.Said(o), o.Command, o.Command != nil, part
 	if o.Timed() {
@@ -205,7 +207,7 @@ func (in *Stdin) line(o option.Object, part *tasks.Share) *cli.Call {
 }
 
 // Said are the options of a line.
-func (in *Stdin) Said(o option.Object) option.Values {
+func (in *Lines) Said(o option.Object) option.Values {
 	call := in.Base.Opt
 	if o.Timed() {
 		call = call.Without(option.Forms...)
@@ -214,7 +216,7 @@ func (in *Stdin) Said(o option.Object) option.Values {
 }
 
 // Object reads a line that is an object.
-func (in *Stdin) Object(text string) (option.Object, error) {
+func (in *Lines) Object(text string) (option.Object, error) {
 	o, err := in.Fields.Read([]byte(text), in.Base.Cmd.Options)
 	if err == nil && o.Values.Text("file") == "-" {
 		err = problem.Of(problem.T("%s cannot be standard input, which the tasks are read from", problem.Option("file")),
@@ -224,7 +226,7 @@ func (in *Stdin) Object(text string) (option.Object, error) {
 }
 
 // Read reads one line.
-func (in *Stdin) Read(ctx context.Context, text string, part *tasks.Share) (Draft, error) {
+func (in *Lines) Read(ctx context.Context, text string, part *tasks.Share) (Draft, error) {
 	var object option.Object
 	var err error
 	if in.Form == formLines {
@@ -250,13 +252,13 @@ func (in *Stdin) Read(ctx context.Context, text string, part *tasks.Share) (Draf
 }
 
 // Blank reports whether a line says nothing: it is empty or, of lines for the shell, a comment.
-func (in *Stdin) Blank(text string) bool {
+func (in *Lines) Blank(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || in.Form == formLines && text[0] == '#'
 }
 
 // readOne reads all of standard input as one object.
-func (in *Stdin) readOne(ctx context.Context) (Draft, error) {
+func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	var data []byte
 	var err error
 	read := make(chan struct{})
@@ -286,7 +288,7 @@ func Unreadable(err error) error {
 }
 
 // feed reads the lines into the intake, until they or ctx end.
-func (in *Stdin) feed(ctx context.Context, to *intake) error {
+func (in *Lines) feed(ctx context.Context, to *intake) error {
 	lines := NewLineReader(in.In, LineMost)
 	if in.span > 0 {
 		return in.feedSpread(ctx, lines, to)
@@ -313,7 +315,7 @@ func (in *Stdin) feed(ctx context.Context, to *intake) error {
 }
 
 // feedSpread deals out those lines that have no time of their own and can be read.
-func (in *Stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) error {
+func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *intake) error {
 	lines, err := r.all(in.Blank)
 	if err != nil {
 		var f *problem.Problem
@@ -356,11 +358,12 @@ func (in *Stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 	return io.EOF
 }
 
-// garbage is how much may lie while lines are read, in percent of what is in use, which is little: with the usual 100 it is collected a hundred
-// times a second, which takes a third of the time.
+// garbage is how much may lie while lines are read, in percent of what is in use, which is little:
+// with the usual 100 it is collected a hundred times a second, which takes a third of the time.
 const garbage = 200
 
-// run schedules what the lines say, and answers each in its turn, or with --quiet and --json all of them in one object.
+// run schedules what the lines say, and answers each in its turn, or with --quiet and --json all of
+// them in one object.
 func (in *Stdin) run(ctx context.Context) error {
 	if in.Quiet && in.InJSON && in.Form != formJSON {
 		in.batch = &batchJSON{IDs: []string{}}
@@ -388,7 +391,11 @@ func (in *Stdin) all(ctx context.Context) error {
 	defer stop()
 	to := NewIntake()
 	go func() { to.End(in.feed(feeding, to)) }()
-	defer in.tellCollected()
+	defer func() {
+		for _, text := range in.quiet.texts(&in.Out) {
+			in.Warn("warning: %s", cli.Visible(text))
+		}
+	}()
 	in.runner.Start(in)
 	defer in.runner.Stop()
 	for {
@@ -410,35 +417,30 @@ func (in *Stdin) all(ctx context.Context) error {
 
 // schedule puts a batch into the queue and answers it. Its error ends the call.
 func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
-	drafts := make([]state.Draft, 0, len(batch))
+	var list []*tasks.Change
 	for _, it := range batch {
 		if it.err == nil {
-			drafts = append(drafts, state.Draft{Task: it.o.Task, Due: it.o.Due})
+			list = append(list, it.o.Change)
 		}
 	}
-	changes := in.St
-	added := changes.AddAll(ctx, drafts)
-	done := make([]tasks.Done, len(batch))
-	some := false
-	for i := range batch {
-		if it := &batch[i]; it.err == nil {
-			done[i], it.err = it.o.Settle(ctx, changes, waking(in.Call, in.St), added[0])
-			added = added[1:]
-			some = some || it.err == nil
-		}
-	}
-	var h handover.Hands
-	if some {
+	results := tasks.AddAll(ctx, in.St, waking(in.Call, in.St), list)
+	var h handover.RunnerState
+	if slices.ContainsFunc(results, func(r tasks.Result) bool { return r.Err == nil }) {
 		h = in.runner.See(ctx)
 	}
-	for i, it := range batch {
+	for _, it := range batch {
+		var done tasks.Done
+		if it.err == nil {
+			done, it.err = results[0].Done, results[0].Err
+			results = results[1:]
+		}
 		if ctx.Err() != nil && errors.Is(it.err, ctx.Err()) {
 			continue // neither scheduled nor refused: the call ends here
 		}
 		if it.err != nil {
 			in.refuse(it)
 		} else {
-			in.Answer(it.Line, Scheduled{Done: done[i], warnings: it.o.warnings}, h)
+			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.o.warnings}, h)
 		}
 	}
 	if err := in.Flush(); err != nil {
@@ -470,7 +472,7 @@ func (a atLineJSON) Text(o *cli.Out) {
 }
 
 // Answer tells what became of a line.
-func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
+func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 	switch {
 	case d.Created:
 		in.counts.created++
@@ -480,11 +482,11 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 		in.counts.kept++
 	}
 	d.dry = in.DryRun
-	d.see(h, handover.AudienceOf(in.Call, d.Entry.Task))
+	d.see(h, handover.RecipientsOf(in.Call, d.Entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.Remote...)
 	if in.batch == nil {
-		in.Call.Answer(atLineJSON{line, asAtJSON(in.Call, d, h)})
+		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
 	} else {
 		in.batch.add(in.Call, d)
 	}
@@ -492,8 +494,8 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 		return
 	}
 	for _, w := range d.warnings {
-		switch alike := w.Standing() || w.Kind == cli.WarnRunner; {
-		case in.Quiet && w.Standing(), alike && in.warned[w.Kind]:
+		switch alike := w.OfSetup() || w.Kind == cli.WarnRunner; {
+		case in.Quiet && w.OfSetup(), alike && in.warned[w.Kind]:
 		case alike && in.batch != nil:
 			in.warned[w.Kind] = true
 			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
@@ -501,7 +503,7 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 			in.warned[w.Kind] = true
 			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
 		case in.Quiet:
-			in.collect(line, w)
+			in.quiet.collect(line, w)
 		default:
 			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
 		}
@@ -509,7 +511,7 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 }
 
 // unreadyOnce is what speaks against the channels of a task, of the first task that has them.
-func (in *Stdin) unreadyOnce(d Scheduled, h handover.Hands) []cli.Warning {
+func (in *Stdin) unreadyOnce(d *Scheduled, h handover.RunnerState) []cli.Warning {
 	names := strings.Join(d.told.All(), "\x00")
 	if in.Asked[names] || !d.Created && !d.Replaced {
 		return nil
@@ -564,12 +566,12 @@ func (in *Stdin) sum() {
 	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
 }
 
-// FromObject is the request that an object stands for, as it does in a line of --stdin, and what it is judged by. Its options are those of
-// at. What the object does not say is as the call says.
+// FromObject is the request that an object stands for, as it does in a line of --stdin, and what it
+// is judged by. Its options are those of at. What the object does not say is as the call says.
 func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.World, error) {
 	base := *s
 	base.Cmd, base.Surface = at, Objects(at)
-	in := &Stdin{Call: &base, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
+	in := &Lines{Call: &base, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
 	o, err := in.Object(string(data))
 	if err != nil {
 		return tasks.Spec{}, tasks.World{}, err

@@ -44,6 +44,7 @@ were and leaves the others.`,
 			cli.MatchFlag(),
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			onFlag("run it on the NAME of a fleet's nodes or labels, or any, in the place of where it runs; may be repeated"),
 			tagFlag("mark it NAME, in the place of the tags it has; may be repeated; empty: none"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
@@ -85,7 +86,7 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	}
 	e := found[0]
 	if e.Task.Type() == state.TypeWait {
-		return view.IsWait(e, "and somebody may be waiting for what it says: it cannot be changed")
+		return tasks.IsWait(e, "and somebody may be waiting for what it says: it cannot be changed")
 	}
 	s.Args = words
 	spec, err := changes(s, e.Task.ID)
@@ -95,14 +96,15 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	d, err := tasks.Edit(ctx, WorldOf(s), spec, st, st, e)
 	switch {
 	case errors.Is(err, tasks.ErrOver):
-		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, view.Standing(d.Entry, "is still"))))
+		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, view.PhaseWords(d.Entry, "is still"))))
 	case err != nil:
 		return oneID(ctx, st, words, err)
 	}
 	return tellEdited(ctx, s, st, d)
 }
 
-// oneID is the error of words that are no time because they begin with another task's ID; err when they do not.
+// oneID is the error of words that are no time because they begin with another task's ID; err when
+// they do not.
 func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
 	if f := cli.Explain(err); f.ExitCode() != cli.ExitUsage || f.Code == problem.Usage || len(words) == 0 || !state.WholeID(words[0]) {
 		return err

@@ -23,8 +23,8 @@ type editJSON struct {
 	DueBefore *time.Time `json:"due_before,omitempty" jsonschema:"absent when the due instant is the same"`
 
 	of   tasks.Done
-	h    handover.Hands
-	whom handover.Audience
+	h    handover.RunnerState
+	whom handover.Recipients
 	now  time.Time
 }
 
@@ -74,11 +74,11 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 // tellEdited sees to it that somebody runs the task, and says what it is now.
 func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
 	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, otherShell(d.Change)
-	h := handover.Hands{Runner: handover.RunnerNone}
+	h := handover.RunnerState{Runner: handover.RunnerNone}
 	if view.Awaited(e) {
-		h = handover.HandOver(ctx, s, st)
+		h = handover.HandOver(ctx, s, st, e)
 	}
-	whom := handover.AudienceOf(s, e.Task)
+	whom := handover.RecipientsOf(s, e.Task)
 	if len(d.Fields) > 0 {
 		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
@@ -103,7 +103,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		notes = append(notes, s.Says(note))
 	}
 	now := d.Now.In(rules.TaskZone(e.Task))
-	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, d, now.Location(), h, whom, warnings), of: d, h: h, whom: whom, now: now}
+	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, whom, warnings), of: d, h: h, whom: whom, now: now}
 	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
 	if moved && !state.IsUnscheduled(was.Due) {
 		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))

@@ -12,12 +12,17 @@ import (
 
 // afterFlag names the tasks that a task runs after, in the place of a time.
 func afterFlag() option.Rows {
-	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in the place of a time: once the run of task ID has ended well, with ID:failed badly, with ID:any at all; repeated: all"}}.In(cli.GroupWhen)
+	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in place of a time: once the run of task ID has ended well, by ID:failed badly, by ID:any at all; repeated: all"}}.In(cli.GroupWhen)
 }
 
 // tagFlag gives a task words of the caller's own.
 func tagFlag(usage string) option.Option {
 	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: usage}
+}
+
+// onFlag says where in a fleet a task runs.
+func onFlag(usage string) option.Option {
+	return option.Option{Name: "on", Kind: option.Name, Many: true, Lone: true, Help: usage}
 }
 
 // agentFlags are the flags of what is told to an agent process.
@@ -38,14 +43,24 @@ func policyFlags() option.Rows {
 		option.Option{Name: "window", Kind: option.Duration, Help: "never start later than DURATION after the time: what is later is missed"},
 		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "when the time comes while a run goes on: skip it, queue one, allow both, or replace the run"},
 		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
-		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 is no limit"},
+		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 means no limit"},
 		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the output kept is the last one's"},
 		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff + " when it is not given"},
 		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor), Help: "make each further pause N times as long; 1 keeps it"},
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
 		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output has the regular expression REGEX; (?m)^done$ is a line"},
-	}.In("When it is late, fails or goes on too long"), tellFlags()...)
+	}.In("When it is late, fails or goes on too long"), append(resourceFlags(), tellFlags()...)...)
+}
+
+// resourceFlags say what a command may use of the machine.
+func resourceFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "nice", Kind: option.Whole, Help: "add N to its niceness, -20 to 19"},
+		option.Option{Name: "ionice", Kind: option.Text, Value: "CLASS", Help: "idle, best-effort[:0-7], realtime[:0-7] or none"},
+		option.Option{Name: "memory", Kind: option.Text, Value: "SIZE", Help: "most memory of a run: 512M; 0 means no limit"},
+		option.Option{Name: "cpu", Kind: option.Text, Value: "SHARE", Help: "processor time: 50%, 1.5; 0 means no limit"},
+	}.In("What it may use (Linux)")
 }
 
 // tellFlags say who is told of a task, and when.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -47,11 +48,22 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec.After = listOf(s, "after")
 	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
 	spec.Description, spec.Text, spec.Tags = textOf(s, "description"), textOf(s, "task"), listOf(s, "tag")
+	if spec.On = listOf(s, "on"); spec.On != nil {
+		address, err := s.StoreAddress()
+		if err == nil && address == "" {
+			err = problem.Of(problem.T("%s is for a fleet, and the tasks are on this machine alone", problem.Option("on")),
+				problem.T("leave it out, or name the fleet's servers: store in config.toml, or OURO_STORE"))
+		}
+		if err != nil {
+			return spec, err
+		}
+	}
 	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
 	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"), textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
 	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
 	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"), said(s, "retries", s.Opt.Int), said(s, "backoff-factor", s.Opt.Int)
 	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
+	spec.Nice, spec.IONice, spec.Memory, spec.CPU = said(s, "nice", s.Opt.Int), textOf(s, "ionice"), textOf(s, "memory"), textOf(s, "cpu")
 	spec.Rerun, spec.UntilOK = said(s, "rerun-interrupted", s.Opt.Bool), said(s, "until-ok", s.Opt.Bool)
 	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"), textOf(s, "notify-on"), textOf(s, "prefix")
 	spec.Sample = s.Sample
@@ -61,6 +73,12 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	if s.Opt.Has("file") {
 		spec.Script = script(s, s.Opt.Text("file"))
 	}
+	err = choose(s.Cmd.Options, &spec)
+	return spec, err
+}
+
+// choose has the words of a request that are one of a few be those, as the options have them.
+func choose(rows option.Rows, spec *tasks.Spec) error {
 	for _, word := range []struct {
 		name string
 		said *string
@@ -72,24 +90,29 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 		if *word.said = strings.TrimSpace(*word.said); *word.said == "" && word.none {
 			continue
 		}
-		chosen, err := s.Cmd.Options.Named(word.name).Choose(*word.said)
+		chosen, err := rows.Named(word.name).Choose(*word.said)
 		if err != nil {
-			return spec, err
+			return err
 		}
 		*word.said = chosen
 	}
-	return spec, nil
+	return nil
 }
 
 // Excepted are the days that the call leaves out, its files by their absolute paths; nil when it says nothing of them.
 func Excepted(s *cli.Call) []string {
 	list := slices.Clone(listOf(s, "except"))
-	for i, text := range list {
+	inFolder(s, list)
+	return list
+}
+
+// inFolder has the files among days that are left out be named by their absolute paths.
+func inFolder(s *cli.Call, days []string) {
+	for i, text := range days {
 		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
-			list[i] = rules.InFile(path(s, name))
+			days[i] = rules.InFile(path(s, name))
 		}
 	}
-	return list
 }
 
 // said is the value of an option; nil when it was not given.
@@ -121,6 +144,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Settings: s.Settings,
 		File:     func() string { return cli.ConfigPath(s) },
 		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },
+		Here:     s.Node,
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.OwnTerminal(s.World) },
 		Boot:     proc.Boot,

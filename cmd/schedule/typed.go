@@ -19,8 +19,9 @@ type Typed struct {
 	call *cli.Call
 }
 
-// ReadTyped reads a line as at reads its words; of the task with an ID as edit reads what follows the ID. An option that is about a
-// whole call has no meaning in it. The request says where and by whom s was called.
+// ReadTyped reads a line as at reads its words; of the task with an ID as edit reads what follows
+// the ID. An option that is about a whole call has no meaning in it. The request says where and by
+// whom s was called.
 func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	command := AtCommand()
 	if id != "" {

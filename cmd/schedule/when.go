@@ -106,7 +106,8 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// atBoot answers for the time of what comes in each boot of the machine, which has no instants that are known.
+// atBoot answers for the time of what comes in each boot of the machine, which has no instants that
+// are known.
 func atBoot(s *cli.Call, o when.Options) error {
 	for _, name := range []string{"once", "start", "end", "count", "except"} {
 		if s.Opt.Has(name) {
@@ -149,7 +150,8 @@ func (a whenJSON) Text(o *cli.Out) {
 // excludedOf is of how many instants it is said how many of them fall on days that are left out.
 const excludedOf = 100
 
-// readings are the notes on how a time was read, without those of some kinds, and on the days that are left out.
+// readings are the notes on how a time was read, without those of some kinds, and on the days that
+// are left out.
 func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
 	var notes []string
 	if sched == nil { // the task waits for others

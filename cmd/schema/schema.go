@@ -1,5 +1,6 @@
-// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It is only asked when somebody wants a schema: making one costs
-// a fraction of a millisecond, linking it nothing that could be measured.
+// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It is only asked when
+// somebody wants a schema: making one costs a fraction of a millisecond, linking it nothing that
+// could be measured.
 package schema
 
 import (
@@ -16,15 +17,17 @@ import (
 // Draft is the dialect that the schemas are written in.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Absent is implemented by types of lists that are null where there is nothing to list. All other lists are never null.
+// Absent is implemented by types of lists that are null where there is nothing to list. All other
+// lists are never null.
 type Absent interface{ Absent() }
 
 // Listed is implemented by types of text whose values are a closed list.
 type Listed interface{ Values() []string }
 
-// Of returns the schema of what encoding/json makes of a value like v. Every field without omitempty or omitzero is required, a pointer may be
-// null, an instant is a date-time; fields that it does not name are allowed, since fields are added to answers. The tag jsonschema of a
-// field is its description, the tag enum the closed list of its values, with spaces between.
+// Of returns the schema of what encoding/json makes of a value like v. Every field without
+// omitempty or omitzero is required, a pointer may be null, an instant is a date-time; fields that
+// it does not name are allowed, since fields are added to answers. The tag jsonschema of a field is
+// its description, the tag enum the closed list of its values, with spaces between.
 func Of(v any) (*jsonschema.Schema, error) {
 	t := reflect.TypeOf(v)
 	if t == nil {

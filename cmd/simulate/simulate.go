@@ -76,7 +76,8 @@ type simulation struct {
 	named    map[string]string        // IDs by what the user may call the tasks
 	downs    bool                     // there is a time without power
 	except   tasks.Exceptions         // days that all recurrences leave out as well
-	past     bool                     // it begins before the present: tasks are taken up at their instants from there on
+	// it begins before the present: tasks are taken up at their instants from there on
+	past     bool
 	tasks    int
 	entries  []state.Entry // as they are when it begins
 	paused   int
@@ -111,7 +112,8 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	}
 	m.past = begin.Before(now)
 	m.world = sim.New(begin)
-	m.world.NoLead = true // what is not shown needs no head start, and a power failure then meets no half-begun claims
+	// what is not shown needs no head start, and a power failure then meets no half-begun claims
+	m.world.NoLead = true
 	config, err := s.Settings()
 	if err != nil {
 		return err
@@ -121,7 +123,8 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
 		refusal, known := refused[r.Task.ID]
 		if !known {
-			refusal, _ = runner.Forbidden(ctx, r.Task, config.Run.Allow) // where nothing answers it may be allowed
+			// where nothing answers it may be allowed
+			refusal, _ = runner.Forbidden(ctx, r.Task, config.Run.Allow)
 			refused[r.Task.ID] = refusal
 		}
 		if refusal != nil {
@@ -192,7 +195,8 @@ func notAn(name problem.Option, text, what string, hint problem.Text) error {
 	return problem.Of(problem.T("%s is %s, which is not %s", name, cli.Quote(text), what), hint)
 }
 
-// end reads the end of a span: a duration from its beginning, or an instant, which may lie in the past.
+// end reads the end of a span: a duration from its beginning, or an instant, which may lie in the
+// past.
 func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	after := o
@@ -217,7 +221,7 @@ func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, ea
 		}
 		a, err := when.Instant(strings.TrimSpace(left), o)
 		if err != nil {
-			return problem.Of(problem.T("%s begins at %s, which is no instant", name, cli.Quote(left)), hint)
+			return problem.Of(problem.T("%s begins at %s, which is not an instant", name, cli.Quote(left)), hint)
 		}
 		b, ok := end(right, a, o)
 		switch {
@@ -276,11 +280,11 @@ func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
 		}
 		at, err := when.Instant(strings.TrimSpace(left), o)
 		if err != nil {
-			return problem.Of(problem.T("%s is at %s, which is no instant", step, cli.Quote(left)), hint)
+			return problem.Of(problem.T("%s is at %s, which is not an instant", step, cli.Quote(left)), hint)
 		}
 		d, err := when.Duration(right[1:])
 		if err != nil {
-			return problem.Of(problem.T("%s is by %s, which is no duration", step, cli.Quote(right)), hint)
+			return problem.Of(problem.T("%s is by %s, which is not a duration", step, cli.Quote(right)), hint)
 		}
 		if d == 0 {
 			return problem.Of(problem.T("%s %s leaves the clock as it is", step, cli.Quote(text)), hint)
@@ -305,7 +309,7 @@ func (m *simulation) durations(s *cli.Call) error {
 		}
 		d, err := when.Duration(strings.TrimSpace(span))
 		if err != nil {
-			return problem.Of(problem.T("%s %s: %s is no duration", problem.Option("duration"), cli.Quote(text), cli.Quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
+			return problem.Of(problem.T("%s %s: %s is not a duration", problem.Option("duration"), cli.Quote(text), cli.Quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
 		}
 		id, ok := m.named[name]
 		if !ok {
@@ -393,7 +397,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	}
 	m.tasks++
 	m.entries = append(m.entries, e)
-	m.world.Store.Put(e)
+	m.world.Put(e)
 	return true
 }
 
@@ -407,8 +411,8 @@ func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error)
 	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s", cli.Quote(key)), problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
 }
 
-// without has a task leave out the days of --except as well, from its due instant on when that is still to come; not ok when nothing is
-// left of it.
+// without has a task leave out the days of --except as well, from its due instant on when that is
+// still to come; not ok when nothing is left of it.
 func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
 	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
 		return true, nil
@@ -440,7 +444,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	at := schedule.AtCommand()
 	base := *s
 	base.Cmd, base.Opt, base.OwnZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
-	reader := &schedule.Stdin{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
+	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
 	lines := schedule.NewLineReader(in, schedule.LineMost)
 	for {
 		text, err := lines.Next()

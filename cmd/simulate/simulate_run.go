@@ -20,8 +20,9 @@ import (
 // simulateLines bounds the outcomes of a simulation. They are all kept until they are shown.
 const simulateLines = 1_000_000
 
-// bounded refuses, before anything is simulated, what would have too many outcomes, and says how long may be simulated. While
-// there is no power many instants share an outcome, so with --down only the outcomes themselves are counted, as they come.
+// bounded refuses, before anything is simulated, what would have too many outcomes, and says how
+// long may be simulated. While there is no power many instants share an outcome, so with --down
+// only the outcomes themselves are counted, as they come.
 func (m *simulation) bounded() error {
 	if m.downs {
 		return nil
@@ -40,7 +41,8 @@ func (m *simulation) bounded() error {
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 
-// instants is how many instants the tasks have in so much of the simulated time, or more than enough; worst has the most of them.
+// instants is how many instants the tasks have in so much of the simulated time, or more than
+// enough; worst has the most of them.
 func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
 	until, most := m.from.Add(span), 0
 	for _, e := range m.entries {
@@ -91,7 +93,8 @@ func briefSpan(d time.Duration) string {
 	return d.String()
 }
 
-// run lets the world go, looks now and then whether anybody still wants to know, and shows on a terminal how far it is.
+// run lets the world go, looks now and then whether anybody still wants to know, and shows on a
+// terminal how far it is.
 func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
 	terminal := view.Counts(s, false)

@@ -26,7 +26,7 @@ type simulationJSON struct {
 	Late        int            `json:"late" jsonschema:"begun a second late or more"`
 	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings,omitempty"`
-	ByTask      []simulated    `json:"by_task,omitempty" jsonschema:"--summary: each task that had occurrences, the first of them first"`
+	ByTask      []simulated    `json:"by_task,omitzero" jsonschema:"--summary: each task that had occurrences, the first of them first"`
 	Once        *together      `json:"once,omitempty" jsonschema:"--summary: further tasks that came once, in sum: 20 of them are in by_task"`
 
 	timeline []string // what happened, for people
@@ -345,6 +345,7 @@ func reasonWords(reason string) string {
 		"coalesced": "one later run stands for it", "window": "past its window", "catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
 		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended", "paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
 		"next_due": "the next instant came first", "exit_unknown": "it outlived its runner",
+		"memory": "it took more memory than it may",
 	}[reason]; ok {
 		return words
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// doer does what keys ask for. Each method may take long, is called beside the others, and answers with what the model is to know.
+// doer does what keys ask for. Each method may take long, is called beside the others, and answers
+// with what the model is to know.
 type doer interface {
 	look(filter string) tea.Msg // found
 	show(of subject) tea.Msg    // detail
@@ -78,12 +79,14 @@ type deeds struct {
 	s     *cli.Call
 	st    state.Store
 	zone  *time.Location
+	times cli.Locale
 	fired sync.WaitGroup
 	mu    sync.Mutex
 	stop1 context.CancelFunc // ends the watch of the run that was shown before
 }
 
-// call is a call of its own for each deed: what is found out for one is kept in it, and many are made beside each other.
+// call is a call of its own for each deed: what is found out for one is kept in it, and many are
+// made beside each other.
 func (d *deeds) call() *cli.Call {
 	one := *d.s
 	one.OwnZone = d.zone
@@ -146,16 +149,11 @@ func (d *deeds) grow(id string) tea.Msg {
 	return wrote{id}
 }
 
-// request reads a line.
-func (d *deeds) request(t typed) (schedule.Typed, error) {
-	return schedule.ReadTyped(d.call(), t.of.Task.ID, t.line)
-}
-
 func (d *deeds) read(t typed) tea.Msg {
 	e := echo{of: t}
-	r, err := d.request(t)
+	r, err := schedule.ReadTyped(d.call(), t.of.Task.ID, t.line)
 	if r.When != nil && *r.When != "" {
-		e.meaning = d.time(r)
+		e.meaning = meaningOf(r)
 	}
 	if err == nil {
 		err = d.try(r, t, &e)
@@ -166,8 +164,8 @@ func (d *deeds) read(t typed) tea.Msg {
 	return e
 }
 
-// time is what the time of a request means, as far as it can be read alone.
-func (d *deeds) time(r schedule.Typed) string {
+// meaningOf is what the time of a request means, as far as it can be read alone.
+func meaningOf(r schedule.Typed) string {
 	o, err := r.World.Times()
 	if err != nil {
 		return ""
@@ -215,7 +213,7 @@ func (d *deeds) try(r schedule.Typed, t typed, e *echo) error {
 }
 
 func (d *deeds) enter(t typed) tea.Msg {
-	r, err := d.request(t)
+	r, err := schedule.ReadTyped(d.call(), t.of.Task.ID, t.line)
 	var done tasks.Done
 	switch {
 	case err != nil:
@@ -251,7 +249,7 @@ func (d *deeds) enter(t typed) tea.Msg {
 func (d *deeds) handed(verb string, e state.Entry) did {
 	text := verb + " " + e.Task.ID
 	if due, now := view.DueOf(e).In(d.zone), d.s.Clock.Now().In(d.zone); due.After(now) {
-		text += ", due in " + when.Distance(now, due) + ", " + due.Format("Mon 2 Jan 2006 15:04:05 MST")
+		text += ", due in " + when.Distance(now, due) + ", " + d.times.Format(due, "Mon 2 Jan 2006 15:04:05 MST")
 	}
 	text += " (" + view.Describe(e.Task) + ")"
 	for _, w := range handover.HandOver(d.ctx, d.call(), d.st).Warnings() {
@@ -276,7 +274,7 @@ func (d *deeds) pause(e state.Entry) tea.Msg {
 		return d.handed("resumed", back.Entry)
 	}
 	if e.Task.Type() == state.TypeWait {
-		return d.failed(view.IsWait(e, "and cannot be paused: time goes by"))
+		return d.failed(tasks.IsWait(e, "and cannot be paused: time goes by"))
 	}
 	if held := tasks.Pause(d.ctx, d.st, []state.Entry{e}, time.Time{}, now)[0]; held.Err != nil {
 		return d.failed(held.Err)
@@ -287,10 +285,11 @@ func (d *deeds) pause(e state.Entry) tea.Msg {
 func (d *deeds) fire(e state.Entry) tea.Msg {
 	d.fired.Add(1)
 	defer d.fired.Done()
-	o, err := manage.Firing(d.ctx, d.call(), d.st, e, false)
+	o, err := tasks.Firing(d.ctx, schedule.WorldOf(d.call()), d.st, e, false)
 	said := ""
 	var line state.Line
 	if err == nil {
+		o.Asked = schedule.NewAgentAsks(d.call(), true).Answer
 		o.Say = func(string, ...any) {}
 		o.Deliver = func(r state.Record) error {
 			said = r.Task.Message()

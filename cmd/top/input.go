@@ -14,7 +14,8 @@ type input struct {
 	at   int
 }
 
-// insert puts text where the next letter comes. Line breaks and what a terminal would act on become spaces.
+// insert puts text where the next letter comes. Line breaks and what a terminal would act on become
+// spaces.
 func (in input) insert(text string) input {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -27,7 +28,8 @@ func (in input) insert(text string) input {
 	return in
 }
 
-// before is where the letter in front of a place begins, and after where the one behind it ends: what a person takes for one letter.
+// before is where the letter in front of a place begins, and after where the one behind it ends:
+// what a person takes for one letter.
 func (in input) before() int {
 	at, last := 0, 0
 	for at < in.at {

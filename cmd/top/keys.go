@@ -13,67 +13,71 @@ import (
 
 // binding is what keys do in lists.
 type binding struct {
-	keys  []string
-	word  string // at the bottom of the screen; empty: it is not there
-	shown string // how the help writes the keys, those of the next bindings among them; empty: it does not
+	keys []string
+	word string // at the bottom of the screen; empty: it is not there
+	// how the help writes the keys, those of the next bindings among them; empty: it does not
+	shown string
 	says  string // what they do, in twenty letters
 	do    func(m model) (tea.Model, tea.Cmd)
 }
 
 const helpKey, quitKey = "?", "q"
 
-// bindings are all keys, in the order of the help. A function has them, as what they do looks at them.
+// bindings are all keys, in the order of the help. A function has them, as what they do looks at
+// them.
 func bindings() []binding {
 	return []binding{
-		{[]string{"a"}, "add", "a", "add a task", model.add},
-		{[]string{"e"}, "edit", "e", "change the task", model.edit},
+		{[]string{"a"}, "add", "a", "add a task", add},
+		{[]string{"e"}, "edit", "e", "change the task", edit},
 		{[]string{"p"}, "pause", "p", "pause or resume it", onTask(doer.pause)},
-		{[]string{"f"}, "fire", "f", "run it now", model.fire},
-		{[]string{"s"}, "stop", "s K", "end its run; by KILL", func(m model) (tea.Model, tea.Cmd) { return m.stopping(false) }},
-		{[]string{"K"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.stopping(true) }},
+		{[]string{"f"}, "fire", "f", "run it now", fire},
+		{[]string{"s"}, "stop", "s K", "end its run; by KILL", func(m model) (tea.Model, tea.Cmd) { return stopping(m, false) }},
+		{[]string{"K"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return stopping(m, true) }},
 		{[]string{"d", "delete"}, "remove", "d", "remove it", onTask(doer.remove)},
 		{[]string{"u"}, "undo", "u", "undo the removal", func(m model) (tea.Model, tea.Cmd) { return m.deed("restoring", m.do.restore) }},
-		{[]string{"c"}, "ack", "c C", "acknowledge it; all", model.acknowledge},
-		{[]string{"C"}, "", "", "", model.acknowledgeAll},
-		{[]string{"/"}, "filter", "/", "rows with words", model.filterRows},
+		{[]string{"c"}, "ack", "c C", "acknowledge it; all", acknowledge},
+		{[]string{"C"}, "", "", "", acknowledgeAll},
+		{[]string{"/"}, "filter", "/", "rows with words", filterRows},
 		{[]string{"1", "2", "3", "4"}, "", "1 2 3 4", "go to the pane", nil},
-		{[]string{"tab", "right", "l"}, "", "tab", "the next pane", func(m model) (tea.Model, tea.Cmd) { return m.turn(m.at + 1) }},
-		{[]string{"shift+tab", "left", "h"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.turn(m.at + panes - 1) }},
+		{[]string{"tab", "right", "l"}, "", "tab", "the next pane", func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.at + 1) }},
+		{[]string{"shift+tab", "left", "h"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.at + panes - 1) }},
 		{[]string{"down", "j"}, "", "up down", "another row", func(m model) (tea.Model, tea.Cmd) { return m.move(1) }},
 		{[]string{"up", "k"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-1) }},
-		{[]string{"pgdown", "space"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(m.page()) }},
-		{[]string{"pgup"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-m.page()) }},
+		{[]string{"pgdown", "space"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(plan{&m}.page()) }},
+		{[]string{"pgup"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-plan{&m}.page()) }},
 		{[]string{"home", "g"}, "", "g G", "the first; the last", func(m model) (tea.Model, tea.Cmd) { return m.move(-1 << 30) }},
 		{[]string{"end", "G"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(1 << 30) }},
 		{[]string{"enter"}, "", "enter", "the pane alone", func(m model) (tea.Model, tea.Cmd) { m.whole = !m.whole; return m, nil }},
-		{[]string{"esc"}, "", "esc", "back to everything", model.back},
+		{[]string{"esc"}, "", "esc", "back to everything", back},
 		{[]string{"ctrl+l"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m, tea.ClearScreen }},
 		{[]string{"ctrl+z"}, "", "ctrl+z", "back to the shell", func(m model) (tea.Model, tea.Cmd) { return m, tea.Suspend }},
 		{[]string{helpKey}, "help", helpKey, "these keys", func(m model) (tea.Model, tea.Cmd) { m.mode = helping; return m, nil }},
-		{[]string{quitKey, "ctrl+c"}, "quit", quitKey, "quit", model.quit},
+		{[]string{quitKey, "ctrl+c"}, "quit", quitKey, "quit", quit},
 	}
 }
 
+// What a key does makes of the model that there is the next one.
+
 // back is without a filter, and with all panes.
-func (m model) back() (tea.Model, tea.Cmd) {
+func back(m model) (tea.Model, tea.Cmd) {
 	m.whole, m.said = false, did{}
 	return m.filtered("")
 }
 
 // pressed is the model after a key.
-func (m model) pressed(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	stroke := k.Keystroke()
 	if k.Text != "" && k.Text != " " { // K, whatever the keyboard had to do for it
 		stroke = k.Text
 	}
 	switch {
 	case m.typing():
-		return m.type_(k)
+		return typedKey(m, k)
 	case m.mode == helping && stroke != "ctrl+c":
 		m.mode = listing
 		return m, nil
 	case len(stroke) == 1 && stroke >= "1" && stroke <= "4":
-		return m.turn(pane(stroke[0] - '1'))
+		return m.switchTo(pane(stroke[0] - '1'))
 	}
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, stroke) {
@@ -86,8 +90,8 @@ func (m model) pressed(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// type_ is the model after a key while a line is typed.
-func (m model) type_(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+// typedKey is the model after a key while a line is typed.
+func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch stroke := k.Keystroke(); {
 	case stroke == "ctrl+c", stroke == "esc":
 		was := m.mode
@@ -126,7 +130,7 @@ func (m model) deed(doing string, do func() tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // noTask says that a key is about a task.
-func (m model) noTask() (tea.Model, tea.Cmd) {
+func noTask(m model) (tea.Model, tea.Cmd) {
 	return m.says("no task is selected here that can still be due")
 }
 
@@ -135,23 +139,23 @@ func onTask(do func(doer, state.Entry) tea.Msg) func(m model) (tea.Model, tea.Cm
 	return func(m model) (tea.Model, tea.Cmd) {
 		e, ok := m.task()
 		if !ok {
-			return m.noTask()
+			return noTask(m)
 		}
 		m.said = did{}
 		return m, func() tea.Msg { return do(m.do, e) }
 	}
 }
 
-func (m model) add() (tea.Model, tea.Cmd) {
+func add(m model) (tea.Model, tea.Cmd) {
 	m.mode, m.input, m.echo, m.of, m.said = adding, input{}, echo{}, state.Entry{}, did{}
 	return m, nil
 }
 
-func (m model) edit() (tea.Model, tea.Cmd) {
+func edit(m model) (tea.Model, tea.Cmd) {
 	e, ok := m.task()
 	switch {
 	case !ok || !tasks.Live(e):
-		return m.noTask()
+		return noTask(m)
 	case e.Task.Type() == state.TypeWait:
 		return m.says("%s is a wait: somebody may be waiting for what it says", e.Task.ID)
 	}
@@ -159,21 +163,21 @@ func (m model) edit() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m model) filterRows() (tea.Model, tea.Cmd) {
+func filterRows(m model) (tea.Model, tea.Cmd) {
 	m.mode, m.input = filtering, input{m.filter, len(m.filter)}
 	return m, nil
 }
 
-func (m model) fire() (tea.Model, tea.Cmd) {
+func fire(m model) (tea.Model, tea.Cmd) {
 	e, ok := m.task()
 	if !ok {
-		return m.noTask()
+		return noTask(m)
 	}
 	m.fired++
 	return m.deed("running "+e.Task.ID, func() tea.Msg { return m.do.fire(e) })
 }
 
-func (m model) stopping(kill bool) (tea.Model, tea.Cmd) {
+func stopping(m model, kill bool) (tea.Model, tea.Cmd) {
 	e, ok := m.task()
 	if !ok || !m.seen.runs(e.Task.ID) {
 		return m.says("nothing runs of what is selected")
@@ -181,7 +185,7 @@ func (m model) stopping(kill bool) (tea.Model, tea.Cmd) {
 	return m.deed("ending "+e.Task.ID, func() tea.Msg { return m.do.stop(e, kill) })
 }
 
-func (m model) acknowledge() (tea.Model, tea.Cmd) {
+func acknowledge(m model) (tea.Model, tea.Cmd) {
 	of := m.subject()
 	if of.item == nil {
 		return m.says("nothing of the inbox is selected; 3 goes there")
@@ -190,7 +194,7 @@ func (m model) acknowledge() (tea.Model, tea.Cmd) {
 	return m, func() tea.Msg { return m.do.acknowledge([]string{id}) }
 }
 
-func (m model) acknowledgeAll() (tea.Model, tea.Cmd) {
+func acknowledgeAll(m model) (tea.Model, tea.Cmd) {
 	var ids []string
 	for _, r := range m.rows(inboxPane) {
 		ids = append(ids, r.subject.item.ID)
@@ -201,7 +205,7 @@ func (m model) acknowledgeAll() (tea.Model, tea.Cmd) {
 	return m.deed("acknowledging", func() tea.Msg { return m.do.acknowledge(ids) })
 }
 
-func (m model) quit() (tea.Model, tea.Cmd) {
+func quit(m model) (tea.Model, tea.Cmd) {
 	if m.fired > 0 && !m.insisted {
 		m.insisted = true
 		next, cmd := m.says("what was fired here still runs, and ends with the view; q again ends both")
@@ -210,8 +214,8 @@ func (m model) quit() (tea.Model, tea.Cmd) {
 	return m, tea.Quit
 }
 
-// turn goes to a pane.
-func (m model) turn(to pane) (tea.Model, tea.Cmd) {
+// switchTo goes to a pane.
+func (m model) switchTo(to pane) (tea.Model, tea.Cmd) {
 	m.at = to % panes
 	return m.shown()
 }
@@ -228,7 +232,7 @@ func (m model) move(by int) (tea.Model, tea.Cmd) {
 }
 
 // page is how many rows of the pane are on the screen.
-func (m model) page() int {
+func (m plan) page() int {
 	for _, b := range m.layout() {
 		if b.pane == m.at {
 			return max(b.list-1, 1)
@@ -238,20 +242,21 @@ func (m model) page() int {
 }
 
 // clicked selects what is under the mouse: a pane, or a row of it.
-func (m model) clicked(at tea.Mouse) (tea.Model, tea.Cmd) {
+func clicked(m model, at tea.Mouse) (tea.Model, tea.Cmd) {
 	if m.mode == helping {
 		m.mode = listing
 		return m, nil
 	}
-	if m.typing() || at.Button != tea.MouseLeft || !m.fits() {
+	where := plan{&m}
+	if m.typing() || at.Button != tea.MouseLeft || !where.fits() {
 		return m, nil
 	}
-	for _, tab := range m.tabs() {
+	for _, tab := range where.tabs() {
 		if at.Y == tabsRow && at.X >= tab.from && at.X < tab.to {
-			return m.turn(tab.pane)
+			return m.switchTo(tab.pane)
 		}
 	}
-	for _, b := range m.layout() {
+	for _, b := range where.layout() {
 		if !b.holds(at.X, at.Y) {
 			continue
 		}
@@ -268,7 +273,7 @@ func (m model) clicked(at tea.Mouse) (tea.Model, tea.Cmd) {
 }
 
 // wheeled moves in the pane that is under the mouse.
-func (m model) wheeled(at tea.Mouse) (tea.Model, tea.Cmd) {
+func wheeled(m model, at tea.Mouse) (tea.Model, tea.Cmd) {
 	by := 3
 	switch at.Button {
 	case tea.MouseWheelUp:
@@ -277,7 +282,7 @@ func (m model) wheeled(at tea.Mouse) (tea.Model, tea.Cmd) {
 	default:
 		return m, nil
 	}
-	for _, b := range m.layout() {
+	for _, b := range (plan{&m}).layout() {
 		if b.holds(at.X, at.Y) {
 			m.at = b.pane
 			return m.move(by)

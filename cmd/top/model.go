@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -31,37 +32,50 @@ const (
 	helping        // the keys are shown
 )
 
-// model is all that the view is made of. Update makes the next one of it, and View draws it; neither reads a clock or the store.
+// known is what the rows of all panes are made of.
+type known struct {
+	zone       *time.Location
+	times      cli.Locale
+	clockWidth int // of an instant in a row
+	now        time.Time
+	seen       seen
+	filter     string
+}
+
+// selection is which rows the keys are about.
+type selection struct {
+	known
+	at    pane
+	row   [panes]string // the key of the row that is selected
+	place [panes]int    // where that was
+}
+
+// model is all that the view is made of. Update makes the next one of it, and View draws it;
+// neither reads a clock or the store.
 type model struct {
+	selection
 	do    doer
-	zone  *time.Location
 	looks looks
 
 	width, height int
-	now           time.Time
-	seen          seen
 	begun         bool // something was seen
 	looking       bool // a look is under way
 	stale         bool // something has changed since it began
 
-	at       pane
-	row      [panes]string // the key of the row that is selected
-	place    [panes]int    // where that was
-	whole    bool          // the pane has the screen for itself
+	whole    bool // the pane has the screen for itself
 	details  [panes]detail
 	watched  string // the task whose output is followed
 	mode     mode
 	input    input
 	of       state.Entry // the task that is edited
 	echo     echo
-	filter   string
 	said     did
 	fired    int  // runs that were begun here and go on
 	insisted bool // q was pressed, and runs begun here would end
 }
 
 func newModel(do doer, zone *time.Location, now time.Time, l looks) model {
-	return model{do: do, zone: zone, now: now, looks: l, looking: true}
+	return model{selection: selection{known: known{zone: zone, now: now, times: l.times, clockWidth: clockWidth(l.times)}}, do: do, looks: l, looking: true}
 }
 
 // ticked is the beginning of a second.
@@ -130,11 +144,11 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	case tea.KeyPressMsg:
-		return m.pressed(msg)
+		return pressed(m, msg)
 	case tea.MouseClickMsg:
-		return m.clicked(tea.Mouse(msg))
+		return clicked(m, tea.Mouse(msg))
 	case tea.MouseWheelMsg:
-		return m.wheeled(tea.Mouse(msg))
+		return wheeled(m, tea.Mouse(msg))
 	}
 	return m, nil
 }
@@ -191,7 +205,7 @@ func (n seen) toldHere(was seen) bool {
 }
 
 // settle puts the selection of a pane on a row that is there.
-func (m *model) settle(p pane) {
+func (m *selection) settle(p pane) {
 	rows := m.rows(p)
 	if len(rows) == 0 {
 		m.row[p], m.place[p] = "", 0
@@ -228,8 +242,9 @@ func (m model) shown() (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
-// subjectOf is what the row that is selected in a pane stands for; without a key when there is none.
-func (m *model) subjectOf(p pane) subject {
+// subjectOf is what the row that is selected in a pane stands for; without a key when there is
+// none.
+func (m *selection) subjectOf(p pane) subject {
 	if rows := m.rows(p); m.place[p] < len(rows) {
 		return rows[m.place[p]].subject
 	}
@@ -237,10 +252,10 @@ func (m *model) subjectOf(p pane) subject {
 }
 
 // subject is that of the pane that has the keys.
-func (m *model) subject() subject { return m.subjectOf(m.at) }
+func (m *selection) subject() subject { return m.subjectOf(m.at) }
 
 // task is the task that the row that is selected is about, if it is still there.
-func (m *model) task() (state.Entry, bool) {
+func (m *selection) task() (state.Entry, bool) {
 	of := m.subject()
 	switch {
 	case of.task != nil:
@@ -278,7 +293,8 @@ func (m model) edited(in input) (tea.Model, tea.Cmd) {
 	return m, func() tea.Msg { return m.do.read(t) }
 }
 
-// filtered shows only rows that have the words of a text, of those that there are, and looks for others.
+// filtered shows only rows that have the words of a text, of those that there are, and looks for
+// others.
 func (m model) filtered(text string) (tea.Model, tea.Cmd) {
 	m.filter, m.said = text, did{}
 	for p := range panes {

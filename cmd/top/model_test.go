@@ -400,16 +400,16 @@ func TestViews(t *testing.T) {
 		m := showing(t, &recorder{}, c.width, c.height, c.looks, c.seen)
 		m, _ = press(t, m, strings.Fields(c.keys)...)
 		m = detailed(m)
-		rows := m.screen()
+		rows := picture{plan{&m}}.screen()
 		for i, row := range rows {
-			if w := ansi.StringWidth(row); w != c.width && m.fits() {
+			if w := ansi.StringWidth(row); w != c.width && (plan{&m}).fits() {
 				t.Errorf("%s: row %d has %d columns: %q", c.name, i, w, row)
 			}
 			if !c.looks.colour && strings.Contains(row, "\x1b[3") {
 				t.Errorf("%s: there is colour in %q", c.name, row)
 			}
 		}
-		if len(rows) != c.height && m.fits() {
+		if len(rows) != c.height && (plan{&m}).fits() {
 			t.Errorf("%s: %d rows", c.name, len(rows))
 		}
 		got := strings.Join(rows, "\n") + "\n"
@@ -446,12 +446,12 @@ func TestEverySize(t *testing.T) {
 				m := showing(t, &recorder{}, width, height, looks{colour: true}, n)
 				for _, keys := range []string{"", "2", "3", "enter", "4", "?", "esc a =1h", "esc / =x"} {
 					m, _ = press(t, m, strings.Fields(keys)...)
-					for i, row := range m.screen() {
-						if ansi.StringWidth(row) != width && m.fits() {
+					for i, row := range (picture{plan{&m}}).screen() {
+						if ansi.StringWidth(row) != width && (plan{&m}).fits() {
 							t.Fatalf("%d x %d, %s: row %d has %d columns: %q", width, height, keys, i, ansi.StringWidth(row), row)
 						}
 					}
-					if rows := len(m.screen()); rows != height && m.fits() {
+					if rows := len((picture{plan{&m}}).screen()); rows != height && (plan{&m}).fits() {
 						t.Fatalf("%d x %d, %s: %d rows", width, height, keys, rows)
 					}
 				}

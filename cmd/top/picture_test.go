@@ -22,7 +22,7 @@ func TestPictures(t *testing.T) {
 		m := showing(t, &recorder{}, c.width, c.height, looks{colour: true}, busy())
 		m, _ = press(t, m, strings.Fields(c.keys)...)
 		m = detailed(m)
-		got := clitest.Picture(m.screen(), c.width)
+		got := clitest.Picture((picture{plan{&m}}).screen(), c.width)
 		if *update {
 			if err := os.WriteFile(c.path, []byte(got), 0o644); err != nil {
 				t.Fatal(err)

@@ -49,7 +49,7 @@ func (r row) text(l looks, width int) string {
 }
 
 // rows are those of a pane that the filter lets through.
-func (m *model) rows(p pane) (list []row) {
+func (m *known) rows(p pane) (list []row) {
 	n := m.seen
 	add := func(r row) {
 		r.subject.key = r.key
@@ -79,7 +79,7 @@ func (m *model) rows(p pane) (list []row) {
 }
 
 // dueRow is a task that can still be due, and how long that is.
-func (m *model) dueRow(e *state.Entry) row {
+func (m *known) dueRow(e *state.Entry) row {
 	r := row{key: e.Task.ID, what: what(e.Task), subject: subject{task: e}}
 	due := view.DueOf(*e)
 	left, clock, s := "", "", plain
@@ -100,15 +100,15 @@ func (m *model) dueRow(e *state.Entry) row {
 	case due.Sub(m.now) < time.Minute:
 		s = bold
 	}
-	if e.Attended {
+	if e.Awaited {
 		r.what += " (somebody waits)"
 	}
-	r.columns = []column{{s, -8, left, false}, {dim, 9, clock, true}, {cyan, 5, e.Task.ID, false}}
+	r.columns = []column{{s, -8, left, false}, {dim, m.clockWidth, clock, true}, {cyan, 5, e.Task.ID, false}}
 	return r
 }
 
 // runningRow is a run that goes on, and for how long.
-func (m *model) runningRow(r *ran) row {
+func (m *known) runningRow(r *ran) row {
 	said := view.Describe(r.Task)
 	s := green
 	switch {
@@ -123,7 +123,7 @@ func (m *model) runningRow(r *ran) row {
 }
 
 // itemRow is an item of the inbox, and since when it waits.
-func (m *model) itemRow(i *state.Item) row {
+func (m *known) itemRow(i *state.Item) row {
 	l := i.Line
 	said := l.Description
 	if l.Text != "" && l.Text != said && (l.Inbox == state.ItemMessage || l.Inbox == state.ItemWait) {
@@ -139,11 +139,12 @@ func (m *model) itemRow(i *state.Item) row {
 	if i.Leased.After(m.now) {
 		said += " (somebody has taken it)"
 	}
-	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, 9, m.clock(l.At), false}, {s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
+	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, m.clockWidth, m.clock(l.At), false}, {s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
 }
 
-// lineRow is a line of the log. Lines have no name: its place tells it from others of the same instant.
-func (m *model) lineRow(l *state.Line, at int) row {
+// lineRow is a line of the log. Lines have no name: its place tells it from others of the same
+// instant.
+func (m *known) lineRow(l *state.Line, at int) row {
 	id := l.TaskID
 	if l.Number > 0 {
 		id = state.OccurrenceID(l.TaskID, l.Number)
@@ -162,24 +163,43 @@ func (m *model) lineRow(l *state.Line, at int) row {
 		said += "  " + cli.Visible(l.Description)
 	}
 	key := fmt.Sprintf("%s %s %d %s %s", l.At.Format(time.RFC3339Nano), id, l.Revision, l.Event, l.Channel)
-	return row{key: key, style: s, what: said, columns: []column{{dim, 9, m.clock(l.At), false}, {cyan, 8, id, false}}, subject: subject{line: l}}
+	return row{key: key, style: s, what: said, columns: []column{{dim, m.clockWidth, m.clock(l.At), false}, {cyan, 8, id, false}}, subject: subject{line: l}}
 }
 
-// clock is an instant in nine columns: the time of today, the day of this week, or the date.
-func (m *model) clock(t time.Time) string {
+// clockWidth is how many columns clock takes: nine, where the locale asks for no more.
+func clockWidth(times cli.Locale) (width int) {
+	for month := range 12 { // each day of the week, and each month
+		at := time.Date(2026, time.Month(1+month), 1+month, 22, 0, 0, 0, time.UTC)
+		width = max(width, cli.Columns(today(times, at)), cli.Columns(times.Format(at, "Mon 15:04")), cli.Columns(times.Format(at, "02 Jan 06")))
+	}
+	return width
+}
+
+// today is a time of this day: to the second, unless the locale's clock takes more columns than the
+// others.
+func today(times cli.Locale, t time.Time) string {
+	if times.ClockWidth("15:04:05") > len("15:04:05") {
+		return times.Format(t, "15:04")
+	}
+	return t.Format("15:04:05")
+}
+
+// clock is an instant in few columns: the time of today, the day of this week, or the date.
+func (m *known) clock(t time.Time) string {
 	t, now := t.In(m.zone), m.now.In(m.zone)
 	ty, td := t.Year(), t.YearDay()
 	ny, nd := now.Year(), now.YearDay()
 	switch far := t.Sub(now); {
 	case ty == ny && td == nd:
-		return t.Format("15:04:05")
+		return today(m.times, t)
 	case far > -6*24*time.Hour && far < 6*24*time.Hour:
-		return t.Format("Mon 15:04")
+		return m.times.Format(t, "Mon 15:04")
 	}
-	return t.Format("02 Jan 06")
+	return m.times.Format(t, "02 Jan 06")
 }
 
-// countdown is a length of time in at most eight columns: 00:19:59, 5d 23h, 412d. What is begun of a second counts as one.
+// countdown is a length of time in at most eight columns: 00:19:59, 5d 23h, 412d. What is begun of
+// a second counts as one.
 func countdown(d time.Duration) string {
 	d = max(d, 0)
 	n := int64((d + time.Second - 1) / time.Second)

@@ -117,7 +117,8 @@ func look(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 	return n, nil
 }
 
-// fits reports whether one of the texts has all words of the filter between them, whatever their case.
+// fits reports whether one of the texts has all words of the filter between them, whatever their
+// case.
 func fits(filter string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, " "))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
@@ -136,7 +137,8 @@ func what(t state.Task) string {
 	return view.Describe(t)
 }
 
-// The coming day is cut into slots of a few minutes, a little more of them than a day has, so that one look lasts.
+// The coming day is cut into slots of a few minutes, a little more of them than a day has, so that
+// one look lasts.
 const (
 	slot     = 5 * time.Minute
 	daySlots = int(24 * time.Hour / slot)
@@ -210,7 +212,8 @@ func commandOf(t state.Task) string {
 	return ""
 }
 
-// written is the end of what a run wrote, standard error behind standard output, by lines fit for a terminal.
+// written is the end of what a run wrote, standard error behind standard output, by lines fit for a
+// terminal.
 func written(ctx context.Context, st state.Outputs, id string, number int) (lines []string) {
 	stdout, stderr := st.Output(id, number)
 	for i, stream := range []state.Stream{stdout, stderr} {

@@ -24,8 +24,9 @@ func height(n int) int {
 	return 5
 }
 
-// timeline is the coming day in two rows: what is due when, that of the selected task standing out, and the hours.
-func (m *model) timeline() []string {
+// timeline is the coming day in two rows: what is due when, that of the selected task standing out,
+// and the hours.
+func (m picture) timeline() []string {
 	l := m.looks
 	width := min(m.width, daySlots)
 	passed := 0
@@ -70,7 +71,7 @@ func (m *model) timeline() []string {
 }
 
 // hours names full hours below the columns that they begin in.
-func (m *model) hours(width int) string {
+func (m picture) hours(width int) string {
 	const room = 6 // columns from one to the next, at the least
 	step := 1
 	for _, step = range []int{1, 2, 3, 4, 6} {

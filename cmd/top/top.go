@@ -1,5 +1,6 @@
-// Package top is the full-screen view: what is due, what runs, the inbox, the log and the coming day on one screen, with keys that
-// change it. It is the one door to the library that draws on the terminal.
+// Package top is the full-screen view: what is due, what runs, the inbox, the log and the coming
+// day on one screen, with keys that change it. It is the one door to the library that draws on the
+// terminal.
 package top
 
 import (
@@ -67,8 +68,9 @@ func run(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	living, end := context.WithCancel(ctx)
-	d := &deeds{ctx: living, s: s, st: st, zone: zone}
-	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)), ascii: !view.SpeaksUTF8(s.Getenv)})
+	times := cli.LocaleOn(ctx, s.World.Out, s.Getenv)
+	d := &deeds{ctx: living, s: s, st: st, zone: zone, times: times}
+	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)), ascii: !view.SpeaksUTF8(s.Getenv), times: times})
 	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out), tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
 	said.tell = func(line string) { go p.Send(did{text: line, failed: true}) }
 	if err := watch(living, st, func() { p.Send(changed{}) }); err != nil {
@@ -76,7 +78,8 @@ func run(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	go func() {
-		<-living.Done() // quitting waits for who reads the keys; tea.WithContext does not, and races with it
+		// quitting waits for who reads the keys; tea.WithContext does not, and races with it
+		<-living.Done()
 		p.Quit()
 	}()
 	_, err = p.Run()
@@ -91,7 +94,8 @@ func run(ctx context.Context, s *cli.Call) error {
 	return err
 }
 
-// watch calls tell after tasks, items or lines of the ledger have come or changed, until ctx ends. The watches are set before it returns.
+// watch calls tell after tasks, items or lines of the ledger have come or changed, until ctx ends.
+// The watches are set before it returns.
 func watch(ctx context.Context, st state.Store, tell func()) error {
 	queue, err := st.Follow(ctx)
 	if err != nil {

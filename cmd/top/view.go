@@ -28,6 +28,7 @@ type looks struct {
 	colour bool
 	ascii  bool // no letters but ASCII
 	flat   bool // no styles at all: what is selected has one of its own
+	times  cli.Locale
 }
 
 // paint is text in a style; one without colour stays what it was.
@@ -38,7 +39,8 @@ func (l looks) paint(s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
 }
 
-// cut is text in at most so many columns, with an ellipsis where something is missing; what is painted stays so.
+// cut is text in at most so many columns, with an ellipsis where something is missing; what is
+// painted stays so.
 func (l looks) cut(text string, width int) string {
 	more := "…"
 	if l.ascii {
@@ -85,7 +87,8 @@ func (l looks) rule(s style, title string, width int) string {
 // titles are what the panes are called.
 var titles = [panes]string{"Due", "Running", "Inbox", "Log"}
 
-// The rows of the screen: a heading, the coming day and what it says, and then the panes, or a row of tabs for one of them.
+// The rows of the screen: a heading, the coming day and what it says, and then the panes, or a row
+// of tabs for one of them.
 const tabsRow = 3
 
 // box is the place of a pane: a row with its title, rows of its list, and below them of the detail.
@@ -100,14 +103,21 @@ func (b box) holds(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y &
 // first is the first of n rows that is shown, so that the one that is selected is.
 func (b box) first(n, selected int) int { return max(min(selected-b.list/2, n-b.list), 0) }
 
+// The parts of the view that have functions of their own: each sees the whole model, and changes
+// nothing.
+type (
+	plan    struct{ *model } // where what stands
+	picture struct{ plan }   // what is drawn there
+)
+
 // fits reports whether there is room to show anything.
-func (m *model) fits() bool { return m.width >= leastWidth && m.height >= leastHeight }
+func (m plan) fits() bool { return m.width >= leastWidth && m.height >= leastHeight }
 
 // grid reports whether all panes are shown at once.
-func (m *model) grid() bool { return m.width >= 110 && m.height >= 24 && !m.whole }
+func (m plan) grid() bool { return m.width >= 110 && m.height >= 24 && !m.whole }
 
 // bottom is how many rows there are below the panes.
-func (m *model) bottom() int {
+func (m plan) bottom() int {
 	if m.mode == adding || m.mode == editing {
 		return 4
 	}
@@ -115,7 +125,7 @@ func (m *model) bottom() int {
 }
 
 // layout says where the panes are.
-func (m *model) layout() []box {
+func (m plan) layout() []box {
 	h := m.height - tabsRow - m.bottom()
 	if !m.grid() {
 		return []box{m.split(box{pane: m.at, x: 0, y: tabsRow, w: m.width, h: h})}
@@ -131,8 +141,9 @@ func (m *model) layout() []box {
 	}
 }
 
-// split says how much of a box the detail of what is selected has: output of a run is followed in any case.
-func (m *model) split(b box) box {
+// split says how much of a box the detail of what is selected has: output of a run is followed in
+// any case.
+func (m plan) split(b box) box {
 	room, n := b.h-1, len(m.rows(b.pane))
 	switch {
 	case n == 0:
@@ -158,7 +169,7 @@ type tab struct {
 }
 
 // tabs are the names of all panes; none where all panes are shown.
-func (m *model) tabs() (list []tab) {
+func (m plan) tabs() (list []tab) {
 	if m.grid() {
 		return nil
 	}
@@ -172,7 +183,7 @@ func (m *model) tabs() (list []tab) {
 }
 
 // count says how many rows there are of a pane; of the log there is no end.
-func (m *model) count(p pane) string {
+func (m plan) count(p pane) string {
 	n, more := len(m.rows(p)), 0
 	switch p {
 	case duePane:
@@ -187,18 +198,19 @@ func (m *model) count(p pane) string {
 
 // View draws the model.
 func (m model) View() tea.View {
-	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	p := picture{plan{&m}}
+	v := tea.NewView(strings.Join(p.screen(), "\n"))
 	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "ouro-timer"
-	if m.typing() && m.fits() {
-		prompt := m.prompt()
+	if m.typing() && p.fits() {
+		prompt := p.prompt()
 		_, column := m.input.window(m.width - cli.Columns(prompt) - 1)
-		v.Cursor = tea.NewCursor(cli.Columns(prompt)+column, m.height-m.bottom())
+		v.Cursor = tea.NewCursor(cli.Columns(prompt)+column, m.height-p.bottom())
 	}
 	return v
 }
 
 // screen is what is drawn, by rows.
-func (m *model) screen() []string {
+func (m picture) screen() []string {
 	if !m.fits() {
 		return []string{m.looks.cut(fmt.Sprintf("%d x %d is too small:", m.width, m.height), m.width),
 			m.looks.cut(fmt.Sprintf("%d x %d is needed; q quits", leastWidth, leastHeight), m.width)}
@@ -227,12 +239,12 @@ func (m *model) screen() []string {
 }
 
 // heading says what time it is and how things stand.
-func (m *model) heading() string {
+func (m picture) heading() string {
 	l := m.looks
 	now := m.now.In(m.zone)
-	text := now.Format("15:04:05")
+	text := l.times.Format(now, "15:04:05")
 	if m.width >= 80 {
-		text = l.paint(bold, "ouro-timer") + "  " + now.Format("Mon 2 Jan 15:04:05 MST")
+		text = l.paint(bold, "ouro-timer") + "  " + l.times.Format(now, "Mon 2 Jan 15:04:05 MST")
 	}
 	if !m.begun {
 		return l.fill(text+"  reading …", m.width)
@@ -257,7 +269,7 @@ func (m *model) heading() string {
 }
 
 // drawn is a box by rows.
-func (m *model) drawn(b box) []string {
+func (m picture) drawn(b box) []string {
 	l := m.looks
 	lines := []string{m.title(b)}
 	rows := m.rows(b.pane)
@@ -279,7 +291,7 @@ func (m *model) drawn(b box) []string {
 }
 
 // none is what stands where there are no rows.
-func (m *model) none(p pane) string {
+func (m picture) none(p pane) string {
 	if m.filter != "" {
 		return "nothing has " + cli.Quote(m.filter)
 	}
@@ -287,7 +299,7 @@ func (m *model) none(p pane) string {
 }
 
 // title is the first row of a box.
-func (m *model) title(b box) string {
+func (m picture) title(b box) string {
 	l := m.looks
 	if !m.grid() {
 		text := ""
@@ -307,8 +319,9 @@ func (m *model) title(b box) string {
 	return l.rule(s, strings.TrimSpace(fmt.Sprintf("%d %s %s", b.pane+1, titles[b.pane], m.count(b.pane))), b.w)
 }
 
-// lower is the detail of what is selected in a box. Of what a run writes the end is shown, else the beginning.
-func (m *model) lower(b box) (lines []string) {
+// lower is the detail of what is selected in a box. Of what a run writes the end is shown, else the
+// beginning.
+func (m picture) lower(b box) (lines []string) {
 	if b.below == 0 {
 		return nil
 	}
@@ -333,7 +346,7 @@ func (m *model) lower(b box) (lines []string) {
 }
 
 // prompt stands before what is typed.
-func (m *model) prompt() string {
+func (m picture) prompt() string {
 	switch m.mode {
 	case adding:
 		return "add: "
@@ -343,8 +356,9 @@ func (m *model) prompt() string {
 	return "filter: "
 }
 
-// foot are the rows below the panes: what is typed and what it means, or what was said last and the keys.
-func (m *model) foot() []string {
+// foot are the rows below the panes: what is typed and what it means, or what was said last and the
+// keys.
+func (m picture) foot() []string {
 	l := m.looks
 	if m.typing() {
 		prompt := m.prompt()
@@ -370,7 +384,7 @@ func (m *model) foot() []string {
 }
 
 // meant are the rows about what is typed.
-func (m *model) meant() []string {
+func (m picture) meant() []string {
 	l := m.looks
 	fault := m.said.text
 	if !m.said.failed {
@@ -400,8 +414,9 @@ func (m *model) meant() []string {
 	return rows
 }
 
-// keys is the row that names keys: as many as there is room for, and in any case the one that shows the others.
-func (m *model) keys() string {
+// keys is the row that names keys: as many as there is room for, and in any case the one that shows
+// the others.
+func (m picture) keys() string {
 	text, last := "", ""
 	for _, b := range bindings() {
 		if b.word == "" {
@@ -418,7 +433,7 @@ func (m *model) keys() string {
 }
 
 // help are all keys, in as many columns as it takes.
-func (m *model) help(height int) []string {
+func (m picture) help(height int) []string {
 	var cells []string
 	for _, b := range bindings() {
 		if b.shown != "" {

@@ -74,7 +74,7 @@ func runApply(ctx context.Context, s *cli.Call) error {
 		table, ok := tree[name].(map[string]any)
 		var w wanted
 		if !ok {
-			w.err = problem.Of(problem.T("%s is no table", cli.Quote(name)), problem.T("write [%s], and below it what the task is", name))
+			w.err = problem.Of(problem.T("%s is not a table", cli.Quote(name)), problem.T("write [%s], and below it what the task is", name))
 		} else {
 			w = declaredTask(s, from.group+name, table)
 		}
@@ -84,14 +84,14 @@ func runApply(ctx context.Context, s *cli.Call) error {
 	return carryOut(ctx, s, from, true)
 }
 
-// noTasks is the problem of a text that is no TOML.
+// noTasks is the problem of a text that is not TOML.
 func noTasks(name string, err error) error {
 	hint := problem.T(`write it as TOML: [backup], and below it when = "every day at 3am" and command = ["./backup"]`)
 	var wrong *codec.SyntaxError
 	if !errors.As(err, &wrong) {
 		return problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err), hint)
 	}
-	what := "it is no TOML"
+	what := "it is not TOML"
 	if wrong.Twice {
 		what = fmt.Sprintf("%s is there twice", wrong.After)
 	} else if wrong.After != "" {

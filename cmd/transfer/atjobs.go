@@ -18,10 +18,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// jobsOf are the jobs of at(1) that wait: each is the script that at -c shows, which goes to its folder and sets its variables itself.
+// jobsOf are the jobs of at(1) that wait: each is the script that at -c shows, which goes to its
+// folder and sets its variables itself.
 func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if len(s.Args) > 1 {
-		return source{}, problem.Of(problem.T("%s: the jobs of at are in no file of yours", cli.Quote(s.Args[1])), problem.T("%s", problem.To("import", kindAt)))
+		return source{}, problem.Of(problem.T("%s: you have no file with the jobs of at", cli.Quote(s.Args[1])), problem.T("%s", problem.To("import", kindAt)))
 	}
 	me, err := user.Current()
 	if err != nil {
@@ -31,7 +32,8 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	list, err := answerIn(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq") // its times in words that are known, and in the zone that they are read in
+	// its times in words that are known, and in the zone that they are read in
+	list, err := answerIn(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq")
 	if err != nil {
 		return source{}, err
 	}
@@ -69,8 +71,9 @@ func jobNumber(line string) int {
 	return n
 }
 
-// jobScript is the script of a job. at writes a backslash in front of each byte of a letter that is not ASCII, in the variables and the folder that
-// it sets, which tears it apart; to the shell it is the same without.
+// jobScript is the script of a job. at writes a backslash in front of each byte of a letter that is
+// not ASCII, in the variables and the folder that it sets, which tears it apart; to the shell it is
+// the same without.
 func jobScript(ctx context.Context, job string) (string, error) {
 	text, err := answerOf(ctx, "at", "-c", job)
 	if err != nil || utf8.ValidString(text) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// chains are what waits for the ends of others among the tasks of a source. Until they are made, a task of the source has its key in the place
-// of its ID, in all that waits for it.
+// chains are what waits for the ends of others among the tasks of a source. Until they are made, a
+// task of the source has its key in the place of its ID, in all that waits for it.
 type chains struct {
 	from  *source
 	index map[string]int // by key
@@ -40,7 +40,8 @@ func chainsOf(from *source) *chains {
 	return ch
 }
 
-// named is the task that another waits for: one of the source by its name, or one of the state, which may be one that the source is about.
+// named is the task that another waits for: one of the source by its name, or one of the state,
+// which may be one that the source is about.
 func (ch *chains) named(ctx context.Context, name string) (state.Entry, error) {
 	for _, key := range []string{ch.from.group + name, name} {
 		if _, has := ch.index[key]; has {
@@ -87,7 +88,8 @@ func (ch *chains) name(id string) string {
 	return id
 }
 
-// resolve says in which order the tasks are made, and refuses those that would wait for themselves, or for what is removed.
+// resolve says in which order the tasks are made, and refuses those that would wait for themselves,
+// or for what is removed.
 func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bool) {
 	done := make([]bool, len(changes))
 	for i := range changes {
@@ -136,7 +138,8 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 	}
 }
 
-// circle is the way from a task, by what it waits for, to the goal; nil when there is none. path are those that lead to it.
+// circle is the way from a task, by what it waits for, to the goal; nil when there is none. path
+// are those that lead to it.
 func (ch *chains) circle(ctx context.Context, changes []*tasks.Change, id, goal string, path []string) []string {
 	name := ch.name(id)
 	if id == goal && path != nil {
@@ -179,8 +182,9 @@ func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string
 	return list
 }
 
-// make settles the tasks in their order, each that waits for others by the IDs that those have then. The rows are those of the list; settle says
-// of one that cannot be had why, in the list, and returns an error only when nothing more can be done.
+// make settles the tasks in their order, each that waits for others by the IDs that those have
+// then. The rows are those of the list; settle says of one that cannot be had why, in the list, and
+// returns an error only when nothing more can be done.
 func (ch *chains) make(ctx context.Context, changes []*tasks.Change, settle func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
 	rows = make([]plannedJSON, len(changes))
 	ids := map[string]string{}

@@ -152,7 +152,8 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	return w
 }
 
-// as is the home of the user who an entry is run as, and what has to stand in front of its command for that; nil when it is who calls.
+// as is the home of the user who an entry is run as, and what has to stand in front of its command
+// for that; nil when it is who calls.
 func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) {
 	if e.User == "" || e.User == r.me.Username || r.Opt.Bool("as-me") {
 		return cmp.Or(r.Getenv("HOME"), r.me.HomeDir), nil, nil
@@ -199,7 +200,8 @@ func unfed(text string) (command, input string, ok bool) {
 	return command, input, fed(command, input) == text
 }
 
-// key names the task of an entry: after the group and the command, and by number when the command comes again.
+// key names the task of an entry: after the group and the command, and by number when the command
+// comes again.
 func (r *cronReader) key(e crontab.Entry) string {
 	sum := sha256.Sum256([]byte(e.User + "\x00" + strings.TrimSpace(e.Command) + "\x00" + e.Input))
 	key := fmt.Sprintf("%s%x", r.group, sum[:4])
@@ -209,7 +211,8 @@ func (r *cronReader) key(e crontab.Entry) string {
 	return key
 }
 
-// tell says of a task who is told: cron mails what a command writes to MAILTO. What is mailed on the machine itself waits in the inbox here.
+// tell says of a task who is told: cron mails what a command writes to MAILTO. What is mailed on
+// the machine itself waits in the inbox here.
 func (r *cronReader) tell(e crontab.Entry, w *wanted) {
 	to, set := e.Env["MAILTO"]
 	on := ""

@@ -123,8 +123,9 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// asCrontab writes lines for cron: those of the tasks that have one, below the variables that they run with. CRON_TZ is there for other zones
-// than that of now alone: with it cronie leaves out what is in a gap of the clock.
+// asCrontab writes lines for cron: those of the tasks that have one, below the variables that they
+// run with. CRON_TZ is there for other zones than that of now alone: with it cronie leaves out what
+// is in a gap of the clock.
 func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	var b strings.Builder
 	zone := now.Location().String() // that of cron, without a word
@@ -166,7 +167,8 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// cronCommand is what a task runs as a line of a table has it: a command, and the standard input that import gave it.
+// cronCommand is what a task runs as a line of a table has it: a command, and the standard input
+// that import gave it.
 func cronCommand(t state.Task) (command, input string) {
 	if t.Run.Shell == "" {
 		return state.ShellLine(t.Run.Argv), ""
@@ -177,8 +179,8 @@ func cronCommand(t state.Task) (command, input string) {
 	return t.Run.Shell, ""
 }
 
-// cronVariables are those that lines of a table have to set for the task, with the shell that runs it; what cron sets itself or reads for its
-// own is not among them.
+// cronVariables are those that lines of a table have to set for the task, with the shell that runs
+// it; what cron sets itself or reads for its own is not among them.
 func cronVariables(t state.Task) map[string]string {
 	env := maps.Clone(t.Run.Env)
 	for _, own := range []string{"LOGNAME", "USER", "OURO_HOME", "CRON_TZ", "RANDOM_DELAY"} {
@@ -194,7 +196,8 @@ func cronVariables(t state.Task) map[string]string {
 	return env
 }
 
-// cronValue is a value as a table has it: in quotes where it is empty, or begins or ends with what cron would take off.
+// cronValue is a value as a table has it: in quotes where it is empty, or begins or ends with what
+// cron would take off.
 func cronValue(value string) string {
 	if value != "" && strings.Trim(value, " \t\"'") == value {
 		return value
@@ -208,13 +211,13 @@ func cronValue(value string) string {
 // unsayable is why a command and its input are on no line of a crontab.
 const unsayable = "a table cannot say a backslash in front of a percent sign, or at the end of a line of the input"
 
-// notCron is why a task is no line of a crontab; empty when it is one.
+// notCron is why a task is not a line of a crontab; empty when it is one.
 func notCron(e state.Entry) string {
 	t := e.Task
 	command, _ := cronCommand(t)
 	switch {
 	case t.When.Kind != string(when.Cron) && !t.When.OfBoots():
-		return "its time is no cron line"
+		return "its time is not a cron line"
 	case t.When.Text[0] != '@' && len(strings.Fields(t.When.Text)) != 5:
 		return "its cron line has not five fields"
 	case e.Held:
@@ -264,7 +267,8 @@ func asICS(list []state.Entry, now time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// folded is a line as RFC 5545 has it: broken before it has more than 75 bytes, and never inside a letter.
+// folded is a line as RFC 5545 has it: broken before it has more than 75 bytes, and never inside a
+// letter.
 func folded(line string) string {
 	var b strings.Builder
 	size := 0

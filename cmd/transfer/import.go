@@ -134,7 +134,8 @@ func absolute(s *cli.Call, name string) string {
 	return name
 }
 
-// groupOf is what the keys of a source begin with: its kind, and the name that the call gives it, or else that of the file.
+// groupOf is what the keys of a source begin with: its kind, and the name that the call gives it,
+// or else that of the file.
 func groupOf(s *cli.Call, kind, file string) string {
 	name := strings.TrimSpace(s.Opt.Text("group"))
 	if name == "" {

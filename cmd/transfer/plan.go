@@ -1,4 +1,5 @@
-// Package transfer has the commands that take whole sets of tasks in and out: import, apply and export.
+// Package transfer has the commands that take whole sets of tasks in and out: import, apply and
+// export.
 package transfer
 
 import (
@@ -28,7 +29,8 @@ type wanted struct {
 	world tasks.World
 	spec  tasks.Spec
 	notes []string
-	// proof compares the instants of the coming year with those that the source has; nil: there is nothing to compare with.
+	// proof compares the instants of the coming year with those that the source has; nil: there is
+	// nothing to compare with.
 	proof func(sched *when.Schedule, now time.Time) proof
 	err   error
 }
@@ -78,7 +80,7 @@ type planJSON struct {
 	Runner  string        `json:"runner,omitempty" enum:"alive started none" jsonschema:"absent: nothing was written"`
 	Written bool          `json:"written,omitempty" jsonschema:"absent: nothing was changed, this is what would have been done"`
 
-	hands              handover.Hands
+	runner             handover.RunnerState
 	prune, whole, part bool
 }
 
@@ -120,7 +122,7 @@ func (d difference) String() string {
 	return fmt.Sprintf("runs there at %s, and here at %s", view.Stamp(*d.There), view.Stamp(*d.Here))
 }
 
-// refusedJSON is a line that is no task here.
+// refusedJSON is a line that is not a task here.
 type refusedJSON struct {
 	Line  int           `json:"line,omitempty"`
 	Text  string        `json:"text"`
@@ -196,12 +198,13 @@ func (a planJSON) sum() string {
 		text += fmt.Sprintf(" All %s instants of the coming year are the same as there.", view.Thousands(instants))
 	}
 	if a.Written {
-		return text + " " + a.hands.Who()
+		return text + " " + a.runner.Who()
 	}
 	return text + " Nothing was written: --write does it."
 }
 
-// carryOut does what the source asks for, or says what would be done, and answers. Whole: nothing is done when a part is refused.
+// carryOut does what the source asks for, or says what would be done, and answers. Whole: nothing
+// is done when a part is refused.
 func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 	st, err := s.Open()
 	if err != nil {
@@ -277,8 +280,8 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 		}
 	}
 	if a.Written = write; write {
-		a.hands = handover.HandOver(ctx, s, st)
-		a.Runner = a.hands.Runner
+		a.runner = handover.HandOver(ctx, s, st)
+		a.Runner = a.runner.Runner
 	}
 	s.Answer(a)
 	if len(a.Refused) > 0 {

@@ -24,7 +24,8 @@ import (
 // kindJSONL is what export has written: the tasks are made as they were, and not read anew.
 const kindJSONL = formJSONL
 
-// putBack makes the tasks that export has written. One that is there already, with the same key or the same in all it says, is kept.
+// putBack makes the tasks that export has written. One that is there already, with the same key or
+// the same in all it says, is kept.
 func putBack(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 2 {
 		return problem.Of(problem.T("import one file, or standard input"), problem.T("%s", problem.To("import", kindJSONL, "tasks.jsonl")))
@@ -70,8 +71,8 @@ func putBack(ctx context.Context, s *cli.Call) error {
 		a.add(l.row)
 	}
 	if a.Written {
-		a.hands = handover.HandOver(ctx, s, st)
-		a.Runner = a.hands.Runner
+		a.runner = handover.HandOver(ctx, s, st)
+		a.Runner = a.runner.Runner
 	}
 	s.Answer(a)
 	if len(a.Refused) > 0 {
@@ -112,8 +113,8 @@ func savedLines(text string) (list []*savedLine) {
 	return list
 }
 
-// backAll makes the tasks of all lines: each that waits for others after those, by the IDs that they have here. It returns an error only
-// when ctx has ended.
+// backAll makes the tasks of all lines: each that waits for others after those, by the IDs that
+// they have here. It returns an error only when ctx has ended.
 func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine, have map[string]state.Entry) error {
 	ids := map[string]string{} // there, here
 	for more := true; more; {
@@ -145,7 +146,8 @@ func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine
 	return nil
 }
 
-// renamed has a task wait for others by the IDs that they have here; false when one of them has none yet.
+// renamed has a task wait for others by the IDs that they have here; false when one of them has
+// none yet.
 func renamed(t *state.Timing, ids map[string]string) bool {
 	if len(t.After) == 0 {
 		return true
@@ -232,22 +234,22 @@ func savedTask(line string) (was saved, t state.Task, err error) {
 	dec.UseNumber()
 	var odd *json.UnmarshalTypeError
 	if err := dec.Decode(&was); errors.As(err, &odd) && odd.Field == "" {
-		return refused("it is no task: a " + odd.Value + " and not an object")
+		return refused("it is not a task: a " + odd.Value + " and not an object")
 	} else if errors.As(err, &odd) {
-		return refused("it is no task: " + odd.Field + " is a " + odd.Value)
+		return refused("it is not a task: " + odd.Field + " is a " + odd.Value)
 	} else if err != nil {
-		return refused("it is no task: " + err.Error())
+		return refused("it is not a task: " + err.Error())
 	}
 	if dec.More() || was.Task == nil || was.Due.IsZero() {
-		return refused("it is no task: task and due are missing, or something follows them")
+		return refused("it is not a task: task and due are missing, or something follows them")
 	}
 	data, err := codec.Encode(native(was.Task))
 	if err != nil {
-		return refused("it is no task: " + err.Error())
+		return refused("it is not a task: " + err.Error())
 	}
 	t, unknown, err := codec.DecodeTask(data)
 	if err != nil {
-		return refused("it is no task: " + err.Error())
+		return refused("it is not a task: " + err.Error())
 	}
 	if names := codec.Names(unknown); len(names) > 0 {
 		return refused("it has what this version does not know: " + strings.Join(names, ", "))

@@ -23,7 +23,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// unitDirs are where units of the system are; those of a user are in userDirs, the first of them below the home.
+// unitDirs are where units of the system are; those of a user are in userDirs, the first of them
+// below the home.
 var (
 	unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
 	userDirs = []string{".config/systemd/user", "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user"}
@@ -73,7 +74,8 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 	return from, nil
 }
 
-// timersNamed are the files of the timers that the call names, and the name of the folder that they are in. Part: they may be some of it.
+// timersNamed are the files of the timers that the call names, and the name of the folder that they
+// are in. Part: they may be some of it.
 func timersNamed(s *cli.Call) (files []string, folder string, part bool, err error) {
 	dirs := map[string]bool{}
 	for _, name := range s.Args[1:] {
@@ -92,7 +94,7 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 			continue
 		}
 		if filepath.Ext(path) != ".timer" {
-			return nil, "", false, problem.Of(problem.T("%s is no timer", cli.Quote(name)), problem.T("give the file NAME.timer that starts it, or a folder of such files"))
+			return nil, "", false, problem.Of(problem.T("%s is not a timer", cli.Quote(name)), problem.T("give the file NAME.timer that starts it, or a folder of such files"))
 		}
 		if s.Opt.Bool("prune") && !s.Opt.Has("group") {
 			return nil, "", false, problem.Of(problem.T("%s would remove all other timers of the folder of %s", problem.Option("prune"), cli.Quote(name)),
@@ -107,7 +109,8 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 	return files, folder, part, nil
 }
 
-// timersEnabled are the timers that a manager starts, as if they were in the first of the folders that have units: they may be in the others.
+// timersEnabled are the timers that a manager starts, as if they were in the first of the folders
+// that have units: they may be in the others.
 func timersEnabled(ctx context.Context, manager, dir string) (files []string, err error) {
 	list, err := answerOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled", "--plain", "--no-legend")
 	if err != nil {
@@ -172,7 +175,8 @@ type timerReader struct {
 
 func (r timerReader) home() string { return cmp.Or(r.Getenv("HOME"), r.me.HomeDir) }
 
-// timerSettings are what a timer may say besides when it comes: empty for what is read, else why it is refused; what is not here is refused by its name.
+// timerSettings are what a timer may say besides when it comes: empty for what is read, else why it
+// is refused; what is not here is refused by its name.
 var timerSettings = map[string]string{
 	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "", "FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
 	"OnBootSec": "", "OnStartupSec": "", "OnActiveSec": "", "WakeSystem": "", "DeferReactivation": "",
@@ -190,7 +194,7 @@ func (r timerReader) wanted() (list []wanted) {
 	}
 	var notes []string
 	for _, s := range r.timer.Ignored {
-		notes = append(notes, fmt.Sprintf("line %d is no setting, and left out: %s", s.Line, s.Value))
+		notes = append(notes, fmt.Sprintf("line %d is not a setting, and left out: %s", s.Line, s.Value))
 	}
 	repeats := r.timer.Has("Timer", "OnUnitActiveSec")
 	n := 0
@@ -247,7 +251,7 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	} else {
 		d, endless, err := unit.Span(s.Value)
 		if err != nil || endless || d < time.Second {
-			w.err = problem.Of(problem.T("%s=%s is no time between two runs", s.Name, s.Value), problem.T("write a length of time, such as 1h 30min"))
+			w.err = problem.Of(problem.T("%s=%s is not a time between two runs", s.Name, s.Value), problem.T("write a length of time, such as 1h 30min"))
 			return w
 		}
 		text := seconds(d)
@@ -255,7 +259,8 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 		w.notes = append(w.notes, "it counts from the import on, and there from the last start of the service")
 		for _, begin := range []string{"OnBootSec", "OnStartupSec"} {
 			if r.timer.Has("Timer", begin) {
-				catchup = state.CatchupOnce // after a boot it is not waited for as long as between two runs
+				// after a boot it is not waited for as long as between two runs
+				catchup = state.CatchupOnce
 			}
 		}
 	}
@@ -263,7 +268,7 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	if text := r.timer.Last("Timer", "RandomizedDelaySec"); text != "" {
 		d, endless, err := unit.Span(text)
 		if err != nil || endless {
-			w.err = problem.Of(problem.T("RandomizedDelaySec=%s is no length of time", text), problem.T("write one, such as 1h 30min"))
+			w.err = problem.Of(problem.T("RandomizedDelaySec=%s is not a length of time", text), problem.T("write one, such as 1h 30min"))
 			return w
 		}
 		if d > 0 {
@@ -316,7 +321,8 @@ func (r timerReader) notFilled(s unit.Setting, err error) error {
 	return problem.Of(problem.T("%s=%s: %v", s.Name, s.Value, err), problem.T("write it out"))
 }
 
-// Settings of a service without which its command would do something else, and what to do about them.
+// Settings of a service without which its command would do something else, and what to do about
+// them.
 var serviceRefused = map[string]string{
 	"EnvironmentFile": "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'", "PassEnvironment": "write the variables out with Environment=",
 	"UnsetEnvironment": "have a script do it, and the service start that", "ExecStopPost": "have a script do both, and the service start that",
@@ -334,7 +340,8 @@ var gates = map[string]string{
 	"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s", "ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
 }
 
-// machineGates are conditions about the machine as the shell asks them. Where nothing can tell, it is on mains and no container.
+// machineGates are conditions about the machine as the shell asks them. Where nothing can tell, it
+// is on mains and no container.
 var machineGates = map[string]string{
 	"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
 	"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
@@ -361,7 +368,8 @@ type serviceReader struct {
 	ifs      []string
 }
 
-// service gives the task the command of the service that the timer starts, or says what of it cannot be had.
+// service gives the task the command of the service that the timer starts, or says what of it
+// cannot be had.
 func (r timerReader) service(w *wanted) (err error) {
 	name, err := r.manager.Fill(r.timer.Last("Timer", "Unit"), r.timer.Name)
 	if err != nil {
@@ -372,7 +380,7 @@ func (r timerReader) service(w *wanted) (err error) {
 	case strings.HasSuffix(name, "@.service"):
 		return r.notFilled(unit.Setting{Name: "Unit", Value: name}, unit.ErrTemplate)
 	case !strings.HasSuffix(name, ".service"):
-		return problem.Of(problem.T("it starts %s, which is no service", name), problem.T("schedule that: %s", problem.To("at", "WHEN").Running("systemctl", "start", name)))
+		return problem.Of(problem.T("it starts %s, which is not a service", name), problem.T("schedule that: %s", problem.To("at", "WHEN").Running("systemctl", "start", name)))
 	}
 	u, err := r.disk.Find(name, r.dirs)
 	if err != nil {
@@ -411,7 +419,7 @@ func (r *serviceReader) read(w *wanted) error {
 	r.env = around.Env
 	w.world.Around = func() (*tasks.Surroundings, error) { return around, nil }
 	for _, s := range r.Ignored {
-		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is no setting, and left out: %s", r.Name, s.Line, s.Value))
+		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is not a setting, and left out: %s", r.Name, s.Line, s.Value))
 	}
 	for _, s := range r.Settings { // commands see all of them, wherever they stand
 		if s.Section == "Service" && s.Name == "Environment" {
@@ -426,7 +434,7 @@ func (r *serviceReader) read(w *wanted) error {
 	case slices.Contains([]string{"forking", "notify", "notify-reload", "dbus"}, kind):
 		return problem.Of(problem.T("a service of Type=%s goes on after its command has ended", kind), problem.T("schedule a command that ends, such as systemctl start %s", r.Name))
 	default:
-		return problem.Of(problem.T("Type=%s is no type of a service", kind), problem.T("write Type=oneshot; a comment needs a line of its own"))
+		return problem.Of(problem.T("Type=%s is not a type of a service", kind), problem.T("write Type=oneshot; a comment needs a line of its own"))
 	}
 	for _, s := range r.Settings {
 		if err := r.setting(w, s, around, kind == "oneshot"); err != nil {
@@ -453,7 +461,7 @@ func (r *serviceReader) read(w *wanted) error {
 	return nil
 }
 
-// setting reads what is no command.
+// setting reads what is not a command.
 func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroundings, oneshot bool) (err error) {
 	hint, refused := serviceRefused[s.Name]
 	gate, gated := gates[s.Name]
@@ -501,7 +509,7 @@ func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroun
 	case s.Name == "UMask":
 		mask, err := strconv.ParseUint(s.Value, 8, 12)
 		if err != nil {
-			return problem.Of(problem.T("UMask=%s is no mask", s.Value), problem.T("write it in octal digits: UMask=0022"))
+			return problem.Of(problem.T("UMask=%s is not a mask", s.Value), problem.T("write it in octal digits: UMask=0022"))
 		}
 		around.Umask = int(mask)
 	default:
@@ -522,7 +530,8 @@ func (r *serviceReader) filled(s unit.Setting) (string, error) {
 	return value, nil
 }
 
-// limits reads how long the command may take. A oneshot is bounded by the time that its start may take, others by that of their run.
+// limits reads how long the command may take. A oneshot is bounded by the time that its start may
+// take, others by that of their run.
 func (r *serviceReader) limits(w *wanted, oneshot bool) error {
 	name := map[bool]string{true: "TimeoutStartSec", false: "RuntimeMaxSec"}[oneshot]
 	for _, s := range r.Settings {
@@ -531,7 +540,7 @@ func (r *serviceReader) limits(w *wanted, oneshot bool) error {
 		}
 		d, endless, err := unit.Span(s.Value)
 		if err != nil {
-			return problem.Of(problem.T("%s=%s is no length of time", s.Name, s.Value), problem.T("write one, such as 90 or 1h 30min"))
+			return problem.Of(problem.T("%s=%s is not a length of time", s.Name, s.Value), problem.T("write one, such as 90 or 1h 30min"))
 		}
 		w.spec.Timeout = nil
 		if !endless && d > 0 {
@@ -550,7 +559,7 @@ func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
 			continue
 		}
 		if phase == "ExecStartPost" && !oneshot {
-			return problem.Of(problem.T("ExecStartPost= of a service that is no oneshot runs beside its command"), problem.T("write Type=oneshot"))
+			return problem.Of(problem.T("ExecStartPost= of a service that is not a oneshot runs beside its command"), problem.T("write Type=oneshot"))
 		}
 		list, err := r.manager.Commands(s.Value, r.Name, r.env)
 		if err != nil {
@@ -578,7 +587,8 @@ func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
 	return nil
 }
 
-// as says what stands in front of the commands of a service that runs as somebody else, and returns the home of who runs them.
+// as says what stands in front of the commands of a service that runs as somebody else, and returns
+// the home of who runs them.
 func (r *serviceReader) as(account string) (home string, err error) {
 	group, err := r.manager.Fill(r.Last("Service", "Group"), r.Name)
 	if err != nil {

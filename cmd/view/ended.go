@@ -39,7 +39,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 	for _, stream := range []struct {
 		from  *outputJSON
 		write func(string)
-	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }}, {a.Stderr, func(text string) { o.Aside("%s", text) }}} {
+	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }}, {a.Stderr, func(text string) { o.Remark("%s", text) }}} {
 		if stream.from == nil || stream.from.Text == nil {
 			continue
 		}
@@ -85,9 +85,9 @@ func (a NotEndedJSON) Text(o *cli.Out) {
 	o.GoOn(a.Continue)
 }
 
-// AwaitEnd waits for the end of a run and answers it: exit code 0 when it went well, 124 when its time-out ended it, else 1. When most, unless it
-// is 0, is over first, it answers how to go on, with 75. The call ends; the run does not. What was
-// answered waits in the inbox no more.
+// AwaitEnd waits for the end of a run and answers it: exit code 0 when it went well, 124 when its
+// time-out ended it, else 1. When most, unless it is 0, is over first, it answers how to go on,
+// with 75. The call ends; the run does not. What was answered waits in the inbox no more.
 func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64, warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if most > 0 {
@@ -149,7 +149,8 @@ func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, 
 	return EndedJSON{Now: s.Now(zone), Status: "ended", LineJSON: row, line: line}, nil
 }
 
-// Received says that whoever waited for the end has the answer: it need not wait in the inbox, where it may never have come.
+// Received says that whoever waited for the end has the answer: it need not wait in the inbox,
+// where it may never have come.
 func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
 	if a.ID != nil {
 		_ = st.Ack(context.WithoutCancel(ctx), []string{*a.ID})

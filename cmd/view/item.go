@@ -43,8 +43,8 @@ type ItemJSON struct {
 	Prefix      *string        `json:"prefix,omitempty" jsonschema:"what stands in front where somebody is told: neither text nor description has it; absent: nothing"`
 }
 
-// AddPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
-// task that is no more only the latter is known.
+// AddPrefixes says what stands in front of each item where somebody is told of it: the task's own
+// prefix, or that of the configuration. Of a task that is no more only the latter is known.
 func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
 	if len(rows) == 0 {
 		return
@@ -95,8 +95,9 @@ func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Ti
 	return j
 }
 
-// itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
-// from its end; of everything else what became of it, and what the command wrote.
+// itemText is what an item says, and whether something of it is missing: of a message its
+// beginning; of a result what the command wrote, from its end; of everything else what became of
+// it, and what the command wrote.
 func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
 	case state.ItemMessage, state.ItemWait:
@@ -133,7 +134,8 @@ func missedWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
+// outputTails are the last lines of what a run wrote, standard error behind standard output, in
+// most bytes together.
 func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	half := int64(max(most, 2)) / 2
@@ -190,9 +192,9 @@ func (j ItemJSON) Taken() string {
 // mailLines is how many lines of an item's text a list of all shows.
 const mailLines = 3
 
-// Show writes an item for a person: a line, the ID as wide as those of its neighbours, and what it says below it, all of it when it was
-// asked for. Who has it is said of an instant.
-func (j ItemJSON) Show(o *cli.Out, width, widest int, now time.Time, whole bool) {
+// Show writes an item for a person: a line, the ID as wide as those of its neighbours, and what it
+// says below it, all of it when it was asked for. Who has it is said of an instant.
+func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time.Time, whole bool) {
 	what := cli.Visible(cli.Deref(j.Description))
 	if what == "" {
 		what = j.TaskID
@@ -201,10 +203,10 @@ func (j ItemJSON) Show(o *cli.Out, width, widest int, now time.Time, whole bool)
 	kind, heading := itemMeans(j.Type), cli.Unread
 	taken := ""
 	if j.LeasedUntil != nil && j.LeasedUntil.After(now) {
-		taken = " (taken until " + j.LeasedUntil.Format("15:04:05") + ")"
+		taken = " (taken until " + times.Format(*j.LeasedUntil, "15:04:05") + ")"
 		kind, heading = cli.Dim, cli.Dim
 	}
-	head := "  " + j.At.Format("15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +
+	head := "  " + times.Clock(j.At, "15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +
 		p.As(heading, what+taken)
 	o.Line("%s", cli.Fit(head, width))
 	j.showText(o, width, whole)
@@ -221,7 +223,8 @@ func itemMeans(kind string) cli.Meaning {
 	return cli.Ordinary
 }
 
-// showText writes an item's text below its line. A message that is all in that line is not told twice.
+// showText writes an item's text below its line. A message that is all in that line is not told
+// twice.
 func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 	if j.Text == "" || j.Text == cli.Deref(j.Description) {
 		return
@@ -265,12 +268,13 @@ func TakeSpan(text string) (time.Duration, error) {
 		return 0, cli.Explain(err).About(problem.Option("take"))
 	}
 	if d <= 0 || d > takeMost {
-		return 0, problem.Of(problem.T("%s %s is no time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
+		return 0, problem.Of(problem.T("%s %s is not a time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
 	}
 	return d, nil
 }
 
-// GiveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
+// GiveBack ends the leases of what was taken and could not be told to whoever asked, which lost
+// says why.
 func GiveBack(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
 	p := cli.Explain(lost)
 	if err := f.GiveBack(ctx, st); err != nil {

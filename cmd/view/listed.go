@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -25,8 +26,8 @@ func ProblemTexts(problems []state.Problem) []string {
 }
 
 // DayName is the heading of a day in the calendar.
-func DayName(t, now time.Time) string {
-	name := t.Format("Mon 2 Jan 2006")
+func DayName(l cli.Locale, t, now time.Time) string {
+	name := l.Format(t, "Mon 2 Jan 2006")
 	y, m, d := now.Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	y, m, d = t.Date()

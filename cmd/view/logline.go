@@ -45,7 +45,8 @@ type LineJSON struct {
 	Stderr      *outputJSON   `json:"stderr,omitempty"`
 	Ignored     *int          `json:"ignored_lines,omitempty" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; absent: none"`
 
-	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
+	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is
+	// of the one run that was asked for.
 	Tell       cli.ArgvOrNull `json:"tell,omitempty"`
 	News       *string        `json:"news,omitempty"`
 	Inbox      *string        `json:"inbox,omitempty"`
@@ -87,7 +88,9 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	}
 	j.TZ, j.Stop, j.Resume = cli.OrNull(l.Zone), cli.OrNull(l.Stop), in(l.Resume)
 	if l.Schedule != nil {
-		j.Schedule = l.Schedule
+		told := *l.Schedule
+		told.Wall = toMillisecond(told.Wall)
+		j.Schedule = &told
 	}
 	if l.Type == state.LineTask && l.Revision > 0 {
 		j.Revision, j.Origin = &l.Revision, cli.OrNull(l.Origin)
@@ -117,11 +120,12 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	return j
 }
 
-// OutputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
+// OutputMost is how much of a run's output is shown at the most, of each stream, when
+// --output-limit does not say.
 const OutputMost = 64 << 10
 
-// Read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
-// leaves it null.
+// Read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone
+// (only the latest runs keep theirs) leaves it null.
 func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
 	kept := err == nil
@@ -200,4 +204,15 @@ type PieceJSON struct {
 	Offset int64     `json:"offset"`
 	Text   string    `json:"text"`
 	Now    time.Time `json:"now"`
+}
+
+// toMillisecond is a reading of the clock as answers tell instants: what is smaller than a
+// millisecond is cut off.
+func toMillisecond(wall string) string {
+	seconds, fraction, _ := strings.Cut(wall, ".")
+	fraction = strings.TrimRight(fraction[:min(len(fraction), 3)], "0")
+	if fraction == "" {
+		return seconds
+	}
+	return seconds + "." + fraction
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil one says nothing.
+// Deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil
+// one says nothing.
 type Deliveries struct {
 	Lines   []state.Line   // of those that have ended, newest first
 	Waiting []state.Notice // what is still to be told

@@ -59,15 +59,17 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 
 // FailedBy makes the error of a task that an error keeps from being changed.
 func FailedBy(id string, err error) PickError {
-	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // it was there a moment ago: it fired, or somebody else came first
+	// it was there a moment ago: it fired, or somebody else came first
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return *PickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
 	}
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
-// Pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
-// that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
-// those that fail are returned beside those that were found.
+// Pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or
+// --match TEXT. Only tasks that fit are offered; want says what for, in the message about one that
+// does not ("already ended"). Each ID is tried; those that fail are returned beside those that were
+// found.
 func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	match := s.Opt.Text("match")
 	switch {
@@ -105,7 +107,8 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	for _, id := range s.Args {
 		e, bad, err := PickID(ctx, search, id, fits)
 		switch {
-		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer): // this one's file; the others are tried
+		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer):
+			// this one's file; the others are tried
 			failed = append(failed, FailedBy(id, err))
 		case err != nil:
 			return nil, nil, err
@@ -119,7 +122,8 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	return found, failed, nil
 }
 
-// PickTagged is Pick for the commands that take --tag, too, which names every task that has the tags.
+// PickTagged is Pick for the commands that take --tag, too, which names every task that has the
+// tags.
 func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	if !s.Opt.Has("tag") {
 		return Pick(ctx, s, st, fits)
@@ -164,8 +168,8 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
-// PickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
-// beginnings, tasks that fit win over those that do not.
+// PickID finds the task of an ID or of its unique beginning. An ID in full wins over those that
+// begin with it; among beginnings, tasks that fit win over those that do not.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
 	if at := strings.IndexByte(name, '/'); at > 0 {
@@ -198,7 +202,7 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 
 // unfit is the error of an ID or a text that names one task which does not fit.
 func unfit(id string, e state.Entry) *PickError {
-	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, Standing(e, "is still")))
+	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, PhaseWords(e, "is still")))
 	p.Other = &e
 	switch {
 	case tasks.Live(e):
@@ -212,8 +216,9 @@ func unfit(id string, e state.Entry) *PickError {
 	return p
 }
 
-// Standing says where a task that does not fit is in its life; is stands before the name of a state that goes on.
-func Standing(e state.Entry, is string) string {
+// PhaseWords says where a task that does not fit is in its life; is stands before the name of a
+// state that goes on.
+func PhaseWords(e state.Entry, is string) string {
 	switch {
 	case e.Phase == state.Removed:
 		return "was removed"
@@ -274,7 +279,8 @@ func Failed(list []tasks.Failure) (failed []PickError) {
 	return failed
 }
 
-// Answered ends a call that has changed tasks: with the answer, with warnings, and with what could not be changed.
+// Answered ends a call that has changed tasks: with the answer, with warnings, and with what could
+// not be changed.
 func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []PickError, warnings []cli.Warning) error {
 	s.Answer(answer)
 	s.WarnAll(warnings)
@@ -284,8 +290,8 @@ func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []Pick
 	return Incomplete(s.Unread)
 }
 
-// TellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
-// was ended by a signal ends as that says.
+// TellPicks says on standard error which of the tasks could not be had, and returns the exit code
+// of the first, or nil. A call that was ended by a signal ends as that says.
 func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -313,7 +319,8 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 	return list, problems, err
 }
 
-// pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
+// pickOrigin finds every task of an origin that fits, next due first, and tells of those that
+// cannot be read.
 func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // PolicyJSON is a task's policy: with show what is in force, also where it is the default, in a confirmation what was said.
@@ -19,6 +20,10 @@ type PolicyJSON struct {
 	Backoff     *float64 `json:"backoff_seconds,omitempty"`
 	Factor      int      `json:"backoff_factor,omitempty" jsonschema:"absent: 2"`
 	Rerun       bool     `json:"rerun_interrupted,omitempty"`
+	Nice        int      `json:"nice,omitempty"`
+	IONice      *string  `json:"ionice,omitempty"`
+	Memory      int64    `json:"memory_bytes,omitempty" jsonschema:"the most memory of a run; absent: no limit"`
+	CPU         int      `json:"cpu_percent,omitempty" jsonschema:"the most processor time of a run, 100 for one processor; absent: no limit"`
 	UntilOK     bool     `json:"until_ok,omitempty"`
 	UntilOutput *string  `json:"until_output,omitempty"`
 	Tell        []string `json:"tell,omitempty" jsonschema:"the channels by which it tells, also where they are those of the configuration"`
@@ -31,7 +36,7 @@ func PolicyInForce(t state.Task) PolicyJSON {
 	j := PolicyJSON{
 		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)), Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
 		Window: spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
-		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
+		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, Nice: p.Nice, IONice: cli.OrNull(p.IONice), Memory: p.Memory, CPU: p.CPU, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
 	}
 	if t.Told() {
 		j.Overlap = nil // messages do not
@@ -74,10 +79,21 @@ func PolicyFields(t state.Task) []PolicyField {
 	if p.Factor > 0 {
 		factor = strconv.Itoa(p.Factor)
 	}
+	nice, memory, cpu := "", "", ""
+	if p.Nice != 0 {
+		nice = strconv.Itoa(p.Nice)
+	}
+	if p.Memory > 0 {
+		memory = tasks.SizeText(p.Memory)
+	}
+	if p.CPU > 0 {
+		cpu = strconv.Itoa(p.CPU) + "%"
+	}
 	var set []PolicyField
 	for _, f := range []PolicyField{
 		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If}, {"timeout", p.Timeout}, {"retries", number},
-		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
+		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"nice", nice}, {"ionice", p.IONice}, {"memory", memory}, {"cpu", cpu},
+		{"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
 		if f.Value != "" {
 			set = append(set, f)

@@ -41,11 +41,5 @@ func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	return warnings
 }
 
-// IsWait refuses what is for other tasks than waits.
-func IsWait(e state.Entry, why string) *problem.Problem {
-	id := e.Task.ID
-	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", Resuming(id), problem.To("rm", id)))
-}
-
 // Resuming is the call that goes on with a wait.
 func Resuming(id string) problem.Call { return problem.To("wait").With("resume", id) }

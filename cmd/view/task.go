@@ -1,4 +1,5 @@
-// Package view has tasks and lines of the ledger as answers show them, and finds the tasks that a call names.
+// Package view has tasks and lines of the ledger as answers show them, and finds the tasks that a
+// call names.
 package view
 
 import (
@@ -37,6 +38,7 @@ type TaskJSON struct {
 	Description *string        `json:"description,omitempty"`
 	Task        *string        `json:"task,omitempty"`
 	Tags        []string       `json:"tags,omitempty"`
+	On          []string       `json:"on,omitempty" jsonschema:"in a fleet: the nodes or labels on which it may run"`
 	Command     cli.ArgvOrNull `json:"command,omitempty"`
 	Shell       *string        `json:"shell,omitempty"`
 	Agent       cli.ArgvOrNull `json:"agent,omitempty" jsonschema:"of type agent: its program"`
@@ -52,7 +54,7 @@ type TaskJSON struct {
 	Notify      []string       `json:"notify,omitempty" jsonschema:"the channels it names itself"`
 	NotifyOn    *string        `json:"notify_on,omitempty" jsonschema:"as it was given; absent: the default"`
 	Prefix      *string        `json:"prefix,omitempty" jsonschema:"absent: the config's; empty: none"`
-	Attended    *bool          `json:"attended,omitempty" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; absent of all others"`
+	Awaited     *bool          `json:"attended,omitempty" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; absent of all others"`
 	IfResumed   *time.Time     `json:"due_if_resumed,omitempty" jsonschema:"of one that is paused: when it is due if it is resumed now; absent: it would be over"`
 }
 
@@ -61,14 +63,14 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone, kind := rules.TaskZone(e.Task), e.Task.Type()
 	j := TaskJSON{
 		ID: e.Task.ID, Type: TaskType(kind), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
-		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text), Tags: cli.OrEmpty(e.Task.Tags),
+		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text), Tags: cli.OrEmpty(e.Task.Tags), On: cli.OrEmpty(e.Task.On),
 		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
 		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),
 		Notify: cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn), Prefix: cli.OrNull(e.Task.Policy.Prefix),
 	}
 	if kind == state.TypeWait && e.Phase == state.Pending {
-		attended := e.Attended
-		j.Attended = &attended
+		attended := e.Awaited
+		j.Awaited = &attended
 	}
 	if kind == state.TypeAgent {
 		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title), cli.OrNull(e.Task.Reminder.Project), cli.OrNull(PriorityOf(e.Task))
@@ -84,7 +86,8 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 		j.IfResumed = cli.Instant(dueAfter(e, now), zone)
 	}
 	if len(e.Open) > 0 && !tasks.IsRunning(e) {
-		j.LastOutcome = cli.OrNull(string(state.Interrupted)) // the next runner will write it into the ledger
+		// the next runner will write it into the ledger
+		j.LastOutcome = cli.OrNull(string(state.Interrupted))
 	}
 	if e.Phase == state.Removed {
 		j.LastOutcome = cli.OrNull(string(state.Cancelled))
@@ -92,7 +95,8 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	return j
 }
 
-// Bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
+// Bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil
+// for none.
 func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	if !t.Recurring() || t.When.OfBoots() {
 		return nil, nil, nil
@@ -104,7 +108,8 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
 }
 
-// Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
+// Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for
+// none.
 func Dealt(t state.Task) *float64 {
 	d, err := time.ParseDuration(t.When.Delay)
 	if err != nil {
@@ -114,7 +119,8 @@ func Dealt(t state.Task) *float64 {
 	return &n
 }
 
-// Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
+// Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not
+// paused until somebody says so.
 func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
 // HeldWait reports whether an entry is a wait that somebody holds who waits for it.
@@ -174,8 +180,9 @@ func StateName(e state.Entry) string {
 // Describe says in a few words, fit for a terminal, what a task does.
 func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
 
-// Echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
-// more than a few seconds away, and shown to the millisecond when it is not; the distance stays exact.
+// Echo is an instant as people read it, with its distance from now. Fractions of a second are left
+// out when the instant is more than a few seconds away, and shown to the millisecond when it is
+// not; the distance stays exact.
 func Echo(t, now time.Time) string {
 	unit := time.Second
 	if d := t.Sub(now); d > -10*time.Second && d < 10*time.Second {
@@ -205,13 +212,14 @@ func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 // overdueAfter is how long past its due instant a task may be that is about to start.
 const overdueAfter = 5 * time.Second
 
-// IsOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
-// that somebody attends to is theirs.
+// IsOverdue reports whether a task should have started by now: its runner is not there, or cannot
+// read its schedule. A wait that somebody attends to is theirs.
 func IsOverdue(e state.Entry, now time.Time) bool {
-	return tasks.Live(e) && !e.Held && !e.Attended && !tasks.IsRunning(e) && now.Sub(e.Due) > overdueAfter
+	return tasks.Live(e) && !e.Held && !e.Awaited && !tasks.IsRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
-// Incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.
+// Incomplete is the exit code of an answer in which tasks are missing because they cannot be read;
+// nil when none are.
 func Incomplete(problems []state.Problem) error {
 	if UnreadCount(problems) > 0 {
 		return cli.ExitCode(cli.ExitState)
@@ -219,7 +227,8 @@ func Incomplete(problems []state.Problem) error {
 	return nil
 }
 
-// UnreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
+// UnreadCount is how many of the problems are of what cannot be read. Of an older copy of a task
+// nothing is missing.
 func UnreadCount(problems []state.Problem) (n int) {
 	for _, p := range problems {
 		if !errors.Is(p, state.ErrCopy) {

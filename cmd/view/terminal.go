@@ -10,12 +10,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// EraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
-// start of the line. It does not clear from the first column of the screen's first row: tmux(1) takes that for the clearing of the
-// whole screen, and keeps what was there in its history.
+// EraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may
+// have wrapped, and leaves the cursor at the start of the line. It does not clear from the first
+// column of the screen's first row: tmux(1) takes that for the clearing of the whole screen, and
+// keeps what was there in its history.
 const EraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 
-// Counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
+// Counts reports whether waits show a countdown: on a terminal that can move its cursor, for a
+// person who wants to look.
 func Counts(s *cli.Call, quiet bool) bool {
 	kind := s.Getenv("TERM")
 	if quiet || s.InJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
@@ -47,14 +49,17 @@ func Beside(draw func(context.Context)) (stop func()) {
 		cancel()
 		select {
 		case <-gone:
-		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
+		case <-time.After(200 * time.Millisecond):
+			// a terminal held by Ctrl-S must not hold what waits for us
 		}
 	}
 }
 
-// Frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
-// resized takes them along, and whatever is printed next replaces them. Each line clears what is left of the one it replaces, the last one
-// all below it. While it draws, the terminal cuts what is too wide for it (letters of two columns), so that a line stays one line.
+// Frame draws lines in the place of those before: it leaves the cursor at the start of the first,
+// so that a window that is resized takes them along, and whatever is printed next replaces them.
+// Each line clears what is left of the one it replaces, the last one all below it. While it draws,
+// the terminal cuts what is too wide for it (letters of two columns), so that a line stays one
+// line.
 func Frame(lines []string, width int) string {
 	const cut, wrapped, clear, below = "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J"
 	for i := range lines {

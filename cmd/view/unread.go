@@ -8,7 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// UnreadItems is how many items of the inbox nobody has acknowledged or taken. What cannot be read is not counted: who looks into the inbox is told.
+// UnreadItems is how many items of the inbox nobody has acknowledged or taken. What cannot be read
+// is not counted: who looks into the inbox is told.
 func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
 	items, more, _, err := st.Inbox(ctx, state.Query{Limit: 1, Free: true, Now: s.Clock.Now()})
 	if err != nil {

@@ -45,8 +45,9 @@ type anyOptions struct {
 	most   time.Duration // for how long the call may block; 0: no bound
 	mail   tasks.Mail
 	health healthwait.Group
-	st     state.Store  // nil: nothing of it is asked for
-	place  *state.Place // an earlier call that was waited by has seen the ledger up to there; nil: there was none
+	st     state.Store // nil: nothing of it is asked for
+	// an earlier call that was waited by has seen the ledger up to there; nil: there was none
+	place *state.Place
 }
 
 // ofAnyCalls are the options that wait --any has in common with a wait for one instant.
@@ -131,9 +132,10 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 	return thing{kind: thingTime, text: word, typed: w.first.In(o.zone).Format(time.RFC3339Nano), time: w}, nil
 }
 
-// time reads an instant, which may have passed: it may be one that an earlier call began to wait for. Of a recurrence the first time is meant.
+// time reads an instant, which may have passed: it may be one that an earlier call began to wait
+// for. Of a recurrence the first time is meant.
 func (o *anyOptions) time(s *cli.Call, word string, times when.Options) (*waitOptions, error) {
-	w := &waitOptions{begun: o.begun, zone: o.zone, kind: when.Once, text: word}
+	w := &waitOptions{pace: pace{begun: o.begun}, zone: o.zone, kind: when.Once, text: word}
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(word)); err == nil {
 		w.first = t
 		return w, nil
@@ -163,7 +165,8 @@ func neither(word string, refused *health.ParseError, err error) error {
 	return problem.New(problem.NotUnderstood, problem.T("%s is neither a time nor anything else to wait for", cli.Quote(word)), hint)
 }
 
-// apart refuses words that are a time together: each time is one word. What stands after -- is as it is.
+// apart refuses words that are a time together: each time is one word. What stands after -- is as
+// it is.
 func apart(s *cli.Call, times when.Options) error {
 	words := s.Args[:len(s.Args)-min(s.After, len(s.Args))]
 	times.Form = when.Any
@@ -201,7 +204,7 @@ func (o *anyOptions) asked(s *cli.Call) (err error) {
 	}
 	place, err := state.ParsePlace(s.Opt.Text("after"))
 	if err != nil {
-		return problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(s.Opt.Text("after"))),
+		return problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"), cli.Quote(s.Opt.Text("after"))),
 			problem.T("copy it from the call that an earlier one ended with, or leave it out"))
 	}
 	o.place = &place
@@ -253,7 +256,8 @@ func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 	return err
 }
 
-// again is the call that goes on: for the same instants, and with what was written into the ledger since this wait began.
+// again is the call that goes on: for the same instants, and with what was written into the ledger
+// since this wait began.
 func (o *anyOptions) again(s *cli.Call, fallen map[int]error) problem.Call {
 	var words []string
 	for i, t := range o.things {

@@ -31,8 +31,8 @@ type contest struct {
 	over  func()
 }
 
-// claim makes what comes of take the first, unless another one was or there is nothing (nil). It reports whether the contest is over.
-// What changes something for whoever is first happens in take.
+// claim makes what comes of take the first, unless another one was or there is nothing (nil). It
+// reports whether the contest is over. What changes something for whoever is first happens in take.
 func (c *contest) claim(take func() *arrival) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,8 +123,8 @@ func (o *anyOptions) ends(a tasks.Await) func(context.Context, *cli.Call, *conte
 	}
 }
 
-// mailed waits for an item that nobody has. It is taken, where it is to be, by whoever is first alone; another reader may have been faster,
-// and then the next one is waited for.
+// mailed waits for an item that nobody has. It is taken, where it is to be, by whoever is first
+// alone; another reader may have been faster, and then the next one is waited for.
 func (o *anyOptions) mailed(ctx context.Context, s *cli.Call, c *contest, i int) error {
 	look := tasks.Mail{Query: o.mail.Query}
 	for {
@@ -187,7 +187,7 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 		return o.tell(ctx, s, w)
 	case ctx.Err() != nil:
 		if further := o.again(s, nil); !s.Quiet {
-			s.Aside("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.Itself(s)))))
+			s.Remark("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.Itself(s)))))
 		}
 		return ctx.Err()
 	case errors.Is(context.Cause(limited), cli.ErrUnread):
@@ -321,7 +321,8 @@ func (o *anyOptions) gone(s *cli.Call, w waited) (list []goneJSON) {
 	return list
 }
 
-// Text is what came first, as it was given, and below it what the command that waits for it alone would say.
+// Text is what came first, as it was given, and below it what the command that waits for it alone
+// would say.
 func (a anyJSON) Text(o *cli.Out) {
 	o.Line("%s", cli.Visible(a.Which))
 	for _, g := range a.Gone {
@@ -335,7 +336,7 @@ func (a anyJSON) Text(o *cli.Out) {
 		a.ended.Text(o)
 	case a.Item != nil:
 		if width, terminal := o.Width(); terminal {
-			a.Item.Show(o, width, 0, a.Now, true)
+			a.Item.Show(o, cli.LocaleOf(o), width, 0, a.Now, true)
 		} else {
 			o.Line("%s", a.Item.Fields())
 		}
@@ -391,13 +392,6 @@ func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyW
 	return a
 }
 
-// would is wait --any --dry-run: nothing is tried, since some targets run a command and all are heard by whoever they are of.
-func (o *anyOptions) would(ctx context.Context, s *cli.Call) {
-	a := o.unfinished(ctx, s, waited{})
-	a.Status, a.Continue, a.DryRun = "would_wait", nil, true
-	s.Answer(a)
-}
-
 // Text says what is waited for, and how to go on.
 func (a anyWaitingJSON) Text(o *cli.Out) {
 	words := make([]string, len(a.Things))
@@ -428,7 +422,10 @@ func waitAny(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if s.DryRun {
-		o.would(ctx, s)
+		// Nothing is tried: some targets run a command, and all are heard by whoever they are of.
+		a := o.unfinished(ctx, s, waited{})
+		a.Status, a.Continue, a.DryRun = "would_wait", nil, true
+		s.Answer(a)
 		return nil
 	}
 	return runAny(ctx, s, o)

@@ -12,14 +12,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// countdown is one line of a terminal that shows what is left of a wait, or big digits with such a line below, drawn anew each second. It
-// decides nothing: the wait beside it ends by its own clock, whatever the terminal does. The cursor stays visible, at the start of the first
-// line, so that there is nothing to restore, a terminal made narrower wraps the lines behind it, and whatever is printed next replaces them.
+// countdown is one line of a terminal that shows what is left of a wait, or big digits with such a
+// line below, drawn anew each second. It decides nothing: the wait beside it ends by its own clock,
+// whatever the terminal does. The cursor stays visible, at the start of the first line, so that
+// there is nothing to restore, a terminal made narrower wraps the lines behind it, and whatever is
+// printed next replaces them.
 type countdown struct {
-	out    io.Writer
-	clock  clock.Clock
-	size   func() (width, height int) // asked before each drawing: the window may have been resized
-	ours   func() bool                // the terminal is ours to draw on; not while a job in the background
+	out   io.Writer
+	clock clock.Clock
+	size  func() (width, height int) // asked before each drawing: the window may have been resized
+	// the terminal is ours to draw on; not while a job in the background
+	ours   func() bool
 	course *course
 	left   func(due time.Time) time.Duration
 	whole  time.Duration // of which left is a part
@@ -29,9 +32,11 @@ type countdown struct {
 	big    bool   // digits as large as there is room for
 	paint  cli.Paint
 	narrow bool // no letters but ASCII
+	times  cli.Locale
 }
 
-// countDown starts to draw. stop erases what was drawn and may be called again; it never waits long for a terminal that takes nothing.
+// countDown starts to draw. stop erases what was drawn and may be called again; it never waits long
+// for a terminal that takes nothing.
 func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration, keys bool) (stop func()) {
 	c := countdown{
 		out: s.Err, clock: s.Clock, course: along, whole: whole, zone: o.zone, keys: keys, name: cli.Visible(o.label()), big: o.big,
@@ -44,6 +49,7 @@ func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration,
 		ours:   func() bool { return cli.Foreground(s.Err) },
 		paint:  cli.PaintOn(s.Err, s.Getenv),
 		narrow: !view.SpeaksUTF8(s.Getenv),
+		times:  cli.LocaleOn(context.Background(), s.Err, s.Getenv),
 	}
 	return view.Beside(c.run)
 }
@@ -84,8 +90,8 @@ func (c countdown) unit() time.Duration {
 	return time.Second
 }
 
-// pause is how long the drawing is true: until what is left is a whole unit. It is taken from what is left, so that
-// lateness does not add up.
+// pause is how long the drawing is true: until what is left is a whole unit. It is taken from what
+// is left, so that lateness does not add up.
 func (c countdown) pause(left time.Duration) time.Duration {
 	if part := left % c.unit(); part > 0 {
 		return part
@@ -111,7 +117,8 @@ func (c countdown) drawing(at sight) string {
 	return view.EraseBelow + c.line(at, width) + "\r"
 }
 
-// line is the countdown in fewer than width columns: the name, what is left, a bar and the instant, and of these what there is room for.
+// line is the countdown in fewer than width columns: the name, what is left, a bar and the instant,
+// and of these what there is room for.
 func (c countdown) line(at sight, width int) string {
 	room := width - 1 // the last column stays free: some terminals wrap when it is written
 	remains := c.remains(at.left)
@@ -130,11 +137,11 @@ func (c countdown) line(at sight, width int) string {
 	return cli.Fit(remains, room)
 }
 
-// row is a line of a head, a bar and the instant, and what the space bar does where there is room to say it; false when there is none for
-// the others.
+// row is a line of a head, a bar and the instant, and what the space bar does where there is room
+// to say it; false when there is none for the others.
 func (c countdown) row(head string, at sight, room int) (string, bool) {
 	const least, enough, most = 8, 16, 40
-	tails := []string{at.due.Format("Mon 2 Jan 15:04:05 MST"), at.due.Format("15:04:05")}
+	tails := []string{c.times.Format(at.due, "Mon 2 Jan 15:04:05 MST"), c.times.Format(at.due, "15:04:05")}
 	keys := "  space pauses"
 	if at.held {
 		tails, keys = []string{"paused"}, "  space goes on"

@@ -2,18 +2,16 @@ package waiting
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
-	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// course is how a wait stands while it goes on: when it is due, or what is left of it while it is held. A person at the terminal changes it,
-// or another call that waits for the same.
+// course is how a wait stands while it goes on: when it is due, or what is left of it while it is
+// held. A person at the terminal changes it, or another call that waits for the same.
 type course struct {
 	mu      sync.Mutex
 	due     time.Time
@@ -57,7 +55,7 @@ func unless(ctx context.Context, changed <-chan struct{}) (context.Context, cont
 }
 
 // follow waits for an instant that may move, until it has come.
-func (o *waitOptions) follow(ctx context.Context, s *cli.Call, c *course) error {
+func (p pace) follow(ctx context.Context, clock clock.Clock, c *course) error {
 	for {
 		due, _, held, changed := c.stand()
 		lap, over := unless(ctx, changed)
@@ -66,7 +64,7 @@ func (o *waitOptions) follow(ctx context.Context, s *cli.Call, c *course) error 
 			<-lap.Done()
 			err = lap.Err()
 		} else {
-			err = o.until(lap, s.Clock, due)
+			err = p.until(lap, clock, due)
 		}
 		over()
 		if err == nil || ctx.Err() != nil {
@@ -75,95 +73,57 @@ func (o *waitOptions) follow(ctx context.Context, s *cli.Call, c *course) error 
 	}
 }
 
-// steer has a wait be held, and go on, as who presses space wants it, and as others do who wait for the same. It ends the waiting when the
-// wait was ended elsewhere: by rm, by somebody who told it, or by somebody else who waited and gave up. Until it returns the kept wait is its.
-func (o *waitOptions) steer(ctx context.Context, s *cli.Call, k *keptWait, c *course, presses <-chan struct{}, end context.CancelCauseFunc) {
+// steer has a wait be held, and go on, as who presses space wants it, and as others do who wait for
+// the same. It ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it,
+// or by somebody else who waited and gave up. Until it returns the kept wait is its.
+func (w *sitting) steer(ctx context.Context, c *course, presses <-chan struct{}, end context.CancelCauseFunc) {
 	for {
 		var changed <-chan struct{}
-		if k != nil {
-			changed = k.changed
+		if w.kept != nil {
+			changed = w.kept.Changed
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-presses:
-			o.toggle(ctx, s, k, c)
+			w.toggle(ctx, c)
 		case <-changed:
-			if why := k.look(ctx, c); why != nil {
+			moved, why := w.kept.Look(ctx)
+			if why != nil {
 				end(why)
 				return
+			}
+			if left, held := w.kept.Entry.Task.Wait.Rest(); moved && held {
+				c.hold(left)
+			} else if moved {
+				c.goOn(w.kept.Entry.Due)
 			}
 		}
 	}
 }
 
-// toggle holds what goes on, and has what is held go on. What is kept is held there, too; where that cannot be noted nothing is changed.
-func (o *waitOptions) toggle(ctx context.Context, s *cli.Call, k *keptWait, c *course) {
+// toggle holds what goes on, and has what is held go on. What is kept is held there, too; where
+// that cannot be noted nothing is changed.
+func (w *sitting) toggle(ctx context.Context, c *course) {
 	due, left, held, _ := c.stand()
-	late, now := o.late(s.Clock, due), s.Clock.Now()
-	if held {
+	late := w.late(w.Clock, due)
+	ctx, stop := cli.Within(ctx, w.Clock, keepMoment)
+	defer stop()
+	var noted bool
+	var err error
+	switch {
+	case held:
 		due = due.Add(late + left)
-		if k.note(ctx, s, state.GoOnWaiting(due, now)) {
+		if noted, err = w.kept.GoOn(ctx, due); noted {
 			c.goOn(due)
 		}
-		return
+	case late < 0:
+		if noted, err = w.kept.Hold(ctx, due, -late); noted {
+			c.hold(-late)
+		}
 	}
-	if late < 0 && k.note(ctx, s, state.HoldWait(due, -late, now)) {
-		c.hold(-late)
-	}
-}
-
-// note changes a wait that is kept, and reports whether that was done; of one that is not there is nothing to change.
-func (k *keptWait) note(ctx context.Context, s *cli.Call, rule state.Rule) bool {
-	if k == nil {
-		return true
-	}
-	ctx, stop := cli.Within(ctx, s.Clock, keepMoment)
-	defer stop()
-	answer := k.st.Change(ctx, state.Change{ID: k.entry.Task.ID, Rule: rule, Now: s.Clock.Now()})[0]
-	switch {
-	case errors.Is(answer.Err, state.ErrTaken), errors.Is(answer.Err, state.ErrEnded), errors.Is(answer.Err, state.ErrNotFound): // somebody else was faster
-		return false
-	case answer.Err != nil:
-		s.Aside("%s", view.EraseBelow)
-		s.Warn("warning: the wait %s cannot be paused or go on: %s", k.entry.Task.ID, cli.Visible(answer.Err.Error()))
-		return false
-	}
-	k.attend(ctx, answer.Doc.Entry())
-	return true
-}
-
-// attend waits for the task as it stands now.
-func (k *keptWait) attend(ctx context.Context, e state.Entry) {
-	if e.Phase == k.entry.Phase && e.Due.Equal(k.entry.Due) {
-		return
-	}
-	k.leave()
-	k.entry, k.release = e, nil
-	var err error
-	if k.changed, k.release, err = k.st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
-		k.changed = nil // a runner may tell it too: better than nobody
-	}
-}
-
-// look finds out what others have made of the wait: why it has ended, or how it stands. What cannot be read has not ended.
-func (k *keptWait) look(ctx context.Context, c *course) (why error) {
-	e, err := tasks.Reread(ctx, k.st, k.entry)
 	if err != nil {
-		return nil
+		w.Remark("%s", view.EraseBelow)
+		w.Warn("warning: the wait %s cannot be paused or go on: %s", w.kept.ID(), cli.Visible(err.Error()))
 	}
-	if why := ended(e); why != nil {
-		return why
-	}
-	same := e.Phase == k.entry.Phase && e.Due.Equal(k.entry.Due)
-	k.attend(ctx, e)
-	if same {
-		return nil
-	}
-	if left, held := e.Task.Wait.Rest(); held {
-		c.hold(left)
-	} else {
-		c.goOn(e.Due)
-	}
-	return k.look(ctx, c) // it may have changed before it was attended to
 }

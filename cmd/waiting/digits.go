@@ -41,7 +41,8 @@ func glyph(letter rune) [5]string {
 	return [5]string{" ", " ", " ", " ", " "}
 }
 
-// large is the countdown in digits as large as there is room for, below the name and above the line with the bar; nil where there is no room.
+// large is the countdown in digits as large as there is room for, below the name and above the line
+// with the bar; nil where there is no room.
 func (c countdown) large(at sight, width, height int) []string {
 	remains := strings.TrimSpace(c.remains(at.left))
 	line, ok := c.row("", at, width-1)
@@ -60,7 +61,8 @@ func (c countdown) large(at sight, width, height int) []string {
 	for _, size := range []struct{ columns, rows int }{{6, 3}, {4, 2}, {2, 1}, {1, 1}} {
 		digits := c.digits(remains, size.columns, size.rows)
 		lines := len(above) + len(digits) + 2
-		if cli.Columns(digits[0]) > width-1 || lines > height-1 { // a row stays free for what is typed next
+		// a row stays free for what is typed next
+		if cli.Columns(digits[0]) > width-1 || lines > height-1 {
 			continue
 		}
 		for i, d := range digits {

@@ -106,7 +106,7 @@ on for the same instants; 1 when none can come any more. It is not kept, and wha
 				return err
 			}
 			if s.DryRun {
-				return o.would(ctx, s)
+				return (&sitting{Call: s, waitOptions: o}).plan(ctx)
 			}
 			return runWait(ctx, s, o)
 		},
@@ -120,10 +120,9 @@ const groupTold = "Who is told"
 type waitOptions struct {
 	schedule *when.Schedule
 	zone     *time.Location
-	begun    clock.Moment // when the call began; elapsed time counts from here
-	first    time.Time    // the first instant to wait for
-	elapsed  bool         // by real time, not by the wall clock
+	first    time.Time // the first instant to wait for
 	task     string
+	pace
 
 	kind   when.Kind
 	text   string       // the time as it was given
@@ -134,27 +133,26 @@ type waitOptions struct {
 	length time.Duration // of one that counts from its beginning, and comes once; else 0
 	bell   bool
 	big    bool
-	held   time.Duration // what is left of it, while somebody holds it; 0: nobody does
-	seen   bool          // a countdown showed what was left
 
 	stream bool // --count: one line each time, and no word on how to go on
 	count  int  // how many times; 0 is for ever
 	raw    bool
 	quiet  bool
 
-	most  time.Duration  // for how long the call may block; 0: no bound
-	hands handover.Hands // who tells what is kept when nobody waits
+	most time.Duration // for how long the call may block; 0: no bound
 
-	// again is the call that waits for the next time, up to what changes from one to the next; none for what comes once.
+	// again is the call that waits for the next time, up to what changes from one to the next; none
+	// for what comes once.
 	again problem.Call
 	next  option.Line // the same of a wait that is resumed, as it was kept
 }
 
 // newWait turns the words of the call into options.
 func newWait(s *cli.Call) (waitOptions, error) {
-	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
+	// The clocks are read before anything else, so that a delay is not longer by the time it takes
+	// to read the rest.
 	w := waitOptions{
-		begun: clock.Here(s.Clock), stream: s.Opt.Has("count"), count: 1,
+		pace: pace{begun: clock.Here(s.Clock)}, stream: s.Opt.Has("count"), count: 1,
 		raw: s.Opt.Bool("raw"), quiet: s.Quiet,
 	}
 	if err := w.bound(s); err != nil {
@@ -201,7 +199,8 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	w.timing = tasks.Timing(w.schedule, o, w.first, 0, 0)
 	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
 	if w.schedule.Delay > 0 {
-		w.timing.Text, w.timing.Form = w.schedule.Canonical, "" // a bare number is seconds here, and nowhere else
+		// a bare number is seconds here, and nowhere else
+		w.timing.Text, w.timing.Form = w.schedule.Canonical, ""
 	}
 	return w, w.expect(s)
 }
@@ -221,10 +220,12 @@ func (w *waitOptions) bound(s *cli.Call) (err error) {
 	return err
 }
 
-// recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
+// recur finds the first instant, and settles what only a recurrence has: its phase and the words to
+// go on with.
 func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
-		if s.Opt.Has("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
+		// the parser does not hear of it: here it counts what is told, not what is scheduled
+		if s.Opt.Has("count") {
 			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.schedule.Text)),
 				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
 		}
@@ -240,7 +241,8 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	case when.Interval:
 		if !s.Opt.Has("start") {
 			w.elapsed = true
-			// A phase on a whole millisecond can be written down and typed again. Up, because early is worse than late.
+			// A phase on a whole millisecond can be written down and typed again. Up, because early
+			// is worse than late.
 			o.Start = o.Now.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 			var err error
 			if w.schedule, err = when.Parse(text, o); err != nil {
@@ -293,34 +295,48 @@ func (w *waitOptions) expect(s *cli.Call) error {
 		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
 }
 
-// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
+// sitting is a wait under way, in this call.
+type sitting struct {
+	*cli.Call
+	waitOptions
+	kept   *tasks.Wait          // nil: it is not kept
+	runner handover.RunnerState // who tells what is kept when nobody waits
+	held   time.Duration        // what is left of it, while somebody holds it; 0: nobody does
+	seen   bool                 // a countdown showed what was left
+}
+
+// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon
+// as ctx ends.
 func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
+	w := &sitting{Call: s, waitOptions: o}
 	from := o.begun.Wall
 	for due, told := o.first, 0; ; {
-		k, err := o.keep(ctx, s, due, told)
+		unkept, err := w.keep(ctx, due, told)
 		if err != nil {
 			return err
 		}
+		s.WarnAll(unkept)
+		w.resumable()
 		if told == 0 {
 			o.echo(s)
 		}
-		due, err = o.await(ctx, s, k, from, due)
+		due, err = w.await(ctx, from, due)
 		if err != nil {
-			return o.over(ctx, s, k, due, told, err)
+			return w.over(ctx, due, told, err)
 		}
-		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone), kept: k}
+		t := trigger{of: w, now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone)}
 		o.skip(&t)
 		told++
 		next, more := o.following(t.due, told)
 		if more {
 			t.again = cli.GoingOn(s, o.further(s, o.after(t.due, o.count-told)))
 		}
-		if err := o.tell(s, t); err != nil {
-			k.leave()
+		if err := t.tell(); err != nil {
+			w.kept.Leave()
 			return err
 		}
-		o.ring(s, t)
-		k.end(ctx, s, t.now)
+		t.ring()
+		w.end(ctx, t.now)
 		if t.missed > 0 {
 			s.Warn("%s went by unseen, from %s on", cli.Plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
 		}
@@ -337,91 +353,101 @@ func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
 	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
 }
 
-// await waits for due, with a countdown where one is wanted, and returns when it was due: later, when it was held. Beside ctx.Err() it may end with errMax, because the caller's time is over,
-// or as the wait that is kept has ended elsewhere.
-func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) (time.Time, error) {
+// await waits for due, with a countdown where one is wanted, and returns when it was due: later,
+// when it was held. Beside ctx.Err() it may end with errMax, because the caller's time is over, or
+// as the wait that is kept has ended elsewhere.
+func (w *sitting) await(ctx context.Context, from, due time.Time) (time.Time, error) {
 	c := newCourse(due)
 	stop := func() {}
 	var presses <-chan struct{}
-	if view.Counts(s, o.quiet) {
-		o.seen = o.late(s.Clock, due) < 0
+	if view.Counts(w.Call, w.quiet) {
+		w.seen = w.late(w.Clock, due) < 0
 		letGo := func() {}
-		if o.length >= keepLeast { // what is shorter nobody holds, and what is typed ahead meanwhile is for the shell
-			presses, letGo = cli.Spaces(s.World)
+		// what is shorter nobody holds, and what is typed ahead meanwhile is for the shell
+		if w.length >= keepLeast {
+			presses, letGo = cli.Spaces(w.World)
 		}
-		drawn := o.countDown(s, c, max(due.Sub(from), o.length), presses != nil)
+		drawn := w.countDown(w.Call, c, max(due.Sub(from), w.length), presses != nil)
 		stop = func() { drawn(); letGo() }
 	}
 	defer stop() // standard output may lead to the same terminal, by whatever ways
 	waiting, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if o.most > 0 {
+	if w.most > 0 {
 		go func() {
-			if s.Clock.For(waiting, o.most-o.begun.Since(s.Clock)) == nil {
+			if w.Clock.For(waiting, w.most-w.begun.Since(w.Clock)) == nil {
 				end(errMax)
 			}
 		}()
 	}
 	steered := make(chan struct{})
 	go func() {
-		o.steer(waiting, s, k, c, presses, end)
+		w.steer(waiting, c, presses, end)
 		close(steered)
 	}()
-	err := o.follow(waiting, s, c)
+	err := w.follow(waiting, w.Clock, c)
 	cause := context.Cause(waiting)
 	end(nil)
 	<-steered
 	due, left, held, _ := c.stand()
-	if o.held = 0; held {
-		o.held = left
+	if w.held = 0; held {
+		w.held = left
 	}
 	if err == nil || ctx.Err() != nil {
 		return due, err
 	}
 	switch {
-	case errors.Is(cause, errTold), errors.Is(cause, errMax) && o.held == 0 && o.late(s.Clock, due) >= 0:
+	case errors.Is(cause, tasks.ErrTold), errors.Is(cause, errMax) && w.held == 0 && w.late(w.Clock, due) >= 0:
 		return due, nil
 	default:
 		return due, cause
 	}
 }
 
-// until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is one.
-func (o *waitOptions) until(ctx context.Context, c clock.Clock, due time.Time) error {
-	if steady, ok := c.(clock.Steady); ok && o.elapsed {
-		return steady.UntilBoot(ctx, o.deadline(due))
+// pace is by which clock a wait goes.
+type pace struct {
+	begun   clock.Moment // when the call began; elapsed time counts from here
+	elapsed bool         // by real time, not by the wall clock
+}
+
+// until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is
+// one.
+func (p pace) until(ctx context.Context, c clock.Clock, due time.Time) error {
+	if steady, ok := c.(clock.Steady); ok && p.elapsed {
+		return steady.UntilBoot(ctx, p.deadline(due))
 	}
 	return c.Until(ctx, due)
 }
 
 // late is how long ago an instant was; it is below zero for one to come.
-func (o *waitOptions) late(c clock.Clock, due time.Time) time.Duration {
-	if steady, ok := c.(clock.Steady); ok && o.elapsed {
-		return steady.Boot() - o.deadline(due)
+func (p pace) late(c clock.Clock, due time.Time) time.Duration {
+	if steady, ok := c.(clock.Steady); ok && p.elapsed {
+		return steady.Boot() - p.deadline(due)
 	}
 	return c.Now().Sub(due)
 }
 
-// deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest Duration: a wait of 290
-// years must not turn into one that is over.
-func (o *waitOptions) deadline(due time.Time) time.Duration {
-	return o.begun.Boot + min(due.Sub(o.begun.Wall), math.MaxInt64-o.begun.Boot)
+// deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest
+// Duration: a wait of 290 years must not turn into one that is over.
+func (p pace) deadline(due time.Time) time.Duration {
+	return p.begun.Boot + min(due.Sub(p.begun.Wall), math.MaxInt64-p.begun.Boot)
 }
 
 // trigger is one time that has come.
 type trigger struct {
+	of       *sitting
 	now, due time.Time
 	late     time.Duration
 	missed   int            // instants that went by while the machine slept, before due
 	again    cli.ArgvOrNull // the words that wait for the next time
-	kept     *keptWait      // nil: it was not kept
 	repeated bool           // it was told before
 }
 
 // mostMissed is how far missed instants are counted.
 const mostMissed = 100_000
 
-// skip moves on to the latest instant that has passed, when there are several: one late line is a help, a burst is not.
+// skip moves on to the latest instant that has passed, when there are several: one late line is a
+// help, a burst is not.
 func (o *waitOptions) skip(t *trigger) {
 	if o.kind == when.Once {
 		return
@@ -466,7 +492,8 @@ func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	return v
 }
 
-// further is a call that is answered as this one is, and blocks for as long; none if the call is none.
+// further is a call that is answered as this one is, and blocks for as long; none if the call is
+// none.
 func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 	if c.Command == "" {
 		return c
@@ -479,8 +506,8 @@ func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 }
 
 // tell writes the answer in one piece. A reader that has gone away ends the program without a word.
-func (o *waitOptions) tell(s *cli.Call, t trigger) error {
-	err := o.write(s, t)
+func (t trigger) tell() error {
+	err := t.write()
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		return cli.ExitCode(cli.ExitFailed)
@@ -498,27 +525,29 @@ func (o *waitOptions) label() string {
 	return o.task
 }
 
-// ring tells a person at a terminal that it is over: by its bell, if that was asked for, and in words where there was a countdown. Of a row
-// each line of the answer says so, and of what is late it is said how late.
-func (o *waitOptions) ring(s *cli.Call, t trigger) {
-	if o.bell && !t.repeated {
-		cli.Ring(s.World)
+// ring tells a person at a terminal that it is over: by its bell, if that was asked for, and in
+// words where there was a countdown. Of a row each line of the answer says so, and of what is late
+// it is said how late.
+func (t trigger) ring() {
+	if t.of.bell && !t.repeated {
+		cli.Ring(t.of.World)
 	}
-	if o.stream || t.repeated || t.late >= time.Second || !o.seen {
+	if t.of.stream || t.repeated || t.late >= time.Second || !t.of.seen {
 		return
 	}
-	said := "it is " + t.now.Format("15:04:05")
-	if o.length > 0 {
-		took, verb := when.Distance(t.due.Add(-o.length), t.due), " are over, at "
+	now := cli.LocaleOn(context.Background(), t.of.Err, t.of.Getenv).Format(t.now, "15:04:05")
+	said := "it is " + now
+	if t.of.length > 0 {
+		took, verb := when.Distance(t.due.Add(-t.of.length), t.due), " are over, at "
 		if strings.HasPrefix(took, "1 ") && strings.Count(took, " ") == 1 {
 			verb = " is over, at "
 		}
-		said = took + verb + t.now.Format("15:04:05")
+		said = took + verb + now
 	}
-	if o.name != "" {
-		said = cli.Visible(o.name) + ": " + said
+	if t.of.name != "" {
+		said = cli.Visible(t.of.name) + ": " + said
 	}
-	s.Talk("%s", said)
+	t.of.Talk("%s", said)
 }
 
 // triggerJSON is the answer of wait, at each instant.
@@ -542,13 +571,13 @@ type triggerJSON struct {
 	stream bool // the call goes on by itself
 }
 
-func (o *waitOptions) write(s *cli.Call, t trigger) error {
-	s.Answer(triggerJSON{t.now, "triggered", cli.OrNull(o.task), cli.OrNull(o.name), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
-		cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated, o.raw, o.stream})
-	err := s.Stdout.Flush()
+func (t trigger) write() error {
+	t.of.Answer(triggerJSON{t.now, "triggered", cli.OrNull(t.of.task), cli.OrNull(t.of.name), t.due, cli.Seconds(t.late), t.of.kind, t.of.text, t.of.zone.String(), t.missed, t.again,
+		cli.OrNull(t.of.kept.ID()), cli.OrNull(t.of.kept.Occurrence()), t.repeated, t.of.raw, t.of.stream})
+	err := t.of.Stdout.Flush()
 	if err != nil {
-		s.Stdout.Reset(io.Discard) // told once, and not there
-		s.InJSON = false
+		t.of.Stdout.Reset(io.Discard) // told once, and not there
+		t.of.InJSON = false
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -31,68 +30,32 @@ type wouldWaitJSON struct {
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// would is wait --dry-run.
-func (o *waitOptions) would(ctx context.Context, s *cli.Call) error {
-	keep, bounded, _ := o.keeps(s, o.first)
-	var warnings []cli.Warning
-	if keep {
-		switch err := o.wouldKeep(ctx, s); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case cli.LimitOf(err) != nil:
-			return err
-		case err != nil && (bounded || len(o.notify) > 0):
-			return o.unkept(err)
-		case err != nil:
-			keep = false
-			warnings = []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}}
-		default:
-			warnings = o.warnings(s)
-		}
-	}
-	again := problem.Call{}
-	if _, more := o.following(o.first, 1); more {
-		again = o.after(o.first, o.count-1)
-	}
-	o.tellWould(s, "", keep, again, warnings)
-	return nil
-}
-
-// wouldKeep looks whether the wait could be kept, and who would tell it.
-func (o *waitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
-	st, err := s.Open()
+// plan says what would be waited for, and whether it would be kept: the store is the preview of a
+// dry run.
+func (w *sitting) plan(ctx context.Context) error {
+	warnings, err := w.keep(ctx, w.first, 0)
 	if err != nil {
 		return err
 	}
-	task := o.asTask(s, o.first, 0)
-	if task.Origin, err = cli.Origin(s); err != nil {
-		return err
+	if w.kept != nil {
+		warnings = w.warnings()
 	}
-	if _, err := st.Add(ctx, task, o.first); err != nil {
-		return err
+	again := problem.Call{}
+	if _, more := w.following(w.first, 1); more {
+		again = w.after(w.first, w.count-1)
 	}
-	o.hands = handover.HandOver(ctx, s, st)
+	w.tellPlan(again, warnings)
 	return nil
 }
 
-// wouldResume is wait --resume --dry-run of a wait that goes on, or was told.
-func (o *waitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait, told bool) {
-	var warnings []cli.Warning
-	if !told && o.late(s.Clock, o.first) < 0 {
-		o.hands = handover.HandOver(ctx, s, k.st)
-		warnings = o.warnings(s)
-	}
-	o.tellWould(s, k.name(), true, o.again, warnings)
-}
-
-// tellWould says what would be waited for.
-func (o *waitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.Call, warnings []cli.Warning) {
-	again := cli.GoingOn(s, o.further(s, next))
-	now := s.Clock.Now().In(o.zone)
-	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
-	s.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), cli.OrNull(o.name), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
-		cli.OrNull(o.hands.Runner), s.WarningTexts(warnings), true})
-	s.WarnAll(warnings)
+// tellPlan says what would be waited for, and which call waits for the next time.
+func (w *sitting) tellPlan(next problem.Call, warnings []cli.Warning) {
+	again := cli.GoingOn(w.Call, w.further(w.Call, next))
+	now := w.Clock.Now().In(w.zone)
+	due, left := w.first.In(w.zone), max(-w.late(w.Clock, w.first), 0)
+	w.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(w.kept.ID()), cli.OrNull(w.task), cli.OrNull(w.name), due, cli.Seconds(left), w.kind, w.text, w.zone.String(), again, w.kept != nil,
+		cli.OrNull(w.runner.Runner), w.WarningTexts(warnings), true})
+	w.WarnAll(warnings)
 }
 
 // Text says what would be waited for.

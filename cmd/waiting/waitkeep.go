@@ -5,74 +5,40 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 const (
-	// keepLeast is how long a wait with a task is that is kept also without --max, keepBounded how long any wait is that is kept with it,
-	// however late the bound comes: the caller may be killed before. What is shorter than that nobody could resume in time.
+	// keepLeast is how long a wait with a task is that is kept also without --max, keepBounded how
+	// long any wait is that is kept with it, however late the bound comes: the caller may be killed
+	// before. What is shorter than that nobody could resume in time.
 	keepLeast   = 10 * time.Second
 	keepBounded = 500 * time.Millisecond
 	// keepPatience bounds how long a wait that need not be kept is held up by a state that is busy.
 	keepPatience = 5 * time.Second
-	// keepMoment is what a wait takes to be kept at the most when the caller's bound is shorter: whoever gives one wants to go on later,
-	// and a state that is busy for a moment must not make that an error.
+	// keepMoment is what a wait takes to be kept at the most when the caller's bound is shorter:
+	// whoever gives one wants to go on later, and a state that is busy for a moment must not make
+	// that an error.
 	keepMoment = 2 * time.Second
-	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was cancelled: somebody waits
-	// for the end of a program that was told to end.
+	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was
+	// cancelled: somebody waits for the end of a program that was told to end.
 	endPatience    = 10 * time.Second
 	cancelPatience = 2 * time.Second
 )
 
-var (
-	errMax  = errors.New("the caller's time is over")
-	errTold = errors.New("told elsewhere")
-)
+var errMax = errors.New("the caller's time is over")
 
-// keptWait is a wait that outlives its caller: a task of type wait, which a runner tells unless somebody attends to it. A nil one is a
-// wait that is not kept, of which all that is asked is nothing.
-type keptWait struct {
-	st      state.Store
-	entry   state.Entry
-	changed <-chan struct{}
-	release func()
-}
-
-// name is the ID of the task; empty when the wait is not kept.
-func (k *keptWait) name() string {
-	if k == nil {
-		return ""
-	}
-	return k.entry.Task.ID
-}
-
-// occurrence names what is told, whoever tells it: a wait is for one instant, is never run by hand, and has one number.
-func (k *keptWait) occurrence() string {
-	if k == nil {
-		return ""
-	}
-	return state.OccurrenceID(k.entry.Task.ID, 1)
-}
-
-// leave lets go of a wait that is not over: it can be resumed.
-func (k *keptWait) leave() {
-	if k != nil && k.release != nil {
-		k.release()
-	}
-}
-
-// keeps reports whether the wait for due is one to keep, how long that may take, and whether the caller's bound comes first.
+// keeps reports whether the wait for due is one to keep, how long that may take, and whether the
+// caller's bound comes first.
 func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
 	left, granted := -o.late(s.Clock, due), o.most-o.begun.Since(s.Clock)
 	switch {
@@ -86,50 +52,58 @@ func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, pat
 	return o.most > 0 && left > keepBounded || o.label() != "" && left > keepLeast, false, min(keepPatience, left/2)
 }
 
-// keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
-// kept is waited for all the same: a state that cannot be used must not make anybody miss their time. Only a limit of what a run may
-// schedule refuses a wait, when it begins.
-func (o *waitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told int) (*keptWait, error) {
-	keep, bounded, patience := o.keeps(s, due)
+// keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were
+// told. Without --max what cannot be kept is waited for all the same, with a warning: a state that
+// cannot be used must not make anybody miss their time. Only a limit of what a run may schedule
+// refuses a wait, when it begins.
+func (w *sitting) keep(ctx context.Context, due time.Time, told int) (unkept []cli.Warning, err error) {
+	w.kept = nil
+	keep, bounded, patience := w.keeps(w.Call, due)
 	if !keep {
 		return nil, nil
 	}
-	k, err := o.record(ctx, s, due, told, patience)
+	w.kept, err = w.record(ctx, due, told, patience)
 	switch {
 	case ctx.Err() != nil:
-		return nil, o.over(ctx, s, k, due, told, ctx.Err())
+		return nil, w.over(ctx, due, told, ctx.Err())
 	case cli.LimitOf(err) != nil && told == 0:
 		return nil, err // a run may not wait for so much
-	case err != nil && (bounded || len(o.notify) > 0):
-		return nil, o.unkept(err)
+	case err != nil && (bounded || len(w.notify) > 0):
+		return nil, w.unkept(err)
 	case err != nil:
-		s.WarnAll([]cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}})
-		return nil, nil
+		return []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}}, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
-	o.hands = handover.HandOver(ctx, s, k.st)
-	if !s.Quiet && !s.InJSON { // whoever is killed has read nothing else; programs find it by ls
-		s.Aside("to resume: %s\n", cli.Visible(cli.ShellLine(o.resuming(s, k).Words(cli.Itself(s)))))
+	w.runner = handover.HandOver(ctx, w.Call, w.Store)
+	return nil, nil
+}
+
+// resumable says how a wait that is kept is resumed.
+func (w *sitting) resumable() {
+	if w.kept == nil {
+		return
 	}
-	o.unready(s)
-	return k, nil
+	if !w.Quiet && !w.InJSON { // whoever is killed has read nothing else; programs find it by ls
+		w.Remark("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(), w.manner(w.Call)).Words(cli.Itself(w.Call)))))
+	}
+	w.unready()
 }
 
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
-func (o *waitOptions) unready(s *cli.Call) {
-	for _, w := range o.warnings(s) {
-		if o.most == 0 || !s.InJSON {
-			s.Caution("warning: %s", cli.Visible(s.Says(w.Text)))
+func (w *sitting) unready() {
+	for _, warning := range w.warnings() {
+		if w.most == 0 || !w.InJSON {
+			w.Caution("warning: %s", cli.Visible(w.Says(warning.Text)))
 		}
 	}
 }
 
 // warnings are of nobody who would tell it, and of channels that cannot be told by now.
-func (o *waitOptions) warnings(s *cli.Call) []cli.Warning {
-	list := o.hands.Warnings()
-	if len(o.notify) > 0 {
-		t := state.Task{Text: o.label(), Wait: state.Wait{Kind: string(o.kind)}, Policy: state.Policy{Notify: o.notify}}
-		list = append(list, handover.Unready(s, handover.AudienceOf(s, t), o.hands)...)
+func (w *sitting) warnings() []cli.Warning {
+	list := w.runner.Warnings()
+	if len(w.notify) > 0 {
+		t := state.Task{Text: w.label(), Wait: state.Wait{Kind: string(w.kind)}, Policy: state.Policy{Notify: w.notify}}
+		list = append(list, handover.Unready(w.Call, handover.RecipientsOf(w.Call, t), w.runner)...)
 	}
 	return list
 }
@@ -139,7 +113,8 @@ func unresumable(err error) problem.Text {
 	return problem.T("this wait cannot be resumed, and ends with its caller: %s", cli.Explain(err).Message)
 }
 
-// unkept is the error of a wait that the caller's bound would end, or of which somebody else is to be told, and that cannot be kept.
+// unkept is the error of a wait that the caller's bound would end, or of which somebody else is to
+// be told, and that cannot be kept.
 func (o *waitOptions) unkept(err error) error {
 	if cli.LimitOf(err) != nil {
 		return err
@@ -154,34 +129,26 @@ func (o *waitOptions) unkept(err error) error {
 }
 
 // record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
-func (o *waitOptions) record(ctx context.Context, s *cli.Call, due time.Time, told int, patience time.Duration) (*keptWait, error) {
-	st, err := s.Open()
+func (w *sitting) record(ctx context.Context, due time.Time, told int, patience time.Duration) (*tasks.Wait, error) {
+	st, err := w.Open()
 	if err != nil {
 		return nil, err
 	}
-	task := o.asTask(s, due, told)
-	if task.Origin, err = cli.Origin(s); err != nil {
+	task := w.asTask(w.Call, due, told)
+	if task.Origin, err = cli.Origin(w.Call); err != nil {
 		return nil, err
 	}
-	limited, cancel := cli.Within(ctx, s.Clock, patience)
+	limited, cancel := cli.Within(ctx, w.Clock, patience)
 	defer cancel()
-	e, err := st.Add(limited, task, due)
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			err = state.ErrBusy
-		}
-		return nil, err
+	kept, err := tasks.KeepWait(limited, st, w.Clock, task, due)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = state.ErrBusy
 	}
-	k := &keptWait{st: st, entry: e}
-	k.changed, k.release, err = st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due)
-	if err != nil {
-		_, _ = st.Remove(limited, e.Task.ID, s.Clock.Now()) // else it is told twice: better than not at all
-		return nil, err
-	}
-	return k, nil
+	return kept, err
 }
 
-// asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes after it, the answer's words tell.
+// asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes
+// after it, the answer's words tell.
 func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
 		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
@@ -199,127 +166,61 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	return t
 }
 
-// resuming is the call that resumes a wait.
-func (o *waitOptions) resuming(s *cli.Call, k *keptWait) problem.Call {
-	return cli.With(cli.With(view.Resuming(k.name()), o.manner(s), mannerOptions...), s.Opt, "tz")
-}
-
-// ended says how a wait has ended: errTold, or the error that whoever waits gets; nil while it has not.
-func ended(e state.Entry) error {
-	id := e.Task.ID
-	switch {
-	case e.Phase == state.Removed:
-		return problem.New(problem.Cancelled, problem.T("the wait %s was cancelled by rm: nothing is told", id),
-			problem.T("%s brings it back, and %s goes on with it", problem.To("restore", id), view.Resuming(id)))
-	case e.Phase == state.Pending, e.Phase == state.Paused:
-		return nil
-	case len(e.Open) == 0 && !state.Outcome(e.Tally.Last).Ran():
-		return problem.New(problem.Cancelled, problem.T("the wait %s was cancelled: whoever waited was interrupted (Ctrl-C)", id),
-			problem.T("begin it anew: %s", problem.To("wait", e.Task.Wait.Text, "...")))
-	}
-	return errTold
+// resuming is the call that resumes the wait, in the manner of this one.
+func resuming(s *cli.Call, id string, manner option.Values) problem.Call {
+	return cli.With(cli.With(view.Resuming(id), manner, mannerOptions...), s.Opt, "tz")
 }
 
 // over is the end of a wait whose time has not come.
-func (o *waitOptions) over(ctx context.Context, s *cli.Call, k *keptWait, due time.Time, told int, err error) error {
-	defer k.leave()
+func (w *sitting) over(ctx context.Context, due time.Time, told int, err error) error {
+	defer w.kept.Leave()
 	switch {
 	case ctx.Err() != nil:
 		if sig := (*cli.Signalled)(nil); errors.As(cli.Caught(ctx), &sig) && sig.Signal == os.Interrupt {
-			k.cancel(s)
+			w.cancel()
 		}
 		return ctx.Err()
 	case !errors.Is(err, errMax):
 		return err
 	}
-	if k == nil { // the clock was put back
-		if k, err = o.record(ctx, s, due, told, cancelPatience); err != nil {
-			return o.unkept(err)
+	if w.kept == nil { // the clock was put back
+		if w.kept, err = w.record(ctx, due, told, cancelPatience); err != nil {
+			return w.unkept(err)
 		}
-		defer k.leave()
-		o.hands = handover.HandOver(ctx, s, k.st)
+		defer w.kept.Leave()
+		w.runner = handover.HandOver(ctx, w.Call, w.Store)
 	}
-	return o.unfinished(s, k, due)
+	return w.unfinished(due)
 }
 
-// cancel notes that whoever waited wants it no more.
-func (k *keptWait) cancel(s *cli.Call) {
-	if k == nil {
+// cancel ends a wait that whoever waited wants no more.
+func (w *sitting) cancel() {
+	if w.kept == nil {
 		return
 	}
-	ctx, stop := cli.Within(context.Background(), s.Clock, cancelPatience)
+	ctx, stop := cli.Within(context.Background(), w.Clock, cancelPatience)
 	defer stop()
-	t, due, now := k.entry.Task, k.entry.Due, s.Clock.Now()
-	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: rules.Stopped, Description: t.Summary()})
-	switch {
-	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it is over, one way or another
+	switch cancelled, err := w.kept.Cancel(ctx); {
 	case err != nil:
-		s.Warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", t.ID, cli.Visible(err.Error()))
-	default:
-		s.Talk("cancelled the wait %s", t.ID)
+		w.Warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", w.kept.ID(), cli.Visible(err.Error()))
+	case cancelled:
+		w.Talk("cancelled the wait %s", w.kept.ID())
 	}
 }
 
-// end notes that the wait was told. Should somebody else have taken it meanwhile, what they have put into the inbox is acknowledged: it was
-// the same occurrence.
-func (k *keptWait) end(ctx context.Context, s *cli.Call, told time.Time) {
-	if k == nil {
+// end notes that the wait was told.
+func (w *sitting) end(ctx context.Context, told time.Time) {
+	if w.kept == nil {
 		return
 	}
-	defer k.leave()
-	ctx, stop := cli.Within(context.WithoutCancel(ctx), s.Clock, endPatience)
+	defer w.kept.Leave()
+	ctx, stop := cli.Within(context.WithoutCancel(ctx), w.Clock, endPatience)
 	defer stop()
-	err := k.told(ctx, s, told)
-	switch {
-	case err == nil && len(k.entry.Task.Policy.Notify) > 0:
-		handover.HandOver(ctx, s, k.st) // who tells it may just have ended for want of work
-	case err == nil:
-	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
-		k.acknowledge(ctx, s)
-	default:
-		s.Warn("warning: that it was told could not be noted, and it may come again, as %s: %s", k.occurrence(), cli.Visible(err.Error()))
-	}
-}
-
-func (k *keptWait) told(ctx context.Context, s *cli.Call, at time.Time) error {
-	self, err := runner.Self()
-	if err != nil {
-		return err
-	}
-	r, err := k.st.Claim(ctx, k.entry.Task.ID, k.entry.Due, time.Time{}, self, s.Clock.Now())
-	if err != nil {
-		return err
-	}
-	now := s.Clock.Now()
-	line := rules.WaitedLine(r, at, now)
-	line.At = now
-	return k.st.End(ctx, r, line)
-}
-
-// unread reports whether what a runner has told of the wait lies in the inbox, where nobody has taken it. One that is just telling it is
-// waited for.
-func (k *keptWait) unread(ctx context.Context, s *cli.Call) bool {
-	const nap = 20 * time.Millisecond
-	e, err := tasks.Reread(ctx, k.st, k.entry)
-	for err == nil && len(e.Open) > 0 && tasks.IsRunning(e) && s.Clock.For(ctx, nap) == nil {
-		e, err = tasks.Reread(ctx, k.st, k.entry)
-	}
-	items, _, _, err := k.st.Inbox(ctx, state.Query{Tasks: []string{k.occurrence()}})
-	return err == nil && slices.ContainsFunc(items, func(i state.Item) bool { return i.ID == k.occurrence() && i.Leased.IsZero() })
-}
-
-// acknowledge ends the item that stands for the wait, also one that is just being made.
-func (k *keptWait) acknowledge(ctx context.Context, s *cli.Call) {
-	const nap = 20 * time.Millisecond
-	for {
-		e, err := tasks.Reread(ctx, k.st, k.entry)
-		coming := err == nil && len(e.Open) > 0 && tasks.IsRunning(e)
-		if err := k.st.Ack(ctx, []string{k.occurrence()})[0]; !errors.Is(err, state.ErrNotFound) || !coming {
-			return
-		}
-		if s.Clock.For(ctx, nap) != nil {
-			return
-		}
+	switch err := w.kept.Told(ctx, told); {
+	case err != nil:
+		w.Warn("warning: that it was told could not be noted, and it may come again, as %s: %s", w.kept.Occurrence(), cli.Visible(err.Error()))
+	case len(w.notify) > 0:
+		handover.HandOver(ctx, w.Call, w.Store) // who tells it may just have ended for want of work
 	}
 }
 
@@ -342,13 +243,13 @@ type waitingJSON struct {
 }
 
 // unfinished is the answer when the caller's bound comes first.
-func (o *waitOptions) unfinished(s *cli.Call, k *keptWait, due time.Time) error {
-	now, further := s.Clock.Now().In(o.zone), cli.GoingOn(s, o.resuming(s, k))
-	left := max(-o.late(s.Clock, due), 0)
-	if o.held > 0 {
-		left, due = o.held, now.Add(o.held)
+func (w *sitting) unfinished(due time.Time) error {
+	now, further := w.Clock.Now().In(w.zone), cli.GoingOn(w.Call, resuming(w.Call, w.kept.ID(), w.manner(w.Call)))
+	left := max(-w.late(w.Clock, due), 0)
+	if w.held > 0 {
+		left, due = w.held, now.Add(w.held)
 	}
-	s.Answer(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), cli.OrNull(o.name), due.In(o.zone), cli.Seconds(left), o.held > 0, o.kind, o.text, o.zone.String(), further, o.hands.Runner, s.WarningTexts(o.warnings(s))})
+	w.Answer(waitingJSON{now, "waiting", w.kept.ID(), cli.OrNull(w.task), cli.OrNull(w.name), due.In(w.zone), cli.Seconds(left), w.held > 0, w.kind, w.text, w.zone.String(), further, w.runner.Runner, w.WarningTexts(w.warnings())})
 	return cli.ExitCode(cli.ExitMax)
 }
 

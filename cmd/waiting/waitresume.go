@@ -20,10 +20,11 @@ import (
 // ofAnew are the options of a wait that is begun, and of none that is resumed.
 var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect", "name", "notify"}
 
-// resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
-// is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
+// resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then
+// with the rest of the row (--count) that it is of. What has come is told at once; what was told
+// before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *cli.Call) error {
-	o := waitOptions{begun: clock.Here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
+	o := waitOptions{pace: pace{begun: clock.Here(s.Clock)}, count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), cli.Quote(s.Args[0])),
 			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")), problem.Option("resume")))
@@ -48,69 +49,50 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if err := o.from(s, e); err != nil {
 		return err
 	}
-	if left, held := e.Task.Wait.Rest(); held && e.Phase == state.Paused {
-		o.first = o.begun.Wall.Add(left)
-		if !s.DryRun {
-			answer := st.Change(ctx, state.Change{ID: e.Task.ID, Rule: state.GoOnWaiting(o.first, s.Clock.Now()), Now: s.Clock.Now()})[0]
-			switch {
-			case answer.Err == nil:
-				e = answer.Doc.Entry()
-			case errors.Is(answer.Err, state.ErrTaken): // somebody else has had it go on
-				if e, err = tasks.Reread(ctx, st, e); err != nil {
-					return err
-				}
-				o.first = e.Due
-			default:
-				return answer.Err
-			}
-		}
-	}
-	k := &keptWait{st: st, entry: e}
-	if e.Phase == state.Pending {
-		// Attended to before it is looked at: from then on no runner takes it.
-		if k.changed, k.release, err = st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
-			return err
-		}
-		if e, err = tasks.Reread(ctx, st, e); err != nil {
-			k.leave()
-			return err
-		}
-		k.entry = e
-	}
-	switch why := ended(e); {
-	case s.DryRun && (why == nil || errors.Is(why, errTold)):
-		k.leave()
-		o.wouldResume(ctx, s, k, why != nil)
-		return nil
-	case why == nil:
-	case errors.Is(why, errTold):
-		return o.repeat(ctx, s, k)
-	default:
-		k.leave()
-		return why
-	}
-	if left := -o.late(s.Clock, o.first); left > 0 {
-		o.hands = handover.HandOver(ctx, s, st)
-		o.unready(s)
-		if !view.Counts(s, o.quiet) {
-			s.Talk("waiting until %s", view.Echo(o.first.In(o.zone), o.begun.Wall.In(o.zone)))
-		}
-	}
-	if o.first, err = o.await(ctx, s, k, o.begun.Wall, o.first); err != nil {
-		return o.over(ctx, s, k, o.first, 0, err)
-	}
-	t := o.come(s, k)
-	if err := o.tell(s, t); err != nil {
-		k.leave()
+	w := &sitting{Call: s, waitOptions: o}
+	if w.kept, w.first, err = tasks.ResumeWait(ctx, st, s.Clock, e, o.begun.Wall); err != nil {
 		return err
 	}
-	o.ring(s, t)
-	o.lateness(s, t)
-	k.end(ctx, s, t.now)
-	return o.rest(ctx, s)
+	switch why := tasks.WaitEnded(w.kept.Entry); {
+	case s.DryRun && (why == nil || errors.Is(why, tasks.ErrTold)):
+		w.kept.Leave()
+		var warnings []cli.Warning
+		if why == nil && w.late(s.Clock, w.first) < 0 {
+			w.runner = handover.HandOver(ctx, s, st)
+			warnings = w.warnings()
+		}
+		w.tellPlan(w.again, warnings)
+		return nil
+	case why == nil:
+	case errors.Is(why, tasks.ErrTold):
+		return repeat(ctx, w)
+	default:
+		w.kept.Leave()
+		return why
+	}
+	if left := -w.late(s.Clock, w.first); left > 0 {
+		w.runner = handover.HandOver(ctx, s, st)
+		w.unready()
+		if !view.Counts(s, w.quiet) {
+			s.Talk("waiting until %s", view.Echo(w.first.In(w.zone), w.begun.Wall.In(w.zone)))
+		}
+	}
+	if w.first, err = w.await(ctx, w.begun.Wall, w.first); err != nil {
+		return w.over(ctx, w.first, 0, err)
+	}
+	t := w.come()
+	if err := t.tell(); err != nil {
+		w.kept.Leave()
+		return err
+	}
+	t.ring()
+	t.lateness()
+	w.end(ctx, t.now)
+	return rest(ctx, w)
 }
 
-// pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
+// pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait
+// has.
 func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.Entry, error) {
 	id := given.Text("resume")
 	e, bad, err := view.PickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
@@ -160,63 +142,65 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 }
 
 // come is the instant of a wait that was resumed, now that it has come.
-func (o *waitOptions) come(s *cli.Call, k *keptWait) trigger {
-	return trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k,
-		again: cli.GoingOn(s, o.further(s, o.again))}
+func (w *sitting) come() trigger {
+	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)), due: w.first.In(w.zone),
+		again: cli.GoingOn(w.Call, w.further(w.Call, w.again))}
 }
 
-// repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
-func (o *waitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) error {
-	defer k.leave()
-	coming, stop := cli.Within(ctx, s.Clock, cancelPatience)
-	unread := k.unread(coming, s)
+// repeat tells what was told before, or lies in the inbox, or is on its way there, where it is
+// acknowledged.
+func repeat(ctx context.Context, w *sitting) error {
+	defer w.kept.Leave()
+	coming, stop := cli.Within(ctx, w.Clock, cancelPatience)
+	unread := w.kept.Unread(coming)
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t := o.come(s, k)
+	t := w.come()
 	t.repeated = !unread
-	if err := o.tell(s, t); err != nil {
+	if err := t.tell(); err != nil {
 		return err
 	}
-	o.lateness(s, t)
-	limited, stop := cli.Within(context.WithoutCancel(ctx), s.Clock, endPatience)
+	t.lateness()
+	limited, stop := cli.Within(context.WithoutCancel(ctx), w.Clock, endPatience)
 	defer stop()
-	k.acknowledge(limited, s)
+	w.kept.Acknowledge(limited)
 	switch {
 	case unread:
-		return o.rest(ctx, s)
-	case o.stream:
-		s.GoOn(t.again)
+		return rest(ctx, w)
+	case w.stream:
+		w.GoOn(t.again)
 	}
 	return nil
 }
 
 // lateness says how late it is.
-func (o *waitOptions) lateness(s *cli.Call, t trigger) {
+func (t trigger) lateness() {
 	if t.late >= time.Second {
-		s.Talk("%s (%s) was due %s", cli.Quote(t.kept.entry.Task.Summary()), t.kept.name(), view.Echo(t.due, t.now))
+		t.of.Talk("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(), view.Echo(t.due, t.now))
 	}
 }
 
-// rest waits for what is left of a row (--count), as the words that wait for it would; the time that the caller grants goes on.
-func (o *waitOptions) rest(ctx context.Context, s *cli.Call) error {
-	if !o.stream || s.Single {
+// rest waits for what is left of a row (--count), as the words that wait for it would; the time
+// that the caller grants goes on.
+func rest(ctx context.Context, w *sitting) error {
+	if !w.stream || w.Single {
 		return nil
 	}
 	c := WaitCommand()
 	c.Run = func(ctx context.Context, s *cli.Call) error {
-		w, err := newWait(s)
+		o, err := newWait(s)
 		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
 			return nil // its --end has passed meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		w.begun = o.begun
-		return runWait(ctx, s, w)
+		o.begun = w.begun
+		return runWait(ctx, s, o)
 	}
-	further := s.Follow(&c)
-	o.next.Values = o.manner(s).Over(o.next.Values)
-	return cli.Perform(ctx, further, o.next)
+	further := w.Follow(&c)
+	w.next.Values = w.manner(w.Call).Over(w.next.Values)
+	return cli.Perform(ctx, further, w.next)
 }

@@ -18,8 +18,9 @@ func modes() map[string]when.Form {
 
 const useModes = "Use 'delay', 'interval', or 'cron'."
 
-// waitWords sorts the words of the call into the text of the time, the form to read it in, and the task. Where a longer
-// run of words would also be a time it refuses, because the task would silently begin with a piece of it.
+// waitWords sorts the words of the call into the text of the time, the form to read it in, and the
+// task. Where a longer run of words would also be a time it refuses, because the task would
+// silently begin with a piece of it.
 func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task []string, err error) {
 	text, form, ok, err := cli.Forced(s)
 	if err != nil {
@@ -59,8 +60,8 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 	return text, form, task, err
 }
 
-// timeTwice refuses a word that is a time beside a flag that gives the time: wait 1s --until 9am tea. A task of that kind
-// can be given as one word with the others, or after --.
+// timeTwice refuses a word that is a time beside a flag that gives the time: wait 1s --until 9am
+// tea. A task of that kind can be given as one word with the others, or after --.
 func timeTwice(s *cli.Call, o when.Options, form when.Form) error {
 	if s.Dash || len(s.Args) < 2 {
 		return nil
@@ -72,7 +73,8 @@ func timeTwice(s *cli.Call, o when.Options, form when.Form) error {
 		problem.T("leave one of them out; if both words are the task, put it in quotes: %s", cli.ShellQuote(strings.Join(s.Args, " "))))
 }
 
-// length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
+// length is the value of the modes delay and interval as a duration with a unit: a bare number is
+// seconds.
 func length(mode, value string) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", problem.Of(problem.T("wait %s: %s %s", mode, cli.Quote(value), why), problem.T("type seconds or a duration: %s", modeExample(mode)))
@@ -107,8 +109,9 @@ func length(mode, value string) (string, error) {
 // rhythms are times of one word that read like a mode of the older form when a number follows.
 var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually"}
 
-// modeOf tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One that can is refused as a mode, too, when
-// it is a rhythm and a bare number follows: who writes wait weekly 30 tea does not mean a task of "30 tea".
+// modeOf tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One
+// that can is refused as a mode, too, when it is a rhythm and a bare number follows: who writes
+// wait weekly 30 tea does not mean a task of "30 tea".
 func modeOf(s *cli.Call, o when.Options) error {
 	if len(s.Args) < 2 || strings.Trim(strings.ToLower(s.Args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
@@ -130,8 +133,8 @@ func modeOf(s *cli.Call, o when.Options) error {
 	return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])), problem.T(useModes))
 }
 
-// longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
-// call is the call with such a time, to be made instead.
+// longer refuses when the text of the time and words after it are a time together. What stands
+// after -- is the task, whatever it says. call is the call with such a time, to be made instead.
 func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string, after []string) error {
 	behind := after
 	if s.After <= len(after) { // else the time stands there, too
@@ -173,7 +176,8 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 		if short == nil {
 			return f
 		}
-		if short.Canonical == text || longer(s, o, form, call, short.Canonical, behind) != nil { // in its place it would be a longer time again
+		// in its place it would be a longer time again
+		if short.Canonical == text || longer(s, o, form, call, short.Canonical, behind) != nil {
 			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, cli.Quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
 			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})

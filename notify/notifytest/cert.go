@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Certificate is one for localhost and 127.0.0.1, or for name when that is given, that its holder signed, and the same as PEM. It ends at
-// the given time.
+// Certificate is one for localhost and 127.0.0.1, or for name when that is given, that its holder
+// signed, and the same as PEM. It ends at the given time.
 func Certificate(name string, end time.Time) (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -16,16 +16,18 @@ import (
 	"time"
 )
 
-// SMTP is a mail server of RFC 5321 that takes mail for anybody: EHLO with its extensions, STARTTLS, AUTH PLAIN, LOGIN and CRAM-MD5,
-// MAIL, RCPT, DATA with dots unstuffed, RSET, NOOP and QUIT, each only where the protocol has it.
+// SMTP is a mail server of RFC 5321 that takes mail for anybody: EHLO with its extensions,
+// STARTTLS, AUTH PLAIN, LOGIN and CRAM-MD5, MAIL, RCPT, DATA with dots unstuffed, RSET, NOOP and
+// QUIT, each only where the protocol has it.
 type SMTP struct {
 	TLS      *tls.Config // for STARTTLS, or from the start
 	Whole    bool        // TLS from the start
 	User     string      // who must log in; "" for nobody
 	Password string
 	Auth     string // mechanisms offered, such as "PLAIN LOGIN"
-	// Fault is an answer in place of the usual one, by the command it answers: "greet", "ehlo", "starttls", "auth", "mail", "rcpt",
-	// "data", "body" (after the dot), "quit". "hang" says nothing.
+	// Fault is an answer in place of the usual one, by the command it answers: "greet", "ehlo",
+	// "starttls", "auth", "mail", "rcpt", "data", "body" (after the dot), "quit". "hang" says
+	// nothing.
 	Fault map[string]string
 
 	mu   sync.Mutex
@@ -47,7 +49,8 @@ func (s *SMTP) Mails() []Mail {
 	return append([]Mail(nil), s.took...)
 }
 
-// Serve takes connections until the listener is closed. It calls seen, if there is any, with each mail, before it is said to be taken.
+// Serve takes connections until the listener is closed. It calls seen, if there is any, with each
+// mail, before it is said to be taken.
 func (s *SMTP) Serve(l net.Listener, seen func(Mail)) error {
 	for {
 		conn, err := l.Accept()

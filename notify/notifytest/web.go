@@ -1,5 +1,6 @@
-// Package notifytest has servers that stand in for those that messages go to: one of the web and one of mail. They speak the real
-// protocols on this machine, write down every byte they are sent, and fail as they are told.
+// Package notifytest has servers that stand in for those that messages go to: one of the web and
+// one of mail. They speak the real protocols on this machine, write down every byte they are sent,
+// and fail as they are told.
 package notifytest
 
 import (
@@ -14,9 +15,11 @@ import (
 	"time"
 )
 
-// Web is a server of the web that answers each request with the next of its answers, the last one again and again.
+// Web is a server of the web that answers each request with the next of its answers, the last one
+// again and again.
 type Web struct {
-	// Answers are whole HTTP answers, such as Answer makes. "" says nothing, until the other side hangs up.
+	// Answers are whole HTTP answers, such as Answer makes. "" says nothing, until the other side
+	// hangs up.
 	Answers []string
 
 	mu    sync.Mutex
@@ -32,7 +35,8 @@ func Answer(status int, body string, headers ...string) string {
 	return text + "\r\n" + body
 }
 
-// Serve takes connections until the listener is closed. It calls seen, if there is any, with each request as it came, before it answers.
+// Serve takes connections until the listener is closed. It calls seen, if there is any, with each
+// request as it came, before it answers.
 func (w *Web) Serve(l net.Listener, seen func(request string)) error {
 	for {
 		conn, err := l.Accept()

@@ -9,9 +9,10 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Bounds are how much structure a TOML file may have. For each key the library keeps the whole path to it, and for each part of a dotted key
-// it walks there anew: what a file of 1 MiB takes would otherwise be any amount of memory and time. How long texts and lists are is bounded by
-// the size of the file.
+// Bounds are how much structure a TOML file may have. For each key the library keeps the whole path
+// to it, and for each part of a dotted key it walks there anew: what a file of 1 MiB takes would
+// otherwise be any amount of memory and time. How long texts and lists are is bounded by the size
+// of the file.
 type Bounds struct {
 	Depth int // of tables, lists and parts of keys within each other
 	Keys  int // parts of keys, lists and tables in lists
@@ -20,21 +21,24 @@ type Bounds struct {
 
 var (
 	taskBounds = Bounds{Depth: 16, Keys: 10_000, Path: 1_000}
-	// recordBounds hold for all other files of ours: a record has whatever a task has, and a little around it.
+	// recordBounds hold for all other files of ours: a record has whatever a task has, and a little
+	// around it.
 	recordBounds = Bounds{Depth: taskBounds.Depth + 2, Keys: taskBounds.Keys + 200, Path: taskBounds.Path + 100}
 )
 
 // noTOML is what is wrong with a file of which no more can be said.
-const noTOML = "it is no TOML"
+const noTOML = "it is not TOML"
 
-// decodeTOML is the one call of the library that reads. It refuses, with a *SyntaxError, what is beyond the bounds, before the library sees it.
+// decodeTOML is the one call of the library that reads. It refuses, with a *SyntaxError, what is
+// beyond the bounds, before the library sees it.
 func decodeTOML(text string, most Bounds, v any) (toml.MetaData, error) {
 	s := tomlScan{text: unmarked(text), most: most}
 	switch s.file(); {
 	case s.beyond != "":
 		return toml.MetaData{}, &SyntaxError{Line: s.line(), Text: s.beyond}
 	case s.lost:
-		// The library stops there, too, and has a better word for it. Should it go on, it is not to see what nobody has counted.
+		// The library stops there, too, and has a better word for it. Should it go on, it is not to
+		// see what nobody has counted.
 		md, err := toml.Decode(s.text[:s.mark()], v)
 		if err == nil {
 			err = &SyntaxError{Line: s.line(), Text: noTOML}
@@ -61,14 +65,15 @@ type tomlScan struct {
 	most   Bounds
 	keys   int
 	deep   int    // the deepest
-	lost   bool   // at is where it is no TOML
+	lost   bool   // at is where it is not TOML
 	beyond string // which bound was passed at at
 }
 
 // tomlAt is a place in the tree.
 type tomlAt struct{ depth, path int }
 
-// markRoom is how much the library is shown of what stands behind the place where a text cannot be followed: enough to quote from.
+// markRoom is how much the library is shown of what stands behind the place where a text cannot be
+// followed: enough to quote from.
 const markRoom = 64
 
 // mark is where the text is cut for that.
@@ -204,7 +209,8 @@ func (s *tomlScan) key(in tomlAt) tomlAt {
 	}
 }
 
-// keyBytes is at most how long a part of a key is when it has been read. Only escapes of a character by its number are shorter then.
+// keyBytes is at most how long a part of a key is when it has been read. Only escapes of a
+// character by its number are shorter then.
 func keyBytes(raw string) int {
 	if !strings.HasPrefix(raw, `"`) {
 		return len(raw)
@@ -292,7 +298,8 @@ func (s *tomlScan) short() {
 	s.lose()
 }
 
-// long follows a text of many lines, behind its quotes. Of a row of more than three the last three end it.
+// long follows a text of many lines, behind its quotes. Of a row of more than three the last three
+// end it.
 func (s *tomlScan) long(quotes string) {
 	for i := s.at; i < len(s.text); i++ {
 		switch c := s.text[i]; {

@@ -1,7 +1,9 @@
-// Package codec turns tasks, records, tallies and all else that is kept as TOML into text, and back.
+// Package codec turns tasks, records, tallies and all else that is kept as TOML into text, and
+// back.
 //
-// It is the one door to BurntSushi/toml, and bounds what that is given. Text as the program itself writes it is read and
-// written without it: that takes 4 and 5 µs for a task, 6 and 5 for an open record; the library, 64 and 54, 127 and 69.
+// It is the one door to BurntSushi/toml, and bounds what that is given. Text as the program itself
+// writes it is read and written without it: that takes 4 and 5 µs for a task, 6 and 5 for an open
+// record; the library, 64 and 54, 127 and 69.
 package codec
 
 import (
@@ -16,14 +18,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// endLine is the last line of every TOML file of ours. A file cut short is often TOML still, with half its variables gone:
-// this line is how that is noticed.
+// endLine is the last line of every TOML file of ours. A file cut short is often TOML still, with
+// half its variables gone: this line is how that is noticed.
 const endLine = "# end\n"
 
 // ErrBroken is a file whose content is wrong: no waiting and no other user will make it right.
 var ErrBroken = errors.New("cannot be understood")
 
-// Whole reports whether a text has the last line of our files. That says nothing about the lines before it.
+// Whole reports whether a text has the last line of our files. That says nothing about the lines
+// before it.
 func Whole(data []byte) bool { return bytes.Contains(data, []byte("\n"+endLine)) }
 
 // Encode writes any of our TOML files.
@@ -49,8 +52,8 @@ func encodeAny(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode has written into a struct that v points to, and that is zero. state.ErrNewer when a later
-// version wrote it, ErrBroken when it is broken.
+// Decode reads what Encode has written into a struct that v points to, and that is zero.
+// state.ErrNewer when a later version wrote it, ErrBroken when it is broken.
 func Decode(data []byte, v any) error {
 	if plainFile(data, v) {
 		return nil
@@ -64,7 +67,8 @@ func decodeAny(data []byte, most Bounds, v any) (unread []toml.Key, err error) {
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%w: it is not valid UTF-8", ErrBroken)
 	}
-	// A newer file may use what this version reads as an error, so its number is looked at first, and alone.
+	// A newer file may use what this version reads as an error, so its number is looked at first,
+	// and alone.
 	if n := formatLine(data); n > state.Format {
 		return nil, newer(n)
 	}

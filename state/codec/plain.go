@@ -80,8 +80,8 @@ func newLayout(t reflect.Type, path string) *layout {
 	return l
 }
 
-// writePlain writes a struct, byte for byte as the library does, but for tables that say nothing. False
-// is its answer to all that is not of our types, which the library writes.
+// writePlain writes a struct, byte for byte as the library does, but for tables that say nothing.
+// False is its answer to all that is not of our types, which the library writes.
 func writePlain(v any) ([]byte, bool) {
 	of := reflect.ValueOf(v)
 	if of.Kind() != reflect.Struct {
@@ -121,8 +121,8 @@ func (l *layout) append(data []byte, v reflect.Value) []byte {
 	return data
 }
 
-// appendValue writes the value that field points to, and says whether it is the zero value. It is not ok
-// when the field is of no type that stands on a line.
+// appendValue writes the value that field points to, and says whether it is the zero value. It is
+// not ok when the field is of no type that stands on a line.
 func appendValue(data []byte, field any) (_ []byte, zero, ok bool) {
 	switch v := field.(type) {
 	case *string:
@@ -217,9 +217,10 @@ type plainReader struct {
 	scratch []byte
 }
 
-// plainFile reads into a struct, which is zero, a file as Encode writes it: with its keys in that order and each value as it is
-// written. False, and a struct that is zero, is its answer to everything else, right or wrong: the library judges that.
-// What it reads, the library reads as the same struct.
+// plainFile reads into a struct, which is zero, a file as Encode writes it: with its keys in that
+// order and each value as it is written. False, and a struct that is zero, is its answer to
+// everything else, right or wrong: the library judges that. What it reads, the library reads as the
+// same struct.
 func plainFile(data []byte, into any) bool {
 	return bytes.HasSuffix(data, []byte("\n"+endLine)) && readPlain(data[:len(data)-len(endLine)], into)
 }
@@ -268,7 +269,8 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 		if !readValue(field, value) {
 			return false
 		}
-		// What is written otherwise, and has perhaps been read all the same, is left to the library.
+		// What is written otherwise, and has perhaps been read all the same, is left to the
+		// library.
 		if r.scratch, _, _ = appendValue(r.scratch[:0], field); string(r.scratch) != value {
 			return false
 		}
@@ -287,8 +289,8 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 	return true
 }
 
-// variablesMost and nameMost are how many variables, and how long a name of one, are read here: far below
-// taskBounds, so that those need not be looked at.
+// variablesMost and nameMost are how many variables, and how long a name of one, are read here: far
+// below taskBounds, so that those need not be looked at.
 const (
 	variablesMost = 1_000
 	nameMost      = 500
@@ -354,8 +356,9 @@ func readValue(field any, text string) (ok bool) {
 	return err == nil
 }
 
-// readInstant reads an instant as it is written: in UTC, with as many digits as say something. The length, and where the dot is, leave no room for
-// what the library takes beside that: an hour of one digit, a comma.
+// readInstant reads an instant as it is written: in UTC, with as many digits as say something. The
+// length, and where the dot is, leave no room for what the library takes beside that: an hour of
+// one digit, a comma.
 func readInstant(text string) (at time.Time, ok bool) {
 	const whole = len("2006-01-02T15:04:05Z")
 	n := len(text)
@@ -399,7 +402,8 @@ func cutPlain(text string) (s, rest string, ok bool) {
 
 // cutText reads a string at the beginning of a text, and returns what follows it.
 func cutText(text string) (s, rest string, ok bool) {
-	if after, found := strings.CutPrefix(text, `"`); found { // what needs no escape is most of all, and far quicker so
+	// what needs no escape is most of all, and far quicker so
+	if after, found := strings.CutPrefix(text, `"`); found {
 		if s, rest, ok = strings.Cut(after, `"`); ok && !strings.Contains(s, `\`) {
 			return s, rest, true
 		}

@@ -20,8 +20,9 @@ type notedRecord struct {
 	openRecord
 }
 
-// noted is what becomes known of a claim later on: the first lines of its record, in a room of fixed size that is written over
-// in place. What follows them is never written again: a hint must not put a claim at risk. A note that is torn is none.
+// noted is what becomes known of a claim later on: the first lines of its record, in a room of
+// fixed size that is written over in place. What follows them is never written again: a hint must
+// not put a claim at risk. A note that is torn is none.
 type noted struct {
 	Starting time.Time `toml:"note_starting"`
 	Started  time.Time `toml:"note_started"`
@@ -57,8 +58,9 @@ func EncodeRecord(r state.Record) ([]byte, error) {
 	return append(note, data...), err
 }
 
-// DecodeRecord reads an open record's file and what is noted about its process. Of one whose note is torn nobody knows whether it was
-// started; it counts as begun when it was claimed. state.ErrNewer and ErrBroken are as of DecodeTask.
+// DecodeRecord reads an open record's file and what is noted about its process. Of one whose note
+// is torn nobody knows whether it was started; it counts as begun when it was claimed.
+// state.ErrNewer and ErrBroken are as of DecodeTask.
 func DecodeRecord(data []byte) (state.Record, error) {
 	r, err := decodeNoted(data)
 	if err == nil {

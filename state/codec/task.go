@@ -12,8 +12,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// EncodeTask writes the file of a task that state.Check lets pass, and returns the task as readers will have it. Unknown keys, as DecodeTask
-// found them, are put back. state.ErrInvalid when the file is too large or cannot be read again.
+// EncodeTask writes the file of a task that state.Check lets pass, and returns the task as readers
+// will have it. Unknown keys, as DecodeTask found them, are put back. state.ErrInvalid when the
+// file is too large or cannot be read again.
 func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.Task, err error) {
 	var v any = t
 	if len(unknown) > 0 {
@@ -34,21 +35,23 @@ func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.T
 	if err != nil {
 		return nil, t, err
 	}
-	// The library writes some things that it cannot read again. A task that was accepted must be readable.
+	// The library writes some things that it cannot read again. A task that was accepted must be
+	// readable.
 	if read, _, err = DecodeTask(data); err != nil {
 		return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	return data, read, nil
 }
 
-// DecodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
-// wrote it, ErrBroken when it is broken.
+// DecodeTask reads a task's file, and the keys in it that this version does not know.
+// state.ErrNewer when a later version wrote it, ErrBroken when it is broken.
 func DecodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
 	unknown, err = ReadTask(data, &t)
 	return t, unknown, err
 }
 
-// ReadTask is DecodeTask into a task that is there: many are read one after the other without memory for each.
+// ReadTask is DecodeTask into a task that is there: many are read one after the other without
+// memory for each.
 func ReadTask(data []byte, into *state.Task) (unknown map[string]any, err error) {
 	if *into = (state.Task{}); plainTask(data, into) {
 		return nil, nil
@@ -57,7 +60,8 @@ func ReadTask(data []byte, into *state.Task) (unknown map[string]any, err error)
 	return unknown, err
 }
 
-// plainTask reads a task's file as EncodeTask writes it, without keys that this version does not know, and nothing else.
+// plainTask reads a task's file as EncodeTask writes it, without keys that this version does not
+// know, and nothing else.
 func plainTask(data []byte, into *state.Task) bool {
 	return plainFile(data, into) && into.Format == state.Format && fitTask(into) == nil
 }
@@ -85,8 +89,8 @@ func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error
 	return t, unknown, nil
 }
 
-// fitTask checks what every task has, and puts its instants into UTC: which zone a decoded instant is in would otherwise
-// depend on the machine's.
+// fitTask checks what every task has, and puts its instants into UTC: which zone a decoded instant
+// is in would otherwise depend on the machine's.
 func fitTask(t *state.Task) error {
 	switch {
 	case t.Format > state.Format:
@@ -102,7 +106,8 @@ func fitTask(t *state.Task) error {
 	return nil
 }
 
-// checkOffsets refuses an instant of ours without an offset, which the library would read in the machine's zone and not say.
+// checkOffsets refuses an instant of ours without an offset, which the library would read in the
+// machine's zone and not say.
 func checkOffsets(data []byte) error {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimLeft(line, " \t")
@@ -167,7 +172,8 @@ func merge(to, from map[string]any) {
 	}
 }
 
-// Names are the keys of a tree that hold values, with the tables they are in before a dot, in order.
+// Names are the keys of a tree that hold values, with the tables they are in before a dot, in
+// order.
 func Names(tree map[string]any) (names []string) {
 	for key, v := range tree {
 		below, isTree := v.(map[string]any)

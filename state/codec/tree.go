@@ -14,7 +14,8 @@ type Key []string
 // String is the key as it stands in a file.
 func (k Key) String() string { return toml.Key(k).String() }
 
-// SyntaxError says where a text is no TOML, in words of our own: those of the library quote what stands there, which can be a secret.
+// SyntaxError says where a text is not TOML, in words of our own: those of the library quote what
+// stands there, which can be a secret.
 type SyntaxError struct {
 	Line  int
 	Text  string // what is wrong, if there is a word for it
@@ -24,7 +25,8 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// Tree reads a text within bounds: what stands in it, and all its keys in their order. What is wrong with the text is a *SyntaxError.
+// Tree reads a text within bounds: what stands in it, and all its keys in their order. What is
+// wrong with the text is a *SyntaxError.
 func Tree(text string, most Bounds) (tree map[string]any, keys []Key, err error) {
 	tree = map[string]any{}
 	md, err := decodeTOML(text, most, &tree)

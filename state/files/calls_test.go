@@ -30,6 +30,7 @@ const callsBatch = 64
 
 // beTraced is the process whose system calls are counted: it opens the state in dir, and does one thing with it.
 func beTraced(role, dir string) int {
+	latelyMost = time.Hour // under strace on a busy machine anything may take long
 	os.Lstat(markOpen)
 	s, err := Open(dir, Options{Limits: few})
 	if err != nil {
@@ -180,8 +181,8 @@ func TestSystemCalls(t *testing.T) {
 		waits int
 		most  int // of calls, beside Open's
 	}{
-		{"add", 1, 25}, {"add with a key and an origin", 1, 44}, {"add with a key that is taken", 0, 29},
-		{"claim", 1, 15*callsBatch + 25}, {"end", 1, 12*callsBatch + 25}, {"end with mail", 1, 22*callsBatch + 25},
+		{"add", 1, 24}, {"add with a key and an origin", 1, 33}, {"add with a key that is taken", 0, 29},
+		{"claim", 1, 13*callsBatch + 25}, {"end", 1, 11*callsBatch + 25}, {"end with mail", 1, 19*callsBatch + 25},
 	} {
 		counts := map[int]int{}
 		for _, n := range sizes {

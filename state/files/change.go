@@ -9,52 +9,34 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// batchMost is how many changes share one transaction: enough to share the wait for the disk, few enough that others do not wait long for theirs.
+// batchMost is the most changes of a transaction. More changes share one wait for the disk, but
+// keep others waiting longer.
 const batchMost = 256
 
-// AddAll adds many tasks.
-func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
-	answers := make([]state.Added, len(drafts))
-	s.inBatches(ctx, len(drafts), func(t *tx, i int) (err error) {
-		answers[i].Entry, err = state.AddIn(t, drafts[i])
-		return err
-	}, func(i int, err error) { answers[i].Err = err })
-	for i, a := range answers {
-		if a.Err != nil && !errors.Is(a.Err, state.ErrKept) {
-			answers[i].Entry = state.Entry{}
-		}
-	}
-	return answers
-}
-
-// Change applies rules to tasks.
-func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	answers := make([]state.Changed, len(changes))
-	s.inBatches(ctx, len(changes), func(t *tx, i int) (err error) {
-		answers[i].Doc, err = state.ChangeIn(t, changes[i])
-		return err
-	}, func(i int, err error) { answers[i].Err = err })
-	return answers
-}
-
-// inBatches does n things in as few transactions as there is room for. When one cannot be committed each of its things is done alone, and gets an
-// answer of its own. Once ctx has ended no more are begun.
-func (s *Store) inBatches(ctx context.Context, n int, do func(t *tx, i int) error, answer func(i int, err error)) {
+// inBatches does n things in as few transactions as possible. If a transaction cannot be committed,
+// each of its things is done alone and gets its own answer. After ctx has ended, no further one is
+// begun.
+func (s *Store) inBatches(ctx context.Context, n int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) {
 	for from := 0; from < n; {
-		t, err := s.beginLimited(ctx)
+		limits, err := s.limited() // before the lock is taken
+		var t *tx
+		if err == nil {
+			t, err = s.begin(ctx)
+		}
 		if err != nil {
 			for ; from < n; from++ {
 				answer(from, err)
 			}
 			return
 		}
+		t.limits = limits
 		from = t.batch(from, min(n, from+batchMost), do, answer)
 		t.done()
 	}
 }
 
-// batch does the things from one on, and returns the first that is left to be done.
-func (t *tx) batch(from, to int, do func(t *tx, i int) error, answer func(i int, err error)) int {
+// batch does the things from one on, and returns the first that is left to do.
+func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) int {
 	var done []int
 	i := from
 	for ; i < to; i++ {
@@ -76,7 +58,8 @@ func (t *tx) batch(from, to int, do func(t *tx, i int) error, answer func(i int,
 		}
 		return i
 	}
-	for k := from; k < i; k++ { // also what was refused because of another one, which may not come to be
+	// also those refused because of another one, which may not be committed
+	for k := from; k < i; k++ {
 		t.forget()
 		err := do(t, k)
 		if err == nil {
@@ -84,13 +67,13 @@ func (t *tx) batch(from, to int, do func(t *tx, i int) error, answer func(i int,
 		}
 		answer(k, err)
 		if errors.Is(err, errLater) {
-			return k + 1 // what it has left is for the next transaction to see to
+			return k + 1 // the rest is for the next transaction
 		}
 	}
 	return i
 }
 
-// finish commits what was collected of tasks.
+// finish commits the collected changes of tasks.
 func (t *tx) finish() error {
 	if err := t.collect(); err != nil {
 		return err
@@ -98,7 +81,8 @@ func (t *tx) finish() error {
 	return t.commit()
 }
 
-// Dry returns a handle that says what would become of changes. It has the lock that readers share, and makes nothing where there is nothing yet.
+// Dry returns a handle that answers what changes would do. It takes the lock that readers share,
+// and creates nothing in a folder that is still empty.
 func (s *Store) Dry() state.Changes {
 	return state.Dry(func(ctx context.Context, do func(state.Transaction) error) error {
 		limits, err := s.limited()
@@ -114,7 +98,7 @@ func (s *Store) Dry() state.Changes {
 	})
 }
 
-// NextID is what the next task is called.
+// NextID returns the ID of the next new task.
 func (t *tx) NextID() string { return state.ID(t.next.IDs) }
 
 // Load reads a task.
@@ -135,12 +119,12 @@ func (t *tx) Holder(key string) (state.Doc, bool, error) {
 	return d.Doc, true, nil
 }
 
-// Admit refuses what is more than the limits let be.
+// Admit refuses a change beyond the limits.
 func (t *tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
 	return t.limits.Admit(before, after, census{t, now}, now)
 }
 
-// Put collects how a task is to stand, and the lines that say so.
+// Put collects how a task is to stand, and the lines about it.
 func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (_ state.Doc, err error) {
 	d := t.docs[after.Task.ID]
 	if before == nil {
@@ -158,7 +142,9 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 		}
 	}
 	if c.Undone != nil && !t.dry {
-		t.dropOutput(c.ID, before.Open[before.Claim(c.Undone.Due)].Number)
+		// A number that still has output is not used again. If the output cannot be removed, the
+		// number is skipped.
+		t.removeRun(c.ID, before.Open[before.Claim(c.Undone.Due)].Number, &state.Pruned{})
 	}
 	ids := t.next.IDs
 	if before == nil {
@@ -179,20 +165,8 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 	return after, nil
 }
 
-// dropOutput removes the files for the output of a run for which nothing was started: a number that has some is not given again.
-func (t *tx) dropOutput(id string, number int) {
-	files, err := t.outputNames(id)
-	if err != nil {
-		return // a number is left out, then
-	}
-	for _, f := range files {
-		if n, ok := runOf(f); ok && n == number {
-			t.disk.remove(t.path(outputDir + "/" + id + "/" + f))
-		}
-	}
-}
-
-// say collects the lines of a change, and what its origin's book gets. On error nothing was collected.
+// say collects the lines of a change and the entries of its origin's book. On an error it has
+// collected nothing.
 func (t *tx) say(lines []state.Line, before *state.Doc, after state.Doc, now time.Time) (err error) {
 	ops, said, next := len(t.ops), len(t.lines), t.next
 	for _, l := range lines {

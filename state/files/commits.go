@@ -15,33 +15,38 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// runs/commits is a write-ahead log, and all that a change waits for. Each change of the state is one record in it: what is to be written,
-// moved and removed. Once the disk has the record, the change has happened. It is then applied to the files that everybody reads, without
-// waiting for the disk. The head of the file says up to where the records have been applied.
+// runs/commits is a write-ahead log, and the only file that a change waits for. Each change of the
+// state is one record in it: what is to be written, moved and removed. Once the disk has the
+// record, the change has happened. The writer then applies it to the files that everybody reads,
+// without waiting for the disk. The head of the log says up to where the records have been applied.
 //
-//   - A process that dies before its record is whole has changed nothing; the next writer cuts the record off.
-//   - One that dies later leaves a record behind what the head says. Whoever opens the state next, to read or to write, applies it.
-//   - After a loss of power, which the head tells by the name of the boot it was written under, files may be lost that were not waited for.
-//     All records are then applied again (redo.go).
+//   - A process that dies before its record is whole has changed nothing. The next writer cuts the
+//     record off.
+//   - A process that dies later leaves a record after the place that the head says. Whoever opens
+//     the state next, to read or to write, applies it.
+//   - A loss of power may lose files that nobody waited for. The head shows that one happened: it
+//     has the name of the boot in which it was written. All records are then applied again
+//     (redo.go).
 //
-// When there is time, or the file has become large, the disk is made to take everything that the records stand for, and they are dropped
-// (checkpoint).
+// If there is time, or if the file has become large, the disk is made to take everything that the
+// records stand for. The records are then dropped (checkpoint).
 const commitsFile = runsDir + "/commits"
 
 const (
-	// headSize is the room of the head; the records follow it.
+	// headSize is the room of the head. The records follow it.
 	headSize = 256
-	// commitsMost is how large the file becomes before a writer makes the disk take everything.
+	// commitsMost is how large the log becomes before a writer makes the disk take everything.
 	commitsMost = 16 << 20
 )
 
-// position is what the head says, and what a record says of how things stand once it is applied.
+// position is what the head says. In a record, it is how things stand after the record was applied.
 type position struct {
-	Boot   string `json:"boot,omitempty"` // of the head: under which it was written
-	Size   int64  `json:"size,omitempty"` // of the head: the records up to this byte of the file are applied
+	Boot string `json:"boot,omitempty"` // of the head: the boot in which it was written
+	// of the head: records up to this byte of the file are applied
+	Size   int64  `json:"size,omitempty"`
 	Seq    uint64 `json:"seq"`            // the number of the last of them
 	IDs    uint64 `json:"ids"`            // how many IDs were given out
-	Mail   string `json:"mail,omitempty"` // the cursor of the item that came last; as stamp writes it
+	Mail   string `json:"mail,omitempty"` // the cursor of the latest item, as stamp writes it
 	Ledger int64  `json:"ledger"`         // the size of the ledger
 }
 
@@ -50,7 +55,8 @@ var crcTable = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64
 // sumOf is the checksum of data.
 func sumOf(data []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(data, crcTable())) }
 
-// head is the first part of the file. It is written over in place, and not waited for: what is torn is none.
+// head returns the first part of the file. It is written over in place, without waiting for the
+// disk. A torn head counts as none.
 func (p position) head() []byte {
 	text, _ := json.Marshal(p)
 	data := fmt.Appendf(nil, "%s %s", sumOf(text), text)
@@ -60,7 +66,7 @@ func (p position) head() []byte {
 	return append(data, '\n')
 }
 
-// readHead reads it; false when it is none.
+// readHead reads the head. It is false if data is not a valid one.
 func (s *Store) readHead(data []byte) (p position, ok bool) {
 	sum, text, _ := strings.Cut(strings.TrimRight(string(data), " \n"), " ")
 	if len(data) != headSize || sum != sumOf([]byte(text)) || json.Unmarshal([]byte(text), &p) != nil {
@@ -71,26 +77,26 @@ func (s *Store) readHead(data []byte) (p position, ok bool) {
 
 // The kinds of operations.
 const (
-	opPut    = "put"    // a file gets this content, and is made if need be
+	opPut    = "put"    // a file gets this content and is created if necessary
 	opMove   = "move"   // a file gets another name
 	opRemove = "remove" // a file is removed
-	opAppend = "append" // lines come into the ledger, from an offset on
+	opAppend = "append" // a file gets lines at this offset
 )
 
-// op is one operation of a record. All of them can be repeated.
+// op is one operation of a record. Every operation can be repeated.
 type op struct {
 	kind  string
 	place string
 	to    string // of a move
 	at    int64  // of lines: the offset
 	data  []byte
-	was   string // the checksum of what was at the place before; empty: nothing, or it is not known
+	was   string // checksum of what was there before; empty: nothing, or not known
 
 	old []byte // what was there, as long as the writer lives
-	new bool   // a put: nothing is at the place, and who reads there has the state lock to know of it
+	new bool   // a put of a file that is not there and that nobody reads without the state lock
 }
 
-// text is the operation in a record: a line, and the data after it.
+// text writes the operation for a record: a line, and the data after it.
 func (o op) text(to []byte) []byte {
 	to = append(append(append(to, o.kind...), ' '), o.place...)
 	switch o.kind {
@@ -115,14 +121,14 @@ func orNone(sum string) string {
 	return sum
 }
 
-// commit is a change in the file: a record of it.
+// commit is one change: a record of the file.
 type commit struct {
-	position // how things stand once it is applied
+	position // how things stand after it was applied
 	ops      []op
 	end      int64 // where the record ends
 }
 
-// text is the record in the file: a line with its number, its length and its checksum, and what is to be done.
+// text writes the record: a line with its number, its length and its checksum, and its operations.
 func (c commit) text() []byte {
 	body, _ := json.Marshal(c.position)
 	body = append(body, '\n')
@@ -132,7 +138,8 @@ func (c commit) text() []byte {
 	return append(fmt.Appendf(nil, "commit %d %d %s\n", c.Seq, len(body), sumOf(body)), body...)
 }
 
-// parseCommits reads the records in data, which begins at an offset of the file. torn is how many bytes at the end are no whole record.
+// parseCommits reads the records in data, which begins at an offset of the file. torn is how many
+// bytes at the end do not belong to a whole record.
 func parseCommits(data []byte, at int64) (list []commit, torn int64) {
 	for len(data) > 0 {
 		line, rest, ok := bytes.Cut(data, []byte("\n"))
@@ -195,7 +202,7 @@ func parseBody(body []byte) (r commit, ok bool) {
 	return r, true
 }
 
-// commitLog is runs/commits, open.
+// commitLog is the open file runs/commits.
 type commitLog struct {
 	*plainfile.Handle
 	size int64
@@ -203,7 +210,7 @@ type commitLog struct {
 	ok   bool // the head can be read
 }
 
-// openLog opens it; os.ErrNotExist when it is not there.
+// openLog opens it. os.ErrNotExist: there is no log.
 func (s *Store) openLog(write bool) (l *commitLog, err error) {
 	f, err := plainfile.OpenHandle(s.path(commitsFile), write)
 	switch {
@@ -224,12 +231,14 @@ func (s *Store) openLog(write bool) (l *commitLog, err error) {
 	return l, nil
 }
 
-// applied reports whether nothing is left to be applied, which only the writer of the head under this boot of the machine can have said.
+// applied reports whether no record is left to apply. Only a head that was written in this boot of
+// the machine can say so.
 func (l *commitLog) applied(boot string) bool {
 	return l.ok && boot != "" && l.head.Boot == boot && l.head.Size == l.size
 }
 
-// records reads those from an offset on. torn is how many bytes at the end are no whole record.
+// commits reads the records from an offset on. torn is how many bytes at the end do not belong to a
+// whole record.
 func (l *commitLog) commits(from int64) (list []commit, torn int64, err error) {
 	data := make([]byte, max(l.size-from, 0))
 	if _, err := l.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {

@@ -125,7 +125,7 @@ func TestNewerFormat(t *testing.T) {
 		if _, err := s.Remove(ctx, e.Task.ID, day0); !errors.Is(err, state.ErrNewer) {
 			t.Errorf("remove: %v", err)
 		}
-		if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 0 {
+		if moved, err := s.Quarantine(ctx, 0); err != nil || len(moved) != 0 {
 			t.Errorf("set aside: %v %v", moved, err)
 		}
 		if got := must[[]byte](t)(os.ReadFile(path)); string(got) != text {

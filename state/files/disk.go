@@ -2,6 +2,8 @@ package files
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,30 +13,33 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// disk is every step by which the folder changes, and the only way it does: what a test has to intercept to stop, fail or
-// replay an operation at any step. Paths are absolute. A step that returns an error has changed nothing that counts. Only log, sync, cut
-// and syncDir wait for the disk: what the others do is there for every process at once, and may be lost with the power.
+// disk has every step that changes the folder, and nothing else changes it. Tests replace it to
+// stop, fail or replay an operation at any step. Paths are absolute. A step that returns an error
+// has changed nothing that counts. Only log, sync, cut and syncDir wait for the disk. What other
+// steps do is visible to every process at once, but a loss of power can lose it.
 type disk interface {
-	// mkdir makes a folder for its owner alone.
+	// mkdir makes a folder that only its owner can use.
 	mkdir(path string) error
-	// create makes a file that must not exist, and writes it; on error it is gone again.
+	// create makes and writes a file that must not exist. On an error it removes the file.
 	create(path string, data []byte) error
-	// write puts data into a file from an offset on. The file is made if need be.
+	// write puts data into a file from an offset on. The caller has looked at the file. It creates
+	// the file if necessary.
 	write(path string, at int64, data []byte) error
-	// patch is write at the beginning of a file that is there.
+	// patch writes at the beginning of an existing file.
 	patch(path string, data []byte) error
-	// log writes data into an open file from an offset on, where it ends, and waits until the disk has it. On error it is cut back.
-	// plainfile.ErrSync when it was the waiting that failed: the file must then not be synced again.
+	// log writes data at the end of an open file, which is at this offset, and waits until the disk
+	// has it. On an error it cuts the file back. plainfile.ErrSync: the wait failed, and the file
+	// must not be synced again.
 	log(f *plainfile.Handle, at int64, data []byte) error
 	// mark writes data into an open file from an offset on.
 	mark(f *plainfile.Handle, at int64, data []byte) error
 	// cut makes a file size bytes long, and waits until the disk has that.
 	cut(path string, size int64) error
 	rename(from, to string) error
-	// link gives a file a second name, which must not be there.
+	// link gives a file a second name, which must not exist.
 	link(from, to string) error
 	remove(path string) error
-	// sync waits until the disk has the content of files; those that are not there are left out.
+	// sync waits until the disk has the content of files. It leaves out files that do not exist.
 	sync(paths []string) error
 	// syncDir waits until the disk has the names in a folder.
 	syncDir(path string) error
@@ -46,9 +51,9 @@ type osDisk struct{}
 func (osDisk) mkdir(path string) error               { return plainfile.Mkdir(path) }
 func (osDisk) create(path string, data []byte) error { return plainfile.Create(path, data) }
 func (osDisk) write(path string, at int64, data []byte) error {
-	return plainfile.Write(path, at, data, false)
+	return plainfile.Write(path, at, data)
 }
-func (osDisk) patch(path string, data []byte) error { return plainfile.Write(path, 0, data, true) }
+func (osDisk) patch(path string, data []byte) error { return plainfile.Patch(path, data) }
 
 func (osDisk) log(f *plainfile.Handle, at int64, data []byte) error {
 	_, err := f.WriteAt(data, at)
@@ -83,8 +88,8 @@ func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return plainfile.SyncFolder(path) }
 
-// sync has the disk take files side by side, at little more than the price of one. Where there are many it is asked to take all that was
-// written to their file system, which is one call in the place of thousands.
+// sync makes the disk take the files concurrently, which costs little more than one. For many files
+// it asks for all that was written to their file system, which is one call instead of thousands.
 func (osDisk) sync(paths []string) error {
 	if len(paths) > eachMost {
 		left, err := syncAround(paths)
@@ -107,7 +112,8 @@ func (osDisk) sync(paths []string) error {
 	return errors.Join(errs...)
 }
 
-// syncAround has the disk take what was written to the file systems of files, and returns those of which it cannot be known that it did.
+// syncAround makes the disk take what was written to the file systems of files. It returns the
+// files for which this is not certain.
 func syncAround(paths []string) (left []string, err error) {
 	var dirs []string
 	for _, p := range paths {
@@ -129,7 +135,7 @@ func syncFile(path string) error {
 	switch {
 	case missing(err):
 		return nil
-	case errors.Is(err, os.ErrPermission): // somebody has taken the permission from us to open it
+	case errors.Is(err, os.ErrPermission): // somebody has taken away the permission to open it
 		plainfile.SyncAll()
 		return nil
 	case err != nil:
@@ -139,20 +145,21 @@ func syncFile(path string) error {
 }
 
 const (
-	// abreast is how many files the disk is given at a time.
+	// abreast is how many files are synced at a time.
 	abreast = 16
-	// eachMost is how many are waited for one by one.
+	// eachMost is the most files that are synced one by one.
 	eachMost = 100
 )
 
-// fresh is a name for a new file beside path, ignored by every reader. Only writers that hold the state lock make them, so
-// whoever holds it may remove those it finds.
+// fresh returns a name for a new file in dir that every reader ignores. Only writers that hold the
+// state lock make such files, so whoever holds the lock may remove those it finds.
 func fresh(dir string) string {
-	return filepath.Join(dir, tempPrefix+randomName())
+	return filepath.Join(dir, fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 }
 
-// replace puts data in the place of the file at path, whole, and waits until the disk has it. When the disk does not take the first file,
-// a second is tried, as a failed sync cannot be repeated.
+// replace puts data in the place of the file at path as a whole, and waits until the disk has it. A
+// failed sync cannot be repeated, so if the disk does not take the first file, it tries a second
+// one.
 func replace(d disk, path string, data []byte) error {
 	dir := filepath.Dir(path)
 	var temp string
@@ -180,7 +187,7 @@ func replace(d disk, path string, data []byte) error {
 	return d.syncDir(dir)
 }
 
-// exchange is replace without waiting for the disk.
+// exchange is replace without the wait for the disk.
 func exchange(d disk, path string, data []byte) error {
 	temp := fresh(filepath.Dir(path))
 	if err := d.create(temp, data); err != nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// stored is a task as a transaction has read it from its files, and as it is to stand.
+// stored is a task as a transaction has read it from its files, and as the transaction leaves it.
 type stored struct {
 	state.Doc           // as it is to stand
 	was       state.Doc // as it stood
 
-	at      found // its file; the zero value of a new task, and where only claims were read
+	at      found // its file; zero for a new task, and if only claims were read
 	changed bool
-	part    bool              // only claims and the tally were read: of the rest nothing is known, and nothing may change
+	part    bool              // only claims and the tally were read, and nothing else may change
 	raw     []byte            // what the file has
-	unknown map[string]any    // keys in it that this version does not know
-	data    []byte            // what it is to have; nil: what it has
-	tally   []byte            // what the file of the tally has; nil: there is none
-	records map[string][]byte // what the files of open claims have, by due instant as stamp writes it
+	unknown map[string]any    // keys in the file that this version does not know
+	data    []byte            // the new content; nil: as before
+	tally   []byte            // the tally's file; nil: there is none
+	records map[string][]byte // the files of open claims, by due instant as stamp writes it
 }
 
 // dirOf is the folder of the tasks in a phase.
@@ -33,7 +33,7 @@ func dirOf(p state.Phase) string {
 	return map[state.Phase]string{state.Pending: queueDir, state.Paused: pausedDir, state.Ended: endedDir, state.Removed: removedDir}[p]
 }
 
-// doc is how the task of a file stands, but for its tally and its claims.
+// doc is how a task stands by its file: without its tally and its claims.
 func (f found) doc(t state.Task) state.Doc {
 	d := state.Doc{Task: t, Due: f.time()}
 	switch f.dir {
@@ -49,7 +49,7 @@ func (f found) doc(t state.Task) state.Doc {
 	return d
 }
 
-// foundOf is where the file of a task that stands so is.
+// foundOf is the place of the file of a task that stands this way.
 func foundOf(d state.Doc) (f found, err error) {
 	n, err := nameOf(d.Task.ID, d.Due)
 	if err != nil {
@@ -64,7 +64,8 @@ func foundOf(d state.Doc) (f found, err error) {
 	return found{n, dirOf(d.Phase)}, err
 }
 
-// doc reads a task. A change says where to look for it first. state.ErrNotFound when there is none.
+// doc reads a task. The change says where to look for it first. state.ErrNotFound: there is no such
+// task.
 func (t *tx) doc(c state.Change) (*stored, error) {
 	if !state.WholeID(c.ID) {
 		return nil, state.ErrNotFound
@@ -95,13 +96,14 @@ func (t *tx) doc(c state.Change) (*stored, error) {
 	return t.read(f)
 }
 
-// errPart is a change of a task of which this transaction has changed a claim: it needs another transaction.
+// errPart is a change of a task in a transaction that has changed one of its claims. It needs
+// another transaction.
 var errPart = errors.New("only a claim of the task was read")
 
 // find finds the file of a task.
 func (t *tx) find(id string) (found, error) {
 	var files []found
-	if t.byTask == nil && len(t.docs) == 0 { // one task is looked for; of many it is quicker to know all names
+	if t.byTask == nil && len(t.docs) == 0 { // for many tasks it is quicker to list all names
 		all, err := t.list(everything, id)
 		if err != nil {
 			return found{}, err
@@ -152,7 +154,7 @@ func (t *tx) read(f found) (*stored, error) {
 		}
 	}
 	if d.tally == nil && len(d.was.Open) == 0 {
-		// A task that has output has run: its tally was removed, and numbers must not come twice.
+		// A task with output has run. Its tally was removed, and numbers must not be used twice.
 		files, err := t.outputNames(f.id)
 		if err != nil {
 			return nil, err
@@ -168,7 +170,8 @@ func (t *tx) read(f found) (*stored, error) {
 	return d, nil
 }
 
-// claimed reads a claim and the tally of its task, into what was read of it already.
+// claimed reads a claim and the tally of its task, and adds them to what was read of the task
+// before.
 func (t *tx) claimed(d *stored, r state.Record) (*stored, error) {
 	n, err := nameOf(r.Task.ID, r.Due)
 	if err != nil {
@@ -199,7 +202,8 @@ func (t *tx) claimed(d *stored, r state.Record) (*stored, error) {
 	return d, nil
 }
 
-// readClaim reads an open claim into was. One that is damaged stands in as its name says, so that its occurrence still ends with an outcome.
+// readClaim reads an open claim into was. A damaged claim has only what its file's name says, so
+// that its occurrence can still end with an outcome.
 func (t *tx) readClaim(d *stored, n name) error {
 	place := openDir + "/" + n.record()
 	data, err := readFile(t.path(place), recordLimit)
@@ -227,7 +231,7 @@ func (t *tx) readClaim(d *stored, n name) error {
 	return nil
 }
 
-// openNames lists the open claims, once.
+// openNames lists the open claims, once a transaction.
 func (t *tx) openNames() error {
 	if t.open != nil {
 		return nil
@@ -239,27 +243,15 @@ func (t *tx) openNames() error {
 	return err
 }
 
-// tallyOf is a task's tally, and what its file has.
-func (t *tx) tallyOf(id string) (state.Tally, []byte, error) {
-	data, err := readFile(t.path(tallyPlace(id)), tallyLimit)
-	if missing(err) {
-		return state.Tally{}, nil, nil
-	}
-	v, bad := t.readTally(id)
-	if data == nil && bad == nil { // it is no plain file
-		data = []byte{}
-	}
-	return v, data, bad
-}
-
-// collect collects the operations that bring the files of the tasks to where they are to stand.
+// collect collects the operations that make the files of the tasks what they are to be.
 func (t *tx) collect() error {
 	for _, id := range slices.Sorted(maps.Keys(t.docs)) {
 		if err := t.collectOne(t.docs[id]); err != nil {
 			return err
 		}
 	}
-	return t.collectBooks()
+	t.collectQuotas()
+	return nil
 }
 
 func (t *tx) collectOne(d *stored) error {
@@ -298,7 +290,7 @@ func (t *tx) collectOne(d *stored) error {
 			return err
 		}
 		if d.tally == nil {
-			t.make(tallyPlace(id), data) // who reads it half made counts the ledger
+			t.make(tallyPlace(id), data) // whoever reads it half written counts the ledger instead
 		} else {
 			t.put(tallyPlace(id), data, d.tally)
 		}
@@ -306,7 +298,7 @@ func (t *tx) collectOne(d *stored) error {
 	return nil
 }
 
-// collectTask is for the task's own file, and its key.
+// collectTask handles the task's own file and its key.
 func (t *tx) collectTask(d *stored) error {
 	to, err := foundOf(d.Doc)
 	if err != nil {
@@ -330,7 +322,7 @@ func (t *tx) collectTask(d *stored) error {
 	return nil
 }
 
-// collectClaim is for the record of a claim that is to be open, and the request to end it.
+// collectClaim handles the record of an open claim, and the request to end it.
 func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
 	place := openDir + "/" + n.record()
 	i := d.was.Claim(r.Due)
@@ -376,13 +368,13 @@ func (t *tx) makeRoom(task state.Task) error {
 	}
 	folder := t.path(outputDir + "/" + task.ID)
 	err := t.disk.mkdir(folder)
-	if os.IsExist(err) { // it is there, but perhaps not as a folder
+	if os.IsExist(err) { // it exists, but may not be a folder
 		err = plainfile.CheckFolder(folder)
 	}
 	return fail("making room for its output", err)
 }
 
-// haltOf is the place of the request beside a record that its run be ended.
+// haltOf is the place of the request to end a run. It lies beside the record.
 func haltOf(record string) string { return strings.TrimSuffix(record, suffix) + ".halt" }
 
 // haltMost bounds a request.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// noteDropped counts items that were forgotten although nobody had acknowledged them. A count that cannot be read begins anew.
+// noteDropped counts items that were dropped before anybody acknowledged them. A count that cannot
+// be read begins at 0 again.
 func (t *tx) noteDropped(items int, now time.Time) error {
 	if items == 0 {
 		return nil
@@ -19,15 +19,10 @@ func (t *tx) noteDropped(items int, now time.Time) error {
 		d = state.Dropped{}
 	}
 	d.Count(items, now)
-	data, err := codec.Encode(d)
-	if err == nil {
-		old, _ := readFile(t.path(droppedFile), tallyLimit)
-		t.put(droppedFile, data, old)
-	}
-	return err
+	return t.putNote(droppedFile, d)
 }
 
-// Dropped says how many items were forgotten.
+// Dropped says how many items were dropped.
 func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Dropped{}, err
@@ -36,12 +31,9 @@ func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
 }
 
 func (s *Store) dropped() (d state.Dropped, err error) {
-	data, err := readFile(s.path(droppedFile), tallyLimit)
+	err = s.load(droppedFile, &d)
 	if missing(err) {
 		return d, nil
-	}
-	if err == nil {
-		err = codec.Decode(data, &d)
 	}
 	if err != nil {
 		return state.Dropped{}, fmt.Errorf("%s: %w", s.path(droppedFile), err)

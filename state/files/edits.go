@@ -14,19 +14,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// edits are the files in the queue that have come or changed since they were last looked at: by a
-// change of ours, which leaves nothing to find, or by hand. Each is read once it has been left
-// alone for a while, so that a mistake is told when it is made and not when the task is due.
+// edits are the files in the queue that appeared or changed since the last look, by a change of
+// ours, which leaves nothing to find, or by hand. Each is read after nobody has touched it for a
+// while. So a mistake is reported when it is made, not when the task is due.
 type edits struct {
 	*Store
 	ctx context.Context
 
 	mu    sync.Mutex
 	names map[string]bool
-	due   bool // they are going to be looked at, or are just now
+	due   bool // a look is about to begin or goes on
 }
 
-// note remembers what an event in the queue is about.
+// note remembers the file of an event in the queue.
 func (w *edits) note(e watch.Event) {
 	if !e.Made && !e.Written || w.ours(queueDir, e.File) || filepath.Ext(e.File) != suffix {
 		return
@@ -40,7 +40,7 @@ func (w *edits) note(e watch.Event) {
 	}
 }
 
-// review looks at what was noted, and looks again later at what somebody is at.
+// review looks at the noted files, and looks later at those that somebody is still editing.
 func (w *edits) review() {
 	w.mu.Lock()
 	names := w.names
@@ -55,8 +55,8 @@ func (w *edits) review() {
 	}
 }
 
-// lookAt looks at what has settled of it, and forgets that. What cannot be understood is set aside
-// and reported, and what only its owner can mend is reported.
+// lookAt looks at the files that nobody edits any more, and takes them off the list. It sets aside
+// and reports what cannot be understood, and reports what only its owner can mend.
 func (w *edits) lookAt(names map[string]bool) {
 	var bad []broken
 	for file := range names {
@@ -91,19 +91,19 @@ func (w *edits) lookAt(names map[string]bool) {
 		}
 	}
 	if len(bad) > 0 {
-		w.asideAll(bad)
+		w.quarantineAll(bad)
 	}
 }
 
-// asideAll sets aside what nobody has mended in the meantime.
-func (w *edits) asideAll(bad []broken) {
+// quarantineAll sets aside what nobody has mended in the meantime.
+func (w *edits) quarantineAll(bad []broken) {
 	t, err := w.begin(w.ctx)
 	if err != nil {
 		return // whoever is to run it tells
 	}
 	defer t.done()
 	for _, b := range bad {
-		p, err := t.setAside(b)
+		p, err := t.quarantine(b)
 		if errors.Is(err, errTouched) {
 			continue
 		}

@@ -78,7 +78,7 @@ func TestEditsByHand(t *testing.T) {
 			t.Fatalf("not reported: %v", want)
 		}
 	}
-	aside, err := s.Aside(ctx)
+	aside, err := s.Quarantined(ctx)
 	if err != nil || len(aside) != 3 {
 		t.Errorf("set aside: %v %v", aside, err)
 	}
@@ -109,7 +109,7 @@ func TestClockPutBack(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, future, future)); err != nil {
 		t.Fatal(err)
 	}
-	if moved, err := s.SetAside(ctx, settled); err != nil || len(moved) != 1 {
+	if moved, err := s.Quarantine(ctx, settled); err != nil || len(moved) != 1 {
 		t.Errorf("%v %v", moved, err)
 	}
 	// Neither is an ID given twice, nor an instant claimed twice, whatever the clock says.

@@ -17,40 +17,40 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// An examination reads as everybody reads: what a reader refuses, and why, is the finding (fault),
-// and only what no reader asks for is looked at here beside that.
+// An examination reads as every reader does. What a reader refuses, and why, is the finding
+// (fault). This file looks only at what no reader looks at.
 
-// settled is how long a file must have been left alone before it is taken for what it is: somebody
-// may be writing it.
+// settled is how long nobody must have touched a file before it is judged. Somebody may be writing
+// it.
 const settled = 2 * time.Second
 
 // The reasons of findings, besides those of package guard.
 const (
-	isUnreadable state.Reason = "unreadable" // it may not be read, or the system refuses it
-	isDamaged    state.Reason = "damaged"    // it can be read, and not understood
-	isNewer      state.Reason = "newer"      // a newer version wrote it
-	isCopy       state.Reason = "copy"       // another file of the same task counts
-	isForeign    state.Reason = "foreign"    // it has no name that is one of ours
-	isUnknown    state.Reason = "unknown"    // it has keys that this version does not know
-	isShared     state.Reason = "shared"     // several tasks have it
-	isAside      state.Reason = "aside"      // it was set aside
-	isLeft       state.Reason = "left"       // who it belonged to is no more
-	isGone       state.Reason = "gone"       // it should be there
-	isUnusable   state.Reason = "unusable"   // it is there, and cannot be used as it should be
-	isFull       state.Reason = "full"       // there is little or no room left
-	isRemote     state.Reason = "remote"     // it is on another machine
-	isHeld       state.Reason = "held"       // somebody holds it
-	isLimited    state.Reason = "limited"    // the system gives us no more files
+	isUnreadable  state.Reason = "unreadable" // permissions or the system prevent reading
+	isDamaged     state.Reason = "damaged"    // it can be read but not understood
+	isNewer       state.Reason = "newer"      // a newer version wrote it
+	isCopy        state.Reason = "copy"       // another file of the same task counts
+	isForeign     state.Reason = "foreign"    // its name is not one of ours
+	isUnknown     state.Reason = "unknown"    // it has keys that this version does not know
+	isShared      state.Reason = "shared"     // several tasks have it
+	isQuarantined state.Reason = "aside"      // it was set aside
+	isLeft        state.Reason = "left"       // who it belonged to is no more
+	isGone        state.Reason = "gone"       // it should be there
+	isUnusable    state.Reason = "unusable"   // it exists and cannot be used as it should be
+	isFull        state.Reason = "full"       // there is little or no room left
+	isRemote      state.Reason = "remote"     // it is on another machine
+	isHeld        state.Reason = "held"       // somebody holds it
+	isLimited     state.Reason = "limited"    // the system gives us no more files
 )
 
-// Inspections are what there is to look at. They work best on a store that was opened to Inspect.
+// Inspections returns what to look at. They work best on a store that was opened with Inspect.
 func (s *Store) Inspections() []state.Inspection {
 	return []state.Inspection{
 		{Name: "folder", Look: s.lookAtFolders},
 		{Name: "disk", Look: s.lookAtDisk},
 		{Name: "lock", Look: s.lookAtLock},
 		{Name: "files", Look: s.lookAtFiles},
-		{Name: "aside", Look: s.lookAside},
+		{Name: "aside", Look: s.lookQuarantine},
 		{Name: "ledger", Look: s.lookAtLedger},
 		{Name: "mail", Look: s.lookAtMail},
 		{Name: "keys", Look: s.lookAtKeys},
@@ -58,14 +58,14 @@ func (s *Store) Inspections() []state.Inspection {
 	}
 }
 
-// quoted is a path as it is pasted into a shell.
+// quoted writes a path for pasting into a shell.
 func quoted(path string) string { return state.ShellLine([]string{path}) }
 
-// moreFiles is what to do when no file can be opened any more: what could not be looked at is not
-// at fault.
+// moreFiles is the hint if the process cannot open more files. What could not be looked at is then
+// not at fault.
 const moreFiles = "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
 
-// adviceOn is the hint for an error, unless it is one that says nothing about the file.
+// adviceOn returns the hint for an error, or none if the error says nothing about the file.
 func adviceOn(err error, hint string) string {
 	if outOfFiles(err) {
 		return moreFiles
@@ -77,7 +77,7 @@ func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// fault is what a reader's error says of the file or the folder at a path, and what mends it.
+// fault turns a reader's error about a file or folder into a finding that says how to mend it.
 func (s *Store) fault(path string, err error) state.Finding {
 	f := state.Finding{Level: state.Wrong, Subject: path}
 	var unsafe *guard.Error
@@ -131,7 +131,8 @@ func chmod(path, how string) func(context.Context) (string, error) {
 	}
 }
 
-// givenBack lets the owner of a file or a folder use it; nil when it is another's, or a link.
+// givenBack lets the owner of a file or a folder use it. It is nil if the path is another user's,
+// or a link.
 func givenBack(path, how string) func(context.Context) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
@@ -143,9 +144,9 @@ func givenBack(path, how string) func(context.Context) (string, error) {
 	return chmod(path, how)
 }
 
-// mending is a mend that needs the state lock, and with it all applied that an earlier writer
-// committed. It refuses what every other writer refuses. What it finds mended on the way is
-// reported, but for what told says is what was to be mended.
+// mending is a mend that needs the state lock, and all that an earlier writer committed applied. It
+// refuses what every writer refuses. It reports what it finds mended on the way, unless told says
+// that this is what was to be mended.
 func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
@@ -165,7 +166,7 @@ func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, e
 	}
 }
 
-// removing removes a file that nobody needs, unless keep, under the lock, knows better.
+// removing removes a file that nobody needs, unless keep, which is called under the lock, objects.
 func (s *Store) removing(place string, keep func(t *tx) error) func(context.Context) (string, error) {
 	return s.mending(nil, func(t *tx) (string, error) {
 		if _, err := os.Lstat(t.path(place)); missing(err) {
@@ -178,11 +179,11 @@ func (s *Store) removing(place string, keep func(t *tx) error) func(context.Cont
 	})
 }
 
-// lookAtFolders looks at owners, permissions and links.
+// lookAtFolders checks owners, permissions and links.
 func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) string {
 	if err := guard.Above(s.dir); err != nil {
 		var unsafe *guard.Error
-		if errors.As(err, &unsafe) { // else it is said of the folder itself
+		if errors.As(err, &unsafe) { // otherwise the folder itself is reported
 			f := s.fault(s.dir, err)
 			f.Mend = nil // it is not ours alone
 			tell(f)
@@ -198,7 +199,7 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) strin
 	if err != nil {
 		return ""
 	}
-	for _, place := range folders { // what is not there the next writer makes
+	for _, place := range folders { // the next writer makes missing ones
 		if err := s.lookAtFolder(s.path(place), guard.Folder, tell); missing(err) && place == queueDir && s.queueGone() {
 			tell(s.vanishedFinding())
 		}
@@ -211,8 +212,8 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) strin
 	return s.dir + " is yours alone and can be written"
 }
 
-// lookAtFolder looks at one of our folders. Its error, which is told unless it is os.ErrNotExist,
-// is why there is nothing to look at in it.
+// lookAtFolder checks one of our folders. It returns why the folder's content cannot be looked at,
+// and tells that unless it is os.ErrNotExist.
 func (s *Store) lookAtFolder(path string, trusted func(string) error, tell func(state.Finding)) error {
 	err := trusted(path)
 	var unsafe *guard.Error
@@ -244,7 +245,7 @@ func (s *Store) lookAtFolder(path string, trusted func(string) error, tell func(
 	return nil
 }
 
-// vanishedFinding tells of a queue that is gone, and how many tasks with it.
+// vanishedFinding tells that the queue is gone, and how many tasks with it.
 func (s *Store) vanishedFinding() state.Finding {
 	path := s.path(queueDir)
 	alive, err := s.alive()
@@ -255,9 +256,10 @@ func (s *Store) vanishedFinding() state.Finding {
 	return state.Finding{Level: state.Wrong, Reason: isGone, Subject: path, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
 }
 
-// alive is how many tasks have not ended, as far as the ledger knows.
+// alive returns how many tasks have not ended, as far as the ledger knows.
 func (s *Store) alive() (n int, err error) {
-	const unknown, ran, over = 0, 1, 2 // ran: an occurrence has ended, which is the end of a one-shot
+	// ran: an occurrence has ended, which is the end of a one-shot
+	const unknown, ran, over = 0, 1, 2
 	tasks := map[string]int{}
 	err = s.history("", func(e ledger.Entry) bool {
 		now := tasks[e.TaskID]
@@ -268,7 +270,8 @@ func (s *Store) alive() (n int, err error) {
 			now = over
 		case e.Type == state.LineOccurrence:
 			now = ran
-		case e.Type == state.LineTask && e.Schedule != nil: // the newest that says how the task recurs
+		case e.Type == state.LineTask && e.Schedule != nil:
+			// the newest line that says how the task recurs
 			if now == unknown || e.Schedule.Kind != "once" {
 				n++
 			}
@@ -280,14 +283,14 @@ func (s *Store) alive() (n int, err error) {
 	return n, err
 }
 
-// Room that is left on the file system: little is worth a warning, with none nothing can be
+// The room on the file system that is worth a warning, and the room below which nothing can be
 // scheduled.
 const (
 	littleRoom, noRoom   = 64 << 20, 1 << 20
 	littleFiles, noFiles = 1000, 16
 )
 
-// lookAtDisk looks at the file system: its room, and whose it is.
+// lookAtDisk checks the file system: its room and its owner.
 func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding)) string {
 	v, err := s.Volume()
 	if err != nil {
@@ -325,7 +328,7 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding)) string {
 	return text
 }
 
-// lookAtLock takes the state lock, as a writer does, and gives it back.
+// lookAtLock takes the state lock as a writer does, and releases it.
 func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding)) string {
 	const free = "the state lock is free"
 	path := s.path(lockFile)
@@ -372,7 +375,8 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) stri
 			Hint: "nothing can bring it back; ouro-timer log shows what came before and after"}
 		if errors.Is(p, state.ErrTorn) {
 			f.Hint = "nothing: the next change does it"
-			f.Mend = s.mending(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
+			// it is what is mended
+			f.Mend = s.mending(func(other state.Problem) bool { return other.Path == p.Path },
 				func(*tx) (string, error) { return "cut the torn line off " + p.Path, nil })
 		}
 		tell(f)
@@ -385,7 +389,7 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) stri
 }
 
 // lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims
-// that are no more.
+// that are gone.
 func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) string {
 	for _, dir := range append([]string{endedDir, removedDir}, sweptDirs...) {
 		places, err := s.remains(dir)
@@ -403,15 +407,14 @@ func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) str
 	return "no dead process left a file"
 }
 
-// unknownKeys are those of a task's file that this version does not know.
+// unknownKeys are the keys of a task's file that this version does not know.
 type unknownKeys []string
 
 func (k unknownKeys) Error() string {
 	return "has keys that this version does not know: " + strings.Join(k, ", ") + " (they are kept)"
 }
 
-// unknownIn is the problem of a task's file with such keys, for those who look; nobody else is
-// told.
+// unknownIn is the problem of a task's file with such keys. Only examinations report it.
 func (s *Store) unknownIn(path string, unknown map[string]any) []state.Problem {
 	if !s.inspect || len(unknown) == 0 {
 		return nil

@@ -19,15 +19,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
-// lookAtFiles reads every task, and looks at the names beside theirs.
+// lookAtFiles reads every task, and checks the other names in the folders.
 func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding)) string {
 	foreign := s.lookAtNames(tell)
 	count := 0
-	holders := map[string][]string{} // the tasks that live and have a key
+	holders := map[string][]string{} // the tasks that live, by key
 	problems, err := state.Each(ctx, s, func(e state.Entry) bool {
 		count++
 		if e.Task.Key != "" && (e.Phase == state.Pending || e.Held || e.Phase == state.Running && e.Task.Recurring()) {
-			key := strings.Clone(e.Task.Key) // and not the file, of which it is a part
+			key := strings.Clone(e.Task.Key) // a copy: the key is a part of the whole file's text
 			holders[key] = append(holders[key], e.Task.ID)
 		}
 		return true
@@ -37,11 +37,12 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding)) strin
 		return ""
 	}
 	for _, p := range problems {
-		if place, err := filepath.Rel(s.dir, p.Path); err == nil && slices.Contains(taskDirs[:], path.Dir(filepath.ToSlash(place))) { // else it is no task
+		// else it is not a task
+		if place, err := filepath.Rel(s.dir, p.Path); err == nil && slices.Contains(taskDirs[:], path.Dir(filepath.ToSlash(place))) {
 			tell(s.taskFault(filepath.ToSlash(place), p))
 		}
 	}
-	for key, ids := range holders { // as after a file was put back by hand
+	for key, ids := range holders { // it can happen after a file was put back by hand
 		if len(ids) > 1 {
 			slices.Sort(ids)
 			tell(state.Finding{Level: state.Wrong, Reason: isShared, Subject: key, Text: fmt.Sprintf("tasks %s have the same key, %q", strings.Join(ids, " and "), key),
@@ -55,11 +56,10 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding)) strin
 	return text
 }
 
-// taskFault is what is wrong with a task's file, by what its readers say of it.
+// taskFault turns a problem of a task's readers into a finding.
 func (s *Store) taskFault(place string, p state.Problem) state.Finding {
 	f := s.fault(p.Path, p.Err)
-	dir, file, _ := cutLast(place)
-	at, _ := parseTask(dir, file)
+	at, _ := placed(place)
 	away := "mv " + quoted(p.Path) + " " + quoted(s.path(corruptDir)) + "/"
 	var unknown unknownKeys
 	switch {
@@ -68,10 +68,10 @@ func (s *Store) taskFault(place string, p state.Problem) state.Finding {
 		f.Hint = "if they are mistyped, mend them; docs/state.md lists those there are"
 		return f
 	case f.Reason == isCopy:
-		f.Text, f.Hint, f.Mend = p.Path+" is an older copy of task "+at.id+", which has another file", away, s.putAside(at, p.Err)
+		f.Text, f.Hint, f.Mend = p.Path+" is an older copy of task "+at.id+", which has another file", away, s.quarantineFix(at, p.Err)
 		return f
 	case f.Reason == isDamaged:
-		f.Hint, f.Mend = "mend it, or move it away: "+away, s.putAside(at, p.Err)
+		f.Hint, f.Mend = "mend it, or move it away: "+away, s.quarantineFix(at, p.Err)
 	case f.Reason == isLimited, f.Reason == isNewer:
 		return f
 	}
@@ -79,8 +79,8 @@ func (s *Store) taskFault(place string, p state.Problem) state.Finding {
 	return f
 }
 
-// putAside moves a file to those that were set aside, unless somebody is at it.
-func (s *Store) putAside(f found, why error) func(context.Context) (string, error) {
+// quarantineFix sets a file aside, unless somebody is editing it.
+func (s *Store) quarantineFix(f found, why error) func(context.Context) (string, error) {
 	path := s.path(f.place())
 	was, err := os.Lstat(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) putAside(f found, why error) func(context.Context) (string, erro
 		} else if err == nil && !alone(now, settled) {
 			return "", fmt.Errorf("%s was changed within the last %v, perhaps by somebody who mends it; run it again", path, settled)
 		}
-		p, err := t.setAside(broken{f, why, was})
+		p, err := t.quarantine(broken{f, why, was})
 		if err != nil {
 			return "", err
 		}
@@ -100,11 +100,11 @@ func (s *Store) putAside(f found, why error) func(context.Context) (string, erro
 	})
 }
 
-// lookAtNames tells of files that hold a task and have no task's name, and counts the other ones
-// that are not ours.
+// lookAtNames reports files that hold a task but do not have a task's name. It counts the other
+// foreign files.
 func (s *Store) lookAtNames(tell func(state.Finding)) (foreign int) {
 	for _, dir := range taskDirs {
-		files, _ := readNames(s.path(dir)) // what keeps it from being read, who reads the tasks is told
+		files, _ := readNames(s.path(dir)) // the readers of tasks report why it cannot be read
 		slices.Sort(files)
 		for _, file := range files {
 			if _, ok := parseTask(dir, file); ok || s.ours(dir, file) {
@@ -120,13 +120,13 @@ func (s *Store) lookAtNames(tell func(state.Finding)) (foreign int) {
 	return foreign
 }
 
-// ours reports whether a name in a folder of tasks is of something else that belongs there.
+// ours reports whether a file in a folder of tasks belongs there although it is not a task's.
 func (s *Store) ours(dir, file string) bool {
 	place := dir + "/" + file
 	return slices.Contains(folders, place) || place == lockFile || place == counterFile || strings.HasPrefix(file, tempPrefix)
 }
 
-// misnamed tells of a file that holds a task under a name that is no task's: it is in no list and
+// misnamed reports a file that holds a task but does not have a task's name. No list has it, and it
 // never runs.
 func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 	path := s.path(dir + "/" + file)
@@ -151,14 +151,15 @@ func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 		Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID)}, true
 }
 
-// someInstant is an instant in UTC as people write it into names, whole to the second or finer.
+// someInstant matches an instant in UTC as people write it into names, with or without a fraction
+// of a second.
 var someInstant = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[:.-]?(\d\d)[:.-]?(\d\d(?:\.\d{1,9})?)Z`)
 })
 
-// meantDue is when a task is due whose file has no task's name: as the name says all the same, or
-// the wall clock in the file, or the last change of the task in the ledger when no occurrence has
-// come after it.
+// meantDue guesses when a task is due whose file does not have a task's name. It takes what the
+// name says anyway, or the wall clock in the file, or the task's last change in the ledger if no
+// occurrence has come after it.
 func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 	if m := someInstant().FindStringSubmatch(file); m != nil {
 		if t, err := time.Parse("20060102T150405Z", strings.Join(m[1:4], "")+"T"+strings.Join(m[4:], "")+"Z"); err == nil {
@@ -184,23 +185,23 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 	return *due, true
 }
 
-// lookAside names what was set aside.
-func (s *Store) lookAside(_ context.Context, tell func(state.Finding)) string {
-	paths, err := s.allAside()
+// lookQuarantine names what was set aside.
+func (s *Store) lookQuarantine(_ context.Context, tell func(state.Finding)) string {
+	paths, err := s.allQuarantined()
 	if err != nil {
 		tell(s.fault(s.path(corruptDir), err))
 	}
 	for _, path := range paths {
-		tell(s.asideFinding(path))
+		tell(s.quarantineFinding(path))
 	}
 	return "no file was set aside"
 }
 
-// asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number
-// behind it.
-func (s *Store) asideFinding(path string) state.Finding {
-	f := state.Finding{Level: state.Wrong, Reason: isAside, Subject: path, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
-	n, ok := asideName(filepath.Base(path))
+// quarantineFinding reports a file in timers/corrupt. Its name is a task's, perhaps with a number
+// after it.
+func (s *Store) quarantineFinding(path string) state.Finding {
+	f := state.Finding{Level: state.Wrong, Reason: isQuarantined, Subject: path, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
+	n, ok := quarantineName(filepath.Base(path))
 	if !ok {
 		return f
 	}
@@ -220,7 +221,7 @@ func (s *Store) asideFinding(path string) state.Finding {
 	return f
 }
 
-// lookAtKeys looks for keys of tasks that are no more.
+// lookAtKeys looks for keys of tasks that are gone.
 func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string {
 	var keys []string
 	known := map[string]bool{}
@@ -249,8 +250,8 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string
 		}
 		place := keysDir + "/" + file
 		path := s.path(place)
-		id, err := s.keyOf(place)
-		aside, unsure := s.asideOf(id)
+		id, _, err := s.readKey(place)
+		aside, unsure := s.quarantinedOf(id)
 		switch {
 		case missing(err):
 		case err != nil:
@@ -264,26 +265,13 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string
 	return "every key is some task's"
 }
 
-// keyOf is the task that a key's file names.
-func (s *Store) keyOf(place string) (id string, err error) {
-	data, err := readFile(s.path(place), keyMost)
-	if err != nil {
-		return "", err
-	}
-	id, _, _ = strings.Cut(strings.TrimSpace(string(data)), " ")
-	if !state.WholeID(id) {
-		return "", codec.ErrBroken
-	}
-	return id, nil
-}
-
-// keyIsFree says why a key's file must stay: it does not name any more the task that is no more, or
-// it names none, and some task has, or may have, that key.
+// keyIsFree returns why a key's file must stay: it names another task than before, or it names none
+// and some task has, or may have, the key.
 func (t *tx) keyIsFree(place, was string) error {
-	id, err := t.keyOf(place)
+	id, _, err := t.readKey(place)
 	if err == nil {
 		_, err := t.doc(state.Change{ID: id})
-		aside, unsure := t.asideOf(id)
+		aside, unsure := t.quarantinedOf(id)
 		if id != was || !errors.Is(err, state.ErrNotFound) || unsure != nil || len(aside) > 0 {
 			return fmt.Errorf("%s was taken in the meantime", t.path(place))
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
-// lookAtMail reads every item and every notice, and looks at the names beside theirs.
+// lookAtMail reads every item and every notice, and checks the other names in their folders.
 func (s *Store) lookAtMail(ctx context.Context, tell func(state.Finding)) string {
 	foreign := func(dir, what string, ours func(file string) bool) {
-		files, _ := readNames(s.path(dir)) // what keeps it from being read, who reads the mail is told
+		files, _ := readNames(s.path(dir)) // the readers of mail report why it cannot be read
 		slices.Sort(files)
 		for _, file := range files {
 			if path := s.path(dir + "/" + file); !strings.HasPrefix(file, tempPrefix) && !ours(file) {
@@ -42,7 +42,7 @@ func (s *Store) lookAtMail(ctx context.Context, tell func(state.Finding)) string
 	return fmt.Sprintf("%d items of the inbox and %d notices to be delivered can be read", len(items), len(notices))
 }
 
-// mailFault tells of an item or a notice that cannot be read, by what its readers say of it.
+// mailFault turns a problem of an item or a notice into a finding.
 func (s *Store) mailFault(place string, p state.Problem) state.Finding {
 	f := s.fault(p.Path, p.Err)
 	if f.Reason != isDamaged {
@@ -63,7 +63,7 @@ func (s *Store) mailFault(place string, p state.Problem) state.Finding {
 
 // readMail reads an item or a notice.
 func (s *Store) readMail(place string) (err error) {
-	dir, file, _ := cutLast(place)
+	dir, file := path.Dir(place), path.Base(place)
 	if n, ok := parseItem(file); ok && dir == inboxDir {
 		_, err = s.readItem(n)
 	} else if n, ok := parseNotice(file); ok {
@@ -72,8 +72,8 @@ func (s *Store) readMail(place string) (err error) {
 	return err
 }
 
-// mailAnew is what belongs into the file of an item or a notice, by the ledger. state.ErrNotFound
-// when its line is not there.
+// mailAnew returns the content of an item's or a notice's file as the ledger implies it.
+// state.ErrNotFound: the ledger does not have its line.
 func (s *Store) mailAnew(place string) (data []byte, err error) {
 	id, own := mailKey(place)
 	pick := func(l state.Line) []byte {
@@ -87,7 +87,7 @@ func (s *Store) mailAnew(place string) (data []byte, err error) {
 	}
 	var of *state.Line
 	err = s.history(id, func(e ledger.Entry) bool {
-		if hasMail(e.Line) && pick(e.Line) != nil {
+		if e.HasMail() && pick(e.Line) != nil {
 			of = &e.Line
 		}
 		return of == nil
@@ -102,10 +102,10 @@ func (s *Store) mailAnew(place string) (data []byte, err error) {
 	return pick(l), err
 }
 
-// mailKey is what of the name of an item's or a notice's file never changes: the task, and all of
-// it as one text.
+// mailKey returns the part of an item's or a notice's name that never changes: the task's ID, and
+// the whole part as one text.
 func mailKey(place string) (id, key string) {
-	dir, file, _ := cutLast(place)
+	dir, file := path.Dir(place), path.Base(place)
 	if n, ok := parseItem(file); ok && dir == inboxDir {
 		return n.id, fmt.Sprint(dir, " ", n.id, n.number, n.channel)
 	}

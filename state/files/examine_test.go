@@ -351,7 +351,7 @@ func TestExamineMany(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if names, err := s.Aside(ctx); err != nil || len(names) != 50 {
+	if names, err := s.Quarantined(ctx); err != nil || len(names) != 50 {
 		t.Errorf("%d set aside, %v", len(names), err)
 	}
 }
@@ -387,7 +387,7 @@ func TestInspectWritesNothing(t *testing.T) {
 	}
 	errTold := look.Told(ctx, due[0], state.Line{At: day1, Delivered: true})
 	errPostpone := look.Postpone(ctx, due[0])
-	_, errAside := look.SetAside(ctx, 0)
+	_, errAside := look.Quarantine(ctx, 0)
 	for i, err := range []error{errAdd, errClaim, errLead, errWatch, errWatchMail, errTake, errAck, errTold, errPostpone} {
 		if !errors.Is(err, state.ErrUnusable) {
 			t.Errorf("%d: %v, want ErrUnusable", i, err)

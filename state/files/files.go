@@ -1,9 +1,11 @@
-// Package files keeps the state in a folder that a person can read and mend: one TOML file per task whose name says when
-// it is due, an open record per claim, and a ledger that is only appended to. docs/state.md describes every file.
+// Package files keeps the state in a folder that a person can read and mend. It has one TOML file
+// per task whose name says when it is due, an open record per claim, and an append-only ledger.
+// docs/state.md describes every file.
 //
-// How nothing is lost: whoever changes the state holds the state lock, applies what the writer before it may have left, and makes its change
-// durable with one record in a write-ahead log (commits.go); only then it writes, renames and removes. A change whose record is whole has
-// happened; one whose record is not has not. What may follow what is decided by the rules of package state; this package knows files.
+// A writer holds the state lock and applies what the writer before it may have left. It makes its
+// change durable with one record in a write-ahead log (commits.go), and only then writes, renames
+// and removes. So a change has happened exactly if its record is whole. The rules of package state
+// decide what may follow what; this package knows files.
 package files
 
 import (
@@ -25,42 +27,53 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// lockWait bounds the waiting for the state lock unless Options say otherwise.
+// lockWait is how long to wait for the state lock unless Options say otherwise.
 const lockWait = 5 * time.Second
 
 // Options are the settings of a Store. The zero value is right for the program.
 type Options struct {
-	// LockWait bounds the waiting for the state lock; after it, state.ErrBusy. 0 means 5 s.
+	// LockWait is how long to wait for the state lock before state.ErrBusy. 0 means 5 s.
 	LockWait time.Duration
-	// Report is told what was found broken and mended on the way, such as a torn last line of the ledger. It may be
-	// called from any goroutine, with the state lock held: it must not call the Store. Nil means nobody is told.
+	// Report gets what was found broken and mended on the way, such as a torn last line of the
+	// ledger. It may be called from any goroutine while the state lock is held, so it must not call
+	// the Store. Nil means that nobody is told.
 	Report func(state.Problem)
 
-	// Waiting is told, once a wait, that the state lock has been waited for in vain for a second, who has it, and how long the wait may
-	// be. It is called by who waits, and must not call the Store. Nil means nobody is told.
+	// Waiting is called once in each wait for the state lock that has lasted a second, with who has
+	// the lock and how long the wait may last. It is called by the goroutine that waits, and must
+	// not call the Store. Nil means that nobody is told.
 	Waiting func(who *lock.BusyError, most time.Duration)
 
-	// Inspect is for a look at a folder that may be unsafe or damaged. Readers then refuse nothing that can be read, and go on
-	// without the lock when it cannot be had; methods that write refuse with state.ErrUnusable. For one goroutine.
+	// Inspect opens a folder that may be unsafe or damaged, to look at it. Readers then read all
+	// that can be read, and go on without the lock if they cannot get it. Methods that write return
+	// state.ErrUnusable. The Store is for one goroutine.
 	Inspect bool
 
-	// Check says what is wrong with a task beyond its form, such as a schedule that cannot be read. A store that watches asks it
-	// about files that are edited by hand, and reports what it says. Nil means nothing is.
+	// Check says what is wrong with a task besides its form, such as a schedule that cannot be
+	// read. A store that watches calls it with files that are edited by hand, and reports the
+	// answer. Nil means no check.
 	Check func(state.Task) error
 
-	// Limits are asked for before each change that they could forbid, and hold for it. They must not call the Store. Nil: there are none.
+	// Limits returns the limits for one change. It is called before each change that they could
+	// forbid, and must not call the Store. Nil means no limits.
 	Limits func() (state.Limits, error)
 
-	// PartMost is how large the ledger becomes, in bytes, before the next change begins a new file. 0 means 8 MiB.
+	// PartMost is how many bytes the ledger has before the next change begins a new file. 0 means 8
+	// MiB.
 	PartMost int64
 
-	disk   disk                                   // what changes the folder; tests put one here that fails
-	volume func(dir string) (guard.Volume, error) // what tells of file systems; tests put one here that lies
-	boot   func() string                          // what names this boot of the machine; tests start it anew
+	// changes the folder; tests replace it by one that fails
+	disk disk
+	// describes file systems; tests replace it by one that lies
+	volume func(dir string) (guard.Volume, error)
+	// names this boot of the machine; tests reboot with it
+	boot func() string
 }
 
-// Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
+// Store is a state.Store in a folder. Between calls it keeps no file open, except for leases and
+// watches.
 type Store struct {
+	state.Transactions
 	state.Verbs
 
 	dir    string
@@ -81,18 +94,20 @@ type Store struct {
 	commitsMost int64
 
 	mu    sync.Mutex
-	later int64 // how large the ledger is to become before rotation is tried again, after it failed
+	later int64 // size at which rotation is tried again after it failed
 
 	followed atomic.Bool // somebody follows the queue
 
-	sound, written, furnished time.Time // when guard, guardWriter and furnish last found nothing
-	opened                    time.Time // when the store was opened, and its folders looked at
+	sound, written, furnished time.Time // when guard, guardWriter and furnish last found no fault
+	whole                     time.Time // when guard last found no fault, and every folder
+	opened                    time.Time // when the store was opened and its folders were checked
 }
 
 var _ state.Store = (*Store)(nil)
 
-// Open returns the store in dir, which is made by the first call that writes. It refuses, with state.ErrUnusable, a
-// folder that others may write to or own, or could put another one in the place of; every later call looks at the folder again.
+// Open returns the store in dir. The first call that writes makes the folder. Open refuses, with
+// state.ErrUnusable, a folder that other users can write to, own or replace. Every later call
+// checks the folder again.
 func Open(dir string, o Options) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -100,6 +115,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{dir: dir, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, limits: o.Limits, inspect: o.Inspect,
 		partMost: o.PartMost, commitsMost: commitsMost}
+	s.Transactions = s.inBatches
 	s.Verbs = state.Verbs{Changer: s}
 	if o.LockWait <= 0 {
 		o.LockWait = lockWait
@@ -121,7 +137,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if s.boot == nil {
 		s.boot = plainfile.Boot
 	}
-	if !s.inspect { // once: it is a look at each folder up to /
+	if !s.inspect { // once: it checks each folder up to /
 		if err := guard.Above(s.dir); err != nil {
 			return nil, fail("looking at the folders above the state", err)
 		}
@@ -131,13 +147,16 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.opened = time.Now()
 	s.sound, s.written = s.opened, s.opened
+	if !s.whole.IsZero() {
+		s.whole = s.opened
+	}
 	return s, nil
 }
 
-// Dir is the folder the state is in.
+// Dir is the folder with the state.
 func (s *Store) Dir() string { return s.dir }
 
-// Volume looks at the file system the state is on or, before the first task, will be on.
+// Volume describes the file system that the state is on or, before the first task, will be on.
 func (s *Store) Volume() (guard.Volume, error) {
 	v, err := s.volume(s.dir)
 	return v, fail("looking at the file system", err)
@@ -160,32 +179,33 @@ const (
 	outboxDir  = "runs/outbox"
 	waitsDir   = "runs/waits"
 
-	lockFile    = "timers/.lock"
-	ledgerFile  = runsDir + "/" + ledger.Name
-	leadFile    = "runs/runner.lock"
-	leaderFile  = "runs/runner.toml"
-	troubleFile = "runs/trouble.toml"
-	droppedFile = "runs/dropped.toml"
-	setbackFile = "runs/clock.toml"
-	goneFile    = "runs/forgotten.toml"
+	lockFile       = "timers/.lock"
+	ledgerFile     = runsDir + "/" + ledger.Name
+	leadFile       = "runs/runner.lock"
+	leaderFile     = "runs/runner.toml"
+	troubleFile    = "runs/trouble.toml"
+	droppedFile    = "runs/dropped.toml"
+	clockShiftFile = "runs/clock.toml"
+	goneFile       = "runs/forgotten.toml"
 )
 
-// folders are all of ours, parents first.
+// folders are all folders of the state, parents first.
 var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, originsDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir,
 	waitsDir}
 
-// path is where a place of ours is on this system.
+// path is a place of the state as a path of this system.
 func (s *Store) path(place string) string {
 	return s.dir + string(filepath.Separator) + filepath.FromSlash(place)
 }
 
-// Output is the files that a run's output is kept in. Claim has made the folder they are in.
+// Output returns the files with a run's output. Claim has made their folder.
 func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
 	base := filepath.Join(s.path(outputDir), taskID, fmt.Sprint(number))
 	return output.File(base + ".out"), output.File(base + ".err")
 }
 
-// fail says that the state cannot be used, and why; errors a caller decides on pass through as they are.
+// fail returns the error that the state cannot be used, with the reason. Errors that a caller
+// decides on are returned unchanged.
 func fail(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -199,8 +219,8 @@ func fail(doing string, err error) error {
 	return fmt.Errorf("%w: %s: %w", state.ErrUnusable, doing, err)
 }
 
-// missing reports whether a path is simply not there.
+// missing reports whether an error says that a path does not exist.
 func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
-// readOnly reports whether an error says that a file system takes no changes.
+// readOnly reports whether an error says that a file system cannot be changed.
 func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

@@ -10,26 +10,28 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// queue is the queue for who follows it: the names among the tasks in the queue and the paused.
+// queue is a watched queue: the names of the pending and the paused tasks.
 type queue struct {
 	*Store
 	signal <-chan struct{}
 
 	mu    sync.Mutex
-	whole bool         // names may have come and gone of which nobody has told
-	seen  []state.Slot // that came and went since it was asked last
+	whole bool         // names may have come and gone unnoticed
+	seen  []state.Slot // what came and went since the last Take
 }
 
-// seenMost bounds what is kept for who does not ask; a listing costs less than so many.
+// seenMost bounds what is kept for a caller that does not ask. Beyond this, listing all costs less.
 const seenMost = 1 << 14
 
-// Follow sees names come and go in the queue and among the paused, and claims and requests to end
-// them come among the open records; that a claim has ended makes no signal. It makes the folders,
-// as there is nothing to watch without them. When events were lost, or a folder was, it signals and
-// watches anew. It is for the process that serves the queue: where the system names what has
-// changed (Linux, Windows), files edited by hand are read, once left alone, and what cannot be
-// understood is set aside and reported. Where no watch can be had (the system's limit on them is
-// reached), or other machines may make changes, it signals every 2 s.
+// Follow watches names come and go in the queue and among the paused. Among the open records it
+// watches claims and requests to end them come; the end of a claim makes no signal. It makes the
+// folders, because nothing can be watched without them. If events or a folder were lost, it signals
+// and watches again.
+//
+// It is for the process that serves the queue. On systems that name what has changed (Linux,
+// Windows), it reads files that are edited by hand after nobody has touched them for a while, and
+// sets aside and reports what cannot be understood. If the system's limit of watches is reached, or
+// other machines may make changes, it signals every 2 s.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	q, w := s.queueWatch(ctx)
 	signal, err := s.watch(ctx, w)
@@ -42,7 +44,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	return q, nil
 }
 
-// queueWatch is the watch of the tasks and their claims.
+// queueWatch watches the tasks and their claims.
 func (s *Store) queueWatch(ctx context.Context) (*queue, *watch.Watch) {
 	q := &queue{Store: s, whole: true}
 	edits := &edits{Store: s, ctx: ctx, names: map[string]bool{}}
@@ -56,7 +58,8 @@ func (s *Store) queueWatch(ctx context.Context) (*queue, *watch.Watch) {
 			}
 			return q.see(e)
 		}}
-	if v, err := s.Volume(); err == nil && v.Network { // nobody tells what other machines do
+	// the system does not report what other machines do
+	if v, err := s.Volume(); err == nil && v.Network {
 		w.Check = watch.Tick
 	}
 	return q, w
@@ -65,7 +68,7 @@ func (s *Store) queueWatch(ctx context.Context) (*queue, *watch.Watch) {
 // Changed receives after changes.
 func (q *queue) Changed() <-chan struct{} { return q.signal }
 
-// missed has the names listed the next time.
+// missed makes the next Take list all names.
 func (q *queue) missed() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,13 +99,14 @@ func (q *queue) see(e watch.Event) bool {
 	return true
 }
 
-// slot is where the runner has the task; false for nowhere: it is paused until somebody resumes it.
+// slot is the task's place in the runner's queue. It is false for a task that is paused without an
+// end.
 func (f found) slot() (state.Slot, bool) {
 	return state.Slot{ID: f.id, Due: f.time(), Resume: f.moment()}, f.dir != pausedDir || f.extra != ""
 }
 
-// Take returns the names that have come and gone or, first and when some may have been missed, all
-// names.
+// Take returns the names that have come and gone. The first time, and after events may have been
+// missed, it returns all names.
 func (q *queue) Take(ctx context.Context) (slots iter.Seq[state.Slot], whole bool, err error) {
 	q.mu.Lock()
 	seen, whole := q.seen, q.whole

@@ -11,18 +11,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
-// mainFiles are those of ours that every writer opens.
+// mainFiles are the files that every writer opens.
 var mainFiles = []string{lockFile, ledgerFile, leadFile, commitsFile}
 
-// guard refuses a state folder in which somebody else could plant a command: one of its folders can
-// be written by group or others, belongs to another user (as when sudo kept HOME), or is a link.
-// What is not there is fine. The state folder itself may be a link; what it stands for is looked
-// at.
+// guard refuses a state folder in which somebody else could plant a command: group or others can
+// write to one of its folders, it belongs to another user (as with a sudo that keeps HOME), or it
+// is a link. A missing folder is fine. The state folder itself may be a link; guard then checks its
+// target.
 func (s *Store) guard() error {
 	if s.inspect {
 		return nil
 	}
-	if err := s.guardPlaces(folders...); err != nil {
+	whole, err := s.guardPlaces(folders...)
+	if err != nil {
 		return err
 	}
 	for _, f := range mainFiles {
@@ -30,42 +31,51 @@ func (s *Store) guard() error {
 			return err
 		}
 	}
+	s.mu.Lock()
+	s.whole = time.Time{}
+	if whole {
+		s.whole = time.Now()
+	}
+	s.mu.Unlock()
 	return nil
 }
 
-// guardPlaces is guard of the state folder and of some of ours: a writer looks at those that it
-// writes to.
-func (s *Store) guardPlaces(places ...string) error {
+// guardPlaces is guard for the state folder and some of its folders. A writer checks those that it
+// writes to. whole says that all of them are there.
+func (s *Store) guardPlaces(places ...string) (whole bool, err error) {
 	if s.inspect {
-		return nil
+		return false, nil
 	}
 	if err := guard.Home(s.dir); missing(err) { // and all that would be in it
-		return nil
+		return false, nil
 	} else if err != nil {
-		return err
+		return false, err
 	}
+	whole = true
 	for _, f := range places {
-		if err := guard.Folder(s.path(f)); err != nil && !missing(err) {
-			return err
+		err := guard.Folder(s.path(f))
+		if err != nil && !missing(err) {
+			return false, err
 		}
+		whole = whole && err == nil
 	}
-	return nil
+	return whole, nil
 }
 
-// guardWriter is what every writer looks at.
-func (s *Store) guardWriter() error { return s.guardPlaces(queueDir, runsDir) }
+// guardWriter checks what every writer writes to.
+func (s *Store) guardWriter() error {
+	_, err := s.guardPlaces(queueDir, runsDir)
+	return err
+}
 
-// latelyMost is how long a handle that follows the queue believes that the folders are as they were: it takes
-// the lock many times a second when much is due.
-const latelyMost = 100 * time.Millisecond
+// latelyMost is how long a handle that follows the queue, or was just opened, relies on its last
+// check of the folders. When much is due, it takes the lock many times a second. A test changes it.
+var latelyMost = 100 * time.Millisecond
 
-// lately is check, unless that found nothing wrong just now.
+// lately calls check, unless it found nothing wrong just now.
 func (s *Store) lately(last *time.Time, check func() error) error {
 	now := time.Now()
-	s.mu.Lock()
-	since, fresh := now.Sub(*last), s.opened.Equal(*last)
-	s.mu.Unlock()
-	if since >= 0 && since < latelyMost && (s.followed.Load() || fresh) {
+	if s.justNow(last) {
 		return nil
 	}
 	if err := check(); err != nil {
@@ -77,8 +87,17 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 	return nil
 }
 
-// vanished refuses a state whose queue is gone while the ledger is not: made anew, it would say
-// that nothing is pending. A folder that is gone whole is a fresh start.
+// justNow reports whether the last check is so recent that it is not repeated. It is false for a
+// handle that does not follow the queue and was opened before that check.
+func (s *Store) justNow(last *time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := time.Since(*last)
+	return since >= 0 && since < latelyMost && (s.followed.Load() || s.opened.Equal(*last))
+}
+
+// vanished refuses a state without a queue but with a ledger. An empty new queue would say that
+// nothing is pending. A folder that is gone as a whole is a fresh start.
 func (s *Store) vanished() error {
 	if s.inspect || !s.queueGone() {
 		return nil
@@ -96,11 +115,11 @@ func (s *Store) queueGone() bool {
 	if info, err := os.Lstat(s.path(ledgerFile)); err != nil || info.Size() == 0 {
 		return false
 	}
-	_, err := os.Lstat(s.path(queueDir)) // the first writer ever makes both, the queue first
+	_, err := os.Lstat(s.path(queueDir)) // the first writer makes both, the queue first
 	return missing(err)
 }
 
-// ready looks at all folders, and makes those that are not there yet.
+// ready checks all folders, and makes the missing ones.
 func (s *Store) ready() error {
 	if err := s.guard(); err != nil {
 		return err
@@ -108,7 +127,7 @@ func (s *Store) ready() error {
 	return s.furnish()
 }
 
-// furnish makes the folders that are not there yet, durably.
+// furnish makes the missing folders, durably.
 func (s *Store) furnish() error {
 	if s.inspect {
 		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
@@ -121,7 +140,7 @@ func (s *Store) furnish() error {
 			return fail("making the state folder", err)
 		}
 	}
-	var parents []string // in order, so that a replay of the steps is the same each time
+	var parents []string // in order, so that a replay has the same steps each time
 	for _, f := range folders {
 		p := s.path(f)
 		if _, err := os.Lstat(p); err == nil {
@@ -142,7 +161,7 @@ func (s *Store) furnish() error {
 	return nil
 }
 
-// mkdirs makes a folder and those above it.
+// mkdirs makes a folder and its parents.
 func (s *Store) mkdirs(path string) error {
 	parent := filepath.Dir(path)
 	if _, err := os.Stat(parent); missing(err) && parent != path {

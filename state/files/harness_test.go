@@ -214,7 +214,7 @@ func look(t *testing.T, s *Store) view {
 			t.Errorf("log: %v", p)
 		}
 	}
-	if back, err := s.Setback(ctx); err != nil || !back.IsZero() {
+	if back, err := s.ClockShift(ctx); err != nil || !back.IsZero() {
 		fmt.Fprintf(&b, "the clock is back: %+v %v\n", back, err)
 	}
 	return view{b.String(), len(lost)}

@@ -13,11 +13,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// takeMost is how many items are taken or acknowledged in one transaction.
+// takeMost is the most items of one transaction that takes or acknowledges.
 const takeMost = 256
 
-// Inbox reads the names, and then the items it returns. One whose line is in the ledger, but whose writer died, is seen after the next
-// change.
+// Inbox reads the names, and then the items that it returns. If a writer died after its line was in
+// the ledger, the item appears after the next change.
 func (s *Store) Inbox(ctx context.Context, q state.Query) (items []state.Item, more int, problems []state.Problem, err error) {
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
@@ -35,7 +35,7 @@ func (s *Store) Inbox(ctx context.Context, q state.Query) (items []state.Item, m
 		}
 		item, err := s.readItem(n)
 		switch {
-		case missing(err): // acknowledged since, or taken, which is no reason to leave it out
+		case missing(err): // acknowledged since; or taken, and then it has another name
 			if n, found := s.itemAgain(n); found {
 				if item, err = s.readItem(n); err == nil {
 					items = append(items, item)
@@ -50,7 +50,8 @@ func (s *Store) Inbox(ctx context.Context, q state.Query) (items []state.Item, m
 	return items, 0, problems, nil
 }
 
-// itemNames are the items asked for, oldest first. It needs the state lock, shared or exclusive.
+// itemNames returns the names of the items that the query selects, oldest first. The caller holds
+// the state lock, shared or exclusive.
 func (s *Store) itemNames(q state.Query) (list []itemName, err error) {
 	files, err := readNames(s.path(inboxDir))
 	for _, f := range files {
@@ -64,7 +65,7 @@ func (s *Store) itemNames(q state.Query) (list []itemName, err error) {
 	return list, err
 }
 
-// itemAgain finds an item whose name has changed: somebody has taken it.
+// itemAgain finds an item whose name has changed because somebody has taken it.
 func (s *Store) itemAgain(n itemName) (itemName, bool) {
 	list, err := s.itemNames(state.Query{Tasks: []string{n.item().ID}})
 	i := slices.IndexFunc(list, func(o itemName) bool { return o.at == n.at })
@@ -84,13 +85,13 @@ func (s *Store) readItem(n itemName) (i state.Item, err error) {
 	if err := json.Unmarshal(data, &i.Line); err != nil {
 		return i, fmt.Errorf("%w: %w", codec.ErrBroken, err)
 	}
-	if l := i.Line; !hasMail(l) || l.Inbox == "" || state.ItemID(l) != i.ID {
+	if l := i.Line; !l.HasMail() || l.Inbox == "" || state.ItemID(l) != i.ID {
 		return i, fmt.Errorf("%w: its name says item %s, and it is another line", codec.ErrBroken, i.ID)
 	}
 	return i, nil
 }
 
-// mailProblem is what a reader says about an item or a notice that it could not read.
+// mailProblem is the problem of an item or a notice that could not be read.
 func (s *Store) mailProblem(place string, err error) state.Problem {
 	p := state.Problem{Path: s.path(place), Err: err, Hint: adviceOn(err, "the others are not affected")}
 	if garbled(err) {
@@ -99,15 +100,16 @@ func (s *Store) mailProblem(place string, err error) state.Problem {
 	return p
 }
 
-// Take renames the files of the items, and then reads them. One that cannot be read is leased, too, and so hides no other.
+// Take renames the files of the items, and then reads them. It also leases an item that cannot be
+// read, so that it hides no other.
 func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (items []state.Item, more int, problems []state.Problem, err error) {
-	if err := errorsFirst(state.CheckCursor(q.Since), state.CheckDue(until)); err != nil {
+	if err := cmp.Or(state.CheckCursor(q.Since), state.CheckDue(until)); err != nil {
 		return nil, 0, nil, err
 	}
 	q.Free, q.Now = true, now
 	var names []itemName
 	if err := s.share(ctx, func() (err error) { names, err = s.itemNames(q); return err }); err != nil || len(names) == 0 {
-		return nil, 0, nil, err // nothing is made, and nobody kept waiting, to find nothing
+		return nil, 0, nil, err // finding nothing should change nothing and delay nobody
 	}
 	for limit := q.Limit; ; {
 		most := takeMost
@@ -133,7 +135,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	}
 }
 
-// lease is one transaction of Take: it returns the names that the items now have.
+// lease is one transaction of Take. It returns the new names of the items.
 func (s *Store) lease(ctx context.Context, q state.Query, most int, until string) (names []itemName, more int, err error) {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -174,7 +176,7 @@ func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 	files, err := readNames(s.path(inboxDir))
 	if err == nil && len(files) == 0 && ctx.Err() == nil {
 		err = s.guard()
-		return all(errorsFirst(err, state.ErrNotFound))
+		return all(cmp.Or(err, state.ErrNotFound))
 	}
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -203,7 +205,7 @@ func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 	}
 	if err := t.commit(); err != nil {
 		for i := range answers {
-			answers[i] = errorsFirst(answers[i], err)
+			answers[i] = cmp.Or(answers[i], err)
 		}
 	}
 	return answers

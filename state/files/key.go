@@ -4,17 +4,17 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// A key's file says which task has the key and where that task's file was last, so that nothing has to be looked for in a
-// long queue. It is a hint: what it says holds only when the task's own file says the same. When the file has moved since, the task is
-// looked for by its ID.
+// A key's file says which task has the key and where that task's file was last, so that nobody has
+// to search a long queue. It is a hint, which counts only if the task's own file agrees. If the
+// file has moved since, the task is found by its ID.
 
-// keyPlace is where a key's file is. Its name is a hash, as a key may be any text.
+// keyPlace is the place of a key's file. Its name is a hash, because a key may be any text.
 func keyPlace(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return fmt.Sprintf("%s/%x", keysDir, sum[:16])
@@ -25,7 +25,43 @@ const keyMost = 160
 
 func keyText(id, place string) []byte { return fmt.Appendf(nil, "%s %s\n", id, place) }
 
-// keyed finds the task that lives and has the key; false when there is none. The empty key is nobody's.
+// readKey reads a key's file: which task has the key, and where that task's file was.
+// codec.ErrBroken: it names no task.
+func (s *Store) readKey(file string) (id, place string, err error) {
+	data, err := readFile(s.path(file), keyMost)
+	return parseKey(data, err)
+}
+
+// parseKey reads what a key's file has.
+func parseKey(data []byte, err error) (id, place string, _ error) {
+	if err != nil {
+		return "", "", err
+	}
+	id, place, _ = strings.Cut(strings.TrimSpace(string(data)), " ")
+	if !state.WholeID(id) {
+		return "", "", codec.ErrBroken
+	}
+	return id, place, nil
+}
+
+// keyFile returns what a key's file has. A transaction reads it once.
+func (t *tx) keyFile(key string) ([]byte, error) {
+	f, known := t.keyFiles[key]
+	if !known {
+		f.data, f.err = readFile(t.path(keyPlace(key)), keyMost)
+		t.keyFiles[key] = f
+	}
+	return f.data, f.err
+}
+
+// fileRead is the result of reading a file.
+type fileRead struct {
+	data []byte
+	err  error
+}
+
+// keyed finds the task that lives and has the key. It is false if there is none. No task has the
+// empty key.
 func (t *tx) keyed(key string) (*stored, bool, error) {
 	if key == "" {
 		return nil, false, nil
@@ -34,20 +70,19 @@ func (t *tx) keyed(key string) (*stored, bool, error) {
 		d, ok := t.docs[id]
 		return d, ok && d.Lives(), nil
 	}
-	data, err := readFile(t.path(keyPlace(key)), keyMost)
-	if missing(err) {
+	id, place, err := parseKey(t.keyFile(key))
+	switch {
+	case missing(err):
 		return nil, false, nil
-	}
-	if err != nil && !garbled(err) {
+	case garbled(err):
+		return t.searchKey(key)
+	case err != nil:
 		return nil, false, fail("reading a key", err)
-	}
-	id, place, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
-	if !state.WholeID(id) {
-		return t.searchKey(key) // the file is damaged
 	}
 	d, err := t.hinted(id, place)
 	if errors.Is(err, state.ErrNotFound) {
-		return nil, false, t.keptAside(key, id) // else it was forgotten, or never came to be
+		// otherwise the task was pruned, or was never made
+		return nil, false, t.keptQuarantined(key, id)
 	}
 	if err != nil {
 		return nil, false, err
@@ -55,13 +90,12 @@ func (t *tx) keyed(key string) (*stored, bool, error) {
 	return d, d.Lives() && d.Task.Key == key, nil
 }
 
-// hinted reads a task from where the hint says, or else from wherever it is.
+// hinted reads a task from the hinted place, or from wherever it is.
 func (t *tx) hinted(id, place string) (*stored, error) {
 	if d := t.docs[id]; d != nil && !d.part {
 		return d, nil
 	}
-	dir, file, _ := cutLast(place)
-	if f, ok := parseTask(dir, file); ok && f.id == id && slices.Contains(taskDirs[:], dir) {
+	if f, ok := placed(place); ok && f.id == id {
 		if d, err := t.read(f); !errors.Is(err, state.ErrNotFound) {
 			return d, err
 		}
@@ -69,10 +103,10 @@ func (t *tx) hinted(id, place string) (*stored, error) {
 	return t.doc(state.Change{ID: id})
 }
 
-// keptAside refuses a key whose task lies in timers/corrupt: mended and moved back, it would be a second one with the key. A
-// file that can be read and says another key keeps none.
-func (t *tx) keptAside(key, id string) error {
-	aside, err := t.asideOf(id)
+// keptQuarantined refuses a key whose task lies in timers/corrupt. Mended and moved back, it would
+// be a second task with the key. A file that can be read and has another key does not count.
+func (t *tx) keptQuarantined(key, id string) error {
+	aside, err := t.quarantinedOf(id)
 	if err != nil {
 		return err
 	}
@@ -87,32 +121,25 @@ func (t *tx) keptAside(key, id string) error {
 	return nil
 }
 
-// asideOf are the files of a task that were set aside.
-func (s *Store) asideOf(id string) (files []string, err error) {
+// quarantinedOf returns the files of a task that were set aside.
+func (s *Store) quarantinedOf(id string) (files []string, err error) {
 	all, err := readNames(s.path(corruptDir))
 	for _, file := range all {
-		if n, ok := asideName(file); ok && n.id == id {
+		if n, ok := quarantineName(file); ok && n.id == id {
 			files = append(files, file)
 		}
 	}
 	return files, err
 }
 
-// asideName reads the name of a file in timers/corrupt: a task's, perhaps with a number behind it.
-func asideName(file string) (name, bool) {
+// quarantineName reads the name of a file in timers/corrupt: a task's, perhaps with a number after
+// it.
+func quarantineName(file string) (name, bool) {
 	base, _, _ := strings.Cut(file, suffix)
 	return parseName(base + suffix)
 }
 
-func cutLast(place string) (dir, file string, ok bool) {
-	i := strings.LastIndexByte(place, '/')
-	if i < 0 {
-		return "", place, false
-	}
-	return place[:i], place[i+1:], true
-}
-
-// searchKey looks for the task that has the key among all, after its file was damaged.
+// searchKey searches all tasks for the one with the key, after the key's file was damaged.
 func (t *tx) searchKey(key string) (*stored, bool, error) {
 	all, err := t.list(everything, "")
 	if err != nil {
@@ -124,16 +151,21 @@ func (t *tx) searchKey(key string) (*stored, bool, error) {
 			continue
 		}
 		if d, err := t.hinted(id, win.place()); err == nil && d.Lives() && d.Task.Key == key {
-			return d, true, t.putKey(key, id, win.place()) // else each look would read all tasks
+			// otherwise each call would read all tasks
+			return d, true, t.putKey(key, id, win.place())
 		}
 	}
 	return nil, false, nil
 }
 
-// putKey collects that the task has its key, and where its file is.
+// putKey collects the file that says that the task has its key, and where its file is.
 func (t *tx) putKey(key, id, place string) error {
-	old, err := readFile(t.path(keyPlace(key)), keyMost)
-	if err != nil && !missing(err) && !garbled(err) {
+	old, err := t.keyFile(key)
+	if missing(err) {
+		t.make(keyPlace(key), keyText(id, place))
+		return nil
+	}
+	if err != nil && !garbled(err) {
 		return fail("taking the key", err)
 	}
 	if owner, _, _ := strings.Cut(string(old), " "); err == nil && owner != id && state.WholeID(owner) && t.keys[key] != id {

@@ -21,6 +21,8 @@ func hints(steps []step) map[string][][]byte {
 	owner := func(data []byte) string { id, _, _ := strings.Cut(string(data), " "); return id }
 	for _, s := range steps {
 		switch {
+		case s.kind == "create" && strings.HasPrefix(s.path, "/"+keysDir+"/") && !strings.Contains(s.path, tempPrefix):
+			found[s.path] = append(found[s.path], s.data)
 		case s.kind == "create":
 			made[s.path] = s.data
 		case s.kind == "rename" && strings.HasPrefix(s.to, "/"+keysDir+"/"):

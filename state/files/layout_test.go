@@ -164,7 +164,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			if err := os.WriteFile(s.path(queueDir+"/"+n.queue()), []byte("junk"), 0o600); err != nil {
 				return err
 			}
-			_, err := s.SetAside(ctx, 0)
+			_, err := s.Quarantine(ctx, 0)
 			return err
 		},
 		openDir:   claim,
@@ -172,7 +172,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 		tallyDir:  end(state.Line{}),
 		inboxDir:  end(state.Line{Inbox: state.ItemFailure}),
 		outboxDir: end(state.Line{Tell: []string{"desktop"}}),
-		waitsDir:  func(s *Store) error { _, _, err := s.Attend(ctx, firstID, day0); return err },
+		waitsDir:  func(s *Store) error { _, _, err := s.Announce(ctx, firstID, day0); return err },
 	}
 	refused := func(t *testing.T, s *Store, place, say string) {
 		t.Helper()
@@ -329,10 +329,10 @@ func TestPlantedFiles(t *testing.T) {
 			t.Errorf("due with limit %d: %d tasks, %v", limit, len(l), err)
 		}
 	}
-	if moved, err := s.SetAside(ctx, time.Hour); err != nil || len(moved) != 0 {
+	if moved, err := s.Quarantine(ctx, time.Hour); err != nil || len(moved) != 0 {
 		t.Errorf("what was just changed is set aside: %v %v", moved, err)
 	}
-	moved, err := s.SetAside(ctx, 0)
+	moved, err := s.Quarantine(ctx, 0)
 	if err != nil || len(moved) != planted {
 		t.Fatalf("%d set aside of %d, %v", len(moved), planted, err)
 	}
@@ -353,7 +353,7 @@ func TestPlantedFiles(t *testing.T) {
 	// A second one of the same name does not overwrite the first.
 	again := moved[0].Path
 	os.WriteFile(s.path(queueDir+"/"+filepath.Base(again)), nil, 0o600)
-	if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 1 || moved[0].Path == again {
+	if moved, err := s.Quarantine(ctx, 0); err != nil || len(moved) != 1 || moved[0].Path == again {
 		t.Errorf("%v %v", moved, err)
 	}
 }
@@ -400,7 +400,7 @@ func TestTwoFilesOfOneTask(t *testing.T) {
 			if l, _, err := dueBy(s, day0, 0); err != nil || len(l) != c.dueByDay0 {
 				t.Errorf("due %+v %v", l, err)
 			}
-			if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 1 {
+			if moved, err := s.Quarantine(ctx, 0); err != nil || len(moved) != 1 {
 				t.Errorf("set aside %v %v", moved, err)
 			}
 			if l, problems, err := state.All(ctx, s); err != nil || len(l) != 1 || len(problems) != 0 || !l[0].Due.Equal(c.win) {

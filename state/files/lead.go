@@ -2,22 +2,20 @@ package files
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/lease"
 )
 
-// runner is the place of the runner's lease. Who has it is not awaited by the disk.
+// runner is the runner's lease. The note of its holder does not wait for the disk.
 func (s *Store) runner() lease.Runner {
 	return lease.Runner{Lock: s.path(leadFile), Write: s.say, Read: s.leader, Remove: func() error { return s.disk.remove(s.path(leaderFile)) }}
 }
 
-// Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
+// Lead tries for 250 ms, because a process that only looks may hold the lock for a moment.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	return s.lead(ctx, r, lease.Runner.Take)
 }
@@ -27,10 +25,10 @@ func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, erro
 	return s.lead(ctx, r, lease.Runner.Next)
 }
 
-// Standby are the processes that wait for the runner lock. Only Linux tells.
+// Standby returns the processes that wait for the runner lock. Only Linux knows them.
 func (s *Store) Standby(context.Context) []int { return s.runner().Waiters() }
 
-// lead makes the caller the leader, and removes what those before it have left.
+// lead makes the caller the leader, and removes what earlier ones have left.
 func (s *Store) lead(ctx context.Context, r state.Leader, take func(lease.Runner, context.Context, state.Leader) (*lease.Lease, error)) (state.Lease, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -46,7 +44,7 @@ func (s *Store) lead(ctx context.Context, r state.Leader, take func(lease.Runner
 	return l, nil
 }
 
-// Led looks without being in the way of a runner that is starting.
+// Led looks without delaying a runner that is starting.
 func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Leader{}, false, err
@@ -60,10 +58,13 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 
 // Leased reports whether the runner is one on that node: here there is one runner, on whichever
 // node it is.
-func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
+func (s *Store) Leased(ctx context.Context, node string, _ bool) (bool, error) {
 	leader, led, err := s.Led(ctx)
 	return led && leader.Ident.Node == node, err
 }
+
+// Contact is that of a state that nobody else shares.
+func (s *Store) Contact() state.Contact { return state.Contact{} }
 
 // say writes who the runner is.
 func (s *Store) say(r state.Leader) error {
@@ -72,20 +73,12 @@ func (s *Store) say(r state.Leader) error {
 	for i := range r.Delays {
 		r.Delays[i].Since = r.Delays[i].Since.UTC()
 	}
-	data, err := codec.Encode(r)
-	if err != nil {
-		return err
-	}
-	return exchange(s.disk, s.path(leaderFile), data)
+	return s.note(leaderFile, r)
 }
 
-// leader reads who the runner is. The zero value is one that has not said so.
+// leader reads who the runner is. It is zero if the runner has not said so.
 func (s *Store) leader() (r state.Leader, err error) {
-	data, err := readFile(s.path(leaderFile), tallyLimit)
-	if err == nil {
-		err = codec.Decode(data, &r)
-	}
-	if err != nil {
+	if err := s.load(leaderFile, &r); err != nil {
 		return state.Leader{}, err
 	}
 	r.Since = state.UTC(r.Since)
@@ -95,15 +88,12 @@ func (s *Store) leader() (r state.Leader, err error) {
 	return r, nil
 }
 
-// Trouble is what a runner noted. What cannot be read is none.
+// Trouble returns what a runner noted. A note that cannot be read counts as none.
 func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	data, err := readFile(s.path(troubleFile), tallyLimit)
-	if err == nil {
-		err = codec.Decode(data, &t)
-	}
+	err = s.load(troubleFile, &t)
 	if missing(err) || garbled(err) {
 		return state.Trouble{}, nil
 	}
@@ -111,20 +101,13 @@ func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
 	return t, fail("reading what a runner had trouble with", err)
 }
 
-// NoteTrouble takes no lock: of two that are noted at once one stays.
-func (s *Store) NoteTrouble(t state.Trouble) error {
-	if s.inspect {
-		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
-	}
+// SetTrouble takes no lock. Of two concurrent notes, one stays.
+func (s *Store) SetTrouble(t state.Trouble) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
 	t.At = state.UTC(t.At)
-	data, err := codec.Encode(t)
-	if err != nil {
-		return err
-	}
-	return fail("noting what a runner had trouble with", exchange(s.disk, s.path(troubleFile), data))
+	return fail("noting what a runner had trouble with", s.note(troubleFile, t))
 }
 
 // sweptDirs are the folders in which a runner looks for what dead writers left.
@@ -149,8 +132,8 @@ func (s *Store) sweep(ctx context.Context) error {
 	return t.sweepWaits()
 }
 
-// remains are the places in a folder of files that are being written, or that dead writers left,
-// and of notes beside records that are not there.
+// remains returns the places of temporary files in a folder, which writers use or have left, and of
+// notes without a record.
 func (s *Store) remains(dir string) (places []string, err error) {
 	files, err := readNames(s.path(dir))
 	slices.Sort(files)
@@ -172,5 +155,3 @@ func (s *Store) remains(dir string) (places []string, err error) {
 
 // tempPrefix begins the names of files that are still being written.
 const tempPrefix = ".new-"
-
-func randomName() string { return fmt.Sprintf("%016x", randomBits()) }

@@ -13,12 +13,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
-// What is dropped of the ledger is its beginning. It is counted first, in a file of its own, so that an audit can say what it does not know; then
-// the oldest part is removed, or, where that would be more than has to go, a part takes its place that has the rest of its lines. That
-// begins with a line that says where in the part they were: a place in the ledger stays where it is.
+// Dropping takes lines from the ledger's beginning. It first counts them in a file of its own, so
+// that an audit can say what it does not know. Then the oldest part is removed. If that would drop
+// too much, another file takes the part's place that has the rest of its lines. This file begins
+// with a line that says where in the old part they were, so that a place in the ledger stays valid.
 
-// gone is what was dropped, and where the ledger begins since. A process that dies before the files are as it says has dropped nothing that is
-// counted twice: the next one finds the place.
+// gone counts what was dropped, and says where the ledger now begins. If a process dies before the
+// files agree with it, the next process finds the place and counts nothing twice.
 type gone struct {
 	state.Gone
 	Part   int   `toml:"part"`
@@ -26,12 +27,9 @@ type gone struct {
 }
 
 func (s *Store) readGone() (g gone, err error) {
-	data, err := readFile(s.path(goneFile), tallyLimit)
+	err = s.load(goneFile, &g)
 	if missing(err) {
 		return g, nil
-	}
-	if err == nil {
-		err = codec.Decode(data, &g)
 	}
 	if err != nil {
 		return gone{}, fmt.Errorf("%s: %w", s.path(goneFile), err)
@@ -40,7 +38,7 @@ func (s *Store) readGone() (g gone, err error) {
 	return g, nil
 }
 
-// Gone is what Prune has dropped of the ledger.
+// Gone counts what Prune has dropped of the ledger.
 func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return g, false, err
@@ -61,14 +59,15 @@ func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 	return g, end.Number != 1, nil
 }
 
-// pruneLedger drops the parts whose newest line was written before the instant, and then the oldest lines until what is left is within
-// so many bytes; the zero instant and 0 are no bound. The file that grows is not touched, but for its name.
+// pruneLedger drops the parts whose newest line was written before the instant, and then the oldest
+// lines until the rest is within most bytes. The zero instant and 0 are no bound. The growing file
+// is not touched, except for its name.
 func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p *state.Pruned) error {
 	list, err := s.ledger.Parts()
 	if err != nil {
 		return fail("pruning the ledger", err)
 	}
-	newest := 1 // parts that come while this goes on are left to the next time; one that it makes itself is not
+	newest := 1 // parts that appear meanwhile wait for the next time, except one of its own
 	if len(list) > 0 {
 		newest = list[len(list)-1] + 1
 	}
@@ -86,16 +85,16 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p
 		case err == nil:
 			err = s.dropLines(ctx, *d, p)
 		}
-		if err != nil && !missing(err) { // where something is not there any more, another runner was faster
+		if err != nil && !missing(err) { // if something is gone, another runner was faster
 			return fail("pruning the ledger", err)
 		}
 	}
 }
 
-// errToRotate says that more is to go than the parts have.
+// errToRotate says that more has to go than the parts have.
 var errToRotate = errors.New("the ledger is to be rotated")
 
-// rotateBeyond begins a new file of the ledger if that which grows has so many bytes.
+// rotateBeyond begins a new file of the ledger if the growing one has at least this many bytes.
 func (s *Store) rotateBeyond(ctx context.Context, least int64) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -105,14 +104,15 @@ func (s *Store) rotateBeyond(ctx context.Context, least int64) error {
 	return t.rotateAt(least)
 }
 
-// dropping is what is to go of a part.
+// dropping is what to drop of a part.
 type dropping struct {
 	number int
 	info   os.FileInfo
-	upTo   int64 // in the file: where the lines begin that stay; its size when none do
+	upTo   int64 // where in the file the lines to keep begin; its size: none
 }
 
-// toDrop is what is to be dropped next; nil when nothing is. Once the ledger was rotated there are no more parts to be had.
+// toDrop returns what to drop next, or nil. After the ledger was rotated, there are no further
+// parts.
 func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, error) {
 	list, err := s.ledger.Parts()
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 		if err != nil {
 			return nil, err
 		}
-		if os.SameFile(end, info) { // a process died in the middle of rotation: the part is the ledger
+		if os.SameFile(end, info) { // a process died during rotation: the part is the ledger
 			break
 		}
 		infos = append(infos, info)
@@ -159,11 +159,11 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 	if over <= 0 {
 		return nil, nil
 	}
-	d.upTo = min(d.upTo, over+most/8) // so that it is not cut again for every line that comes
+	d.upTo = min(d.upTo, over+most/8) // some more, so that not every new line causes a cut
 	return d, nil
 }
 
-// dropLines counts and drops lines. It does nothing when the part has changed since it was looked at.
+// dropLines counts and drops lines. It does nothing if the part has changed since the look.
 func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) error {
 	f, err := s.ledger.Open(ledger.PartName(d.number))
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	if err != nil {
 		g = gone{} // it is counted anew
 	}
-	counted := int64(0) // up to here it was, by a process that died
+	counted := int64(0) // a process that died counted up to here
 	switch {
 	case g.Part == d.number:
 		counted = max(g.Offset-f.Base, 0)
@@ -223,7 +223,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	return t.disk.syncDir(t.path(runsDir))
 }
 
-// cutPart puts a file in the place of a part that has its lines from the offset on.
+// cutPart replaces a part by a file that has its lines from the offset on.
 func (t *tx) cutPart(f ledger.Part, number int, upTo int64) error {
 	place := runsDir + "/" + ledger.PartName(number)
 	e := ledger.Entry{Line: state.Line{Type: ledger.Head, At: time.Now()}, Store: ledger.Note{Part: number, Before: f.Before, Cut: upTo + f.Base}}

@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// listing is the tasks of some phases as they were listed, to be read by many at once.
+// listing is the tasks of some phases at the moment of listing. It may be read concurrently.
 type listing struct {
 	*Store
 	ctx     context.Context
@@ -21,14 +21,14 @@ type listing struct {
 	tasks   []listed
 	open    map[string][]name
 	tallied func() (map[string]bool, error)
-	folders map[string]func() *os.File // of taskDirs, opened when a file in them is read; nil where one cannot be
+	folders map[string]func() *os.File // of taskDirs, opened at the first read; nil if that fails
 
 	mu    sync.Mutex
-	moved *names             // listed anew, once a file was not there any more
+	moved *names             // a new listing, after a file was gone
 	files map[string][]found // of moved, by task
 }
 
-// List reads the names, and of a task with several files these.
+// List reads the names, and the files of a task only if it has several.
 func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
 	all, err := s.snapshot(ctx, covering(phases), "")
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 // asks reports whether tasks of the phase are listed.
 func (l *listing) asks(p state.Phase) bool { return len(l.phases) == 0 || slices.Contains(l.phases, p) }
 
-// wake is when a runner has to look at the task; zero for never.
+// wake is when a runner has to look at the task; zero means never.
 func (l *listing) wake(i int) time.Time {
 	f := l.tasks[i].found()
 	if slot, waits := f.slot(); waits && (f.dir == queueDir || f.dir == pausedDir) {
@@ -76,10 +76,11 @@ func (l *listing) wake(i int) time.Time {
 	return time.Time{}
 }
 
-// talliesAsked is of how many tasks the tally is asked for each, before those that have one are listed.
+// talliesAsked is up to how many tasks each tally is looked for, before all tallies are listed at
+// once.
 const talliesAsked = 256
 
-// read reads a task, where it is by now.
+// read reads a task from where it is now.
 func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err error) {
 	f := l.tasks[i].found()
 	open := l.open[f.id]
@@ -107,7 +108,7 @@ func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err err
 	return nil, state.ErrNotFound
 }
 
-// again is where a task is whose file is not there any more.
+// again finds a task whose file is gone from its place.
 func (l *listing) again(was found) (found, []name, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

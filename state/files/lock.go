@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// exclusive takes the state lock for a writer, and makes the folders when there are none yet.
+// exclusive takes the state lock for a writer, and makes the folders if there are none yet.
 func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -25,8 +25,8 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	return unlock, fail("taking the state lock", err)
 }
 
-// look is share for those who need the queue: one that has vanished is refused, and not taken for
-// an empty one.
+// look is share for callers that need the queue. It refuses a queue that has vanished instead of
+// taking it for an empty one.
 func (s *Store) look(ctx context.Context, f func() error) error {
 	return s.share(ctx, func() error {
 		if err := s.vanished(); err != nil {
@@ -36,10 +36,10 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 	})
 }
 
-// share calls f, which lists names, while no writer changes them: a listing that races with renames
-// can lack names or have them twice. It makes nothing. Where there is no lock file yet, or none can
-// be opened in a read-only folder, f is called without the lock; f is called again when the first
-// writer ever came in between.
+// share calls f, which lists names, while no writer changes them. A listing that races with renames
+// can miss names or have them twice. share creates nothing. If there is no lock file yet, or if it
+// cannot be opened in a read-only folder, it calls f without the lock. If the very first writer
+// came during that, it calls f again.
 func (s *Store) share(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -51,7 +51,8 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	for {
 		unlock, err := s.lock.Shared(ctx)
 		switch {
-		case (err == nil || missing(err)) && !s.inspect && !looked && s.pending(): // the power may have taken the lock file
+		case (err == nil || missing(err)) && !s.inspect && !looked && s.pending():
+			// a loss of power may have removed the lock file
 			if err == nil {
 				unlock()
 			}
@@ -71,7 +72,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 				return nil
 			}
 		case s.inspect && ctx.Err() == nil:
-			s.lock.Wait = time.Millisecond // whoever has it is not going to let go
+			s.lock.Wait = time.Millisecond // its holder will not release it
 			return f()
 		case unwritable(err):
 			return f()
@@ -81,7 +82,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	}
 }
 
-// catchUp applies what a writer that died has committed, so that who reads sees it.
+// catchUp applies what a dead writer has committed, so that readers see it.
 func (s *Store) catchUp(ctx context.Context) error {
 	t, err := s.begin(ctx)
 	if err != nil {

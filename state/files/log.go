@@ -16,7 +16,7 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 	return end, problems, fail("reading the ledger", err)
 }
 
-// Occurrence is Log of the lines about one occurrence. It does not decode the others.
+// Occurrence is Log for the lines about one occurrence. It does not decode the others.
 func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
 	last, err := s.settled(ctx)
 	if err == nil {
@@ -25,7 +25,7 @@ func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield
 	return end, known, problems, fail("reading the ledger", err)
 }
 
-// After reads the lines after a place, in whichever file they are by now.
+// After reads the lines after a place, in whichever file they now are.
 func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
 	last, err := s.settled(ctx)
 	if err != nil {
@@ -35,14 +35,14 @@ func (s *Store) After(ctx context.Context, taskID string, from state.Place, yiel
 	return end, problems, fail("reading the ledger", err)
 }
 
-// history calls yield with the lines of the whole ledger that can be read, newest first, until it returns false; of all tasks when the ID is
-// empty.
+// history calls yield with all readable lines of the ledger, newest first, until yield returns
+// false. An empty ID means all tasks.
 func (s *Store) history(taskID string, yield func(e ledger.Entry) bool) error {
 	return fail("reading the ledger", s.ledger.History(taskID, yield))
 }
 
-// settled opens the file of the ledger that grows, as it is when nobody writes to it: what is before its size never changes,
-// but for a torn last line. nil when it is not there.
+// settled opens the growing file of the ledger at a moment when nobody writes to it. What is before
+// its size then never changes, except for a torn last line. It is nil if there is no such file.
 func (s *Store) settled(ctx context.Context) (p *ledger.Part, err error) {
 	err = s.share(ctx, func() (err error) {
 		if p != nil {
@@ -55,10 +55,4 @@ func (s *Store) settled(ctx context.Context) (p *ledger.Part, err error) {
 		p.Close()
 	}
 	return p, fail("reading the ledger", err)
-}
-
-// tail reads the end of the ledger. It needs the state lock, shared or exclusive.
-func (s *Store) tail() (ledger.Tail, error) {
-	t, err := s.ledger.Tail()
-	return t, fail("reading the ledger", err)
 }

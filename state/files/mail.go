@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -10,18 +11,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// The inbox and the outbox are folders whose listing is the queue, as that of the tasks is: each item and each notice is a file, and its
-// name says all that decides about it. A file comes with the line that it tells of, in one commit.
+// The inbox and the outbox are folders, and like that of the tasks their listing is the queue: each
+// item and each notice is a file whose name says all that decides about it. The file comes with its
+// line of the ledger, in one commit.
 
 const mailSuffix = ".json"
 
-// mailLimit bounds what is read of an item or a notice: a line with the text of a task, as JSON writes it.
+// mailLimit bounds what is read of an item or a notice: a line with the text of a task, as JSON.
 const mailLimit = 8 * state.TaskLimit
 
-// itemName is the name of an item's file, AT.ID.NUMBER.json. An undelivered notice has its channel after the number, and one that was taken
-// has, last, until when.
+// itemName is the name of an item's file, AT.ID.NUMBER.json. The name of an undelivered notice has
+// its channel after the number. A taken item's name ends with the instant until which it is taken.
 type itemName struct {
-	at      string // as stamp writes it: when it came, later than all before it
+	at      string // when it came, as stamp writes it; later than all before it
 	id      string
 	number  int
 	channel string // as state.ChannelForm writes it
@@ -41,7 +43,7 @@ func (n itemName) file() string {
 
 func (n itemName) place() string { return inboxDir + "/" + n.file() }
 
-// item is what the name says of the item.
+// item returns what the name says of the item.
 func (n itemName) item() state.Item {
 	i := state.Item{ID: state.OccurrenceID(n.id, n.number), Cursor: n.at}
 	if n.channel != "" {
@@ -51,7 +53,7 @@ func (n itemName) item() state.Item {
 	return i
 }
 
-// parseItem reads the name of an item's file. Everything that is not exactly one is somebody else's.
+// parseItem reads the name of an item's file. It is false for any other name.
 func parseItem(file string) (n itemName, ok bool) {
 	body, ok := strings.CutSuffix(file, mailSuffix)
 	if !ok || len(body) <= len(stamp) || !isStamp(body[:len(stamp)]) {
@@ -96,7 +98,7 @@ func (n noticeName) time() time.Time {
 	return t
 }
 
-// parseNotice reads the name of a notice's file. Everything that is not exactly one is somebody else's.
+// parseNotice reads the name of a notice's file. It is false for any other name.
 func parseNotice(file string) (n noticeName, ok bool) {
 	body, ok := strings.CutSuffix(file, mailSuffix)
 	if !ok || len(body) <= len(stamp) || !isStamp(body[:len(stamp)]) {
@@ -113,13 +115,13 @@ func parseNotice(file string) (n noticeName, ok bool) {
 	return n, ok && also
 }
 
-// parseNumber reads a number as strconv.Itoa writes it, of at least so much.
+// parseNumber reads a number as strconv.Itoa writes it. It is false below least.
 func parseNumber(text string, least int) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= least && strconv.Itoa(n) == text
 }
 
-// isChannelForm reports whether a text is one that state.ChannelForm can have written.
+// isChannelForm reports whether state.ChannelForm can have written the text.
 func isChannelForm(text string) bool {
 	plain, sum, hashed := strings.Cut(text, "+")
 	if len(text) > 40 || !hashed && plain == "" || hashed && (len(plain) > 20 || len(sum) != 16 || strings.Trim(sum, "0123456789abcdef") != "") {
@@ -128,25 +130,12 @@ func isChannelForm(text string) bool {
 	return strings.Trim(plain, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// noticeFile is what is in a notice's file. When it is due and how often it was tried is in its name.
+// noticeFile is the content of a notice's file. The name says when it is due and how often it was
+// tried.
 type noticeFile struct {
 	Channel string     `json:"channel"`
 	Last    string     `json:"last_error,omitempty"`
 	Line    state.Line `json:"line"`
-}
-
-// hasMail reports whether a line of the ledger makes files in the inbox or the outbox.
-func hasMail(l state.Line) bool {
-	return l.HasMail() && state.WholeID(l.TaskID) && l.Number > 0
-}
-
-// mailStamp is the cursor of an item that comes with a line, after the one that came last.
-func mailStamp(last string, l state.Line) string {
-	at := stampOf(l.At)
-	if before, ok := parseStamp(last); ok && at <= last {
-		at = stampOf(before.Add(1))
-	}
-	return at
 }
 
 // mailFile is a file of the inbox or the outbox.
@@ -155,11 +144,12 @@ type mailFile struct {
 	data  []byte
 }
 
-// mailOf are the files that a line makes, which has the text of its task, and whose item gets the cursor.
+// mailOf returns the files that a line makes. The line has the text of its task, and its item gets
+// the cursor.
 func mailOf(l state.Line, cursor string) (files []mailFile, err error) {
 	add := func(place string, v any) {
 		data, bad := json.Marshal(v)
-		files, err = append(files, mailFile{place, append(data, '\n')}), errorsFirst(err, bad)
+		files, err = append(files, mailFile{place, append(data, '\n')}), cmp.Or(err, bad)
 	}
 	if l.Inbox != "" && isStamp(cursor) {
 		n := itemName{at: cursor, id: l.TaskID, number: l.Number}
@@ -175,14 +165,7 @@ func mailOf(l state.Line, cursor string) (files []mailFile, err error) {
 	return files, err
 }
 
-func errorsFirst(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-// newestItem is the greatest cursor in the inbox, for a ledger that does not say it.
+// newestItem is the greatest cursor in the inbox, for a ledger that does not have it.
 func (s *Store) newestItem() (at string, err error) {
 	files, err := readNames(s.path(inboxDir))
 	for _, f := range files {

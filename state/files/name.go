@@ -7,21 +7,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// stamp is how a due instant stands in a file's name: UTC to the nanosecond and of fixed width, so that names sort by
-// time and no two instants share one.
-const stamp = "20060102T150405.000000000Z"
+// stamp is the form of a due instant in a file's name: UTC, to the nanosecond and of fixed width.
+// So names sort by time, and no two instants have the same one.
+const stamp = state.CursorForm
 
 const suffix = ".toml"
 
-// name is the name of a task's file or of a record's: DUE.ID.toml in the queue, ID.DUE.toml among the open records. Among the
-// paused and the removed a second instant may follow, when it is to be resumed or was removed: DUE.ID.EXTRA.toml.
+// name is the name of a task's file or of a record's: DUE.ID.toml in the queue, ID.DUE.toml among
+// the open records. Among the paused and the removed tasks a second instant may follow, at which
+// the task resumes or was removed: DUE.ID.EXTRA.toml.
 type name struct {
 	due   string // as stamp writes it
 	id    string
 	extra string // as stamp writes it, or empty
 }
 
-// nameOf is the name of a task that is due then. state.ErrInvalid outside the years 1 to 9999, which names cannot say.
+// nameOf is the name of a task with this due instant. state.ErrInvalid: it is outside the years 1
+// to 9999, which names cannot express.
 func nameOf(id string, due time.Time) (name, error) {
 	if err := state.CheckDue(due); err != nil {
 		return name{}, err
@@ -29,7 +31,7 @@ func nameOf(id string, due time.Time) (name, error) {
 	return name{due: due.UTC().Format(stamp), id: id}, nil
 }
 
-// with is the name with a second instant; the zero one leaves it without.
+// with is the name with a second instant, or without one if that is zero.
 func (n name) with(extra time.Time) (name, error) {
 	n.extra = ""
 	if extra.IsZero() {
@@ -61,7 +63,7 @@ func (n name) time() time.Time {
 	return readStamp(n.due)
 }
 
-// parseName reads the name of a task's file. Everything that is not exactly one is somebody else's.
+// parseName reads the name of a task's file. It is false for any other name.
 func parseName(file string) (name, bool) {
 	body, ok := strings.CutSuffix(file, suffix)
 	if !ok || len(body) <= len(stamp)+1 || body[len(stamp)] != '.' {
@@ -75,7 +77,7 @@ func parseName(file string) (name, bool) {
 	return n, state.WholeID(n.id) && isStamp(n.due)
 }
 
-// moment is the second instant; the zero one when there is none.
+// moment is the second instant. It is zero if there is none.
 func (n name) moment() time.Time {
 	t, _ := parseStamp(n.extra)
 	return t
@@ -94,7 +96,8 @@ func parseRecordName(file string) (name, bool) {
 	return name{due: due, id: id}, state.WholeID(id) && isStamp(due)
 }
 
-// isStamp reports whether s is a due instant as stamp writes it. It is asked of every name in every listing.
+// isStamp reports whether s is a due instant as stamp writes it. It is called for every name in
+// every listing.
 func isStamp(s string) bool {
 	if len(s) != len(stamp) || s[8] != 'T' || s[15] != '.' || s[25] != 'Z' {
 		return false
@@ -104,18 +107,18 @@ func isStamp(s string) bool {
 			return false
 		}
 	}
-	// As text, digits compare like the numbers they write.
+	// Digits compare as text like the numbers that they write.
 	if s[:4] < "0001" || s[4:6] < "01" || s[4:6] > "12" || s[6:8] < "01" || s[9:11] > "23" || s[11:13] > "59" || s[13:15] > "59" {
 		return false
 	}
 	if s[6:8] <= "28" {
 		return true
 	}
-	t := readStamp(s) // time.Date carries 31 February over into March
+	t := readStamp(s) // time.Date turns 31 February into a day of March
 	return t.Format("02") == s[6:8]
 }
 
-// parseStamp reads a due instant as stamp writes it, and nothing else: time.Parse would take a comma, too.
+// parseStamp reads only a due instant as stamp writes it: time.Parse would also accept a comma.
 func parseStamp(s string) (time.Time, bool) {
 	if !isStamp(s) {
 		return time.Time{}, false

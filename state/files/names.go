@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,13 +13,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// names is what is in the folders at one moment, by name only. It is only read.
+// names is what the folders contain at one moment, by name only. It does not change.
 type names struct {
 	tasks []listed
-	open  map[string][]name // granted claims by task, oldest due first
+	open  map[string][]name // open claims by task, oldest due first
 }
 
-// listed is a task's file as a listing has it: of these there may be very many, so there is no more to one than it takes to make a found.
+// listed is a task's file in a listing. There may be very many, so it has only what found needs.
 type listed struct {
 	file string // a task's name, as parseTask has it
 	dir  uint8  // in taskDirs
@@ -28,7 +29,7 @@ type listed struct {
 // taskDirs are the folders with files of tasks.
 var taskDirs = [...]string{queueDir, pausedDir, endedDir, removedDir}
 
-// found takes the name apart, which was looked at when it was listed.
+// found parses the name, which was checked when it was listed.
 func (l listed) found() (f found) {
 	f.dir = taskDirs[l.dir]
 	f.due = l.file[:len(stamp)]
@@ -39,7 +40,7 @@ func (l listed) found() (f found) {
 	return f
 }
 
-// found are the files of all tasks, in no order.
+// found yields the files of all tasks, in no order.
 func (all *names) found() iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for _, l := range all.tasks {
@@ -62,19 +63,25 @@ func parseTask(dir, file string) (found, bool) {
 	return found{n, dir}, ok && (n.extra == "" || dir == pausedDir || dir == removedDir)
 }
 
+// placed is the file of a task at a place, by its name. It is false if the name is not a task's.
+func placed(place string) (found, bool) {
+	f, ok := parseTask(path.Dir(place), path.Base(place))
+	return f, ok && slices.Contains(taskDirs[:], f.dir)
+}
+
 func (f found) place() string { return f.dir + "/" + f.file() }
 
-// which folders a listing covers. Open records are always among them.
+// which is the set of folders that a listing covers. Open records are always part of it.
 type which int
 
 const (
 	openOnly  which = iota
 	queueOnly       // and the paused
-	living          // and, of those that ended, what runs
+	living          // and the ended tasks that run
 	everything
 )
 
-// covering is what has to be listed for tasks of the phases.
+// covering returns what to list for tasks of the phases.
 func covering(phases []state.Phase) which {
 	if len(phases) == 0 || slices.Contains(phases, state.Ended) || slices.Contains(phases, state.Removed) {
 		return everything
@@ -82,7 +89,8 @@ func covering(phases []state.Phase) which {
 	return living
 }
 
-// list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or exclusive.
+// list reads the names in the folders, of tasks whose ID begins with prefix. The caller holds the
+// state lock, shared or exclusive.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
 	for dir := range []int{0, 2, 2, 4}[w] {
@@ -101,8 +109,8 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 	return all, err
 }
 
-// listStrays adds to what is in the queue and among the paused the one-shots that run, which have ended. Those that ended are many, and not listed
-// but for these.
+// listStrays adds the one-shots that still run, which have ended and are neither in the queue nor
+// paused. The ended tasks are many, and are listed only if there are such claims.
 func (s *Store) listStrays(all *names) error {
 	if len(all.open) == 0 {
 		return nil
@@ -123,7 +131,8 @@ func (s *Store) listStrays(all *names) error {
 	})
 }
 
-// listTasks adds the tasks in a folder of taskDirs whose name, from the ID on, fits; all when fits is nil.
+// listTasks adds the tasks in a folder of taskDirs whose name, from the ID on, fits. A nil fits
+// accepts all.
 func (s *Store) listTasks(dir int, all *names, fits func(rest string) bool) error {
 	files, err := readNames(s.path(taskDirs[dir]))
 	if err != nil {
@@ -169,7 +178,7 @@ func (s *Store) snapshot(ctx context.Context, w which, prefix string) (all *name
 	return all, err
 }
 
-// readNames reads the names in a folder, in no order; none when it is not there.
+// readNames reads the names in a folder, in no order. A missing folder has none.
 func readNames(dir string) ([]string, error) {
 	d, err := plainfile.Folder(dir)
 	if missing(err) {
@@ -183,7 +192,7 @@ func readNames(dir string) ([]string, error) {
 	return files, fail("reading a folder", err)
 }
 
-// ids are all IDs that are about, those of more among them.
+// ids yields all IDs of tasks with a file or a claim, and those of more.
 func (all *names) ids(more []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for f := range all.found() {
@@ -204,21 +213,15 @@ func (all *names) ids(more []string) iter.Seq[string] {
 	}
 }
 
-// otherIDs are those of tasks of which only a tally, output, a set aside file or a line of the ledger is left, and the largest
-// count of IDs that a line has.
+// otherIDs returns the IDs of tasks of which only a tally, output, a set aside file or a line of
+// the ledger is left, and the largest count of IDs that a line has.
 func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 	for _, dir := range []string{tallyDir, outputDir, corruptDir} {
-		files, err := readNames(s.path(dir))
+		more, err := s.idsIn(dir)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, f := range files {
-			for part := range strings.SplitSeq(f, ".") {
-				if state.WholeID(part) {
-					ids = append(ids, part)
-				}
-			}
-		}
+		ids = append(ids, more...)
 	}
 	for _, dir := range []string{inboxDir, outboxDir} {
 		files, err := readNames(s.path(dir))
@@ -240,31 +243,30 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 	return ids, count, err
 }
 
-// doubles are the files of each task that has more than one.
-func (all *names) doubles() (doubles map[string][]found) {
-	most := uint64(0)
-	for _, l := range all.tasks {
-		most = max(most, state.IDKey(l.found().id))
-	}
-	seen := make([]uint64, min(most, denseKeys)/64+1) // a bit for each of the keys below
-	twice := map[uint64]bool{}
-	var others []uint64
-	for _, l := range all.tasks {
-		key := state.IDKey(l.found().id)
-		word, bit := key/64, uint64(1)<<(key%64)
-		switch {
-		case word >= uint64(len(seen)):
-			others = append(others, key)
-		case seen[word]&bit != 0:
-			twice[key] = true
-		default:
-			seen[word] |= bit
+// idsIn returns the IDs in the names in a folder.
+func (s *Store) idsIn(dir string) (ids []string, err error) {
+	files, err := readNames(s.path(dir))
+	for _, f := range files {
+		for part := range strings.SplitSeq(f, ".") {
+			if state.WholeID(part) {
+				ids = append(ids, part)
+			}
 		}
 	}
-	slices.Sort(others)
-	for i := 1; i < len(others); i++ {
-		if others[i] == others[i-1] {
-			twice[others[i]] = true
+	return ids, err
+}
+
+// doubles returns the files of each task that has more than one.
+func (all *names) doubles() (doubles map[string][]found) {
+	keys := make([]uint64, len(all.tasks))
+	for i, l := range all.tasks {
+		keys[i] = state.IDKey(l.found().id)
+	}
+	slices.Sort(keys)
+	twice := map[uint64]bool{}
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			twice[keys[i]] = true
 		}
 	}
 	if len(twice) == 0 {
@@ -279,11 +281,7 @@ func (all *names) doubles() (doubles map[string][]found) {
 	return doubles
 }
 
-// denseKeys is up to which key of an ID there is a bit for each, which takes 128 KiB: those of the first 900,000 IDs. For more there
-// would be far more bits than tasks.
-const denseKeys = 1 << 20
-
-// byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.
+// byTask groups the files by task. A crash or a copy by hand can leave more than one.
 func (all *names) byTask() map[string][]found {
 	groups := make(map[string][]found, len(all.tasks))
 	for f := range all.found() {
@@ -292,8 +290,8 @@ func (all *names) byTask() map[string][]found {
 	return groups
 }
 
-// winner is the one of a task's files that counts: the highest revision, then the latest due, then the queue's. Files
-// that cannot be read count only when no other can.
+// winner returns the one of a task's files that counts: the highest revision, then the latest due,
+// then the one in the queue. A file that cannot be read counts only if no other can be read.
 func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 	if len(files) == 1 {
 		return files[0], nil
@@ -315,7 +313,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		c = append(c, candidate{f, t.Revision, err})
 	}
 	if len(c) == 0 {
-		return files[0], nil // all have moved: the caller finds that out
+		return files[0], nil // all have moved, which the caller notices
 	}
 	order := []string{removedDir, endedDir, pausedDir, queueDir}
 	slices.SortFunc(c, func(a, b candidate) int {
@@ -340,7 +338,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 // phase is where the task of a file stands.
 func (all *names) phase(f found) state.Phase { return f.phase(len(all.open[f.id]) > 0) }
 
-// phase is where a task stands by its file and its claims.
+// phase is where a task stands by its file and by whether it has open claims.
 func (f found) phase(open bool) state.Phase {
 	switch {
 	case f.dir == removedDir:
@@ -355,7 +353,8 @@ func (f found) phase(open bool) state.Phase {
 	return state.Pending
 }
 
-// stampOf is an instant as it compares with the due instants in names; sorts first or last when names cannot say it.
+// stampOf writes an instant so that it compares with the due instants in names. An instant that
+// names cannot express sorts first or last.
 func stampOf(t time.Time) string {
 	t = t.UTC()
 	switch y := t.Year(); {

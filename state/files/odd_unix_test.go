@@ -57,17 +57,17 @@ func ofEach(t *testing.T) string {
 	}
 	fail(s.NoteAgents(ctx, state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
 	fail(os.WriteFile(filepath.Join(dir, "config.toml"), []byte("tz = 'UTC'\n"), 0o600))
-	for _, place := range []string{leaderFile, droppedFile, setbackFile} {
+	for _, place := range []string{leaderFile, droppedFile, clockShiftFile} {
 		fail(os.WriteFile(s.path(place), []byte("format = 1\n"+"# end\n"), 0o600))
 	}
 	wait := once("wait")
 	wait.Wait = state.Wait{Text: "1m", Kind: "once"}
 	w := must[state.Entry](t)(s.Add(ctx, wait, day2))
-	_, leave, err := s.Attend(ctx, w.Task.ID, day2)
+	_, leave, err := s.Announce(ctx, w.Task.ID, day2)
 	fail(err)
-	fail(os.Link(s.path(attending(w.Task.ID)), filepath.Join(dir, "kept")))
+	fail(os.Link(s.path(announceFile(w.Task.ID)), filepath.Join(dir, "kept")))
 	leave()
-	fail(os.Rename(filepath.Join(dir, "kept"), s.path(attending(w.Task.ID))))
+	fail(os.Rename(filepath.Join(dir, "kept"), s.path(announceFile(w.Task.ID))))
 	return dir
 }
 
@@ -257,7 +257,7 @@ func doAll(dir string) (errs []error) {
 	note(err)
 	if l, err := s.Lead(ctx, state.Leader{}); err == nil {
 		note(s.Sync(ctx))
-		_, err = s.SetAside(ctx, 0)
+		_, err = s.Quarantine(ctx, 0)
 		note(err)
 		_, err = s.Prune(ctx, state.Keep{Ended: time.Hour, Runs: 1, Output: 1, Items: 1, Inbox: 1}, day2.AddDate(0, 0, 1))
 		note(err)

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // TestBooks: what is known of an origin is there only when it is counted, is made again when it is damaged, follows tasks that have moved,
@@ -95,5 +97,72 @@ func TestBooks(t *testing.T) {
 	there(false)
 	if err := add(later); err != nil {
 		t.Errorf("after its book was forgotten: %v", err)
+	}
+}
+
+// TestOldBooks: the book of a version before 0.2 counts, also when it is damaged, and is replaced by the next change of the origin.
+func TestOldBooks(t *testing.T) {
+	for what, damage := range map[string]string{"whole": "", "damaged": "junk"} {
+		t.Run(what, func(t *testing.T) {
+			dir := scratch(t)
+			s := lazy(t, dir, nil)
+			limits := state.Limits{Pending: 2, PerHour: 9}
+			s.limits = func() (state.Limits, error) { return limits, nil }
+			add := func() error {
+				task := from(from1, daily("n"))
+				task.Created = day0
+				_, err := s.Add(ctx, task, day1)
+				return err
+			}
+			if err := errors.Join(add(), add()); err != nil {
+				t.Fatal(err)
+			}
+			was := oldQuota{Format: 1, Origin: from1, Pending: []string{queueDir + "/" + name{due: day1.Format(stamp), id: state.ID(0)}.queue(), queueDir + "/" + name{due: day1.Format(stamp), id: state.ID(1)}.queue()}, Made: []time.Time{day0, day0}}
+			text := must[[]byte](t)(codec.Encode(was))
+			if damage != "" {
+				text = []byte(damage)
+			}
+			old := s.path(bookPlace(from1) + suffix)
+			if err := errors.Join(os.Remove(s.path(bookPlace(from1))), os.WriteFile(old, text, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var limit *state.LimitError
+			if err := add(); !errors.As(err, &limit) || limit.Setting != state.SettingPending || limit.Have != 2 {
+				t.Errorf("%v", err)
+			}
+			limits = state.Limits{Pending: 9, PerHour: 3}
+			if err := add(); err != nil {
+				t.Error(err)
+			}
+			if err := add(); !errors.As(err, &limit) || limit.Setting != state.SettingPerHour || limit.Have != 3 {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Lstat(old); !missing(err) {
+				t.Errorf("the old book is there: %v", err)
+			}
+		})
+	}
+}
+
+// TestBookIsNotRead: as long as a limit is far an addition appends a line of one length to the book, which it does not read.
+func TestBookIsNotRead(t *testing.T) {
+	s := lazy(t, scratch(t), nil)
+	s.limits = func() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }
+	path := s.path(bookPlace(from1))
+	for i := range 40 {
+		must[state.Entry](t)(s.Add(ctx, from(from1, daily("n")), day1))
+		if i == 20 { // of the right size, and none
+			if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 21*bookWidth), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if info := must[os.FileInfo](t)(os.Lstat(path)); info.Size() != int64(i+1)*bookWidth {
+			t.Fatalf("after %d additions it has %d bytes", i+1, info.Size())
+		}
+	}
+	s.limits = func() (state.Limits, error) { return state.Limits{Pending: 40, PerHour: 60}, nil }
+	var limit *state.LimitError
+	if _, err := s.Add(ctx, from(from1, daily("n")), day1); !errors.As(err, &limit) || limit.Have != 40 {
+		t.Errorf("it is read when the limit is near, and made again: %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// Outbox reads the names, and then the notices it returns. One that cannot be read does not take another's place.
+// Outbox reads the names, and then the notices that it returns. One that cannot be read does not
+// count for the limit.
 func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, problems []state.Problem, err error) {
 	var forms []string
 	for _, c := range except {
@@ -77,7 +78,7 @@ func (s *Store) readNotice(n noticeName) (v state.Notice, err error) {
 	return v, nil
 }
 
-// notice is the name of a notice as Outbox returned it. state.ErrNotFound when it has another by now.
+// notice is the name of a notice that Outbox returned. state.ErrNotFound: it now has another name.
 func (t *tx) notice(v state.Notice) (n noticeName, err error) {
 	n, ok := parseNotice(v.Place)
 	if !ok {
@@ -116,7 +117,7 @@ func (s *Store) Postpone(ctx context.Context, v state.Notice) error {
 	return t.commit()
 }
 
-// noteLast keeps the last error of a notice.
+// noteLast stores the last error of a notice.
 func (t *tx) noteLast(n noticeName, was state.Notice, last string) error {
 	if last == was.Last {
 		return nil
@@ -133,7 +134,7 @@ func (t *tx) noteLast(n noticeName, was state.Notice, last string) error {
 	return nil
 }
 
-// Told appends the line, makes its item if it is one, and removes the notice.
+// Told appends the line, makes its item if it has one, and removes the notice.
 func (s *Store) Told(ctx context.Context, v state.Notice, line state.Line) error {
 	t, err := s.begin(ctx)
 	if err != nil {

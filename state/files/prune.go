@@ -16,11 +16,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// pruneMost is how many files of tasks or of output are removed in one transaction.
+// pruneMost is the most files of tasks or of output that one transaction removes.
 const pruneMost = 256
 
-// Prune looks without the state lock for what is old, and removes it in short transactions, each of which looks again. The files of a task go
-// in one commit, and what it wrote after that: what a process that dies leaves of it is found by the next Prune.
+// Prune looks for what is old without the state lock, and removes it in short transactions, each of
+// which looks again. The files of a task go in one commit, and its output after that. The next
+// Prune finds what a process that dies has left.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	if err := s.guard(); err != nil {
 		return p, err
@@ -43,20 +44,20 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 		err = s.pruneInbox(ctx, keep, now, &p)
 	}
 	if err == nil {
-		err = s.pruneBooks(ctx, now)
+		err = s.pruneQuotas(ctx, now)
 	}
 	return p, err
 }
 
-// former is a task that is no more, or what a process that died while pruning has left of one.
+// former is a task that is over, or what a process that died in Prune has left of one.
 type former struct {
-	found        // the zero value when its file is gone
+	found        // zero if its file is gone
 	id    string // of the task
 	key   string
 	files []string // of its output
 }
 
-// pruneTasks forgets the tasks that ended or were removed before the instant.
+// pruneTasks drops the tasks that ended or were removed before the instant.
 func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.Pruned) error {
 	old, err := s.formers(ctx, before, now)
 	if err != nil {
@@ -80,10 +81,11 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 	return nil
 }
 
-// formers finds them. Names come first: only the tallies of those that were due long enough ago are read.
+// formers finds them. It lists the names first, and reads only the tallies of those that were due
+// long enough ago.
 func (s *Store) formers(ctx context.Context, before, now time.Time) (list []former, err error) {
-	// Very many names are read without the lock. In this order nothing that lives is missed but for a task that moves meanwhile: it
-	// looks like one that is gone, and forget looks again.
+	// Very many names are read without the lock. In this order no living task is missed, except one
+	// that moves meanwhile. That one looks gone, and forget looks again.
 	tallies, err := readNames(s.path(tallyDir))
 	if err != nil {
 		return nil, err
@@ -105,7 +107,8 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	if err != nil {
 		return nil, err
 	}
-	// How many files a task has, or claims: 1, or 2 for more. What waits may be very much, and most of it is of no interest.
+	// How many files or claims a task has: 1, or 2 for more. Very many tasks may wait, and most of
+	// them do not matter here.
 	known := make(map[string]uint8, len(over.tasks)+len(tallies)+len(outputs))
 	for f := range over.found() {
 		known[f.id] = 0
@@ -125,7 +128,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 			}
 		}
 	}
-	aside, err := s.asideIDs()
+	aside, err := s.idsIn(corruptDir) // users may mend them and move them back
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 		}
 		list = append(list, former{found: f, id: f.id, key: task.Key})
 	}
-	// What is left of tasks whose file is gone.
+	// Tasks whose file is gone, and what is left of them.
 	left := map[string]bool{}
 	for _, f := range tallies {
 		if id, ok := strings.CutSuffix(f, suffix); ok && state.WholeID(id) && known[id] == 0 {
@@ -168,50 +171,36 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 			list = append(list, former{id: id})
 		}
 	}
-	slices.SortFunc(list, func(a, b former) int { return strings.Compare(a.id, b.id) }) // for one replay to be like another
+	// for one replay to be like another
+	slices.SortFunc(list, func(a, b former) int { return strings.Compare(a.id, b.id) })
 	return list, nil
-}
-
-// asideIDs are those of the tasks whose files were set aside: their user may mend them and move them back.
-func (s *Store) asideIDs() (ids []string, err error) {
-	files, err := readNames(s.path(corruptDir))
-	for _, f := range files {
-		for part := range strings.SplitSeq(f, ".") {
-			if state.WholeID(part) {
-				ids = append(ids, part)
-			}
-		}
-	}
-	return ids, err
 }
 
 // outdated reports whether a task ended or was removed before the instant.
 func (s *Store) outdated(f found, before, now time.Time) bool {
-	due := f.time()
-	if f.dir == removedDir {
-		if gone := f.moment(); !gone.IsZero() {
-			return gone.Before(before)
+	d := f.doc(state.Task{ID: f.id})
+	// A task can have ended before it was due, as by a stop condition. Those are few.
+	if d.Phase == state.Ended && !d.Due.Before(before) && !d.Due.After(now) {
+		return false
+	}
+	since := d.Gone
+	if d.Phase == state.Ended {
+		v, err := s.readTally(f.id)
+		if err != nil {
+			return false
 		}
-		// By a version that did not note when: it was written before it was removed.
-		info, err := os.Lstat(s.path(f.place()))
-		return err == nil && due.Before(before) && info.ModTime().Before(before)
+		since = v.LastEnd
 	}
-	// A task can have ended before it was due, as by a stop condition; those are few.
-	if !due.Before(before) && !due.After(now) {
-		return false
+	if !since.IsZero() {
+		return since.Before(before)
 	}
-	t, err := s.readTally(f.id)
-	switch {
-	case err != nil:
-		return false
-	case t.LastEnd.IsZero(): // it never came to an occurrence
-		info, err := os.Lstat(s.path(f.place()))
-		return err == nil && due.Before(before) && info.ModTime().Before(before)
-	}
-	return t.LastEnd.Before(before)
+	// It never had an occurrence, or a version that did not note the instant removed it. Either
+	// happened after the file was written.
+	info, err := os.Lstat(s.path(f.place()))
+	return err == nil && d.Due.Before(before) && info.ModTime().Before(before)
 }
 
-// leftFor is the age of what is left of a task.
+// leftFor is when what is left of a task was last written.
 func (s *Store) leftFor(id string) (t time.Time) {
 	v, err := s.readTally(id)
 	if err == nil && !v.LastEnd.IsZero() {
@@ -240,7 +229,7 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 	if err != nil {
 		return err
 	}
-	aside, err := t.asideIDs()
+	aside, err := t.idsIn(corruptDir)
 	if err != nil {
 		return err
 	}
@@ -253,7 +242,8 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 			return there[f.id]
 		}
 		_, err := os.Lstat(t.path(f.place()))
-		return err != nil || len(all.open[f.id]) > 0 // restored, or pruned by another; or somebody runs it by hand
+		// restored, pruned by another process, or run by hand
+		return err != nil || len(all.open[f.id]) > 0
 	})
 	n := 0
 	for _, f := range list {
@@ -268,32 +258,32 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 	p.Tasks += n
 	for _, f := range list {
 		if err := t.forgetOutput(f, p); err != nil && f.dir == "" {
-			return err // of the others, the next Prune finds what is left
+			return err // the next Prune finds what is left of the others
 		}
 	}
 	return nil
 }
 
-// forgetTask collects the removal of a task's file, its tally, and its key's file if it still names the task. A task that is no more has no claim
-// on its key: it is given its file anew when it is restored.
+// forgetTask collects the removal of a task's file, of its tally, and of its key's file if that
+// still names the task. A task that is over has no right to its key; a restore makes the file
+// again.
 func (t *tx) forgetTask(f former) {
 	places := []string{tallyPlace(f.id)}
 	if f.dir != "" {
 		places = append(places, f.place())
 	}
 	if f.key != "" {
-		if id, err := t.keyOf(keyPlace(f.key)); err == nil && id == f.id {
+		if id, _, err := t.readKey(keyPlace(f.key)); err == nil && id == f.id {
 			places = append(places, keyPlace(f.key))
 		}
 	}
 	for _, place := range places {
-		if _, err := os.Lstat(t.path(place)); err == nil {
-			t.drop(place)
-		}
+		t.drop(place)
 	}
 }
 
-// forgetOutput removes what a task wrote whose file is gone. It is not waited for: what the power brings back is removed again.
+// forgetOutput removes the output of a task whose file is gone. It does not wait for the disk: what
+// a loss of power brings back is removed again.
 func (t *tx) forgetOutput(f former, p *state.Pruned) error {
 	runs := map[int]bool{}
 	for _, file := range f.files {
@@ -306,7 +296,8 @@ func (t *tx) forgetOutput(f former, p *state.Pruned) error {
 		}
 	}
 	err := t.disk.remove(t.path(outputDir + "/" + f.id))
-	if err != nil && !missing(err) && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) { // what else is there is somebody's own
+	// other files in the folder are the user's own
+	if err != nil && !missing(err) && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) {
 		return fail("pruning", err)
 	}
 	return nil
@@ -334,9 +325,9 @@ type kept struct {
 	at     int64 // when it was last written to, in Unix nanoseconds
 }
 
-// pruneOutput removes the output of runs beyond the newest of each task, and then the oldest until all of it is within the
-// budget. What an open run writes is not touched, though it counts. As there may be very many, they are only remembered when
-// something is to be removed.
+// pruneOutput removes the output of runs beyond the newest of each task, and then the oldest until
+// the rest is within the budget. The output of open runs counts, but is not touched. There may be
+// very many runs, so they are only remembered if something has to go.
 func (s *Store) pruneOutput(ctx context.Context, keep state.Keep, p *state.Pruned) error {
 	ids, err := readNames(s.path(outputDir))
 	if err != nil {
@@ -402,7 +393,8 @@ func (s *Store) eachOutput(ctx context.Context, ids []string, yield func([]kept)
 	return nil
 }
 
-// outputNames are the files in a task's output folder; none when it is a link, as those are not ours.
+// outputNames returns the files in a task's output folder. A folder that is a link has none,
+// because its target is not ours.
 func (s *Store) outputNames(id string) ([]string, error) {
 	folder := s.path(outputDir + "/" + id)
 	if err := plainfile.CheckFolder(folder); missing(err) || errors.Is(err, plainfile.ErrFolder) {
@@ -411,7 +403,7 @@ func (s *Store) outputNames(id string) ([]string, error) {
 	return readNames(folder)
 }
 
-// outputs are the runs of a task that have output, in order.
+// outputs returns the runs of a task that have output, in order.
 func (s *Store) outputs(id string) (runs []kept, err error) {
 	files, err := s.outputNames(id)
 	if err != nil {
@@ -436,8 +428,8 @@ func (s *Store) outputs(id string) (runs []kept, err error) {
 	return runs, nil
 }
 
-// dropOutput is one transaction of pruneOutput. A run whose files were found before it began and that is not open in it has
-// ended.
+// dropOutput is one transaction of pruneOutput. A run has ended if its files were found before the
+// transaction and it is not open in it.
 func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -455,35 +447,43 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 			if err != nil && !garbled(err) {
 				return fail("reading an open claim", err)
 			}
-			open[id] = append(open[id], r.Number) // 0 for one that is damaged, which may be any
+			open[id] = append(open[id], r.Number) // 0 for a damaged record, which may be of any run
 		}
 	}
 	for _, r := range list {
 		if slices.Contains(open[r.id], r.number) || slices.Contains(open[r.id], 0) {
 			continue
 		}
-		files, err := t.outputNames(r.id)
-		if err != nil {
+		if err := t.removeRun(r.id, r.number, p); err != nil {
 			return err
-		}
-		slices.Sort(files)
-		some := false
-		for _, file := range files {
-			if n, ok := runOf(file); ok && n == r.number {
-				if err := t.removeOutput(r.id, file, p); err != nil {
-					return err
-				}
-				some = true
-			}
-		}
-		if some {
-			p.Runs++
 		}
 	}
 	return nil
 }
 
-// runOf is the number of the run that a file in a task's output folder is of.
+// removeRun removes the output of a run, if there is any.
+func (t *tx) removeRun(id string, number int, p *state.Pruned) error {
+	files, err := t.outputNames(id)
+	if err != nil {
+		return err
+	}
+	slices.Sort(files)
+	some := false
+	for _, file := range files {
+		if n, ok := runOf(file); ok && n == number {
+			if err := t.removeOutput(id, file, p); err != nil {
+				return err
+			}
+			some = true
+		}
+	}
+	if some {
+		p.Runs++
+	}
+	return nil
+}
+
+// runOf is the number of the run that wrote a file in a task's output folder.
 func runOf(file string) (int, bool) {
 	text, _, ok := strings.Cut(file, ".")
 	n, err := strconv.Atoi(text)

@@ -9,54 +9,37 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// pruneInbox forgets the oldest items of each task beyond its newest, the oldest of all beyond the newest of all, and those of tasks that
-// are no more and came before what is kept of the ledger. The names are looked at without the lock.
+// pruneInbox drops the oldest items beyond the newest of each task and beyond the newest of all,
+// and those of tasks that are over and older than what is kept of the ledger. It reads the names
+// without the lock.
 func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, p *state.Pruned) error {
 	names, err := s.itemNames(state.Query{})
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	before := ""
-	gone := map[string]bool{}
-	if keep.Ended > 0 {
-		before = stampOf(now.Add(-keep.Ended))
-		for _, n := range names {
-			if n.at < before {
-				gone[n.id] = true
-			}
-		}
-	}
-	if len(gone) > 0 {
-		all, err := s.snapshot(ctx, everything, "")
-		if err != nil {
-			return err
-		}
-		aside, err := s.asideIDs()
-		if err != nil {
-			return err
-		}
-		for id := range all.ids(aside) {
-			delete(gone, id)
-		}
-	}
-	of := map[string]int{}
-	for _, n := range names {
-		of[n.id]++
-	}
-	var old []itemName
+	items := make([]state.Item, len(names))
 	for i, n := range names {
-		if keep.Items > 0 && of[n.id] > keep.Items || keep.Inbox > 0 && len(names)-len(old) > keep.Inbox || gone[n.id] && n.at < before {
-			of[n.id]--
-			old = append(old, names[i])
-		}
+		items[i] = n.item()
 	}
+	var there map[string]bool // the tasks that exist, once they are needed
+	surplus := keep.Surplus(items, func(id string) bool {
+		if there == nil && err == nil {
+			there, err = s.about(ctx)
+		}
+		return err != nil || there[id]
+	}, now)
+	if err != nil {
+		return err
+	}
+	old := slices.DeleteFunc(names, func(n itemName) bool { return !surplus[n.at] })
 	for some := range slices.Chunk(old, pruneMost) {
 		t, err := s.begin(ctx)
 		if err != nil {
 			return err
 		}
 		n := 0
-		for _, old := range some { // one that was taken meanwhile has another name, and stays until the next time
+		// one that was taken meanwhile has another name, and stays until the next time
+		for _, old := range some {
 			if _, err := os.Lstat(t.path(old.place())); err == nil {
 				t.drop(old.place())
 				n++
@@ -74,4 +57,18 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 		}
 	}
 	return nil
+}
+
+// about returns the IDs of the tasks that have a file or a claim, or were set aside.
+func (s *Store) about(ctx context.Context) (map[string]bool, error) {
+	all, err := s.snapshot(ctx, everything, "")
+	if err != nil {
+		return nil, err
+	}
+	aside, err := s.idsIn(corruptDir)
+	there := map[string]bool{}
+	for id := range all.ids(aside) {
+		there[id] = true
+	}
+	return there, err
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lease"
 )
 
-// readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
-// with state.ErrUnusable: it would be run in this user's name.
+// readTask reads the task's file at a place. The ID in it must be the one in its name. A file that
+// others can write is refused with state.ErrUnusable, because its command would run as this user.
 func (s *Store) readTask(place, id string) (t state.Task, err error) {
 	_, err = readInto(nil, s.path(place), id, &t)
 	return t, err
 }
 
-// readInto is readTask of a file in an open folder, or by its path where that is nil, into a task that is there. It returns the keys that this
-// version does not know.
+// readInto is readTask for a file in an open folder, or for its path if folder is nil. It
+// overwrites t, and returns the keys that this version does not know.
 func readInto(folder *os.File, file, id string, t *state.Task) (unknown map[string]any, err error) {
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
@@ -40,13 +40,15 @@ func readInto(folder *os.File, file, id string, t *state.Task) (unknown map[stri
 	return unknown, nil
 }
 
-// rooms are what files of tasks are read into one after the other, where there may be very many. What was read of them is not kept.
+// rooms are buffers for reading files of tasks one after the other, of which there may be very
+// many. What was read from them is not kept.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// roomMost is the largest room that is kept.
+// roomMost is the largest buffer that is kept.
 const roomMost = 64 << 10
 
-// taskIn reads the task of a file whose name says an ID, which the task has, too. It returns the keys in it that are not known.
+// taskIn reads the task of a file. The task must have the ID that the file's name has. It returns
+// the unknown keys.
 func taskIn(data []byte, id string, into *state.Task) (unknown map[string]any, err error) {
 	unknown, err = codec.ReadTask(data, into)
 	if err == nil && into.ID != id {
@@ -55,7 +57,7 @@ func taskIn(data []byte, id string, into *state.Task) (unknown map[string]any, e
 	return unknown, err
 }
 
-// readRecord reads an open record and what is noted about its process.
+// readRecord reads an open record and the note about its process.
 func (s *Store) readRecord(n name) (state.Record, error) {
 	data, err := readFile(s.path(openDir+"/"+n.record()), recordLimit)
 	if err != nil {
@@ -64,7 +66,7 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	return s.recordIn(n, data)
 }
 
-// recordIn is the open record that a file of that name has.
+// recordIn reads the content of a record's file.
 func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
 	r, err := codec.DecodeRecord(data)
 	if err != nil {
@@ -84,9 +86,10 @@ func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
 	return r, nil
 }
 
-// records reads open records, oldest first. One that is damaged stands in as its name says, so that its occurrence still
-// ends with an outcome, and is reported. One that could not be read is reported and missing in the list, and unread is the
-// error of the first: nothing is to be decided from such a list.
+// records reads open records, oldest first. A damaged record is reported and has only what its name
+// says, so that its occurrence can still end with an outcome. A record that could not be read is
+// reported and missing from the list. unread is the error of the first of these; nobody may decide
+// anything from such a list.
 func (s *Store) records(open []name) (list []state.Record, problems []state.Problem, unread error) {
 	for _, n := range open {
 		r, err := s.readRecord(n)
@@ -126,15 +129,15 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	return list, problems, nil
 }
 
-// attend adds who waits for a task, which the file does not say.
-func (s *Store) attend(e *state.Entry) {
+// markAwaited sets whether somebody waits for the task, which its file does not say.
+func (s *Store) markAwaited(e *state.Entry) {
 	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
-		e.Attended = lease.Attended(s.path(attending(e.Task.ID)))
+		e.Awaited = lease.Awaited(s.path(announceFile(e.Task.ID)))
 	}
 }
 
-// read reads what there is to know about a task into e, but for its tally, and returns what of its open claims could not be read. Its folder may be
-// open, else it is nil.
+// read reads all that is known about a task into e, except its tally, and returns which of its open
+// claims could not be read. folder is its open folder, or nil.
 func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (problems []state.Problem, err error) {
 	*e = state.Entry{Due: f.time(), Phase: f.phase(len(open) > 0)}
 	file := f.file()
@@ -153,14 +156,14 @@ func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (pro
 			return nil, err
 		}
 	}
-	s.attend(e)
+	s.markAwaited(e)
 	if len(unknown) > 0 {
 		problems = append(problems, s.unknownIn(s.path(f.place()), unknown)...)
 	}
 	return problems, nil
 }
 
-// problem is what a reader says about a file that it could not read.
+// problem is the problem of a task's file that could not be read.
 func (s *Store) problem(f found, err error) state.Problem {
 	p := state.Problem{Path: s.path(f.place()), Err: err, Hint: adviceOn(err, "the other tasks are not affected")}
 	switch {
@@ -172,8 +175,8 @@ func (s *Store) problem(f found, err error) state.Problem {
 	return p
 }
 
-// Find reads names, and then only the tasks that match. An id that is whole by its check symbol is never taken for the
-// beginning of a longer one: what was typed is another task then, which is no more.
+// Find reads names, and then only the tasks that match. A whole ID is never taken for the beginning
+// of a longer one: it names a task that no longer exists.
 func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 	if id == "" {
 		return nil, state.ErrNotFound
@@ -191,10 +194,11 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 	return nil, fmt.Errorf("%w: %s changes faster than it can be read", state.ErrBusy, id)
 }
 
-// roundsMost bounds how often a reader looks again for files that were renamed between the listing and the reading.
+// roundsMost bounds how often a reader looks again for files that were renamed between listing and
+// reading.
 const roundsMost = 50
 
-// Finder is Find for many IDs: the folders are listed once, when it is made. Its function is for one goroutine.
+// Finder is Find for many IDs. It lists the folders once. Its function is for one goroutine.
 func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string) ([]state.Entry, error), error) {
 	all, err := s.snapshot(ctx, everything, "")
 	if err != nil {
@@ -208,7 +212,7 @@ func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string
 	}, nil
 }
 
-// among reads the tasks of the names whose ID begins with id; moved says that one was not there any more.
+// among reads the tasks whose ID begins with id. moved says that one was no longer there.
 func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, err error) {
 	groups := map[string][]found{}
 	for f := range all.found() {

@@ -12,7 +12,7 @@ import (
 // recordLimit bounds what is read of an open record: a task and a little more.
 const recordLimit = state.TaskLimit + 1<<16
 
-// Started writes over the note in the record. Where the record is gone, there is nothing to note.
+// Started writes over the note in the record. If the record is gone, there is nothing to note.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
 	n, err := nameOf(r.Task.ID, r.Due)
 	if err != nil {

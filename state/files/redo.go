@@ -14,25 +14,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// Records are applied again in one way, after a process has died and after a loss of power: what all of them together come to is found out
-// first, and then each file is held against that. So it does not matter which of the unsynced changes the disk has, and in which order, and what a
-// person has written into a file by hand since is seen and left alone.
+// Records are applied again in the same way after the death of a process and after a loss of power.
+// First the result of all of them together is computed, and then each file is compared with it. So
+// it does not matter which of the unsynced changes the disk has, and in which order. What a person
+// has since written into a file by hand is detected and left alone.
 
-// fate is what a file is to be after records.
+// fate is what records make of a file.
 type fate struct {
 	place string
 	gone  bool
-	data  []byte          // its content; nil: that of a file that is older than the records, or was written by hand
-	trail []string        // where the file has been, this place the last
-	known map[string]bool // checksums of what the file has been before; a file that says something else was changed by hand
+	// its content; nil: unchanged since before the records, or written by hand
+	data  []byte
+	trail []string // where the file has been, ending with this place
+	// checksums of its earlier contents; any other content was written by hand
+	known map[string]bool
+	// what is at its end, from an offset on, if the content before it is older than the records
+	lines []byte
+	from  int64
 }
 
-// fates are what records come to: a fate for each place that they name, in the order in which they first name it.
+// fates are the results of records: a fate for each place that they name, in the order of first
+// mention.
 type fates struct {
-	list  []*fate
-	at    map[string]*fate
-	lines []byte // what comes into the ledger
-	from  int64  // and from which offset on
+	list []*fate
+	at   map[string]*fate
 }
 
 func (f *fates) of(place string) *fate {
@@ -51,23 +56,21 @@ func fold(records []commit) *fates {
 		for _, o := range r.ops {
 			switch o.kind {
 			case opAppend:
-				if f.lines == nil || o.at < f.from {
-					f.from, f.lines = o.at, nil
-				}
-				f.lines = append(f.lines[:min(o.at-f.from, int64(len(f.lines)))], o.data...)
+				f.of(o.place).append(o)
 			case opPut:
 				n := f.of(o.place)
 				n.was(o)
-				n.gone, n.data, n.trail = false, o.data, []string{o.place}
+				n.gone, n.data, n.lines, n.trail = false, o.data, nil, []string{o.place}
 			case opRemove:
 				n := f.of(o.place)
 				n.was(o)
-				n.gone, n.data, n.trail = true, nil, nil
+				n.gone, n.data, n.lines, n.trail = true, nil, nil, nil
 			case opMove:
 				from, to := f.of(o.place), f.of(o.to)
 				if from.gone { // somebody has brought it there by hand
 					from.data, from.trail, from.known = nil, []string{o.place}, map[string]bool{}
-				} else if from.data != nil && o.was != "" && o.was != sumAt(o.place, from.data) { // or has changed it
+				} else if from.data != nil && o.was != "" && o.was != sumAt(o.place, from.data) {
+					// or has changed it
 					from.was(op{})
 					from.data = nil
 				}
@@ -84,7 +87,20 @@ func fold(records []commit) *fates {
 	return f
 }
 
-// was notes what a file has been until an operation.
+// append adds lines to a file.
+func (n *fate) append(o op) {
+	if n.data != nil {
+		n.was(o)
+		n.data = slices.Concat(n.data[:min(o.at, int64(len(n.data)))], o.data)
+		return
+	}
+	if n.lines == nil || o.at < n.from {
+		n.from, n.lines = o.at, nil
+	}
+	n.gone, n.lines = false, append(n.lines[:min(o.at-n.from, int64(len(n.lines)))], o.data...)
+}
+
+// was notes what a file was before an operation.
 func (n *fate) was(o op) {
 	if n.data != nil {
 		n.known[sumAt(n.place, n.data)] = true
@@ -94,7 +110,8 @@ func (n *fate) was(o op) {
 	}
 }
 
-// sumAt is the checksum of a file's content. The note at the beginning of an open record is not of it: that is written over at any time.
+// sumAt is the checksum of a file's content, without the note at the beginning of an open record,
+// which is written over at any time.
 func sumAt(place string, data []byte) string {
 	if path.Dir(place) == openDir && len(data) >= codec.NoteRoom {
 		data = data[codec.NoteRoom:]
@@ -102,7 +119,7 @@ func sumAt(place string, data []byte) string {
 	return sumOf(data)
 }
 
-// redo applies records again. What a person has changed by hand since stays, and is reported.
+// redo applies records again. Changes made by hand since stay, and are reported.
 func (t *tx) redo(records []commit) error {
 	f := fold(records)
 	var looked []string
@@ -116,13 +133,16 @@ func (t *tx) redo(records []commit) error {
 			return err
 		}
 	}
-	if f.lines != nil {
-		if err := t.redoLines(f.from, f.lines); err != nil {
+	for _, n := range f.list {
+		if n.lines == nil {
+			continue
+		}
+		if err := t.redoLines(n); err != nil {
 			return err
 		}
 	}
-	for _, n := range f.list { // moves first, as the name that a file had may have become another's
-		if n.gone || n.data != nil {
+	for _, n := range f.list { // moves first: the old name of a file may now be another's
+		if n.gone || n.data != nil || n.lines != nil {
 			continue
 		}
 		if err := t.redoMove(n, f); err != nil {
@@ -148,7 +168,7 @@ func (t *tx) redo(records []commit) error {
 	return nil
 }
 
-// redoMove gives a file its last name, from whichever of its earlier ones it has.
+// redoMove gives a file its last name, whichever of its earlier names it has now.
 func (t *tx) redoMove(n *fate, f *fates) error {
 	for _, place := range slices.Backward(n.trail) {
 		if o := f.at[place]; place != n.place && o != nil && !o.gone {
@@ -170,14 +190,14 @@ func (t *tx) redoMove(n *fate, f *fates) error {
 	return nil // somebody has removed or renamed it by hand
 }
 
-// stays leaves a file as a person has left it, whatever the records say of that place.
+// stays leaves a file as a person has left it, whatever the records say of its place.
 func (t *tx) stays(place string, f *fates) {
 	t.report(state.Problem{Path: t.path(place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 	delete(f.at, place)
 	f.list = slices.DeleteFunc(slices.Clone(f.list), func(o *fate) bool { return o.place == place })
 }
 
-// mended reports whether a file that was to be set aside can be read.
+// mended reports whether a file that was to be set aside can now be read.
 func (t *tx) mended(to, place string) bool {
 	if path.Dir(to) != corruptDir {
 		return false
@@ -190,44 +210,40 @@ func (t *tx) mended(to, place string) bool {
 	return err == nil
 }
 
-// redoLines makes the ledger end with lines. One that was cut short or removed by hand gets them at its end.
-func (t *tx) redoLines(at int64, lines []byte) error {
+// redoLines makes a file end with lines. A file that was cut short or removed by hand gets them at
+// its end.
+func (t *tx) redoLines(n *fate) error {
+	at, path := n.from, t.path(n.place)
+	have := make([]byte, len(n.lines))
 	size := int64(0)
-	if info, err := os.Lstat(t.path(ledgerFile)); err == nil {
-		size = info.Size()
-	} else if !missing(err) {
-		return fail("writing the ledger", err)
-	}
-	if size < at { // it was cut by hand
-		at = size
-	}
-	have := make([]byte, len(lines))
-	f, err := openFile(t.path(ledgerFile), os.O_RDONLY, 0)
+	f, err := openFile(path, os.O_RDONLY, 0)
 	switch {
 	case missing(err):
 		have = nil
+	case errors.Is(err, errOdd) && n.place != ledgerFile: // whoever reads it makes it again
+		return nil
 	case err != nil:
-		return fail("reading the ledger", err)
+		return fail("applying a change", err)
 	default:
-		n, err := f.ReadAt(have, at)
-		have = have[:n]
-		f.Close()
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return fail("applying a change", err)
+		}
+		size = info.Size()
+		k, err := f.ReadAt(have, min(at, size))
+		have = have[:k]
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fail("reading the ledger", err)
+			return fail("applying a change", err)
 		}
 	}
-	if size > at+int64(len(lines)) && bytes.Equal(have, lines) {
-		return nil // more has come since, by an older version or by hand
+	if at = min(at, size); bytes.Equal(have, n.lines) {
+		return nil // an older version or a person may have added more since: it stays
 	}
-	if !bytes.Equal(have, lines) {
-		if err := t.disk.write(t.path(ledgerFile), at, lines); err != nil {
-			return fail("writing the ledger", err)
-		}
-	}
-	return nil
+	return fail("applying a change", t.disk.write(path, at, n.lines))
 }
 
-// redoPut gives a file its content, unless somebody has changed it, or has given it another name, by hand.
+// redoPut gives a file its content, unless somebody has changed or renamed it by hand.
 func (t *tx) redoPut(n *fate, f *fates) error {
 	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
 	switch sum := sumAt(n.place, data); {
@@ -250,8 +266,8 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))
 }
 
-// earlierNote reports whether the note of an open record is from before what the record is to say. One of a further start, or of the process
-// that was started, came after it (Started).
+// earlierNote reports whether the note of an open record is older than what the record is to say. A
+// note about a further start, or about the started process, is newer (Started).
 func (t *tx) earlierNote(n *fate, data []byte) bool {
 	if path.Dir(n.place) != openDir || bytes.Equal(data, n.data) {
 		return false
@@ -268,7 +284,7 @@ func (t *tx) earlierNote(n *fate, data []byte) bool {
 	return err == nil && (has.Attempt < says.Attempt || has.Attempt == says.Attempt && has.Starting.IsZero() && has.Started.IsZero())
 }
 
-// movedBack reports whether a file is at a place that it had before, and was changed there by hand.
+// movedBack reports whether a file is at one of its earlier places and was changed there by hand.
 func (t *tx) movedBack(n *fate, f *fates) bool {
 	for _, place := range n.trail[:max(len(n.trail)-1, 0)] {
 		data, err := readFile(t.path(place), recordLimit+mailLimit)
@@ -280,7 +296,8 @@ func (t *tx) movedBack(n *fate, f *fates) bool {
 	return false
 }
 
-// wholeAt reports whether data can be what somebody meant to write, and not what a loss of power has left.
+// wholeAt reports whether somebody may have written data on purpose, so that it is not what a loss
+// of power has left.
 func wholeAt(place string, data []byte) bool {
 	switch {
 	case len(data) == 0 || bytes.IndexByte(data, 0) >= 0:
@@ -293,11 +310,11 @@ func wholeAt(place string, data []byte) bool {
 	return false
 }
 
-// renamed reports whether a task whose file should be at a place has one elsewhere of which the records know nothing.
+// renamed reports whether the task whose file should be at a place has a file elsewhere that the
+// records do not know.
 func (t *tx) renamed(place string, f *fates) bool {
-	dir, file, _ := cutLast(place)
-	n, ok := parseName(file)
-	if !ok || !slices.Contains(taskDirs[:], dir) {
+	n, ok := placed(place)
+	if !ok {
 		return false
 	}
 	all, err := t.list(everything, n.id)
@@ -312,7 +329,7 @@ func (t *tx) renamed(place string, f *fates) bool {
 	return false
 }
 
-// redoRemove removes a file, unless it is not the one that was removed.
+// redoRemove removes a file, unless it is another one than the one that was removed.
 func (t *tx) redoRemove(n *fate) error {
 	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
 	switch {
@@ -328,7 +345,7 @@ func (t *tx) redoRemove(n *fate) error {
 	return nil
 }
 
-// touched are the files that records have changed, as far as they are there, and the folders that they are in.
+// touched returns the existing files that records have changed, and their folders.
 func (s *Store) touched(records []commit) (files, dirs []string) {
 	f := fold(records)
 	dir := func(place string) {
@@ -336,12 +353,8 @@ func (s *Store) touched(records []commit) (files, dirs []string) {
 			dirs = append(dirs, d)
 		}
 	}
-	if f.lines != nil {
-		files = append(files, s.path(ledgerFile))
-		dir(ledgerFile)
-	}
 	for _, n := range f.list {
-		if !n.gone && n.data != nil {
+		if !n.gone && (n.data != nil || n.lines != nil) {
 			files = append(files, s.path(n.place))
 		}
 		dir(n.place)

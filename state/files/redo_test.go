@@ -91,7 +91,7 @@ func TestHandEditsWin(t *testing.T) {
 			if err := write(s.PathOf(e), string(data[:len(data)/2])); err != nil {
 				return err
 			}
-			aside, err := s.SetAside(ctx, 0)
+			aside, err := s.Quarantine(ctx, 0)
 			if err != nil || len(aside) != 1 {
 				return errors.Join(err, errors.New("it was not set aside"))
 			}
@@ -102,7 +102,7 @@ func TestHandEditsWin(t *testing.T) {
 			if err := write(s.PathOf(e), string(data[:len(data)/2])); err != nil {
 				return err
 			}
-			aside, err := s.SetAside(ctx, 0)
+			aside, err := s.Quarantine(ctx, 0)
 			if err != nil || len(aside) != 1 {
 				return errors.Join(err, errors.New("it was not set aside"))
 			}
@@ -112,7 +112,7 @@ func TestHandEditsWin(t *testing.T) {
 			if err := write(s.PathOf(e), "junk"); err != nil {
 				return err
 			}
-			aside, err := s.SetAside(ctx, 0)
+			aside, err := s.Quarantine(ctx, 0)
 			if err != nil || len(aside) != 1 {
 				return errors.Join(err, errors.New("it was not set aside"))
 			}
@@ -173,7 +173,7 @@ func TestMendedFileStays(t *testing.T) {
 		if err := os.WriteFile(queued, good[:len(good)/2], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		moved := must[[]state.Problem](t)(s.SetAside(ctx, 0))
+		moved := must[[]state.Problem](t)(s.Quarantine(ctx, 0))
 		if len(moved) != 1 {
 			t.Fatal(moved)
 		}

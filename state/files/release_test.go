@@ -272,7 +272,7 @@ func TestNewerTask(t *testing.T) {
 			if said == 0 {
 				t.Error("nobody said that it is newer")
 			}
-			if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) > 0 {
+			if moved, err := s.Quarantine(ctx, 0); err != nil || len(moved) > 0 {
 				t.Errorf("set aside: %v %v", moved, err)
 			}
 			clean(t, s)
@@ -366,7 +366,7 @@ func makeRelease(t *testing.T) {
 	do(s.Skip(ctx, skipped, day0, day2, state.Line{At: day1, DueLast: &last, Count: 2, Outcome: state.Missed, Reason: "coalesced"}))
 	do(s.Move(ctx, skipped, day2, day1.Add(time.Hour), day1))
 	must[state.Entry](t)(s.Rewind(ctx, must[[]state.Entry](t)(s.Find(ctx, skipped))[0].Task, day0.Add(time.Hour), day0))
-	do(s.NoteSetback(ctx, state.Setback{Peak: day2, Stayed: 20 * time.Minute, Boot: who.Boot, At: 3 * time.Hour}))
+	do(s.SetClockShift(ctx, state.ClockShift{Peak: day2, Stayed: 20 * time.Minute, Boot: who.Boot, At: 3 * time.Hour}))
 
 	edited := add(daily("before"), day0)
 	edited.Task.Description = "edited"
@@ -400,7 +400,7 @@ func makeRelease(t *testing.T) {
 	cancelled := add(daily("cancelled"), day0)
 	do(s.Skip(ctx, cancelled.Task.ID, day0, day1, state.Line{At: day0, Outcome: state.Cancelled}))
 	do(os.WriteFile(s.path(queueDir+"/"+name{due: day1.Format(stamp), id: cancelled.Task.ID}.queue()), []byte("not TOML"), 0o600))
-	if moved := must[[]state.Problem](t)(s.SetAside(ctx, 0)); len(moved) != 1 {
+	if moved := must[[]state.Problem](t)(s.Quarantine(ctx, 0)); len(moved) != 1 {
 		t.Fatal(moved)
 	}
 	wait := from(state.ID(4), daily("a wait"))
@@ -501,7 +501,7 @@ func covered(t *testing.T, c content) {
 		said[l.Type], said[l.Event], said[string(l.Outcome)] = true, true, true
 	}
 	for _, word := range []string{state.LineOccurrence, state.LineManual, state.LineTask, state.LineDelivery, state.EventCreated, state.EventRemoved, state.EventMoved,
-		state.EventRestored, state.EventSetAside, state.EventEdited, state.EventPaused, state.EventResumed, state.EventFinished, state.EventClock,
+		state.EventRestored, state.EventQuarantined, state.EventEdited, state.EventPaused, state.EventResumed, state.EventFinished, state.EventClock,
 		string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
 		string(state.Cancelled)} {
 		if !said[word] {

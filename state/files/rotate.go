@@ -14,12 +14,13 @@ import (
 // partMost is how large the ledger becomes unless Options say otherwise.
 const partMost = 8 << 20
 
-// rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is on the disk
-// first. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
-// Only when the new file is in place and its name may not be durable nothing must be written into it: adopt sees to that.
+// rotate begins a new file if the ledger has become large, or is gone while parts of it exist.
+// First it makes the disk take everything in the old one. A rotation that fails is not an error,
+// and is tried again after some more lines. There is one exception: the new file is in place, but
+// its name may not be durable. Nothing may then be written into it, and adopt sees to that.
 func (t *tx) rotate() error { return t.rotateAt(t.partMost) }
 
-// rotateAt is rotate of a ledger of at least so many bytes.
+// rotateAt is rotate for a ledger of at least this many bytes.
 func (t *tx) rotateAt(least int64) error {
 	gone := t.at.Ledger == 0
 	if !gone && (t.at.Ledger < least || t.at.Ledger < t.later && least >= t.partMost) {
@@ -50,7 +51,8 @@ func (t *tx) rotateAt(least int64) error {
 		return err
 	}
 	if err = replace(t.disk, t.path(ledgerFile), line); err != nil {
-		if gone || t.goesOn(before) { // the parts would be forgotten, or the new file is in place, and perhaps not for good
+		// else the parts would be lost, or the new file is in place but perhaps not durable
+		if gone || t.goesOn(before) {
 			return fail("beginning a new file of the ledger", err)
 		}
 		t.later = t.at.Ledger + t.partMost/8
@@ -62,7 +64,7 @@ func (t *tx) rotateAt(least int64) error {
 	return nil
 }
 
-// goesOn reports whether the ledger goes on from a part, as far as can be told.
+// goesOn reports whether the ledger is the continuation of a part, as far as that is known.
 func (t *tx) goesOn(part int) bool {
 	p, err := t.ledger.Open(ledger.Name)
 	if err != nil {
@@ -72,7 +74,8 @@ func (t *tx) goesOn(part int) bool {
 	return p.Before == ledger.PartName(part)
 }
 
-// asked is why the ledger was not rotated, for who has asked for it; to a change that only comes across it, it is no matter.
+// asked returns why the ledger was not rotated if the caller asked for it. Other changes ignore
+// that.
 func asked(so bool, err error) error {
 	if !so {
 		return nil
@@ -80,8 +83,9 @@ func asked(so bool, err error) error {
 	return fail("beginning a new file of the ledger", err)
 }
 
-// shelve gives the ledger, durably, the name of a part as well, and returns the part's number. Where a file cannot have two
-// names, the part is a copy: until the new file is in place no chain has it.
+// shelve gives the ledger, durably, the additional name of a part, and returns the part's number.
+// On systems where a file cannot have two names, the part is a copy, which belongs to no chain
+// until the new file is in place.
 func (t *tx) shelve() (number int, err error) {
 	p, err := t.ledger.Open(ledger.Name)
 	if err != nil {
@@ -95,7 +99,8 @@ func (t *tx) shelve() (number int, err error) {
 	if len(list) > 0 {
 		number = list[len(list)-1]
 		if last, err := os.Lstat(t.path(runsDir + "/" + ledger.PartName(number))); err == nil {
-			if is, err := p.Stat(); err == nil && os.SameFile(is, last) { // by a process that died before it went on
+			// by a process that died before it went on
+			if is, err := p.Stat(); err == nil && os.SameFile(is, last) {
 				return number, t.disk.syncDir(t.path(runsDir))
 			}
 		}

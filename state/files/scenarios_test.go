@@ -187,9 +187,9 @@ var scenarios = func() []scenario {
 			return err
 		}
 	}
-	back := state.Setback{Peak: day2, Stayed: 10 * time.Minute, Boot: "b00t", At: time.Hour}
-	setback := func(b state.Setback) op {
-		return func(s *Store, _ state.Record) error { return s.NoteSetback(ctx, b) }
+	back := state.ClockShift{Peak: day2, Stayed: 10 * time.Minute, Boot: "b00t", At: time.Hour}
+	setback := func(b state.ClockShift) op {
+		return func(s *Store, _ state.Record) error { return s.SetClockShift(ctx, b) }
 	}
 	pause := func(resume time.Time) op {
 		return func(s *Store, r state.Record) error { _, err := s.Pause(ctx, r.Task.ID, resume, day0); return err }
@@ -355,7 +355,7 @@ var scenarios = func() []scenario {
 		{name: "rewind what is paused", prepare: then(added(daily("n")), pause(day2)), op: rewind(day0.Add(-time.Hour)), twice: conflict},
 		{name: "skip what has run, and comes again", prepare: then(claimed(daily("n"), day1), end(state.OK), rewind(day0)), op: skip(day0, day1), twice: gone},
 		{name: "note that the clock is back", prepare: added(daily("n")), op: setback(back), twice: again},
-		{name: "note that the clock is not back", prepare: then(added(daily("n")), setback(back)), op: setback(state.Setback{}), twice: again},
+		{name: "note that the clock is not back", prepare: then(added(daily("n")), setback(back)), op: setback(state.ClockShift{}), twice: again},
 
 		{name: "update", prepare: added(daily("n")), op: update(never), twice: conflict},
 		{name: "update and move on", prepare: added(daily("n")), op: update(day1), twice: conflict},

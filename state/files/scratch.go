@@ -6,10 +6,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// Scratch is a new file with the text in it, to be read from its beginning. It is on the disk of
-// the state, which whoever runs tasks can write to, and has no name: it goes when nobody has it
-// open any more. What a process leaves that is killed before it has taken the name away (or, on a
-// system without files that have none, after that) the next runner removes.
+// Scratch returns a new file with the text in it, to read from its beginning. It is on the disk of
+// the state, which every runner can write to. The file has no name and is gone when nobody has it
+// open. If a process is killed before it has removed the name, or at any time on systems where
+// files need a name, the next runner removes the file.
 func (s *Store) Scratch(text string) (*os.File, error) {
 	if err := s.lately(&s.furnished, s.furnish); err != nil {
 		return nil, err
@@ -19,12 +19,8 @@ func (s *Store) Scratch(text string) (*os.File, error) {
 	if err != nil {
 		return nil, fail("writing a file", err)
 	}
-	os.Remove(path) // also where a runner that has just begun came first
-	if _, err = f.WriteString(text); err == nil {
-		_, err = f.Seek(0, 0)
-	}
-	if err != nil {
-		f.Close()
+	// or a runner that has just begun removed it first
+	if err := plainfile.Unname(f, text); err != nil {
 		return nil, fail("writing a file", err)
 	}
 	return f, nil

@@ -11,13 +11,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// errOdd is a file of ours that is not a plain file.
+// errOdd is one of our files that is not a regular file.
 var errOdd = plainfile.ErrOdd
 
-// garbled reports whether an error says that a file has nothing that could be read, now or later: what is there is not ours.
+// garbled reports whether an error says that a file cannot be read now or later, because its
+// content is not ours.
 func garbled(err error) bool { return errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) }
 
-// fileError is what is wrong with the file at a path, which its text begins with.
+// fileError is an error about the file at a path. Its text begins with the path.
 type fileError struct {
 	path string
 	err  error
@@ -27,7 +28,7 @@ func (e *fileError) Error() string { return e.path + " " + e.err.Error() }
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// reasonOf is an error without the path that it begins with.
+// reasonOf is an error's text without that path.
 func reasonOf(err error) string {
 	if named := (*fileError)(nil); errors.As(err, &named) {
 		err = named.err
@@ -35,24 +36,26 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// openFile opens a file of ours, which is a plain file, else errOdd.
+// openFile opens one of our files. errOdd: it is not a regular file.
 func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return plainfile.OpenFile(path, flags, mode)
 }
 
-// readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
+// readFile reads one of our files. It refuses one that is not a regular file or is larger than
+// limit, and does not follow links.
 func readFile(path string, limit int64) ([]byte, error) {
 	data, err := plainfile.Read(path, limit, nil)
 	return slurped(data, path, limit, err)
 }
 
-// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
+// readOwn is readFile for a file whose content is executed. It refuses one that others can write or
+// that belongs to another user.
 func readOwn(path string, limit int64) ([]byte, error) {
 	data, err := plainfile.Read(path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
 	return slurped(data, path, limit, err)
 }
 
-// pathIn is the path of a file in an open folder; of one that is named by its path the folder is nil.
+// pathIn is the path of a file in an open folder. If folder is nil, name is already its path.
 func pathIn(folder *os.File, name string) string {
 	if folder == nil {
 		return name
@@ -60,7 +63,7 @@ func pathIn(folder *os.File, name string) string {
 	return filepath.Join(folder.Name(), name)
 }
 
-// readOwnIn is readOwn of a file in an open folder, into the room there is, if it is enough.
+// readOwnIn is readOwn for a file in an open folder. It reads into room if that is large enough.
 func readOwnIn(folder *os.File, name string, room []byte, limit int64) ([]byte, error) {
 	data, err := plainfile.ReadInto(room, folder, name, limit, func(uid int, mode os.FileMode) error {
 		if guard.File(name, uid, mode) == nil {
@@ -72,6 +75,41 @@ func readOwnIn(folder *os.File, name string, room []byte, limit int64) ([]byte, 
 		return slurped(data, pathIn(folder, name), limit, err)
 	}
 	return data, nil
+}
+
+// load reads one of our small TOML files into a zero value. os.ErrNotExist: there is no such file.
+func (s *Store) load(place string, v any) error {
+	data, err := readFile(s.path(place), noteLimit)
+	if err != nil {
+		return err
+	}
+	return codec.Decode(data, v)
+}
+
+// noteLimit bounds what is read of a small file.
+const noteLimit = 1 << 16
+
+// note replaces such a file, and does not wait for the disk.
+func (s *Store) note(place string, v any) error {
+	data, err := codec.Encode(v)
+	if err != nil {
+		return err
+	}
+	return exchange(s.disk, s.path(place), data)
+}
+
+// putNote collects such a file.
+func (t *tx) putNote(place string, v any) error {
+	data, err := codec.Encode(v)
+	if err != nil {
+		return err
+	}
+	old, err := readFile(t.path(place), noteLimit)
+	if err != nil && !missing(err) && !garbled(err) {
+		return fail("reading "+place, err)
+	}
+	t.put(place, data, old)
+	return nil
 }
 
 func slurped(data []byte, path string, limit int64, err error) ([]byte, error) {

@@ -7,9 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
-// A folder without runs/commits is a new one, one whose log was removed, or one that a build before 0.2 has written.
+// A folder without runs/commits is new, has lost its log, or was written by a build before 0.2.
 
-// counterFile says in a folder of such a build how many IDs were given out.
+// counterFile says in a folder of such a build how many IDs were used.
 const counterFile = queueDir + "/.counter"
 
 // found finds out how things stand in a folder without a log, and makes one.
@@ -21,7 +21,7 @@ func (t *tx) found() error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range folders { // names that a log knew of which is gone
+	for _, dir := range folders { // the old log may have known names that are gone
 		if err := t.disk.syncDir(t.path(dir)); err != nil {
 			return fail("beginning the log of commits", err)
 		}
@@ -35,12 +35,14 @@ func (t *tx) found() error {
 	return t.reopen()
 }
 
-// adopt takes the ledger as it is, after it was written by somebody else than this version, or rotated by one that could not make the disk take it.
+// adopt accepts the ledger as it is, after another version has written it, or after a rotation that
+// the disk did not take.
 func (t *tx) adopt() error {
 	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
 		return fail("making the disk take the ledger", err)
 	}
-	if err := t.checkpoint(); err != nil { // where in the ledger its records have put their lines says nothing any more
+	// the places of its records' lines in the ledger no longer mean anything
+	if err := t.checkpoint(); err != nil {
 		return err
 	}
 	at, err := t.survey()
@@ -52,11 +54,12 @@ func (t *tx) adopt() error {
 	return nil
 }
 
-// survey finds out how things stand from the ledger and the names of the files. A torn last line of the ledger is cut off.
+// survey finds out how things stand from the ledger and from the names of the files. It cuts a torn
+// last line off the ledger.
 func (t *tx) survey() (at position, err error) {
-	end, err := t.tail()
+	end, err := t.ledger.Tail()
 	if err != nil {
-		return at, err
+		return at, fail("reading the ledger", err)
 	}
 	if end.Torn > 0 {
 		if err := t.disk.cut(t.path(ledgerFile), end.Size); err != nil {
@@ -90,7 +93,7 @@ func (t *tx) survey() (at position, err error) {
 	return at, nil
 }
 
-// countIDs is how many IDs were given out at the least, by those that are still about.
+// countIDs returns the least number of IDs that were used, by those that still exist.
 func (t *tx) countIDs() (count uint64, err error) {
 	names, err := t.list(everything, "")
 	if err != nil {

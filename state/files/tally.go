@@ -10,37 +10,37 @@ import (
 
 func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
 
-// tallyLimit bounds what is read of a tally.
-const tallyLimit = 1 << 16
-
-// counts reports whether a line changes its task's tally.
-func counts(l state.Line) bool { return l.Counts() && state.WholeID(l.TaskID) }
-
-// readTally reads a task's tally; the zero tally when none of its occurrences has ended. One that is damaged is made again
-// from the whole ledger, which is slow and rare.
-func (s *Store) readTally(id string) (v state.Tally, err error) {
-	data, err := readFile(s.path(tallyPlace(id)), tallyLimit)
-	if missing(err) {
-		return v, nil
-	}
-	if err == nil {
-		if err = codec.Decode(data, &v); err == nil {
-			v.LastDue, v.LastEnd, v.Busy = state.UTC(v.LastDue), state.UTC(v.LastEnd), state.UTC(v.Busy)
-			v.First, v.Again = state.UTC(v.First), state.UTC(v.Again)
-			return v, nil
-		}
-	}
-	if garbled(err) {
-		return s.recount(id)
-	}
-	return v, fail("reading the tally of "+id, err)
+// readTally reads a task's tally. It is zero if none of the occurrences has ended. A damaged tally
+// is computed again from the whole ledger, which is slow and rare.
+func (s *Store) readTally(id string) (state.Tally, error) {
+	v, _, err := s.tallyOf(id)
+	return v, err
 }
 
-// recount makes a tally from the ledger. Lines that were pruned are not in it; but no number of a run that has left output is given again.
+// tallyOf returns a task's tally, and the content of its file; nil if there is none.
+func (s *Store) tallyOf(id string) (v state.Tally, data []byte, err error) {
+	data, err = readFile(s.path(tallyPlace(id)), noteLimit)
+	if missing(err) {
+		return v, nil, nil
+	}
+	if err == nil {
+		err = codec.Decode(data, &v)
+	}
+	if garbled(err) {
+		v, err = s.recount(id)
+		return v, append([]byte{}, data...), err
+	}
+	v.LastDue, v.LastEnd, v.Busy = state.UTC(v.LastDue), state.UTC(v.LastEnd), state.UTC(v.Busy)
+	v.First, v.Again = state.UTC(v.First), state.UTC(v.Again)
+	return v, data, fail("reading the tally of "+id, err)
+}
+
+// recount computes a tally from the ledger. Pruned lines are missing from it, but the number of a
+// run that has left output is not used again.
 func (s *Store) recount(id string) (v state.Tally, err error) {
 	var lines []state.Line
 	err = s.history(id, func(e ledger.Entry) bool {
-		if counts(e.Line) {
+		if e.Counts() {
 			lines = append(lines, e.Line)
 		}
 		return e.Type != state.LineTask || e.Event != state.EventCreated
@@ -60,7 +60,7 @@ func (s *Store) recount(id string) (v state.Tally, err error) {
 	return v, err
 }
 
-// tallied are the IDs that have a tally, so that a list of many tasks does not ask for each.
+// tallied returns the IDs that have a tally, so that a list of many tasks need not look for each.
 func (s *Store) tallied() (map[string]bool, error) {
 	files, err := readNames(s.path(tallyDir))
 	if err != nil {

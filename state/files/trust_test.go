@@ -43,7 +43,7 @@ func TestTaskOthersCanWrite(t *testing.T) {
 		if _, err := s.Claim(ctx, e.Task.ID, day0, time.Time{}, state.Ident{PID: 1}, day0); !errors.Is(err, state.ErrUnusable) {
 			t.Errorf("%o: a claim: %v", mode, err)
 		}
-		if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 0 {
+		if moved, err := s.Quarantine(ctx, 0); err != nil || len(moved) != 0 {
 			t.Errorf("%o: set aside: %v %v", mode, moved, err)
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// tx is a transaction: one writer's time at the state. It holds the state lock, and finds everything applied that was committed before. What it is to change
-// is collected, and happens in commit, whole or not at all. It sees what it has collected of tasks, keys and origins.
+// tx is a transaction: one writer's time at the state. It holds the state lock, and everything that
+// was committed before is applied. It collects changes; commit makes all of them or none. It sees
+// the changes of tasks, keys and origins that it has collected.
 type tx struct {
 	*Store
 	unlock func()
@@ -28,14 +29,15 @@ type tx struct {
 	lines []byte
 	next  position // once the changes are made
 
-	byTask  map[string][]found // all files of tasks, once several had to be looked for
-	open    map[string][]name  // the open claims by task, once they were listed
-	docs    map[string]*stored
-	keys    map[string]string // which task has taken a key in this transaction
-	limits  state.Limits
-	books   map[string]*book
-	waiting *int // how many tasks wait, once that was counted
-	roomy   bool // outputDir was looked at
+	byTask   map[string][]found // all files of tasks, after several had to be found
+	open     map[string][]name  // the open claims by task, after they were listed
+	docs     map[string]*stored
+	keys     map[string]string   // which task has taken a key in this transaction
+	keyFiles map[string]fileRead // what the files of keys had
+	limits   state.Limits
+	quotas   map[string]*quota
+	waiting  *int // how many tasks wait, after they were counted
+	roomy    bool // outputDir was looked at
 }
 
 // begin takes the lock, and applies what another writer has committed.
@@ -56,19 +58,6 @@ func (s *Store) begin(ctx context.Context) (*tx, error) {
 	return t, nil
 }
 
-// beginLimited is begin for a transaction that is held to the limits. They are asked for before the lock is taken.
-func (s *Store) beginLimited(ctx context.Context) (*tx, error) {
-	limits, err := s.limited()
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.begin(ctx)
-	if err == nil {
-		t.limits = limits
-	}
-	return t, err
-}
-
 // done gives the lock back.
 func (t *tx) done() {
 	if t.log != nil {
@@ -80,10 +69,11 @@ func (t *tx) done() {
 // forget throws away what was collected.
 func (t *tx) forget() {
 	t.ops, t.lines, t.next = nil, nil, t.at
-	t.byTask, t.open, t.docs, t.keys, t.books, t.waiting = nil, nil, map[string]*stored{}, map[string]string{}, nil, nil
+	t.byTask, t.open, t.docs, t.quotas, t.waiting = nil, nil, map[string]*stored{}, nil, nil
+	t.keys, t.keyFiles = map[string]string{}, map[string]fileRead{}
 }
 
-// recover applies what is in the log and not in the files yet, and finds out how things stand.
+// recover applies what is in the log and not yet in the files, and finds out how things stand.
 func (t *tx) recover() (err error) {
 	t.log, err = t.openLog(true)
 	if missing(err) {
@@ -138,11 +128,14 @@ func (t *tx) recover() (err error) {
 	return t.disk.mark(t.log.Handle, 0, t.at.head())
 }
 
-// checkLedger looks whether the ledger is as the log says. It may have been edited, removed, or written by an older version.
+// checkLedger compares the ledger with the log. Somebody may have edited or removed it, or an older
+// version may have written it.
 func (t *tx) checkLedger() error {
 	info, err := os.Lstat(t.path(ledgerFile))
 	size := int64(0)
 	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return guard.NotPlain(t.path(ledgerFile))
 	case err == nil:
 		size = info.Size()
 	case !missing(err):
@@ -154,10 +147,10 @@ func (t *tx) checkLedger() error {
 	return t.adopt()
 }
 
-// commit makes the changes that were collected. On an error other than errLater nothing has happened.
+// commit makes the collected changes. After an error other than errLater nothing has happened.
 func (t *tx) commit() error {
 	if len(t.lines) > 0 {
-		t.ops = append(t.ops, op{kind: opAppend, place: ledgerFile, at: t.at.Ledger, data: t.lines})
+		t.ops = slices.Insert(t.ops, 0, op{kind: opAppend, place: ledgerFile, at: t.at.Ledger, data: t.lines})
 		t.next.Ledger = t.at.Ledger + int64(len(t.lines))
 	}
 	if len(t.ops) == 0 || t.dry {
@@ -185,22 +178,24 @@ func (t *tx) commit() error {
 	}
 	t.next.Boot, t.next.Size = t.boot(), t.at.Size+int64(len(text))
 	t.at, t.log.size = t.next, t.next.Size
-	// If this fails the next writer applies it once more.
+	// If this fails, the next writer applies it once more.
 	t.disk.mark(t.log.Handle, 0, t.at.head())
 	t.ops, t.lines = nil, nil
 	if t.at.Boot == "" || t.at.Size > t.commitsMost {
-		if err := t.checkpoint(); err != nil { // the change is made; the next one tries again
+		if err := t.checkpoint(); err != nil { // the change is made; the next writer tries again
 			t.report(state.Problem{Path: t.log.Name(), Err: err, Hint: "the disk is made to take it with the next change"})
 		}
 	}
 	return nil
 }
 
-// errLater is a change that has been committed and could be neither applied nor taken back: the next writer applies it.
+// errLater is a committed change that could neither be applied nor taken back. The next writer
+// applies it.
 var errLater = errors.New("the change may be made later")
 
-// stage writes what files are to contain beside them, where no reader looks: what there is no room for is found out before anything has
-// happened. What is made anew, and is found by its name alone, is made when it is applied.
+// stage writes the new content of files beside them, where no reader looks. So a lack of room is
+// noticed before anything has happened. A new file that is only found by its name is made when the
+// change is applied.
 func (t *tx) stage() (temps []string, err error) {
 	if err := t.guardOps(); err != nil {
 		return nil, err
@@ -209,7 +204,7 @@ func (t *tx) stage() (temps []string, err error) {
 		temp := ""
 		if o.kind == opPut && !o.new {
 			temp = fresh(t.path(path.Dir(o.place)))
-			if err := t.disk.create(temp, o.data); err != nil {
+			if err := t.create(temp, o.data); err != nil {
 				return temps, fail("writing "+o.place, err)
 			}
 		}
@@ -218,13 +213,27 @@ func (t *tx) stage() (temps []string, err error) {
 	return temps, nil
 }
 
-// guardOps looks at the folders that are written to, beside those that every writer looks at, and makes those that are not there.
+// create makes a file, and its folder if that is gone.
+func (t *tx) create(path string, data []byte) error {
+	err := t.disk.create(path, data)
+	if missing(err) {
+		if err = t.furnish(); err == nil {
+			err = t.disk.create(path, data)
+		}
+	}
+	return err
+}
+
+// guardOps checks the folders that this change writes to, besides those of every writer, and makes
+// the missing ones. If all were there just now, it checks only those that a file is moved to:
+// create notices a missing one itself.
 func (t *tx) guardOps() error {
 	looked := []string{queueDir, runsDir}
+	whole := t.justNow(&t.whole)
 	for _, o := range t.ops {
 		for _, place := range []string{o.place, o.to} {
 			dir := path.Dir(place)
-			if place == "" || slices.Contains(looked, dir) {
+			if place == "" || slices.Contains(looked, dir) || whole && o.kind != opMove {
 				continue
 			}
 			looked = append(looked, dir)
@@ -236,7 +245,7 @@ func (t *tx) guardOps() error {
 	return nil
 }
 
-// guardDir looks at a folder, and makes it when it is not there.
+// guardDir checks a folder, and makes it if it is missing.
 func (t *tx) guardDir(dir string) error {
 	err := guard.Folder(t.path(dir))
 	if missing(err) {
@@ -253,16 +262,15 @@ func (t *tx) unstage(temps []string) {
 	}
 }
 
-// apply does what was committed. On error all of it is undone; errLater when that was not possible.
+// apply does what was committed. If it fails, it undoes all of it; errLater: that was not possible.
 func (t *tx) apply(temps []string) error {
-	if len(t.lines) > 0 {
-		if err := t.disk.write(t.path(ledgerFile), t.at.Ledger, t.lines); err != nil {
-			return t.undo(0, temps, fail("writing the ledger", err))
-		}
-	}
 	for i, o := range t.ops {
 		var err error
 		switch o.kind {
+		case opAppend:
+			if err = t.disk.write(t.path(o.place), o.at, o.data); err != nil {
+				i++ // a part of it may be there
+			}
 		case opPut:
 			err = t.applyPut(o, temps[i])
 		case opMove:
@@ -279,24 +287,28 @@ func (t *tx) apply(temps []string) error {
 	return nil
 }
 
-// applyPut gives a file its content, which stands at temp unless the file is a new one.
+// applyPut gives a file its content. The content is in temp, unless the file is new.
 func (t *tx) applyPut(o op, temp string) error {
 	if !o.new {
 		return t.disk.rename(temp, t.path(o.place))
 	}
-	err := t.disk.create(t.path(o.place), o.data)
+	err := t.create(t.path(o.place), o.data)
 	if os.IsExist(err) { // somebody has put something there by hand
 		err = exchange(t.disk, t.path(o.place), o.data)
 	}
 	return err
 }
 
-// undo takes back the first n operations, the last one first, and the lines.
+// undo takes back the lines and the first n operations, the last one first.
 func (t *tx) undo(n int, temps []string, why error) error {
 	later := fmt.Errorf("%w; %w", why, errLater)
 	for i, o := range slices.Backward(t.ops[:n]) {
 		var err error
 		switch {
+		case o.kind == opAppend:
+			if err = t.disk.cut(t.path(o.place), o.at); missing(err) {
+				err = nil
+			}
 		case o.kind == opMove:
 			err = t.disk.rename(t.path(o.to), t.path(o.place))
 		case o.kind == opPut && o.old == nil:
@@ -311,16 +323,11 @@ func (t *tx) undo(n int, temps []string, why error) error {
 			return later
 		}
 	}
-	if len(t.lines) > 0 && t.disk.cut(t.path(ledgerFile), t.at.Ledger) != nil {
-		if _, err := os.Lstat(t.path(ledgerFile)); !missing(err) {
-			return later
-		}
-	}
 	t.unstage(temps)
 	return why
 }
 
-// renew puts a new file in the place of the log, one sync of which has failed: it must not be synced again.
+// renew replaces a log that could not be synced: it must not be synced again.
 func (t *tx) renew() error {
 	records, _, err := t.log.commits(headSize)
 	if err != nil {
@@ -340,7 +347,7 @@ func (t *tx) renew() error {
 	return t.reopen()
 }
 
-// reopen opens the log that was put in the place of the old one.
+// reopen opens the log that has replaced the old one.
 func (t *tx) reopen() error {
 	if t.log != nil {
 		t.log.Close()
@@ -350,8 +357,8 @@ func (t *tx) reopen() error {
 	return err
 }
 
-// checkpoint makes the disk take everything that the log stands for, and drops its records. It keeps others waiting: Sync does most of it
-// before it takes the lock.
+// checkpoint makes the disk take everything that the log stands for, and drops its records. Others
+// have to wait for it, so Sync does most of it before it takes the lock.
 func (t *tx) checkpoint() error {
 	records, _, err := t.log.commits(headSize)
 	if err != nil {
@@ -363,7 +370,7 @@ func (t *tx) checkpoint() error {
 	return t.settled(records, t.syncAll(records))
 }
 
-// settled drops records whose files the disk was told to take, with that result.
+// settled drops records after the disk was asked to take their files, with this result.
 func (t *tx) settled(records []commit, err error) error {
 	if errors.Is(err, plainfile.ErrSync) {
 		err = t.rewrite(records)
@@ -386,7 +393,8 @@ func (s *Store) syncAll(records []commit) error {
 	return err
 }
 
-// rewrite writes anew the files that records have changed: what the disk has once not taken must not be synced again.
+// rewrite writes the files that records have changed again as new files. A file that the disk has
+// once failed to take must not be synced again.
 func (t *tx) rewrite(records []commit) error {
 	files, dirs := t.touched(records)
 	for _, f := range files {
@@ -406,7 +414,7 @@ func (t *tx) rewrite(records []commit) error {
 	return nil
 }
 
-// empty drops the records, whose changes the disk has.
+// empty drops the records. The disk has their changes.
 func (t *tx) empty() error {
 	t.at.Size, t.at.Boot = headSize, t.boot()
 	if err := t.disk.mark(t.log.Handle, 0, t.at.head()); err != nil {
@@ -419,8 +427,8 @@ func (t *tx) empty() error {
 	return nil
 }
 
-// Sync makes the disk take, beside whoever else uses the state, what the log stands for, and then drops its records. Should more be
-// committed meanwhile, they stay for the next time.
+// Sync makes the disk take what the log stands for, while others use the state, and then drops its
+// records. If more was committed meanwhile, the records stay for the next time.
 func (s *Store) Sync(ctx context.Context) error {
 	l, err := s.openLog(false)
 	if missing(err) {
@@ -444,7 +452,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	}
 	defer t.done()
 	switch {
-	case bad != nil: // what has come since is not synced yet, and is not among the files that were refused
+	case bad != nil: // later records are not synced yet, and not among the refused files
 		if records, _, err = t.log.commits(headSize); err != nil {
 			return err
 		}
@@ -454,7 +462,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	return t.settled(records, bad)
 }
 
-// pending reports whether something is committed that is not applied, so that who only reads would not see it.
+// pending reports whether something is committed but not applied, so that readers would not see it.
 func (s *Store) pending() bool {
 	l, err := s.openLog(false)
 	if err != nil {
@@ -464,7 +472,7 @@ func (s *Store) pending() bool {
 	return !l.applied(s.boot()) && l.size > headSize
 }
 
-// put collects a file's content. old is what it has; nil: it is not there.
+// put collects a file's new content. old is its present content; nil: there is no file.
 func (t *tx) put(place string, data, old []byte) {
 	o := op{kind: opPut, place: place, data: data, old: old}
 	if old != nil {
@@ -473,13 +481,14 @@ func (t *tx) put(place string, data, old []byte) {
 	t.ops = append(t.ops, o)
 }
 
-// make collects the content of a new file that nobody goes by while it is half made: tasks and open records are found by names that are listed
-// under the state lock, and of a tally the ledger has everything.
+// make collects the content of a new file that nobody relies on while it is half written. Tasks and
+// open records are found by names that are listed under the state lock, keys and quotas are read
+// under it, and the ledger has all that a tally says.
 func (t *tx) make(place string, data []byte) {
 	t.ops = append(t.ops, op{kind: opPut, place: place, data: data, new: true})
 }
 
-// move collects another name of a file. old is what it has; nil: that is not known.
+// move collects a new name of a file. old is its content; nil: not known.
 func (t *tx) move(place, to string, old []byte) {
 	if place == to {
 		return
@@ -491,7 +500,7 @@ func (t *tx) move(place, to string, old []byte) {
 	t.ops = append(t.ops, o)
 }
 
-// remove collects the removal of a file. old is what it has; nil: that is not known.
+// remove collects the removal of a file. old is its content; nil: not known.
 func (t *tx) remove(place string, old []byte) {
 	o := op{kind: opRemove, place: place, old: old}
 	if old != nil {
@@ -500,28 +509,28 @@ func (t *tx) remove(place string, old []byte) {
 	t.ops = append(t.ops, o)
 }
 
-// drop collects the removal of a file that nobody writes to by hand.
+// drop collects the removal of a file that nobody edits by hand.
 func (t *tx) drop(place string) {
 	if old, err := readFile(t.path(place), mailLimit); !missing(err) {
 		t.remove(place, old)
 	}
 }
 
-// write collects a line of the ledger, and the mail that it makes.
+// write collects a line of the ledger and the mail that it makes.
 func (t *tx) write(l state.Line) error {
 	if l.At.IsZero() {
 		l.At = time.Now()
 	}
 	e := ledger.Entry{Line: l.Kept()}
-	if l.Inbox != "" && hasMail(l) {
-		if t.next.Mail == "" { // the first ever, or the log is a new one
+	if l.Inbox != "" && l.HasMail() {
+		if t.next.Mail == "" { // the first item ever, or a new log
 			newest, err := t.newestItem()
 			if err != nil {
 				return err
 			}
 			t.next.Mail = newest
 		}
-		t.next.Mail = mailStamp(t.next.Mail, l)
+		t.next.Mail = state.NextCursor(t.next.Mail, l.At)
 	}
 	e.Store.IDs, e.Store.Mail = t.next.IDs, t.next.Mail
 	line, err := e.Text()
@@ -529,7 +538,7 @@ func (t *tx) write(l state.Line) error {
 		return err
 	}
 	t.lines = append(t.lines, line...)
-	if !hasMail(l) {
+	if !l.HasMail() {
 		return nil
 	}
 	files, err := mailOf(l, e.Store.Mail)

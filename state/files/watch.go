@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// WatchMail sees names come in the inbox and the outbox.
+// WatchMail watches names come in the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
 	return s.watch(ctx, &watch.Watch{Paths: []string{s.path(inboxDir), s.path(outboxDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
 		_, item := parseItem(e.File)
@@ -20,7 +20,7 @@ func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
 	}})
 }
 
-// watch makes the folders, and begins to watch.
+// watch makes the folders and starts the watch.
 func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, err
 	return signal, nil
 }
 
-// tellsOfClaim reports whether an event is of a new claim, or of a request to end one. Notes and
-// ends of claims are not worth a look.
+// tellsOfClaim reports whether an event is about a new claim or a request to end one. Notes and
+// ends of claims need no look.
 func tellsOfClaim(e watch.Event) bool {
 	record, halt := strings.CutSuffix(e.File, ".halt")
 	if halt { // made empty, and then written to
@@ -41,8 +41,8 @@ func tellsOfClaim(e watch.Event) bool {
 	return ours && (e.Made || halt && e.Written)
 }
 
-// remake makes the folders anew when the state is gone whole, and says so; a queue that is gone by
-// itself is not made.
+// remake makes the folders again if the whole state is gone, and reports it. It does not make a
+// queue that is gone alone.
 func (s *Store) remake() {
 	if s.guard() != nil || s.vanished() != nil {
 		return
@@ -54,11 +54,12 @@ func (s *Store) remake() {
 	s.furnish() // if this fails it is tried again
 }
 
-// WatchLog returns a channel that receives after lines were added to the ledger and, of the task
-// that is named, after claims of it came or went and its runs wrote: soon, and at least once after
-// the last change, until ctx ends. It holds one signal: many changes in a row are one. It makes and
-// changes nothing. The watch is in place before WatchLog returns; while there is nothing to watch
-// yet, or where the system has no way to tell, it ticks.
+// WatchLog returns a channel that receives after lines were added to the ledger. If a task is
+// named, it also receives after a claim of the task came or went and after its runs wrote
+// something. It receives soon, and at least once after the last change, until ctx ends. It holds
+// one signal: many changes in a row are one. The watch is in place before WatchLog returns, and
+// changes nothing. As long as there is nothing to watch, or on systems that cannot tell of changes,
+// the channel ticks.
 func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
@@ -68,7 +69,8 @@ func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, e
 		w.Paths = append(w.Paths, s.path(openDir))
 		w.Also = []string{s.path(outputDir + "/" + taskID)} // made before the claim is seen
 	}
-	if v, err := s.Volume(); err == nil && v.Network { // nobody tells what other machines do
+	// the system does not report what other machines do
+	if v, err := s.Volume(); err == nil && v.Network {
 		w.Check = watch.Tick
 	}
 	w.Tells = func(e watch.Event) bool {

@@ -10,13 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
-// Spell puts the text of their tasks into lines of the ledger that lack it. A task's file is looked at first: it says what is right for as long
-// as the task has the revision that a line names. Of other revisions the ledger has the text, if that part of it is still there.
+// Spell adds the text of their tasks to lines of the ledger that lack it. It looks at a task's file
+// first, which is right if the task still has the line's revision. For other revisions the ledger
+// has the text, if it still has that part.
 func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
-	lack := lacking{}
-	for _, l := range lines {
-		lack.add(l)
-	}
+	lack := state.Lacking(lines...)
 	if len(lack) == 0 {
 		return nil
 	}
@@ -35,61 +33,25 @@ func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 		return err
 	}
 	for i, l := range lines {
-		lines[i] = lack.spell(l)
+		lines[i] = lack.Spell(l)
 	}
 	return nil
 }
 
-// lacking are the texts that lines lack, by task and revision.
-type lacking map[string]map[int64]*string
-
-func (m lacking) add(l state.Line) {
-	if !l.Lacks() {
-		return
-	}
-	if m[l.TaskID] == nil {
-		m[l.TaskID] = map[int64]*string{}
-	}
-	m[l.TaskID][l.Revision] = nil
-}
-
-func (m lacking) spell(l state.Line) state.Line {
-	if l.Lacks() {
-		if said := m[l.TaskID][l.Revision]; said != nil {
-			return l.Spell(*said)
-		}
-	}
-	return l
-}
-
-// open reports whether one of a task's texts is not known.
-func (m lacking) open(id string) bool {
-	for _, said := range m[id] {
-		if said == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// lookUp finds the texts, of tasks whose files are among the names or else in the ledger.
-func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
+// lookUp finds the texts in the files of the tasks, or else in the ledger.
+func (s *Store) lookUp(ctx context.Context, lack state.Texts, all *names) error {
 	for f := range all.found() {
-		texts, ok := lack[f.id]
-		if !ok {
+		if lack[f.id] == nil {
 			continue
 		}
-		task, err := s.readTask(f.place(), f.id)
-		if err != nil {
-			continue // it has moved, or is damaged; the ledger has it
-		}
-		if _, wanted := texts[task.Revision]; wanted {
-			texts[task.Revision] = new(task.Said())
+		// otherwise it has moved or is damaged, and the ledger has its text
+		if task, err := s.readTask(f.place(), f.id); err == nil {
+			lack.Found(task)
 		}
 	}
 	left := map[string]bool{}
 	for id := range lack {
-		if lack.open(id) {
+		if lack.Open(id) {
 			left[id] = true
 		}
 	}
@@ -102,7 +64,7 @@ func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
 	}
 	for p, err := range s.ledger.Chain(last) {
 		if err != nil {
-			continue // a part that cannot be read has its problem where it is looked for
+			continue // other readers report the part's problem
 		}
 		err := p.Lines("", func(line []byte, _ int64, whole bool) bool {
 			id, _, ok := ledger.TaskOf(line)
@@ -110,14 +72,9 @@ func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
 				return ctx.Err() == nil
 			}
 			var l state.Line
-			bad := json.Unmarshal(line, &l)
-			if text, ok := l.Says(); bad == nil && ok {
-				for revision, said := range lack[l.TaskID] {
-					if said == nil && revision >= l.Revision {
-						lack[l.TaskID][revision] = &text
-					}
-				}
-				if l.Event == state.EventCreated || !lack.open(l.TaskID) {
+			if json.Unmarshal(line, &l) == nil {
+				lack.Read(l)
+				if l.Event == state.EventCreated || !lack.Open(l.TaskID) {
 					delete(left, l.TaskID)
 				}
 			}
@@ -134,13 +91,12 @@ func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
 	return nil
 }
 
-// spelled is a line with the text of its task, for what is made of it.
+// spelled is the line with the text of its task, for what is made from it.
 func (s *Store) spelled(l state.Line) (state.Line, error) {
 	if !l.Lacks() {
 		return l, nil
 	}
-	lack := lacking{}
-	lack.add(l)
+	lack := state.Lacking(l)
 	all, err := s.list(everything, l.TaskID)
 	if err != nil {
 		return l, err
@@ -148,5 +104,5 @@ func (s *Store) spelled(l state.Line) (state.Line, error) {
 	if err := s.lookUp(context.Background(), lack, all); err != nil {
 		return l, err
 	}
-	return lack.spell(l), nil
+	return lack.Spell(l), nil
 }

@@ -21,8 +21,8 @@ const (
 	OthersWrite Reason = "others_write" // somebody else can write to it
 	NotOurs     Reason = "not_ours"     // it belongs to somebody else
 	Link        Reason = "link"         // it is a link, which may lead anywhere
-	NoFolder    Reason = "no_folder"    // it is no folder, and should be one
-	NoFile      Reason = "no_file"      // it is no plain file, and should be one
+	NoFolder    Reason = "no_folder"    // it is not a folder, and should be one
+	NoFile      Reason = "no_file"      // it is not a plain file, and should be one
 )
 
 // Error is a path that cannot be used, or through which somebody else could have anything run in
@@ -116,8 +116,8 @@ func File(path string, uid int, mode os.FileMode) error {
 // othersWrite reports whether group or others may write.
 func othersWrite(mode os.FileMode) bool { return mode.Perm()&0o022 != 0 }
 
-// Plain refuses, with *Error, what is no plain file, a link to one included. What is not there is
-// fine.
+// Plain refuses, with *Error, what is not a plain file, a link to one included. What is not there
+// is fine.
 func Plain(path string) error {
 	info, err := os.Lstat(path)
 	switch {

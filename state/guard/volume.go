@@ -9,10 +9,12 @@ import (
 
 // Volume is what the system says about the file system that a folder is on.
 type Volume struct {
-	Kind    string // what the system calls it; empty where it does not say
-	Network bool   // other machines may have it, too: a lock taken here may not be known there, and the power may go here alone
-	Free    int64  // bytes left for this user; -1 where it is not known
-	Inodes  int64  // files left; -1 where it is not known or not limited
+	Kind string // what the system calls it; empty where it does not say
+	// other machines may have it, too: a lock taken here may not be known there, and the power may
+	// go here alone
+	Network bool
+	Free    int64 // bytes left for this user; -1 where it is not known
+	Inodes  int64 // files left; -1 where it is not known or not limited
 }
 
 // VolumeOf looks at the file system that a folder is on or, where it is not there yet, will be on.

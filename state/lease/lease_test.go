@@ -81,40 +81,40 @@ func TestRunner(t *testing.T) {
 // file that is removed meanwhile is made anew.
 func TestAttend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "waits.lock")
-	if Attended(path) {
+	if Awaited(path) {
 		t.Error("nobody waits")
 	}
 	var waiting []*lock.Held
 	for range 2 {
-		h, err := Attend(t.Context(), path, time.Minute)
+		h, err := Announce(t.Context(), path, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		waiting = append(waiting, h)
 	}
 	for _, h := range waiting {
-		if !Attended(path) {
+		if !Awaited(path) {
 			t.Error("somebody waits")
 		}
 		if err := h.Release(); err != nil {
 			t.Error(err)
 		}
 	}
-	if Attended(path) {
+	if Awaited(path) {
 		t.Error("all have gone")
 	}
 	looks, err := lock.Try(path, lock.Exclusive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Attend(t.Context(), path, 1); !errors.Is(err, state.ErrBusy) {
+	if _, err := Announce(t.Context(), path, 1); !errors.Is(err, state.ErrBusy) {
 		t.Errorf("%v, want ErrBusy", err)
 	}
 	if err := errors.Join(os.Remove(path), looks.Release()); err != nil {
 		t.Skip(err) // where what is open cannot be removed
 	}
-	h, err := Attend(t.Context(), path, time.Minute)
-	if err != nil || !Attended(path) {
+	h, err := Announce(t.Context(), path, time.Minute)
+	if err != nil || !Awaited(path) {
 		t.Fatalf("after it was removed: %v", err)
 	}
 	if err := h.Release(); err != nil {

@@ -72,10 +72,10 @@ func (r Runner) Waiters() []int { return lock.Waiters(r.Lock) }
 // noteStep how long at a time.
 const noteWait, noteStep = 50 * time.Millisecond, 4 * time.Millisecond
 
-// Who reports whether there is a runner, and who it is; the zero value when it has not said so. When
-// there is none it is the one that has ended without giving the lock back, if that left its note. It
-// looks with a shared lock, which any number of processes can have: looking with the exclusive one,
-// two that look would take each other for a runner.
+// Who reports whether there is a runner, and who it is; the zero value when it has not said so.
+// When there is none it is the one that has ended without giving the lock back, if that left its
+// note. It looks with a shared lock, which any number of processes can have: looking with the
+// exclusive one, two that look would take each other for a runner.
 func (r Runner) Who() (state.Leader, bool, error) {
 	switch h, err := lock.Try(r.Lock, lock.Shared); {
 	case err == nil:

@@ -22,8 +22,9 @@ type Lock struct {
 	gate chan struct{}
 }
 
-// New returns a lock that is on the file at a path. waiting, unless it is nil, is told, once a wait,
-// when the lock has been waited for in vain for Patience, who has it, and how long the wait may be.
+// New returns a lock that is on the file at a path. waiting, unless it is nil, is told, once a
+// wait, when the lock has been waited for in vain for Patience, who has it, and how long the wait
+// may be.
 func New(path string, wait time.Duration, waiting func(who *BusyError, most time.Duration)) *Lock {
 	return &Lock{Wait: wait, path: path, waiting: waiting, gate: make(chan struct{}, 1)}
 }
@@ -75,8 +76,8 @@ func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
 	return func() { h.Release() }, nil
 }
 
-// take takes the lock, for which it waits until the instant at the latest, and says so once when that takes long. A lock that nobody has
-// is had without asking whether ctx ends.
+// take takes the lock, for which it waits until the instant at the latest, and says so once when
+// that takes long. A lock that nobody has is had without asking whether ctx ends.
 func (l *Lock) take(ctx context.Context, latest time.Time, mode Mode) (*Held, error) {
 	h, err := Try(l.path, mode)
 	if !errors.Is(err, ErrHeld) {
@@ -131,7 +132,9 @@ func (e *BusyError) Unwrap() error { return state.ErrBusy }
 type Holder struct {
 	PID     int // 0 where the system does not tell
 	Command string
-	Stopped bool // by SIGSTOP, a terminal or a debugger: it does not give the lock back until it is told to go on
+	// by SIGSTOP, a terminal or a debugger: it does not give the lock back until it is told to go
+	// on
+	Stopped bool
 }
 
 func (h Holder) String() string {

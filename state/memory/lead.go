@@ -89,16 +89,19 @@ func (s *Store) Led(ctx context.Context) (r state.Leader, led bool, err error) {
 }
 
 // Leased reports whether a runner on the node has the lock there: each node has one of its own.
-func (s *Store) Leased(ctx context.Context, node string) (leased bool, err error) {
+func (s *Store) Leased(ctx context.Context, node string, _ bool) (leased bool, err error) {
 	err = s.do(ctx, func() { leased = s.leases[node] != nil })
 	return leased, err
 }
 
+// Contact is that of a state that nobody else shares.
+func (s *Store) Contact() state.Contact { return state.Contact{} }
+
 // Standby is nobody: all who wait are of this process.
 func (s *Store) Standby(context.Context) []int { return nil }
 
-// Attend says that somebody waits for a task.
-func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
+// Announce says that somebody waits for a task.
+func (s *Store) Announce(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
 	if !state.WholeID(id) {
 		return nil, nil, state.ErrNotFound
 	}

@@ -24,20 +24,12 @@ func (s *Store) lines(ctx context.Context) (list []state.Line, end state.Place, 
 // Spell puts the text of their tasks into lines, as the lines of their making and of edits say it.
 func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 	all, _, err := s.lines(ctx)
-	said := map[string][]state.Line{}
-	for _, l := range all {
-		if _, ok := l.Says(); ok {
-			said[l.TaskID] = append(said[l.TaskID], l)
-		}
+	lack := state.Lacking(lines...)
+	for _, l := range slices.Backward(all) {
+		lack.Read(l)
 	}
 	for i, l := range lines {
-		for _, by := range slices.Backward(said[l.TaskID]) {
-			if l.Lacks() && by.Revision <= l.Revision {
-				text, _ := by.Says()
-				lines[i] = l.Spell(text)
-				break
-			}
-		}
+		lines[i] = lack.Spell(l)
 	}
 	return err
 }

@@ -53,18 +53,13 @@ func (s *Store) items(ctx context.Context, q state.Query, use func(*state.Item))
 		return nil, 0, nil, err
 	}
 	err = s.do(ctx, func() {
-		for k := range s.inbox {
-			i := &s.inbox[k]
-			switch {
-			case !q.Wants(*i, i.Line.TaskID):
-			case q.Limit > 0 && len(list) == q.Limit:
-				more++
-			default:
-				use(i)
-				item := *i
-				item.Line = i.Line.Clone()
-				list = append(list, item)
-			}
+		var picked []int
+		picked, more = q.Pick(s.inbox)
+		for _, i := range picked {
+			use(&s.inbox[i])
+			item := s.inbox[i]
+			item.Line = item.Line.Clone()
+			list = append(list, item)
 		}
 	})
 	return list, more, nil, err

@@ -7,7 +7,6 @@ package memory
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,10 +16,13 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // Store is a state.Store in memory, as New makes it. Several runners may share one.
 type Store struct {
+	state.NoFiles
+	state.Transactions
 	state.Verbs
 
 	// Folder is an existing folder for the output of runs. When it is empty, none is kept.
@@ -40,11 +42,12 @@ type Store struct {
 	posted  int // how often a notice was written
 	dropped state.Dropped
 
-	leases  map[string]*lease // of who leads, by node
-	waiting map[string]int    // how many wait for a task, by ID
-	setback state.Setback
-	trouble state.Trouble
-	agents  []state.Agents
+	leases     map[string]*lease // of who leads, by node
+	waiting    map[string]int    // how many wait for a task, by ID
+	clockShift state.ClockShift
+	trouble    state.Trouble
+	agents     []state.Agents
+	spool      map[string]string // what is kept for others
 
 	followers                       []*follower
 	watchers, mailWatch, logWatches signals
@@ -55,7 +58,8 @@ var _ state.Store = (*Store)(nil)
 // New returns an empty store.
 func New() *Store {
 	s := &Store{tasks: map[string]state.Doc{}, creations: map[string][]time.Time{}, leases: map[string]*lease{},
-		waiting: map[string]int{}, watchers: signals{}, mailWatch: signals{}, logWatches: signals{}}
+		waiting: map[string]int{}, spool: map[string]string{}, watchers: signals{}, mailWatch: signals{}, logWatches: signals{}}
+	s.Transactions = s.each
 	s.Verbs = state.Verbs{Changer: s}
 	return s
 }
@@ -96,15 +100,15 @@ func (s *Store) watch(ctx context.Context, w signals) (<-chan struct{}, error) {
 	return signal, err
 }
 
-// Setback is what was noted of a clock that is back.
-func (s *Store) Setback(ctx context.Context) (b state.Setback, err error) {
-	err = s.do(ctx, func() { b = s.setback })
+// ClockShift is what was noted of a clock that is back.
+func (s *Store) ClockShift(ctx context.Context) (b state.ClockShift, err error) {
+	err = s.do(ctx, func() { b = s.clockShift })
 	return b, err
 }
 
-// NoteSetback notes it.
-func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
-	return s.do(ctx, func() { s.setback = b })
+// SetClockShift notes it.
+func (s *Store) SetClockShift(ctx context.Context, b state.ClockShift) error {
+	return s.do(ctx, func() { s.clockShift = b })
 }
 
 // Trouble is what a runner noted.
@@ -113,8 +117,8 @@ func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
 	return t, err
 }
 
-// NoteTrouble notes it.
-func (s *Store) NoteTrouble(t state.Trouble) error {
+// SetTrouble notes it.
+func (s *Store) SetTrouble(t state.Trouble) error {
 	t.At = state.UTC(t.At)
 	return s.do(context.Background(), func() { s.trouble = t })
 }
@@ -156,27 +160,8 @@ func (s *Store) Scratch(text string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name())
-	if _, err = f.WriteString(text); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return f, plainfile.Unname(f, text)
 }
-
-// SetAside has nothing to do: what is in memory can be read.
-func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem, error) {
-	return nil, ctx.Err()
-}
-
-// Aside names nothing.
-func (s *Store) Aside(ctx context.Context) ([]string, error) { return nil, ctx.Err() }
-
-// Sync has nothing to do.
-func (s *Store) Sync(ctx context.Context) error { return ctx.Err() }
 
 // Prune forgets tasks and items. There are no parts of the ledger, and whatever is in Folder is the caller's.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {

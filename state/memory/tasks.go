@@ -17,6 +17,13 @@ type tx struct {
 	limits state.Limits
 }
 
+// each does things one after the other, each in a transaction of its own.
+func (s *Store) each(ctx context.Context, n int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) {
+	for i := range n {
+		answer(i, s.transact(ctx, func(t tx) error { return do(t, i) }))
+	}
+}
+
 // transact calls f with a transaction.
 func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 	var limits state.Limits
@@ -28,30 +35,8 @@ func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 	return errors.Join(s.do(ctx, func() { err = f(tx{s, limits}) }), err)
 }
 
-// AddAll adds many tasks, one after the other.
-func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
-	answers := make([]state.Added, len(drafts))
-	for i, d := range drafts {
-		answers[i].Err = s.transact(ctx, func(t tx) (err error) { answers[i].Entry, err = state.AddIn(t, d); return err })
-	}
-	return answers
-}
-
-// Change applies rules to tasks, one after the other.
-func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	answers := make([]state.Changed, len(changes))
-	for i, c := range changes {
-		answers[i].Err = s.transact(ctx, func(t tx) (err error) { answers[i].Doc, err = state.ChangeIn(t, c); return err })
-	}
-	return answers
-}
-
-// Charge notes a creation of an origin.
-func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error {
-	return s.transact(ctx, func(t tx) error { return t.Charge(origin, now) })
-}
-
-// Dry returns a handle whose changes are made to a copy of the tasks, which is thrown away after each call.
+// Dry returns a handle whose changes are made to a copy of the tasks, which is thrown away after
+// each call.
 func (s *Store) Dry() state.Changes {
 	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
 		return s.transact(ctx, func(t tx) error {
@@ -95,7 +80,8 @@ func (t tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
 	return t.limits.Admit(before, after, t, now)
 }
 
-// Put puts a task as it stands after a change in the place of how it stood, and the lines into the ledger.
+// Put puts a task as it stands after a change in the place of how it stood, and the lines into the
+// ledger.
 func (t tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (state.Doc, error) {
 	was := state.Slot{ID: after.Task.ID, Gone: true}
 	if before == nil {
@@ -162,8 +148,8 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 	return err
 }
 
-// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what another store has.
-// Nothing is logged. IDs that Add gives later may meet it.
+// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what
+// another store has. Nothing is logged. IDs that Add gives later may meet it.
 func (s *Store) Put(e state.Entry) {
 	d := state.Doc{Task: e.Task.Clone(), Due: e.Due, Phase: e.Phase, Resume: e.Resume, Tally: e.Tally}
 	for _, r := range e.Open {
@@ -187,7 +173,7 @@ func (s *Store) Put(e state.Entry) {
 // entry is the task as callers see it.
 func (s *Store) entry(d state.Doc) state.Entry {
 	e := d.Entry()
-	e.Attended = s.waiting[e.Task.ID] > 0 && e.Phase == state.Pending
+	e.Awaited = s.waiting[e.Task.ID] > 0 && e.Phase == state.Pending
 	return e
 }
 

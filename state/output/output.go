@@ -28,16 +28,22 @@ func (p File) Create(context.Context) (*os.File, error) {
 		if err := plainfile.MkdirAll(filepath.Dir(string(p))); err != nil {
 			return nil, err
 		}
-		f, err = p.create()
+		// beside it there is nothing to be forgotten
+		return plainfile.OpenIn(string(p), creating, 0o600)
 	}
 	return f, err
 }
 
+const creating = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
+
 func (p File) create() (*os.File, error) {
+	if err := plainfile.CheckFolder(filepath.Dir(string(p))); err != nil {
+		return nil, err
+	}
 	if err := p.disown(); err != nil {
 		return nil, err
 	}
-	return plainfile.OpenIn(string(p), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	return plainfile.OpenFile(string(p), creating, 0o600)
 }
 
 // Append adds text to the file.

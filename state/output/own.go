@@ -12,11 +12,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// beside is the file that says how many bytes of p are ouro-timer's own: a number on a line for each process that wrote some. It
-// is there only when there are any.
+// beside is the file that says how many bytes of p are ouro-timer's own: a number on a line for
+// each process that wrote some. It is there only when there are any.
 func (p File) beside() string { return string(p) + ".own" }
 
-// Own adds a line to the file beside. Lines of processes that end at once do not mix: each is one write to the end.
+// Own adds a line to the file beside. Lines of processes that end at once do not mix: each is one
+// write to the end.
 func (p File) Own(_ context.Context, f *os.File, n int64) (bool, error) {
 	theirs, err := f.Stat()
 	if err != nil {
@@ -38,7 +39,8 @@ func (p File) Own(_ context.Context, f *os.File, n int64) (bool, error) {
 	return err == nil, err
 }
 
-// owned is how many bytes are ouro-timer's own. What cannot be read counts as nothing: then what a run wrote is told.
+// owned is how many bytes are ouro-timer's own. What cannot be read counts as nothing: then what a
+// run wrote is told.
 func (p File) owned() (n int64) {
 	f, err := plainfile.OpenIn(p.beside(), os.O_RDONLY, 0)
 	if err != nil {
@@ -57,8 +59,12 @@ func (p File) owned() (n int64) {
 
 // disown forgets what is noted.
 func (p File) disown() error {
-	if err := os.Remove(p.beside()); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	_, err := os.Lstat(p.beside()) // to remove what is not there takes two calls
+	if err == nil {
+		err = os.Remove(p.beside())
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -1,4 +1,5 @@
-// Package plain has texts as they may be shown on a terminal: nothing in what somebody wrote can move the cursor or set a title.
+// Package plain has texts as they may be shown on a terminal: nothing in what somebody wrote can
+// move the cursor or set a title.
 package plain
 
 import (
@@ -8,8 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Line is text as it may be sent to a terminal or a log on one line: every control character is written out, line breaks and
-// tabs as \n and \t, so that nothing in a text a user gave can move the cursor, set a title or break a line.
+// Line is text as it may be sent to a terminal or a log on one line: every control character is
+// written out, line breaks and tabs as \n and \t, so that nothing in a text a user gave can move
+// the cursor, set a title or break a line.
 func Line(text string) string {
 	ok := utf8.ValidString(text)
 	for _, r := range text {
@@ -47,14 +49,14 @@ func Quote(word string) string {
 	return `"` + strings.ReplaceAll(Line(word), `"`, `\"`) + `"`
 }
 
-// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
-// the direction of writing round.
+// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and
+// the marks that turn the direction of writing round.
 func Control(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-// Plain is text as it may be sent to a terminal: control characters are written out, but for the line breaks between
-// lines. Nothing in a message can move the cursor or set a title.
+// Plain is text as it may be sent to a terminal: control characters are written out, but for the
+// line breaks between lines. Nothing in a message can move the cursor or set a title.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -14,11 +14,11 @@ import (
 	"slices"
 )
 
-// ErrOdd is what is no plain file.
+// ErrOdd is what is not a plain file.
 var ErrOdd = errors.New("is not a plain file")
 
-// ErrFolder is what a file of ours is in, and is no folder of its own: a link to one, or something
-// else.
+// ErrFolder is what a file of ours is in, and is not a folder of its own: a link to one, or
+// something else.
 var ErrFolder = errors.New("is not a folder of its own")
 
 // ErrLarge is a file that is larger than the reader takes.
@@ -32,12 +32,26 @@ func OpenIn(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return OpenFile(path, flags, mode)
 }
 
-// CheckFolder refuses, with ErrFolder, what is no folder, and a link to one. What is not there is
-// os.ErrNotExist.
+// CheckFolder refuses, with ErrFolder, what is not a folder, and a link to one. What is not there
+// is os.ErrNotExist.
 func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		return fmt.Errorf("%s %w; look at it, then type: rm %s", path, ErrFolder, path)
+	}
+	return err
+}
+
+// Unname takes a new file's name away, so that it goes when nobody has it open any more, and puts a
+// text into it that is read from the beginning. On error it is closed.
+func Unname(f *os.File, text string) error {
+	os.Remove(f.Name())
+	_, err := f.WriteString(text)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
 	}
 	return err
 }
@@ -76,7 +90,8 @@ func odd(path string, err error) error {
 	return err
 }
 
-// readAll reads to the end, at most limit bytes, with one read for a file of the size that is said, into the room there is if it is enough.
+// readAll reads to the end, at most limit bytes, with one read for a file of the size that is said,
+// into the room there is if it is enough.
 func readAll(room []byte, size, limit int64, read func([]byte) (int, error)) ([]byte, error) {
 	if size > limit {
 		return nil, ErrLarge
@@ -92,7 +107,8 @@ func readAll(room []byte, size, limit int64, read func([]byte) (int, error)) ([]
 			return data, nil
 		case err != nil:
 			return nil, err
-		case n == 0 || int64(len(data)) == size && len(data) < cap(data): // less than there was room for: the end
+		case n == 0 || int64(len(data)) == size && len(data) < cap(data):
+			// less than there was room for: the end
 			return data, nil
 		case len(data) == cap(data):
 			data = append(data, 0)[:len(data)]

@@ -71,13 +71,15 @@ func Create(path string, data []byte) error {
 	return err
 }
 
-// Write puts data into a plain file from an offset on. The file is made if need be, unless it must
-// be there.
-func Write(path string, at int64, data []byte, there bool) error {
-	flags := os.O_WRONLY | os.O_CREATE
-	if there {
-		flags = os.O_WRONLY
-	}
+// Write puts data into a plain file from an offset on. It is made if need be.
+func Write(path string, at int64, data []byte) error {
+	return write(path, os.O_WRONLY|os.O_CREATE, at, data)
+}
+
+// Patch puts data at the beginning of a plain file, which must be there.
+func Patch(path string, data []byte) error { return write(path, os.O_WRONLY, 0, data) }
+
+func write(path string, flags int, at int64, data []byte) error {
 	f, err := OpenFile(path, flags, 0o600)
 	if err != nil {
 		return err

@@ -7,12 +7,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// open opens a plain file and looks at it. It asks the system for two things.
+// kept is whether a file that was made anew could be used by its owner, whatever the umask, so that no other has to be looked at for that.
+var kept atomic.Bool
+
+// open opens a plain file and looks at it. It asks the system for two things; for one where a file is made anew, which is plain.
 func open(path string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, err error) {
 	return openIn(nil, path, flags, mode)
 }
@@ -35,12 +39,18 @@ func openIn(folder *os.File, name string, flags int, mode os.FileMode) (fd int, 
 		}
 		return -1, is, err
 	}
+	anew := flags&os.O_CREATE != 0 && flags&os.O_EXCL != 0
+	if anew && kept.Load() {
+		return fd, is, nil
+	}
 	if _, err = again(func() (int, error) { return 0, syscall.Fstat(fd, &is) }); err != nil {
 		err = fail("stat", err)
 	} else if is.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		err = fail("open", ErrOdd)
 	} else if own := uint32(mode.Perm()); flags&os.O_CREATE != 0 && is.Size == 0 && uint32(is.Mode)&own&0o700 != own&0o700 {
 		err = syscall.Fchmod(fd, own) // the umask has taken what its owner needs
+	} else if anew {
+		kept.Store(own == 0o600)
 	}
 	if err != nil {
 		syscall.Close(fd)
@@ -124,27 +134,45 @@ func ReadInto(room []byte, folder *os.File, name string, limit int64, check func
 	return data, err
 }
 
-// Create makes a plain file that must not exist, and writes it. On error it is gone again. It asks
-// the system for four things.
+// Create makes a plain file that must not exist, and writes it. On error it is gone again.
 func Create(path string, data []byte) error {
-	return write(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0, data, func() { os.Remove(path) })
-}
-
-// Write puts data into a plain file from an offset on. The file is made if need be, unless it must
-// be there.
-func Write(path string, at int64, data []byte, there bool) error {
-	flags := os.O_WRONLY | os.O_CREATE
-	if there {
-		flags = os.O_WRONLY
-	}
-	return write(path, flags, at, data, func() {})
-}
-
-func write(path string, flags int, at int64, data []byte, undo func()) error {
-	fd, _, err := open(path, flags, 0o600)
+	fd, _, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
+	if err = write(fd, path, 0, data); err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// Write puts data into a file from an offset on. The caller has looked at the file, and found a plain one or none; it is made if need be.
+func Write(path string, at int64, data []byte) error {
+	fd, err := again(func() (int, error) {
+		return syscall.Open(path, os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		if fd, _, err = open(path, os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return odd(path, &os.PathError{Op: "open", Path: path, Err: err})
+	}
+	return write(fd, path, at, data)
+}
+
+// Patch puts data at the beginning of a plain file, which must be there.
+func Patch(path string, data []byte) error {
+	fd, _, err := open(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return write(fd, path, 0, data)
+}
+
+// write puts data into an open file from an offset on, and closes it.
+func write(fd int, path string, at int64, data []byte) (err error) {
 	for err == nil && len(data) > 0 {
 		var n int
 		n, err = again(func() (int, error) { return syscall.Pwrite(fd, data, at) })
@@ -154,7 +182,6 @@ func write(path string, flags int, at int64, data []byte, undo func()) error {
 		err = bad
 	}
 	if err != nil {
-		undo()
 		return &os.PathError{Op: "write", Path: path, Err: err}
 	}
 	return nil

@@ -10,8 +10,9 @@ import (
 
 func syncData(fd int) error { return syscall.Fdatasync(fd) }
 
-// SyncAround waits until the disk has everything that was written to the file systems that folders are on, whoever wrote it, and says of which
-// folders that can be relied on: a file system over the network may answer at once. ErrSync when the disk did not take something.
+// SyncAround waits until the disk has everything that was written to the file systems that folders
+// are on, whoever wrote it, and says of which folders that can be relied on: a file system over the
+// network may answer at once. ErrSync when the disk did not take something.
 func SyncAround(folders []string) (sure map[string]bool, err error) {
 	sure = map[string]bool{}
 	asked := map[uint64]bool{} // by device

@@ -15,7 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// channelTypes are those that are not the scheme of a service; a channel of such a name has that type unless it says otherwise.
+// channelTypes are those that are not the scheme of a service; a channel of such a name has that
+// type unless it says otherwise.
 var channelTypes = []string{state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec, state.ChannelHeartbeat}
 
 // anyService stands for all types that are the scheme of a service.
@@ -48,7 +49,8 @@ var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "fail", Kind: kindString, check: checkPing("fail")}, types: []string{state.ChannelHeartbeat}, secret: true},
 }
 
-// isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks at the front.
+// isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks
+// at the front.
 func isChannelName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 64 && strings.Trim(name, letters+"._-") == "" && strings.IndexByte(letters, name[0]) >= 0
@@ -87,8 +89,8 @@ func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
 	return s, false, fmt.Sprintf("a channel has no setting %q", strings.Join(key[2:], ".")), hint
 }
 
-// fillChannels finishes the channels that were read: names and types that say themselves, and what does not fit together. A channel
-// with a mistake is left out, like every setting with one.
+// fillChannels finishes the channels that were read: names and types that say themselves, and what
+// does not fit together. A channel with a mistake is left out, like every setting with one.
 func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 	say := func(key codec.Key, hint, format string, a ...any) {
 		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
@@ -165,7 +167,8 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 	r.fillHeartbeat(lineOf, broken)
 }
 
-// fillHeartbeat finishes what names a heartbeat: run.heartbeat names one, and notify.default none, which would be pinged by every task.
+// fillHeartbeat finishes what names a heartbeat: run.heartbeat names one, and notify.default none,
+// which would be pinged by every task.
 func (r *Reading) fillHeartbeat(lineOf func(codec.Key) int, broken map[string]bool) {
 	say := func(key codec.Key, hint, format string, a ...any) {
 		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
@@ -187,8 +190,8 @@ func (r *Reading) fillHeartbeat(lineOf func(codec.Key) int, broken map[string]bo
 	}
 }
 
-// typeOfKeys is the type that a channel has by keys which mean something for no other, such as command or host; empty: there are none, or
-// they are of more than one.
+// typeOfKeys is the type that a channel has by keys which mean something for no other, such as
+// command or host; empty: there are none, or they are of more than one.
 func typeOfKeys(given func(string) bool) (kind string) {
 	for _, s := range channelSettings {
 		if !given(s.Key) || len(s.types) != 1 {
@@ -319,7 +322,8 @@ func checkWords(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkChannels refuses what is no list of names. That a channel is there is seen when all are read.
+// checkChannels refuses what is not a list of names. That a channel is there is seen when all are
+// read.
 func checkChannels(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -10,7 +12,8 @@ import (
 // channelsTable is what holds the channels, each a table of its own: see channelSettings.
 const channelsTable = "channels"
 
-// Entry is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
+// Entry is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config,
+// against each other.
 type Entry struct {
 	Key     string // dotted, as in run.autostart
 	Kind    string // string, bool, integer, array or table
@@ -35,6 +38,16 @@ func entries() []Entry {
 	return []Entry{
 		{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
 		{Key: "default_time", Kind: kindString, Default: `"00:00"`, check: checkTimeOfDay},
+		{Key: "store", Kind: kindString, Env: "OURO_STORE", check: checkStore},
+		{Key: "fleet", Kind: kindTable},
+		{Key: "fleet.creds", Kind: kindString, check: checkFile("fleet.creds")},
+		{Key: "fleet.nkey", Kind: kindString, check: checkFile("fleet.nkey")},
+		{Key: "fleet.ca", Kind: kindString, check: checkFile("fleet.ca")},
+		{Key: "fleet.cert", Kind: kindString, check: checkFile("fleet.cert")},
+		{Key: "fleet.key", Kind: kindString, check: checkFile("fleet.key")},
+		{Key: "node", Kind: kindTable},
+		{Key: "node.name", Kind: kindString, check: checkNode},
+		{Key: "node.labels", Kind: kindArray, check: checkLabels},
 		{Key: "run", Kind: kindTable},
 		{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
 		{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
@@ -103,6 +116,44 @@ func checkTimeOfDay(value any) (problem, hint string) {
 	return "", ""
 }
 
+// checkStore refuses what is not an address of servers.
+func checkStore(value any) (problem, hint string) {
+	text, _ := value.(string)
+	if err := state.CheckStore(text); text != "" && err != nil {
+		return "store: " + err.Error(), ""
+	}
+	return "", ""
+}
+
+// checkFile refuses what is not the absolute path of a file.
+func checkFile(key string) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if text, ok := value.(string); ok && text != "" && !filepath.IsAbs(text) {
+			return key + " takes the absolute path of a file", fmt.Sprintf("write it as in %s = \"/home/me/.ouro/%s\"", strings.TrimPrefix(key, "fleet."), strings.TrimPrefix(key, "fleet."))
+		}
+		return "", ""
+	}
+}
+
+// checkNode refuses what cannot be the name of a node.
+func checkNode(value any) (problem, hint string) {
+	if text, ok := value.(string); ok && text != "" && !state.NodeWord(text) {
+		return "node.name takes a word of letters, digits, dots, - and _, and not any", `write it as in name = "build-1"`
+	}
+	return "", ""
+}
+
+// checkLabels refuses what cannot be labels of a node.
+func checkLabels(value any) (problem, hint string) {
+	list, _ := value.([]any)
+	for _, v := range list {
+		if text, ok := v.(string); !ok || !state.NodeWord(text) {
+			return "node.labels takes words of letters, digits, dots, - and _, and not any", `write them as in labels = ["gpu", "eu-west"]`
+		}
+	}
+	return "", ""
+}
+
 func between(key string, least, most int64) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		if n, ok := value.(int64); ok && (n < least || n > most) {
@@ -112,7 +163,7 @@ func between(key string, least, most int64) func(any) (string, string) {
 	}
 }
 
-// checkSize refuses what is no size, and one of less than so many bytes.
+// checkSize refuses what is not a size, and one of less than so many bytes.
 func checkSize(key string, least int64) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		text, _ := value.(string)
@@ -127,7 +178,7 @@ func checkSize(key string, least int64) func(any) (string, string) {
 	}
 }
 
-// checkSpan refuses what is no span of time.
+// checkSpan refuses what is not a span of time.
 func checkSpan(key, example string) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		if text, ok := value.(string); ok {
@@ -139,7 +190,7 @@ func checkSpan(key, example string) func(any) (string, string) {
 	}
 }
 
-// checkGiveUp refuses what is no span of time, and one for which nobody would wait.
+// checkGiveUp refuses what is not a span of time, and one for which nobody would wait.
 func checkGiveUp(value any) (problem, hint string) {
 	const key, hinted = "notify.give_up", `write it as in "24h" or "7d"`
 	text, _ := value.(string)
@@ -152,7 +203,8 @@ func checkGiveUp(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkHeartbeatEvery refuses what is no span of time, and one that services would not take or nobody would wait for.
+// checkHeartbeatEvery refuses what is not a span of time, and one that services would not take or
+// nobody would wait for.
 func checkHeartbeatEvery(value any) (problem, hint string) {
 	const key, hinted = "run.heartbeat_every", `write it as in "1m" or "5m"`
 	text, _ := value.(string)
@@ -165,7 +217,7 @@ func checkHeartbeatEvery(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkPatterns refuses what is no list of patterns of commands.
+// checkPatterns refuses what is not a list of patterns of commands.
 func checkPatterns(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {

@@ -1,4 +1,5 @@
-// Package settings reads config.toml, and explains it: every setting that there is, what is given, and all that is wrong.
+// Package settings reads config.toml, and explains it: every setting that there is, what is given,
+// and all that is wrong.
 package settings
 
 import (
@@ -48,9 +49,10 @@ const sizeMost = 1 << 20
 
 var bounds = codec.Bounds{Depth: 16, Keys: 2_000, Path: 1_000}
 
-// Load reads config.toml in dir. Without the file every setting has its default. A key it does not know, a value of
-// the wrong type, one that cannot be, and text that is no TOML are a *Problem that names the line. state.ErrUnusable
-// when others can write the file, as it says which shell is run.
+// Load reads config.toml in dir. Without the file every setting has its default. A key it does not
+// know, a value of the wrong type, one that cannot be, and text that is not TOML are a *Problem
+// that names the line. state.ErrUnusable when others can write the file, as it says which shell is
+// run.
 func Load(dir string) (state.Config, error) {
 	r, err := Read(dir)
 	if err == nil && len(r.Problems) > 0 {
@@ -66,14 +68,16 @@ func Load(dir string) (state.Config, error) {
 type Reading struct {
 	Path   string
 	Config state.Config
-	Values map[string]any // the settings that are given, by key: string, bool, int64 or a list; "…" for a secret
+	// the settings that are given, by key: string, bool, int64 or a list; "…" for a secret
+	Values map[string]any
 	Lines  map[string]int // where each of them stands; 0 when that cannot be told
 	// Problems are in the order of the file. What they are about is left out of Config.
 	Problems []*Problem
 }
 
-// Read reads config.toml in dir as Load does, and goes on after what is wrong in it. A file that is not there
-// says nothing. The error is state.ErrUnusable, for a file that must not be read, or cannot be.
+// Read reads config.toml in dir as Load does, and goes on after what is wrong in it. A file that is
+// not there says nothing. The error is state.ErrUnusable, for a file that must not be read, or
+// cannot be.
 func Read(dir string) (r Reading, err error) {
 	r = Reading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
 	data, mode, err := readFile(r.Path)
@@ -131,9 +135,9 @@ func Read(dir string) (r Reading, err error) {
 }
 
 // noTOML is what is wrong with a file of which no more can be said.
-const noTOML = "it is no TOML"
+const noTOML = "it is not TOML"
 
-// unread says where a file is no TOML.
+// unread says where a file is not TOML.
 func (r *Reading) unread(err *codec.SyntaxError) *Problem {
 	e := &Problem{Path: r.Path, Line: err.Line, Text: err.Text}
 	if err.Text != "" {
@@ -228,8 +232,9 @@ var (
 	unquote  = strings.NewReplacer(`"`, "", `'`, "", " ", "", "\t", "")
 )
 
-// linesOf says of each key the line it stands on, 0 when it cannot be told. The library knows lines only of what is no TOML. Beside keys
-// it may take lines of a long text for some, so it is asked about keys that are there.
+// linesOf says of each key the line it stands on, 0 when it cannot be told. The library knows lines
+// only of what is not TOML. Beside keys it may take lines of a long text for some, so it is asked
+// about keys that are there.
 func linesOf(text string) func(key codec.Key) int {
 	lines := map[string]int{}
 	note := func(key string, n int) {
@@ -261,7 +266,8 @@ func linesOf(text string) func(key codec.Key) int {
 	return func(key codec.Key) int { return lines[unquote.Replace(strings.Join(key, "."))] }
 }
 
-// nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or the table is wrong.
+// nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or
+// the table is wrong.
 func nearest(key string) (near string) {
 	least := 3
 	for _, s := range entries() {
@@ -284,8 +290,8 @@ func nearest(key string) (near string) {
 // farMost is beyond what anybody who asks for a distance takes for near.
 const farMost = 8
 
-// distance counts the symbols to add, drop or change to get from a to b, whatever the case of letters; of what is of very different length no
-// more than that.
+// distance counts the symbols to add, drop or change to get from a to b, whatever the case of
+// letters; of what is of very different length no more than that.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if far := len(a) - len(b); far > farMost || -far > farMost {

@@ -131,7 +131,8 @@ func testUpdate(t *testing.T, b *bench) {
 	b.is("update of what has ended", err, state.ErrEnded)
 }
 
-// testUpdateRace: of those that change one revision exactly one does; and who reads, changes and tries again loses nothing.
+// testUpdateRace: of those that change one revision exactly one does; and who reads, changes and
+// tries again loses nothing.
 func testUpdateRace(t *testing.T, b *bench) {
 	const hands, each = 8, 6
 	first := b.add(daily("n"), hour(1))
@@ -286,7 +287,8 @@ func testPause(t *testing.T, b *bench) {
 	b.is("pause of what has ended", err, state.ErrEnded)
 }
 
-// testPauseDue: those to be resumed are found among those that are due, in the order in which they want to be looked at.
+// testPauseDue: those to be resumed are found among those that are due, in the order in which they
+// want to be looked at.
 func testPauseDue(t *testing.T, b *bench) {
 	late := b.add(daily("due first, resumed last"), hour(1)).Task.ID
 	early := b.add(daily("due last, resumed first"), hour(9)).Task.ID
@@ -316,7 +318,8 @@ func testPauseDue(t *testing.T, b *bench) {
 	}
 }
 
-// testPauseRace: a claim and a pause at once: when the pause came first nothing was granted, and nothing is lost either way.
+// testPauseRace: a claim and a pause at once: when the pause came first nothing was granted, and
+// nothing is lost either way.
 func testPauseRace(t *testing.T, b *bench) {
 	for range 10 {
 		id := b.add(daily("n"), hour(1)).Task.ID
@@ -374,7 +377,8 @@ func testRelease(t *testing.T, b *bench) {
 			r.Starting = hour(1)
 			b.is("started", b.a.Started(b.ctx, r), nil)
 			out, errs := b.a.Output(id, r.Number)
-			for _, stream := range []state.Stream{out, errs} { // what was made ready uses no number up
+			// what was made ready uses no number up
+			for _, stream := range []state.Stream{out, errs} {
 				f, err := stream.Create(b.ctx)
 				b.is("making its output", err, nil)
 				f.Close()
@@ -444,7 +448,8 @@ func testRelease(t *testing.T, b *bench) {
 	}
 }
 
-// testReleaseRace: claims are given back and taken again by many. Each instant ends once, and no number is lost or comes twice.
+// testReleaseRace: claims are given back and taken again by many. Each instant ends once, and no
+// number is lost or comes twice.
 func testReleaseRace(t *testing.T, b *bench) {
 	const hands, days = 6, 5
 	id := b.add(daily("n"), hour(0)).Task.ID
@@ -509,8 +514,8 @@ func testReleaseRace(t *testing.T, b *bench) {
 	}
 }
 
-// testGiven: the line of each change says how many numbers had been given, those of open claims among them, and that of an end of which
-// revision the run was.
+// testGiven: the line of each change says how many numbers had been given, those of open claims
+// among them, and that of an end of which revision the run was.
 func testGiven(t *testing.T, b *bench) {
 	e := b.add(daily("news"), hour(1))
 	id := e.Task.ID

@@ -80,7 +80,7 @@ func testClaim(t *testing.T, b *bench) {
 	b.phase(id, state.Pending, hour(49))
 	_, err = b.a.Claim(b.ctx, "zzzz", hour(1), time.Time{}, self, now)
 	if !errors.Is(err, state.ErrNotFound) && !errors.Is(err, state.ErrTaken) {
-		t.Errorf("claim of what is no task: %v", err)
+		t.Errorf("claim of what is not a task: %v", err)
 	}
 }
 
@@ -112,7 +112,8 @@ func testClaimRace(t *testing.T, b *bench) {
 	}
 	wg.Wait()
 	for d := range days {
-		// A claimer can come by before the task has moved on to its day; but the first day is everybody's.
+		// A claimer can come by before the task has moved on to its day; but the first day is
+		// everybody's.
 		if n := granted[d].Load(); n > 1 || d == 0 && n != 1 {
 			t.Errorf("day %d was granted %d times", d, n)
 		}
@@ -354,7 +355,8 @@ func testLead(t *testing.T, b *bench) {
 		if err := l.Release(); err != nil {
 			t.Error(err)
 		}
-		_ = l.Delay([]state.Delay{{TaskID: "k7m2"}}) // of one who does not lead any more nothing is said
+		// of one who does not lead any more nothing is said
+		_ = l.Delay([]state.Delay{{TaskID: "k7m2"}})
 	}
 	if who, led, err := b.b.Led(b.ctx); led || err != nil {
 		t.Errorf("released, and led by %+v %v", who, err)

@@ -76,7 +76,7 @@ func testRewind(t *testing.T, b *bench) {
 func testTrouble(t *testing.T, b *bench) {
 	for _, want := range []state.Trouble{{}, {At: hour(1).UTC(), Text: "the queue could not be read: \"x\"\n"}, {At: hour(2).UTC().Add(7), Text: "no room"}} {
 		if want != (state.Trouble{}) {
-			b.is("note", b.a.NoteTrouble(want), nil)
+			b.is("note", b.a.SetTrouble(want), nil)
 		}
 		if got, err := b.b.Trouble(b.ctx); err != nil || got != want {
 			t.Errorf("%+v is read as %+v, %v", want, got, err)
@@ -84,16 +84,16 @@ func testTrouble(t *testing.T, b *bench) {
 	}
 }
 
-// testSetback: what is noted of a clock is what another reads, until it is forgotten.
-func testSetback(t *testing.T, b *bench) {
-	for _, want := range []state.Setback{
+// testClockShift: what is noted of a clock is what another reads, until it is forgotten.
+func testClockShift(t *testing.T, b *bench) {
+	for _, want := range []state.ClockShift{
 		{},
 		{Peak: hour(5).UTC(), Boot: "b00t", At: 1},
 		{Peak: hour(50000).UTC().Add(7), Stayed: 59*time.Minute + 123456789, Boot: "process 7 \"8\"", At: 300 * 24 * time.Hour},
 		{}, {},
 	} {
-		b.is("note", b.a.NoteSetback(b.ctx, want), nil)
-		if got, err := b.b.Setback(b.ctx); err != nil || got != want {
+		b.is("note", b.a.SetClockShift(b.ctx, want), nil)
+		if got, err := b.b.ClockShift(b.ctx); err != nil || got != want {
 			t.Errorf("%+v is read as %+v, %v", want, got, err)
 		}
 	}

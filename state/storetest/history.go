@@ -157,7 +157,8 @@ func testAgents(t *testing.T, b *bench) {
 	noted := func(want ...int) {
 		t.Helper()
 		all, err := b.b.Agents(b.ctx)
-		slices.SortFunc(all, func(a, b state.Agents) int { return a.Runner.PID - b.Runner.PID }) // they come in any order
+		// they come in any order
+		slices.SortFunc(all, func(a, b state.Agents) int { return a.Runner.PID - b.Runner.PID })
 		var got []int
 		for _, a := range all {
 			for _, p := range a.Processes {

@@ -66,7 +66,8 @@ func testKeyLives(t *testing.T, b *bench) {
 	second := b.add(keyed(oneShot("second"), "k"), hour(30)).Task.ID
 	b.kept("k", second)
 
-	// What has ended and is run by hand does not live; whatever happens to it, the key is the other's.
+	// What has ended and is run by hand does not live; whatever happens to it, the key is the
+	// other's.
 	manual, err := b.a.Fire(b.ctx, first, self, hour(31))
 	b.is("fire", err, nil)
 	b.kept("k", second)
@@ -106,7 +107,8 @@ func testKeyLives(t *testing.T, b *bench) {
 	b.add(keyed(oneShot("fourth"), "k"), hour(50))
 }
 
-// testKeyRace: of those that add with one key at once, exactly one makes a task, and the others are told which.
+// testKeyRace: of those that add with one key at once, exactly one makes a task, and the others are
+// told which.
 func testKeyRace(t *testing.T, b *bench) {
 	const adders, keys = 8, 6
 	type answer struct {
@@ -162,8 +164,8 @@ func testKeyRace(t *testing.T, b *bench) {
 	}
 }
 
-// testKeyChurn: tasks with one key come and go in many hands. By the ledger, which is in the order in which it happened,
-// no two of them ever lived at once.
+// testKeyChurn: tasks with one key come and go in many hands. By the ledger, which is in the order
+// in which it happened, no two of them ever lived at once.
 func testKeyChurn(t *testing.T, b *bench) {
 	const hands, rounds = 6, 8
 	var wg sync.WaitGroup
@@ -222,7 +224,8 @@ func testKeyChurn(t *testing.T, b *bench) {
 			lives = l.TaskID
 		case l.Event == state.EventRemoved && lives != l.TaskID:
 			t.Errorf("%s is removed, and %q has the key", l.TaskID, lives)
-		case l.Event == state.EventRemoved, l.Type == state.LineOccurrence && lives == l.TaskID: // a removed one's run may end later
+		case l.Event == state.EventRemoved, l.Type == state.LineOccurrence && lives == l.TaskID:
+			// a removed one's run may end later
 			lives = ""
 		}
 	}
@@ -290,7 +293,8 @@ func testAddAll(t *testing.T, b *bench) {
 	b.end(b.claim(got[0].Entry.Task.ID, hour(1), time.Time{}), state.OK)
 }
 
-// testAddMany: batches of any size, from many hands at once; every task has an ID of its own, and a line.
+// testAddMany: batches of any size, from many hands at once; every task has an ID of its own, and a
+// line.
 func testAddMany(t *testing.T, b *bench) {
 	var mu sync.Mutex
 	seen := map[string]bool{}

@@ -37,7 +37,8 @@ func (b *bench) limited(what string, err error, want state.LimitError) {
 // The origins of tasks; those need not be there any more.
 var root, other = state.ID(1000), state.ID(2000)
 
-// testPendingLimit: of an origin no more tasks wait than are allowed, whatever became of others; and what ended leaves room.
+// testPendingLimit: of an origin no more tasks wait than are allowed, whatever became of others;
+// and what ended leaves room.
 func testPendingLimit(t *testing.T, b *bench) {
 	b.limits = state.Limits{Pending: 3}
 	full := state.LimitError{Setting: state.SettingPending, Have: 3, Most: 3, Origin: root}
@@ -95,7 +96,8 @@ func testPendingLimit(t *testing.T, b *bench) {
 	b.add(from(root, oneShot("sixth")), hour(4))
 	refused("one was skipped")
 
-	// An edit that gives a task to the origin is held to the limit; one that leaves it where it is, is not.
+	// An edit that gives a task to the origin is held to the limit; one that leaves it where it is,
+	// is not.
 	mine := b.find(every).Task
 	mine.Description = "changed"
 	_, err = b.a.Update(b.ctx, mine, time.Time{}, hour(3))
@@ -113,7 +115,8 @@ func testPendingLimit(t *testing.T, b *bench) {
 	b.add(from(root, oneShot("all is allowed")), hour(4))
 }
 
-// testHourLimit: within an hour no more tasks of an origin are made than are allowed, also when none of them waits any more.
+// testHourLimit: within an hour no more tasks of an origin are made than are allowed, also when
+// none of them waits any more.
 func testHourLimit(t *testing.T, b *bench) {
 	b.limits = state.Limits{PerHour: 3}
 	at := func(minute int) state.Task {
@@ -163,7 +166,8 @@ func testTasksLimit(t *testing.T, b *bench) {
 	b.limited("a third", err, full)
 	_, err = b.a.Add(b.ctx, waiting(from(root, oneShot("a run waits"))), hour(1))
 	b.limited("a wait of a run", err, full)
-	patient := b.add(waiting(oneShot("somebody waits")), hour(1)).Task.ID // who only waits is never refused
+	// who only waits is never refused
+	patient := b.add(waiting(oneShot("somebody waits")), hour(1)).Task.ID
 	_, err = b.a.Remove(b.ctx, patient, hour(0))
 	b.is("remove the wait", err, nil)
 	_, err = b.a.Add(b.ctx, keyed(oneShot("third"), "k"), hour(1))
@@ -233,6 +237,6 @@ func testLimitRace(t *testing.T, b *bench) {
 		t.Errorf("%d were made, %d wait", made, n)
 	}
 	if _, err := b.a.Add(b.ctx, from("no id", oneShot("n")), hour(1)); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("an origin that is no ID: %v", err)
+		t.Errorf("an origin that is not an ID: %v", err)
 	}
 }

@@ -24,7 +24,8 @@ func telling(r state.Record, inbox string, channels ...string) state.Line {
 	return l
 }
 
-// told ends an occurrence of a new task at the hour with a line that is an item and tells the channels.
+// told ends an occurrence of a new task at the hour with a line that is an item and tells the
+// channels.
 func (b *bench) told(at int, inbox string, channels ...string) state.Record {
 	b.Helper()
 	r := b.claim(b.add(oneShot("n"), hour(at)).Task.ID, hour(at), time.Time{})
@@ -197,7 +198,8 @@ func sorted(list ...string) []string {
 	return list
 }
 
-// testInbox: items come in the order in which they came in, whatever the clock did, and readers keep their own place.
+// testInbox: items come in the order in which they came in, whatever the clock did, and readers
+// keep their own place.
 func testInbox(t *testing.T, b *bench) {
 	var ids []string
 	for _, at := range []int{5, 3, 9, 9, 1, 2} { // the clock goes back, and stands still
@@ -300,7 +302,8 @@ func testTake(t *testing.T, b *bench) {
 	}
 }
 
-// testTakers: many who take, some of whom die with what they have: two never have the same at once, and nothing is lost.
+// testTakers: many who take, some of whom die with what they have: two never have the same at once,
+// and nothing is lost.
 func testTakers(t *testing.T, b *bench) {
 	const items, takers = 40, 6
 	var ends []state.Ending
@@ -364,7 +367,8 @@ func testOutbox(t *testing.T, b *bench) {
 	three := b.told(2, "", "https://user:secret@example.org/hook?token=secret")
 	id := func(r state.Record, channel string) string { return itemID(r) + " " + channel }
 	url := three.Task.ID
-	at := func(h int) time.Time { return hour(h).Add(time.Second) } // when the lines say they were written
+	// when the lines say they were written
+	at := func(h int) time.Time { return hour(h).Add(time.Second) }
 	for _, c := range []struct {
 		by     time.Time
 		limit  int
@@ -482,11 +486,13 @@ func testPruneInbox(t *testing.T, b *bench) {
 	pruned(state.Keep{}, hour(10), 0, all)
 	pruned(state.Keep{Items: 6, Inbox: 12, Ended: kept}, hour(10), 0, all)
 	pruned(state.Keep{Items: 4}, hour(10), 2, slices.Concat(often[2:], others))
-	pruned(state.Keep{Items: 4, Inbox: 7}, hour(10), 3, slices.Concat(often[3:], others[2:])) // the oldest of all
+	// the oldest of all
+	pruned(state.Keep{Items: 4, Inbox: 7}, hour(10), 3, slices.Concat(often[3:], others[2:]))
 	if n := len(b.outbox(far)); n != 6 {
 		t.Errorf("%d notices are left of 6", n)
 	}
-	pruned(state.Keep{Ended: kept}, hour(3).Add(kept), 1, slices.Concat(often[3:], others[3:])) // the end of 2 is a second after it
+	// the end of 2 is a second after it
+	pruned(state.Keep{Ended: kept}, hour(3).Add(kept), 1, slices.Concat(often[3:], others[3:]))
 	if _, err := b.b.Find(b.ctx, id); err != nil {
 		t.Error(err)
 	}
@@ -539,8 +545,8 @@ func testWatchMail(t *testing.T, b *bench) {
 	heard("a notice that could not be delivered")
 }
 
-// testText: the ledger has the text of a task once, and once more when an edit changes it; items and notices have it, and lines are given it
-// when they are read, as it was when they were claimed.
+// testText: the ledger has the text of a task once, and once more when an edit changes it; items
+// and notices have it, and lines are given it when they are read, as it was when they were claimed.
 func testText(t *testing.T, b *bench) {
 	task := daily("")
 	task.Run, task.Text = state.Job{}, "The tea is ready. "+strings.Repeat("Come. ", 100)
@@ -579,7 +585,8 @@ func testText(t *testing.T, b *bench) {
 
 	lines := b.log(id)
 	brief := task.Summary()
-	want := []struct{ what, in, said, text string }{ // what a line is, the text in it, and what it is given
+	// what a line is, the text in it, and what it is given
+	want := []struct{ what, in, said, text string }{
 		{"removed", "", "Coffee!", ""},
 		{"delivery 5", "", "Coffee!", ""},
 		{"occurrence 4", "", "Coffee!", "Coffee!"},

@@ -112,7 +112,8 @@ func testEach(t *testing.T, b *bench) {
 	if _, err := state.Each(b.ctx, b.b, func(state.Entry) bool { n++; return n < 3 }); err != nil || n != 3 {
 		t.Errorf("stopped at the third: %d, %v", n, err)
 	}
-	// Whoever gets a task may change the store there and then: nothing is held meanwhile. What moves comes once.
+	// Whoever gets a task may change the store there and then: nothing is held meanwhile. What
+	// moves comes once.
 	var moved []string
 	if _, err := state.Each(b.ctx, b.b, func(e state.Entry) bool {
 		moved = append(moved, e.Task.ID)

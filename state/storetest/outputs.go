@@ -120,7 +120,8 @@ func testTrim(t *testing.T, b *bench) {
 	}
 }
 
-// testOurs: what ouro-timer itself wrote is counted apart, of this attempt alone, by whichever store of the same state.
+// testOurs: what ouro-timer itself wrote is counted apart, of this attempt alone, by whichever
+// store of the same state.
 func testOurs(t *testing.T, b *bench) {
 	id := b.add(oneShot("n"), hour(1)).Task.ID
 	number := b.claim(id, hour(1), time.Time{}).Number

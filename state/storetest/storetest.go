@@ -1,4 +1,5 @@
-// Package storetest is what every state.Store must pass: the promises of its doc comments, one test each.
+// Package storetest is what every state.Store must pass: the promises of its doc comments, one test
+// each.
 package storetest
 
 import (
@@ -11,9 +12,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Run holds a store to the promises of state.Store. open returns a handle on a store: calls with the same t return
-// handles on the same store, as two processes have them; another t gets an empty one. The store asks limits for its Limits.
-func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, error)) state.Store) {
+// Trait is a promise that some stores do not make.
+type Trait string
+
+// Presence: who waits for a task is seen by all who read it.
+const Presence Trait = "presence"
+
+// Run holds a store to the promises of state.Store. open returns a handle on a store: calls with
+// the same t return handles on the same store, as two processes have them; another t gets an empty
+// one. The store asks limits for its Limits. Of the promises it makes all but those named.
+func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, error)) state.Store, without ...Trait) {
+	traits := map[string]Trait{"who waits is seen, and hears the end": Presence}
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *bench)
@@ -32,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"next and due by", testDue},
 		{"move changes the due instant", testMove},
 		{"after the clock was put back nothing is granted twice", testRewind},
-		{"what is known of the clock is noted", testSetback},
+		{"what is known of the clock is noted", testClockShift},
 		{"the trouble of a runner is noted", testTrouble},
 		{"claim moves on and ends", testClaim},
 		{"claim is granted to one", testClaimRace},
@@ -86,12 +95,15 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"who follows is told", testFollow},
 		{"a cancelled context ends the call", testCancelled},
 		{"writers at once lose nothing", testWriters},
-		{"who waits is seen, and hears the end", testAttend},
+		{"who waits is seen, and hears the end", testAnnounce},
 		{"a wait is held, and goes on with what is left", testHold},
 		{"agents are noted", testAgents},
-		{"nothing is set aside that can be read", testSetAside},
+		{"nothing is set aside that can be read", testQuarantine},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if slices.Contains(without, traits[c.name]) {
+				t.Skip("not promised:", traits[c.name])
+			}
 			b := &bench{T: t, ctx: t.Context()}
 			limits := func() (state.Limits, error) { return b.limits, nil }
 			b.a, b.b = open(t, limits), open(t, limits)

@@ -34,7 +34,7 @@ func testEmpty(t *testing.T, b *bench) {
 	if who, led, err := b.a.Led(b.ctx); led || err != nil {
 		t.Errorf("led: %v %v %v", who, led, err)
 	}
-	if p, err := b.a.SetAside(b.ctx, 0); len(p) != 0 || err != nil {
+	if p, err := b.a.Quarantine(b.ctx, 0); len(p) != 0 || err != nil {
 		t.Errorf("set aside: %v %v", p, err)
 	}
 	_, err = b.a.Remove(b.ctx, "k7m2", hour(0))
@@ -176,7 +176,7 @@ func testIDs(t *testing.T, b *bench) {
 			t.Fatal(err)
 		}
 		if id := e.Task.ID; seen[id] || len(id) < 4 || id != strings.ToLower(id) {
-			t.Errorf("ID %q was used before or is no ID", id)
+			t.Errorf("ID %q was used before or is not an ID", id)
 		}
 		seen[e.Task.ID] = true
 		if i%3 == 0 {
@@ -437,9 +437,9 @@ func testWriters(t *testing.T, b *bench) {
 	}
 }
 
-func testSetAside(t *testing.T, b *bench) {
+func testQuarantine(t *testing.T, b *bench) {
 	id := b.add(oneShot("n"), hour(1)).Task.ID
-	if p, err := b.a.SetAside(b.ctx, 0); err != nil || len(p) > 0 {
+	if p, err := b.a.Quarantine(b.ctx, 0); err != nil || len(p) > 0 {
 		t.Errorf("set aside: %v %v", p, err)
 	}
 	b.phase(id, state.Pending, hour(1))

@@ -1,13 +1,14 @@
-// Package agent tells agent processes of reminders, and takes what they ask: newline-delimited JSON-RPC 2.0 on their standard
-// input and output.
+// Package agent tells agent processes of reminders and answers their requests, with
+// newline-delimited JSON-RPC 2.0 on their standard input and output.
 //
-// A Pool keeps one process for each program, for as long as somebody may need it, and tells it of one reminder at a time, so
-// that an answer without an id can only be meant for one. What a process writes is never trusted: lines are bounded, what is
-// no JSON-RPC is ignored and counted, and requests are answered one after the other. A process that writes without end, reads
-// nothing, closes its streams or dies costs the reminder that it was being told of an attempt, and nobody else anything.
+// A Pool keeps one process for each program as long as somebody may need it, and tells it of one
+// reminder at a time, so that an answer without an id is unambiguous. It never trusts what a
+// process writes: lines are bounded, lines that are not JSON-RPC are ignored and counted, and
+// requests are answered one after the other. A process that writes without end, reads nothing,
+// closes its streams or dies costs its present reminder an attempt, and nobody else anything.
 //
-// The package decides nothing about reminders: when one is told, whether it is tried again and what a request does is the
-// caller's business. It knows no store.
+// The package decides nothing about reminders. Its caller decides when one is told, whether it is
+// tried again and what a request does. It knows no store.
 package agent
 
 import (
@@ -19,17 +20,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// Program is an agent as it is started. Two that are equal share a process.
+// Program is an agent and how to start it. Equal programs share a process.
 type Program struct {
-	Argv  []string // executed directly; Argv[0] is looked up in the PATH of Env unless it has a slash
+	// executed directly; Argv[0] is looked up in the PATH of Env unless it has a slash
+	Argv  []string
 	Dir   string   // absolute
-	Env   []string // exactly this, each KEY=VALUE, in an order that is always the same
+	Env   []string // exactly this, each KEY=VALUE, always in the same order
 	Umask int
-	// Also are variables that it is started with for the sake of what it is told first. They make no difference to what is equal.
+	// Also are variables for the process that depend on its first reminder. Equal ignores them.
 	Also []string
 }
 
-// key is the same for programs that are equal, and for no others.
+// key is the same for equal programs, and for no others.
 func (p Program) key() string {
 	var b strings.Builder
 	for _, list := range [][]string{p.Argv, {p.Dir, strconv.Itoa(p.Umask)}, p.Env} {
@@ -52,14 +54,15 @@ type Reminder struct {
 	Due         string  `json:"due_date"` // DueForm
 	Project     *string `json:"project_id"`
 	Priority    string  `json:"priority"` // low, medium or high
-	// Occurrence is of this occurrence alone, and the same when it is told once more.
+	// Occurrence names this occurrence, and stays the same if it is told again.
 	Occurrence string `json:"occurrence_id"`
-	// Origin is what OURO_ORIGIN has to be of what the agent schedules by the command line because of this.
+	// Origin is the OURO_ORIGIN for what the agent schedules by the command line because of this
+	// reminder.
 	Origin string `json:"origin"`
 }
 
-// Due writes an instant as reminders have it: RFC 3339 with a numeric offset, never Z, to the millisecond where it has
-// fractions. Agents that cut off a Z would read another instant.
+// Due writes an instant for reminders: RFC 3339 with a numeric offset, to the millisecond if it has
+// fractions. It never writes Z, because an agent that cuts off a Z would read another instant.
 func Due(t time.Time) string {
 	if t.Nanosecond() < int(time.Millisecond) {
 		return t.Format("2006-01-02T15:04:05-07:00")
@@ -71,15 +74,17 @@ func Due(t time.Time) string {
 type Call struct {
 	Program  Program
 	Reminder Reminder
-	ID       string        // of the request; empty: a notification, which has none
-	Timeout  time.Duration // for the answer, from when it is sent, or a new process reads it; 0: however long it takes
+	ID       string // of the request; empty: a notification, which has none
+	// for the answer, from when it was sent or a new process reads it; 0: no bound
+	Timeout time.Duration
 
-	// Stdout and Stderr make the files for what it writes from now on, until it is told of something else: on standard output
-	// what is no JSON-RPC. What is written is bounded. Nil: it is not kept.
+	// Stdout and Stderr make the files for what the process writes from now on, until its next
+	// reminder: on standard output, what is not JSON-RPC. The output is bounded. Nil: it is not
+	// kept.
 	Stdout, Stderr func() (*os.File, error)
 
-	// Halt receives why the attempt is to end; the process is then ended, too, with the grace that Grace says. Received
-	// once more, it is killed.
+	// Halt receives why the attempt has to end. The process is then ended, too, with the grace that
+	// Grace returns. If Halt receives again, it is killed.
 	Halt  <-chan string
 	Grace func(why string) time.Duration
 
@@ -89,16 +94,16 @@ type Call struct {
 	Serve Serve
 }
 
-// Result is how an attempt ended. It went well when Answered is set and Refused is not.
+// Result is how an attempt ended. The attempt succeeded if Answered is set and Refused is not.
 type Result struct {
 	Sent, Ended time.Time // zero Sent: it was never told
 	Answered    bool
 	Refused     *Error // its answer is an error
 	TimedOut    bool
-	Nearly      string // what there was in place of an answer; empty: nothing
+	Nearly      string // what came instead of an answer; empty: nothing
 	Halted      string // why it was ended from outside
-	Err         error  // why it could not be started, or how it came to its end before it answered
-	Ignored     int    // lines of its standard output that were no JSON-RPC, since the attempt before
+	Err         error  // why it could not be started, or how it ended before it answered
+	Ignored     int    // lines of its standard output since the last attempt that are not JSON-RPC
 
 	Stdout, Stderr Written
 }

@@ -127,10 +127,10 @@ func (b *bench) close() {
 // written returns when nothing is being written to the agent, so that moving the clock cannot say that it does not read that.
 func (b *bench) written(p Program) {
 	s := b.pool.slot(p)
-	s.turn <- struct{}{}
+	s.lock <- struct{}{}
 	s.cur.pen <- struct{}{}
 	<-s.cur.pen
-	<-s.turn
+	<-s.lock
 }
 
 // next moves the clock to the end of the next wait, when there is one.
@@ -579,12 +579,12 @@ func TestHalt(t *testing.T) {
 	b.eventually("it is gone", func() bool { return b.pool.Live() == 0 })
 	// And one that waits for its turn.
 	ctx, cancel := context.WithCancel(context.Background())
-	b.pool.slot(c.Program).turn <- struct{}{}
+	b.pool.slot(c.Program).lock <- struct{}{}
 	cancel()
 	if r := b.pool.Fire(ctx, c); r.Err != context.Canceled || !r.Sent.IsZero() {
 		t.Errorf("%+v", r)
 	}
-	<-b.pool.slot(c.Program).turn
+	<-b.pool.slot(c.Program).lock
 }
 
 // TestClose: one that takes no notice of the end of its input, nor of TERM, is killed, with what it has started.

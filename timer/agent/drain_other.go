@@ -10,5 +10,6 @@ import (
 // follow reads a pipe to its end.
 func (t *tap) follow(f *os.File) { _, _ = io.Copy(t, f) }
 
-// drain does nothing here: what the process wrote last before its answer may be counted with what follows.
+// drain does nothing here. What the process wrote just before its answer may count for what
+// follows.
 func (t *tap) drain(*os.File) {}

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drainMost bounds what is read at once of a pipe that somebody fills faster than it is read.
+// drainMost bounds what is read at once from a pipe that is filled faster than it is read.
 const drainMost = 1 << 20
 
-// follow reads a pipe to its end. Reading and keeping are one step under the tap's lock, so that after drain nothing is on its way.
+// follow reads a pipe to its end. It reads and keeps in one step under the tap's lock, so that
+// nothing is in between after drain.
 func (t *tap) follow(f *os.File) {
 	rc, err := f.SyscallConn()
 	if err != nil {
@@ -39,7 +40,7 @@ func (t *tap) follow(f *os.File) {
 	}
 }
 
-// drain keeps what stands in the pipe already.
+// drain keeps what is already in the pipe.
 func (t *tap) drain(f *os.File) {
 	rc, err := f.SyscallConn()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// unended reads, and knows how much was read since the last line feed.
+// unended reads, and counts what was read since the last line feed.
 type unended struct {
 	io.Reader
 	n atomic.Int64
@@ -24,13 +24,14 @@ func (u *unended) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// lines takes a stream apart, in memory that does not grow with the stream or with its lines.
+// lines splits a stream into lines. Its memory does not grow with the stream or with its lines.
 type lines struct{ r *bufio.Reader }
 
 func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line without its end. Of one that is longer than lineMost it returns the beginning, and long. After
-// an error there is none; what stands before the end of the stream without a line feed is a line.
+// next returns the next line without its end. Of a line longer than lineMost it returns the
+// beginning, and long. After an error there is no line. Text before the end of the stream is a line
+// even without a line feed.
 func (l *lines) next() (line []byte, long bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')

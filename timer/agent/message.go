@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Codes of JSON-RPC errors. CodeRefused is ours: the request was understood and is not done, and Data says why.
+// Codes of JSON-RPC errors. CodeRefused is our own: the request was understood and was not done,
+// and Data says why.
 const (
 	CodeParse    = -32700
 	CodeRequest  = -32600
@@ -28,13 +29,13 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// Serve answers a request. An error that is no *Error is told as one of CodeInternal.
+// Serve answers a request. An error that is not an *Error is reported as CodeInternal.
 type Serve func(ctx context.Context, method string, params json.RawMessage) (any, error)
 
 // Bounds of what is read.
 const (
 	lineMost  = 1 << 20 // bytes of a line
-	depthMost = 64      // of arrays and objects in each other
+	depthMost = 64      // of nested arrays and objects
 	idMost    = 1 << 10 // bytes of an id
 )
 
@@ -45,8 +46,9 @@ const (
 	blank    kind = iota
 	garbage       // no JSON-RPC: ignored and counted
 	response      // to what was sent
-	request       // with an id, to be answered, or without one
-	invalid       // meant as JSON-RPC, and none: counted as garbage is, and answered with an error
+	request       // with an id, and then to be answered, or without one
+	// meant as JSON-RPC, but not valid: counted like garbage, and answered with an error
+	invalid
 )
 
 // message is a line, read.
@@ -61,7 +63,8 @@ type message struct {
 // silent reports whether nobody waits for an answer.
 func (m message) silent() bool { return m.kind == request && m.id == nil }
 
-// parse reads a line without its end. It never fails: what cannot be read is garbage, or invalid.
+// parse reads a line without its end. It never fails: a line that cannot be read is garbage, or
+// invalid.
 func parse(line []byte) message {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -102,14 +105,14 @@ func parse(line []byte) message {
 	case !called && !refused && !answered && !versioned:
 		return message{kind: garbage} // a line of a log, perhaps
 	case len(m.id) > idMost || !plain(m.id):
-		return wrong(CodeRequest, "the id is no text, number or null of up to 1 KiB")
+		return wrong(CodeRequest, "the id is not text, number or null of up to 1 KiB")
 	case versioned && string(version) != `"2.0"`:
 		return wrong(CodeRequest, `jsonrpc is not "2.0"`)
 	case called && json.Unmarshal(method, &text) == nil && string(method) != "null":
 		m.kind, m.method = request, text
 		return m
 	case called:
-		return wrong(CodeRequest, "the method is no text")
+		return wrong(CodeRequest, "the method is not text")
 	case refused && string(failed) != "null":
 		m.kind, m.err = response, &Error{Message: "an error that does not say what it is"}
 		var e struct {
@@ -117,7 +120,7 @@ func parse(line []byte) message {
 			Message string      `json:"message"`
 		}
 		if json.Unmarshal(failed, &e) == nil && e.Message != "" {
-			code, _ := e.Code.Int64() // one that is no whole number says nothing
+			code, _ := e.Code.Int64() // a code that is not a whole number has no meaning
 			m.err = &Error{Code: int(code), Message: e.Message}
 		} else if json.Unmarshal(failed, &text) == nil && text != "" {
 			m.err = &Error{Message: text}
@@ -130,15 +133,17 @@ func parse(line []byte) message {
 	return wrong(CodeRequest, "it has neither a method nor a result")
 }
 
-// meant reports whether a line that cannot be read was meant as JSON-RPC. What else a program prints is not answered.
+// meant reports whether a line that cannot be read was meant as JSON-RPC. Other lines are not
+// answered.
 func meant(line []byte) bool { return bytes.Contains(line, []byte(`"jsonrpc"`)) }
 
-// plain reports whether an id is none, null, a text or a number.
+// plain reports whether an id is missing, null, a text or a number.
 func plain(id json.RawMessage) bool {
 	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
-// tooDeep reports whether arrays and objects are in each other too deep to be read, before anything reads them.
+// tooDeep reports whether arrays and objects are nested too deep. It checks this before anything
+// parses the line.
 func tooDeep(line []byte) bool {
 	depth, text := 0, false
 	for i := 0; i < len(line); i++ {
@@ -159,7 +164,8 @@ func tooDeep(line []byte) bool {
 	return false
 }
 
-// answers reports whether a response is to what was sent with that id; none: to a notification.
+// answers reports whether a response is the one to what was sent with that id, or without an id to
+// a notification.
 func (m message) answers(id string) bool {
 	none := len(m.id) == 0 || string(m.id) == "null"
 	if id == "" {
@@ -172,7 +178,7 @@ func (m message) answers(id string) bool {
 	return text == id
 }
 
-// strayFrom says how a response looks that does not answer what was sent with that id.
+// strayFrom describes a response that does not answer what was sent with that id.
 func (m message) strayFrom(id string) string {
 	want, is := "null", string(m.id)
 	if id != "" {
@@ -200,7 +206,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fireLine is the line that tells of a reminder: a request, or without an id a notification.
+// fireLine is the line that tells of a reminder: a request or, without an id, a notification.
 func fireLine(r Reminder, id string) ([]byte, error) {
 	return encode(struct {
 		Version string   `json:"jsonrpc"`
@@ -223,7 +229,7 @@ func answerLine(id json.RawMessage, result any, failed *Error) []byte {
 		a.Result = struct{}{}
 	}
 	line, err := encode(a)
-	if err != nil { // a result that is no JSON
+	if err != nil { // a result that is not JSON
 		line, _ = encode(answer{Version: "2.0", Error: &Error{Code: CodeInternal, Message: "the answer cannot be written"}, ID: id})
 	}
 	return line

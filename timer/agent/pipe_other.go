@@ -7,5 +7,5 @@ import (
 	"io"
 )
 
-// isBrokenPipe reports whether nobody reads any more what was written.
+// isBrokenPipe reports whether nobody reads the pipe any more.
 func isBrokenPipe(err error) bool { return errors.Is(err, io.ErrClosedPipe) }

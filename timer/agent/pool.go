@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// restLeast is the pause before a program is started again that ended without an answer, twice as long after each
-	// further time, up to restMost.
+	// restLeast is the pause before a program that ended without an answer is started again. Each
+	// further time it is twice as long, up to restMost.
 	restLeast = time.Second
 	restMost  = time.Minute
-	// idleLeast is for how long a process has nothing to do before it is asked about whether somebody still needs it; while
-	// somebody does it is asked about ever more rarely, down to once in idleMost.
+	// idleLeast is how long a process is idle before the pool asks whether somebody still needs it.
+	// As long as somebody does, it asks less and less often, down to once in idleMost.
 	idleLeast = 5 * time.Minute
 	idleMost  = time.Hour
 )
@@ -27,18 +27,21 @@ const (
 // Options is what a pool works with. Clock, Awake and Say are required.
 type Options struct {
 	Clock clock.Clock // tells when something was sent and answered
-	Awake clock.Clock // measures time-outs and pauses: time the machine does not sleep
-	// Say takes a line for a log. It may be called from any goroutine.
+	Awake clock.Clock // measures time-outs and pauses without the time that the machine sleeps
+	// Say writes a line into a log. It may be called from any goroutine.
 	Say func(format string, a ...any)
-	// Warn takes a line about what could not be done, as Say does; nil: Say takes it.
+	// Warn writes a line about what could not be done; nil: Say does.
 	Warn func(format string, a ...any)
-	// Needed says whether something is still to be told to a program that has nothing to do; nil: nothing is.
+	// Needed reports whether an idle program will be told something in the future; nil: it will
+	// not.
 	Needed func(ctx context.Context, p Program) bool
 	// Ready is closed when processes may be started; nil: at once.
 	Ready <-chan struct{}
-	// Changed is called with the processes there are, after each start and end, in turn; nil: nobody is told.
+	// Changed is called with all processes after each start and end, one call at a time; nil:
+	// nobody is told.
 	Changed func([]Alive)
-	// Stderr gets what all processes write to their standard error, too; nil: nobody. Each is held up by it.
+	// Stderr also gets what all processes write to their standard error; nil: nobody does. Each
+	// process waits for it.
 	Stderr io.Writer
 }
 
@@ -72,10 +75,10 @@ type Pool struct {
 	fewer  chan struct{} // receives when there is one process less
 }
 
-// slot is the place of a program: one process at the most, and one reminder at a time.
+// slot is the place of a program: at most one process, and one reminder at a time.
 type slot struct {
 	prog Program
-	turn chan struct{} // held by who tells it something, or ends it; in order of arrival
+	lock chan struct{} // held by whoever tells it something, or ends it; in order of arrival
 
 	// Of who has the turn.
 	cur   *process
@@ -100,30 +103,31 @@ func (p *Pool) Live() int {
 // Fewer receives after the end of a process.
 func (p *Pool) Fewer() <-chan struct{} { return p.fewer }
 
-// errClosed is of an attempt after Close.
+// errClosed is the error of an attempt after Close.
 var errClosed = errors.New("no more agents are started")
 
-// slot is the program's place. It stays: there are as many as programs were told anything.
+// slot is the program's place. It stays: there is one for each program that was told anything.
 func (p *Pool) slot(prog Program) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := prog.key()
 	s := p.slots[key]
 	if s == nil {
-		s = &slot{prog: prog, turn: make(chan struct{}, 1)}
+		s = &slot{prog: prog, lock: make(chan struct{}, 1)}
 		p.slots[key] = s
 	}
 	return s
 }
 
-// Fire makes an attempt to tell a program of a reminder, and returns how it ended. Those for one program are told one after the other.
-// When ctx ends before it is told, it is not, and Result.Err is ctx.Err(); what was told is waited for.
+// Fire makes an attempt to tell a program of a reminder, and returns how it ended. Attempts for one
+// program are made one after the other. If ctx ends before the program is told, it is not told, and
+// Result.Err is ctx.Err(). Fire waits for the end of what was told.
 func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	s := p.slot(c.Program)
 	defer func() { r.Ended = p.Clock.Now() }()
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.lock <- struct{}{}:
+		defer func() { <-s.lock }()
 	case <-ctx.Done():
 		r.Err = ctx.Err()
 		return r
@@ -136,7 +140,7 @@ func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	return r
 }
 
-// ready sees to it that the program runs and owes no answer that could be taken for another one's.
+// ready makes sure that the program runs and owes no answer that could be mistaken for this one.
 func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error {
 	if a := s.cur; a != nil {
 		a.mu.Lock()
@@ -202,7 +206,8 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	return nil
 }
 
-// over takes a process out of its slot that is gone. One that ended by itself without an answer, or is broken, has the next one wait.
+// over takes a process that is gone out of its slot. If it is broken, or ended by itself without an
+// answer, the next one has to wait.
 func (p *Pool) over(s *slot) {
 	a := s.cur
 	s.cur, s.rest = nil, nil
@@ -227,7 +232,7 @@ func (p *Pool) over(s *slot) {
 	}()
 }
 
-// changed changes which processes there are, and tells of it.
+// changed changes the set of processes and tells of it.
 func (p *Pool) changed(do func()) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
@@ -263,8 +268,8 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		return
 	}
 	f := &flight{id: c.ID, answered: make(chan message, 1)}
-	a.said.turn(c.Stdout)
-	a.noise.turn(c.Stderr)
+	a.said.rotate(c.Stdout)
+	a.noise.rotate(c.Stderr)
 	a.mu.Lock()
 	fresh := !a.told
 	a.flight, a.serve, a.stray, a.told = f, c.Serve, "", true
@@ -356,7 +361,7 @@ func (p *Pool) idle(s *slot, a *process) {
 			continue
 		}
 		select {
-		case s.turn <- struct{}{}:
+		case s.lock <- struct{}{}:
 		default:
 			continue // it is being told something
 		}
@@ -365,12 +370,13 @@ func (p *Pool) idle(s *slot, a *process) {
 			a.end(eofGrace, nil)
 			p.over(s)
 		}
-		<-s.turn
+		<-s.lock
 	}
 }
 
-// Close ends all processes and starts no more: their standard input ends, after a while TERM comes, and after another KILL, which comes at
-// once when kill is closed. What they ask before their end is done. It returns when all are gone; what was being told has failed.
+// Close ends all processes and starts no more. Their standard input ends, after a while they get
+// TERM, and after another KILL. KILL comes at once when kill is closed. Their requests before their
+// end are still done. Close returns when all are gone; reminders that were being told have failed.
 func (p *Pool) Close(kill <-chan struct{}) {
 	p.mu.Lock()
 	p.closed = true
@@ -382,8 +388,8 @@ func (p *Pool) Close(kill <-chan struct{}) {
 	var all sync.WaitGroup
 	for _, s := range slots {
 		all.Go(func() {
-			s.turn <- struct{}{}
-			defer func() { <-s.turn }()
+			s.lock <- struct{}{}
+			defer func() { <-s.lock }()
 			if s.cur != nil {
 				s.cur.end(eofGrace, kill)
 				p.over(s)
@@ -403,5 +409,5 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// name is a program in a sentence.
+// name is a program's name for sentences.
 func name(p Program) string { return fmt.Sprintf("%q", p.Argv[0]) }

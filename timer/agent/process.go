@@ -14,26 +14,31 @@ import (
 )
 
 const (
-	// asksMost is how many requests of a process wait to be answered; while there are more, nothing more is read of it.
+	// asksMost is how many requests of a process may wait for an answer. While there are more,
+	// nothing more is read from it.
 	asksMost = 16
 	// writeMost is how long a process may leave a line unread that is written to it.
 	writeMost = 30 * time.Second
-	// lastWords is how long is waited for the end of a stream when the process has ended, and the other way round: so often, as
-	// long as there is something to hear.
+	// lastWords is how long to wait for the end of a stream after the process has ended, and the
+	// other way round. The wait is repeated up to lastRounds times as long as there is output.
 	lastWords, lastRounds = time.Second, 30
-	// stopGrace is how long a process has between TERM and KILL, and eofGrace between the end of its standard input and TERM.
+	// stopGrace is how long a process has between TERM and KILL, and eofGrace between the end of
+	// its standard input and TERM.
 	stopGrace = 5 * time.Second
 	eofGrace  = 5 * time.Second
-	// scoldMost is how many lines that are no JSON-RPC a process is told of: two that tell each other would not come to an end.
+	// scoldMost is how many invalid lines a process is told of. Two programs that tell each other
+	// would never end.
 	scoldMost = 100
-	// refusedMost is how many requests of a process may be refused within refusedSpan. One that goes on is broken, and is ended.
+	// refusedMost is how many requests of a process may be refused within refusedSpan. A process
+	// that goes on is broken, and is ended.
 	refusedMost = 100
 	refusedSpan = time.Minute
-	// startMost is for how long a process that was just started may be busy with that before the time-out of its first reminder begins.
+	// startMost is how long a new process may be busy with its start before the time-out of its
+	// first reminder begins.
 	startMost = 10 * time.Second
 )
 
-// process is an agent that was started, with what it needs to be talked with.
+// process is a started agent, with what is needed to talk to it.
 type process struct {
 	*Options
 	ctx   context.Context // of the requests; ends with the pool
@@ -43,35 +48,35 @@ type process struct {
 	out   *os.File
 	open  unended // out
 	errs  *os.File
-	said  tap // what of its standard output is no JSON-RPC
+	said  tap // the part of its standard output that is not JSON-RPC
 	noise tap // its standard error
 
 	pen    chan struct{} // held by who writes to in
 	asks   chan message  // to be answered
 	heard  chan struct{} // closed when its standard output has ended
-	served chan struct{} // closed when all it asked is answered
-	losing chan struct{} // closed when it can no longer be talked with
+	served chan struct{} // closed when all its requests are answered
+	losing chan struct{} // closed when nobody can talk to it any more
 	lost   chan struct{} // closed when cause says why
-	gone   chan struct{} // closed when it has ended and all that it said and asked was taken in
+	gone   chan struct{} // closed when it has ended and all its output was read
 	cause  string        // set before lost is closed
 
 	mu      sync.Mutex
-	why     string  // why it can no longer be talked with
+	why     string  // why nobody can talk to it any more
 	asked   bool    // it was told to end
 	flight  *flight // what it is being told
 	serve   Serve   // of what it was last told of
 	owed    int     // notifications that it has not answered
 	owes    string  // the occurrence they were of
 	acked   bool    // it has answered something
-	ignored int     // lines, since somebody was told how many
+	ignored int     // lines since the last report of their number
 	scolded int
-	stray   string // how an answer looked that was none to what it is being told
+	stray   string // an answer that does not fit its reminder
 	told    bool   // something
-	broken  bool   // it was refused too much: nothing of it is heard any more
+	broken  bool   // it was refused too often: nothing more is read from it
 	moves   uint64 // goes up with all it does
 }
 
-// flight is a reminder that a process is being told of.
+// flight is the reminder that a process is being told of.
 type flight struct {
 	id       string
 	answered chan message // receives once
@@ -149,7 +154,7 @@ func (a *process) hear(line []byte, long bool) {
 			a.scolded++
 			scold = true
 		}
-	case response: // one that nobody waits for any more comes too late
+	case response: // an answer that nobody waits for comes too late
 		if m.answers("") {
 			a.owed = max(a.owed-1, 0)
 		}
@@ -173,12 +178,12 @@ func (a *process) hear(line []byte, long bool) {
 	case m.kind != request:
 		return
 	}
-	// While it has asked too much nothing more is read of it, and it has to wait. Should it be lost meanwhile, what it asked
-	// is still done.
+	// While it has too many requests, nothing more is read from it, and it has to wait. If it is
+	// lost meanwhile, its requests are still done.
 	a.asks <- m
 }
 
-// answer answers what it asks, one after the other, until its standard output has ended.
+// answer answers its requests, one after the other, until its standard output has ended.
 func (a *process) answer() {
 	defer close(a.served)
 	var refusals int
@@ -221,11 +226,11 @@ func (a *process) answer() {
 	}
 }
 
-// refusalMost bounds what of a refusal is noted, in characters.
+// refusalMost is the most characters of a refusal that are noted.
 const refusalMost = 300
 
-// refused notes a request that was not done: many an agent reads no answers. The note is in the log of the runner, and with the standard
-// error of the reminder that it was last told of.
+// refused notes a request that was not done, because many agents read no answers. The note is in
+// the log of the runner, and in the standard error of the last reminder.
 func (a *process) refused(m message, failed *Error) {
 	what := "what it asked"
 	if m.kind == request {
@@ -239,7 +244,7 @@ func (a *process) refused(m message, failed *Error) {
 	_, _ = a.noise.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
 }
 
-// breakOff ends a process that asks again and again for what is refused.
+// breakOff ends a process that keeps asking for what is refused.
 func (a *process) breakOff() {
 	a.mu.Lock()
 	a.broken = true
@@ -247,7 +252,7 @@ func (a *process) breakOff() {
 	a.lose(fmt.Sprintf("it asked more than %d times within a minute for what is refused", refusedMost))
 }
 
-// nearly says what there was of an answer, when there was none; empty: nothing.
+// nearly describes what came instead of an answer. It is empty if nothing came.
 func (a *process) nearly() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -261,8 +266,8 @@ func (a *process) nearly() string {
 	return text
 }
 
-// begun returns when the process has begun to read the line, which was written when sent is closed; at the latest after startMost, and
-// when ctx ends. It cannot have the time to answer before.
+// begun returns when the process has begun to read the line, after startMost, or when ctx ends.
+// sent is closed after the line was written. The process cannot have begun to answer before.
 func (a *process) begun(ctx context.Context, sent <-chan struct{}, line int) {
 	const look = 20 * time.Millisecond
 	for range startMost / look {
@@ -283,7 +288,7 @@ func brokenPipe(err error) string {
 	return "it cannot be written to: " + err.Error()
 }
 
-// errLost is of a process that can no longer be talked with.
+// errLost is the error of a process that nobody can talk to any more.
 var errLost = errors.New("the process is gone")
 
 // write writes a line. A process that does not read it in time is lost.
@@ -305,7 +310,7 @@ func (a *process) write(line []byte) error {
 	return err
 }
 
-// lose says that it can no longer be talked with, and why. The first reason counts.
+// lose records that nobody can talk to the process any more, and why. The first reason counts.
 func (a *process) lose(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -317,13 +322,15 @@ func (a *process) lose(why string) {
 	}
 }
 
-// watch sees the process to its end, and finds out how it came to it. over is called before it counts as gone.
+// watch sees the process to its end, and finds out why it ended. over is called before it counts as
+// gone.
 func (a *process) watch(over func()) {
 	noisy := make(chan struct{})
 	go func() { defer close(noisy); a.noise.follow(a.errs) }()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	// soon waits for what should follow at once, and does where nobody else holds a stream open; for as long as something is heard.
+	// soon waits for what should follow at once, and does follow unless another process holds a
+	// stream open. It waits as long as there is output.
 	soon := func(c <-chan struct{}) bool {
 		for range lastRounds {
 			before := a.activity()
@@ -390,14 +397,14 @@ func (a *process) watch(over func()) {
 	close(a.gone)
 }
 
-// activity is another number after each thing that it does.
+// activity is a number that changes with each thing that the process does.
 func (a *process) activity() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.moves
 }
 
-// ending is how a process ended, in words.
+// ending says how a process ended.
 func ending(r proc.Result) string {
 	if r.Signal != "" {
 		return r.Signal
@@ -405,8 +412,9 @@ func ending(r proc.Result) string {
 	return fmt.Sprintf("exit code %d", r.ExitCode)
 }
 
-// end ends it: the end of its standard input, after a while TERM, and after another KILL; with kill, when that is closed, KILL at
-// once. It returns when it is gone. It is called by who has its turn, or for good.
+// end ends it: its standard input ends, after a while it gets TERM, and after another KILL. It gets
+// KILL at once when kill is closed. end returns when it is gone. Only the goroutine whose turn it
+// is calls it, unless the pool closes.
 func (a *process) end(grace time.Duration, kill <-chan struct{}) {
 	a.mu.Lock()
 	a.asked = true
@@ -442,7 +450,7 @@ func (a *process) end(grace time.Duration, kill <-chan struct{}) {
 	}
 }
 
-// stop ends what is going on: TERM, and KILL after the grace.
+// stop ends what it is doing: with TERM, and with KILL after the grace.
 func (a *process) stop(grace time.Duration) {
 	a.mu.Lock()
 	a.asked = true

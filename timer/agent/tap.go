@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// What of a stream is kept: so much of its beginning and of its end, and so much of what comes when the answer was given.
+// How many bytes of a stream are kept, of its beginning, of its end, and of what comes after the
+// answer.
 const (
 	headMost = 64 << 10
 	tailMost = 64 << 10
 	lateMost = 64 << 10
 )
 
-// tap keeps what a process writes, in the file of the reminder that it was last told of. It is never more than its bounds, on
-// disk and in memory, and never an error: what cannot be kept is lost.
+// tap keeps what a process writes, in the file of its last reminder. It never exceeds its bounds,
+// on disk and in memory, and never fails: what cannot be kept is lost.
 type tap struct {
 	also io.Writer // gets all of it, too; nil: nobody
 
@@ -24,12 +25,12 @@ type tap struct {
 	head  int      // bytes of the beginning that may still be written
 	tail  []byte   // the end of what came after
 	total int64
-	left  int64 // bytes that are neither in the file nor in tail, since the file was last brought up to date
+	left  int64 // bytes that are neither in the file nor in tail, since the last settle
 	cut   bool  // there were some before
 }
 
-// turn begins a new file; nil: none.
-func (t *tap) turn(create func() (*os.File, error)) {
+// rotate begins a new file; nil: none.
+func (t *tap) rotate(create func() (*os.File, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closeFile()
@@ -59,7 +60,7 @@ func (t *tap) add(b []byte) {
 	}
 }
 
-// Write is add for who does not hold mu.
+// Write is add for a caller that does not hold mu.
 func (t *tap) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +68,8 @@ func (t *tap) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// settle brings the file up to date and says what was written so far. A little more may follow.
+// settle writes what is missing into the file and returns what was written so far. A little more
+// may follow.
 func (t *tap) settle() Written {
 	t.mu.Lock()
 	defer t.mu.Unlock()

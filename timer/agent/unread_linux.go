@@ -6,12 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread is how much of what was written to a pipe nobody has read.
+// unread is how many bytes in a pipe nobody has read yet.
 func unread(f *os.File) (n int) {
 	rc, err := f.SyscallConn()
 	if err != nil {
 		return 0
 	}
-	_ = rc.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }) // 0 where it cannot be told
+	// 0 where it cannot be told
+	_ = rc.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	return n
 }

@@ -4,5 +4,5 @@ package agent
 
 import "os"
 
-// unread is 0: of the end that is written to, it cannot be told here.
+// unread is 0, because the system does not tell this at the writing end.
 func unread(*os.File) int { return 0 }

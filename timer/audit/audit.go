@@ -1,8 +1,9 @@
-// Package audit holds a ledger against the schedules that it tells of. It reads lines, and what is known of the tasks as they stand, and
-// has its own reading of both: it shares no rule with the stores and the runner that it audits. It reads no clock and no file.
+// Package audit holds a ledger against the schedules that it tells of. It reads lines, and what is
+// known of the tasks as they stand, and has its own reading of both: it shares no rule with the
+// stores and the runner that it audits. It reads no clock and no file.
 //
-// A ledger is read once, from its beginning, and of a task no more is kept than what its later lines are held against. So the memory that an
-// audit takes does not grow with the lines.
+// A ledger is read once, from its beginning, and of a task no more is kept than what its later
+// lines are held against. So the memory that an audit takes does not grow with the lines.
 package audit
 
 import (
@@ -23,12 +24,13 @@ const (
 	Count       = "count"       // a line that stands for another number of instants than it says
 	Outcome     = "outcome"     // an outcome that is none
 	Number      = "number"      // a number that was given to another occurrence, too
-	Lacking     = "lacking"     // numbers that were given, and no line has; First and Last are the instants of their neighbours
-	Unmade      = "unmade"      // a task whose making the ledger lacks
-	Removed     = "removed"     // something began after its task was removed
-	Finished    = "finished"    // something began after the stop condition of its task was met
-	Paused      = "paused"      // something began while its task was paused
-	Edited      = "edited"      // something began, after an edit, that was planned before it
+	// numbers that were given, and no line has; First and Last are the instants of their neighbours
+	Lacking  = "lacking"
+	Unmade   = "unmade"   // a task whose making the ledger lacks
+	Removed  = "removed"  // something began after its task was removed
+	Finished = "finished" // something began after the stop condition of its task was met
+	Paused   = "paused"   // something began while its task was paused
+	Edited   = "edited"   // something began, after an edit, that was planned before it
 )
 
 // Finding is something that does not balance in a task's books.
@@ -42,43 +44,49 @@ type Finding struct {
 
 // Result is what an audit has found.
 type Result struct {
-	Known    time.Time      // when the ledger begins: of what was before, nothing can be said
-	Tasks    int            // with an instant in the period
-	Instants int            // with an outcome or an open claim, in the period
-	Open     int            // of them, those whose claim is open
-	Claims   []state.Record // those claims, of their tasks the IDs alone; whether anybody runs them, the audit does not know
-	Unknown  []string       // tasks of which the ledger has outcomes, and no longer the schedule that they were of
-	Findings []Finding      // in order of task and instant, at most findingsMost
-	More     int            // further findings
+	Known    time.Time // when the ledger begins: of what was before, nothing can be said
+	Tasks    int       // with an instant in the period
+	Instants int       // with an outcome or an open claim, in the period
+	Open     int       // of them, those whose claim is open
+	// those claims, of their tasks the IDs alone; whether anybody runs them, the audit does not
+	// know
+	Claims []state.Record
+	// tasks of which the ledger has outcomes, and no longer the schedule that they were of
+	Unknown  []string
+	Findings []Finding // in order of task and instant, at most findingsMost
+	More     int       // further findings
 }
 
-// findingsMost bounds the findings that are kept: a ledger in which nothing balances must not take any amount of memory.
+// findingsMost bounds the findings that are kept: a ledger in which nothing balances must not take
+// any amount of memory.
 const findingsMost = 10_000
 
 // Options say what an audit is about. The zero value is a whole ledger.
 type Options struct {
 	Since time.Time // it is about the instants from here on; zero: about all
-	// Dropped says that the ledger no longer has its beginning, and Until, unless it is zero, when the last of it was written. Else what it does
-	// not have was taken out of it.
+	// Dropped says that the ledger no longer has its beginning, and Until, unless it is zero, when
+	// the last of it was written. Else what it does not have was taken out of it.
 	Dropped bool
 	Until   time.Time
 }
 
-// Auditor audits a ledger: each instant that a schedule had from the making of its task on, and that has passed for it, has exactly one
-// outcome; none runs twice, also after the clock was put back; each number that was given has its line, and no other; nothing begins
-// after its task was removed or finished, or while it was paused, and after an edit nothing of before it.
+// Auditor audits a ledger: each instant that a schedule had from the making of its task on, and
+// that has passed for it, has exactly one outcome; none runs twice, also after the clock was put
+// back; each number that was given has its line, and no other; nothing begins after its task was
+// removed or finished, or while it was paused, and after an edit nothing of before it.
 //
-// First Expect is told of the tasks, when the ledger has lost its beginning; then Add of the lines, the oldest first; then Stand of
-// the tasks, and then Add of the lines that have come meanwhile.
+// First Expect is told of the tasks, when the ledger has lost its beginning; then Add of the lines,
+// the oldest first; then Stand of the tasks, and then Add of the lines that have come meanwhile.
 type Auditor struct {
 	Options
 	result Result
 	peak   time.Time // the latest that a line says it was written
 	back   bool      // the one that is taken was written by a clock that has shown more
 
-	books    map[string]*book // that are in use, or have no place on the shelf
-	recent   []*book          // of them, those that have changed since it was looked which may go there
-	shelf    shelf            // the others
+	accounts map[string]*account // that are in use, or have no place on the shelf
+	// of them, those that have changed since it was looked which may go there
+	recent   []*account
+	shelf    shelf // the others
 	plans    map[string]plan
 	standing map[string]state.Entry // of tasks whose books did not balance when they were read
 	rhythms  rhythms
@@ -92,7 +100,7 @@ type plan struct {
 
 // New begins an audit.
 func New(o Options) *Auditor {
-	return &Auditor{Options: o, books: map[string]*book{}, plans: map[string]plan{}, standing: map[string]state.Entry{}}
+	return &Auditor{Options: o, accounts: map[string]*account{}, plans: map[string]plan{}, standing: map[string]state.Entry{}}
 }
 
 // Expect is told of a task whose making may be in the part of the ledger that is no more.
@@ -114,10 +122,10 @@ func (a *Auditor) Add(l state.Line) {
 	if l.Type != state.LineTask && l.Type != state.LineOccurrence && l.Type != state.LineManual {
 		return
 	}
-	b := a.book(l.TaskID)
+	b := a.account(l.TaskID)
 	if b == nil {
 		b = newBook(a, l.TaskID)
-		a.books[l.TaskID] = b
+		a.accounts[l.TaskID] = b
 		if b.made = l.Event == state.EventCreated; !b.made {
 			b.lacksHead(l)
 		}
@@ -134,7 +142,7 @@ func (a *Auditor) Add(l state.Line) {
 var recentMost = 1024
 
 // used notes that a book has changed, and puts books on the shelf when many have.
-func (a *Auditor) used(b *book) {
+func (a *Auditor) used(b *account) {
 	if b.recent {
 		return
 	}
@@ -145,28 +153,29 @@ func (a *Auditor) used(b *book) {
 	for _, b := range a.recent {
 		b.recent = false
 		if a.shelf.put(b) {
-			delete(a.books, b.id)
+			delete(a.accounts, b.id)
 		}
 	}
 	clear(a.recent)
 	a.recent = a.recent[:0]
 }
 
-// book finds the book of a task, if there is one, and takes it from the shelf.
-func (a *Auditor) book(id string) *book {
-	b := a.books[id]
+// account finds the book of a task, if there is one, and takes it from the shelf.
+func (a *Auditor) account(id string) *account {
+	b := a.accounts[id]
 	if b == nil {
 		if b = a.shelf.take(a, id); b != nil {
-			a.books[id] = b
+			a.accounts[id] = b
 		}
 	}
 	return b
 }
 
-// Stand is told how a task stands. What the lines that were added do not account for, those that follow may.
+// Stand is told how a task stands. What the lines that were added do not account for, those that
+// follow may.
 func (a *Auditor) Stand(e state.Entry) {
 	id := e.Task.ID
-	b := a.book(id)
+	b := a.account(id)
 	made := b != nil
 	if !made {
 		b = newBook(a, id)
@@ -196,14 +205,14 @@ func lean(e state.Entry) state.Entry {
 // Result ends the audit.
 func (a *Auditor) Result() Result {
 	for _, id := range slices.Collect(maps.Keys(a.standing)) {
-		e, b := a.standing[id], a.book(id)
+		e, b := a.standing[id], a.account(id)
 		if b == nil {
 			b = newBook(a, id)
-			a.books[id] = b
+			a.accounts[id] = b
 		}
 		b.claims(e.Open)
 	}
-	for id, b := range a.books {
+	for id, b := range a.accounts {
 		var e *state.Entry
 		if stand, ok := a.standing[id]; ok {
 			e = &stand

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// numbers are the numbers of a task's occurrences and runs by hand that the ledger has. A store gives them from 1 on without a gap; what was
-// claimed ends in another order, and so few are missing at a time.
+// numbers are the numbers of a task's occurrences and runs by hand that the ledger has. A store
+// gives them from 1 on without a gap; what was claimed ends in another order, and so few are
+// missing at a time.
 type numbers struct {
 	least int       // where they begin; 0: with the first that comes
 	next  int       // all from least to before it are there; 0: none yet

@@ -7,8 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// shelf keeps the books of tasks about which there is little to know, in a few bytes each: in a ledger of a million lines they may be
-// hundreds of thousands. IDs are given in a row, so they are places in an array.
+// shelf keeps the books of tasks about which there is little to know, in a few bytes each: in a
+// ledger of a million lines they may be hundreds of thousands. IDs are given in a row, so they are
+// places in an array.
 type shelf struct {
 	simple map[uint64]*[shelfPage]simple
 	steady map[uint64]*[shelfPage]steady
@@ -68,7 +69,7 @@ func (m moment) time() time.Time {
 }
 
 // put puts a book on the shelf if it can be made again from what there is room for.
-func (s *shelf) put(b *book) bool {
+func (s *shelf) put(b *account) bool {
 	page, i, ok := place(b.id)
 	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || len(b.unrun) > 0 || b.stood && b.limit != max(b.nums.next-1, 0) {
 		return false
@@ -130,7 +131,7 @@ func keep[T any](pages *map[uint64]*[shelfPage]T, page uint64) *[shelfPage]T {
 }
 
 // take takes a book from the shelf; nil when it is not there.
-func (s *shelf) take(a *Auditor, id string) *book {
+func (s *shelf) take(a *Auditor, id string) *account {
 	page, i, ok := place(id)
 	if !ok {
 		return nil
@@ -138,18 +139,18 @@ func (s *shelf) take(a *Auditor, id string) *book {
 	if p := s.simple[page]; p != nil && p[i].kind != nothing {
 		v := p[i]
 		p[i] = simple{}
-		return v.book(a, id)
+		return v.account(a, id)
 	}
 	if p := s.steady[page]; p != nil && p[i].words != 0 {
 		v := p[i]
 		p[i] = steady{}
-		return v.book(a, id)
+		return v.account(a, id)
 	}
 	return nil
 }
 
 // shelvedBook is a book as it was put on the shelf, but for its one era.
-func shelvedBook(a *Auditor, id string, v shelved, next, fired uint32, high time.Time, e era) *book {
+func shelvedBook(a *Auditor, id string, v shelved, next, fired uint32, high time.Time, e era) *account {
 	b := newBook(a, id)
 	b.made, b.seen, b.stood, b.fired = true, v.seen, v.stood, int(fired)
 	b.nums.next, b.nums.below, b.high = int(next), high, high
@@ -163,7 +164,7 @@ func shelvedBook(a *Auditor, id string, v shelved, next, fired uint32, high time
 	return b
 }
 
-func (v simple) book(a *Auditor, id string) *book {
+func (v simple) account(a *Auditor, id string) *account {
 	at := v.at.time()
 	switch v.kind {
 	case waits:
@@ -176,7 +177,7 @@ func (v simple) book(a *Auditor, id string) *book {
 	return shelvedBook(a, id, v.shelved, v.next, v.fired, at, era{ban: Finished})
 }
 
-func (v steady) book(a *Auditor, id string) *book {
+func (v steady) account(a *Auditor, id string) *account {
 	t := &term{a: a, rhythm: v.rhythm, cur: v.cur.time(), first: v.first.time(), floor: v.floor.time()}
 	return shelvedBook(a, id, v.shelved, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
 }

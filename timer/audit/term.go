@@ -8,19 +8,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// term is a stretch of a task's life with one schedule. Its instants are first, and those of the schedule after it. Of the instants with an
-// outcome it knows up to where there is no hole, and what is covered beyond.
+// term is a stretch of a task's life with one schedule. Its instants are first, and those of the
+// schedule after it. Of the instants with an outcome it knows up to where there is no hole, and
+// what is covered beyond.
 type term struct {
 	a *Auditor
 	rhythm
 	first time.Time // zero: not known yet; the first instant with an outcome is
-	open  bool      // there may be instants before first: the ledger does not have the term's beginning
+	// there may be instants before first: the ledger does not have the term's beginning
+	open  bool
 	spent bool      // it is known of no instant but that the last of it was first
 	cur   time.Time // the next instant that is owed an outcome
 	done  bool      // there is none
 	above []covered // instants beyond cur that have one, in order
 	floor time.Time // instants up to here ended before the term began
-	until time.Time // from here on nothing is owed; zero: what comes after the last outcome was taken away by a change, or is not known
+	// from here on nothing is owed; zero: what comes after the last outcome was taken away by a
+	// change, or is not known
+	until time.Time
 }
 
 // covered are instants with an outcome, from first to last, without a hole.
@@ -94,7 +98,8 @@ func (t *term) covers(at time.Time) bool {
 	return t.done || at.Before(t.cur) || slices.ContainsFunc(t.above, func(c covered) bool { return !at.Before(c.first) && !at.After(c.last) })
 }
 
-// cover notes the outcome of the instants from first, which is one, to last, and reports whether one of them had one.
+// cover notes the outcome of the instants from first, which is one, to last, and reports whether
+// one of them had one.
 func (t *term) cover(first, last time.Time) (again bool) {
 	if t.first.IsZero() {
 		t.first, t.cur = first, first
@@ -145,8 +150,8 @@ func (t *term) advance(last time.Time) {
 	}
 }
 
-// holes are the instants that lack an outcome, of those before until; of all that the schedule has when whole; with neither, of those before
-// others that have one.
+// holes are the instants that lack an outcome, of those before until; of all that the schedule has
+// when whole; with neither, of those before others that have one.
 func (t *term) holes(until time.Time, whole bool) (list []Finding) {
 	cur, ok := t.cur, !t.done && !t.first.IsZero()
 	known := func() { // of what was dropped nothing is known

@@ -1,9 +1,11 @@
-// Package clock is the one place that waits: for the wall clock to read an instant, or for a length of time to pass.
+// Package clock is the one place that waits: for the wall clock to read an instant, or for a length
+// of time to pass.
 //
-// No wait ends early, not by a microsecond: the clock is read again after every waking. On Linux nothing polls. A wait
-// for an instant is a timerfd on CLOCK_REALTIME that the kernel also wakes when somebody sets the clock; a wait for a
-// length of time is one on CLOCK_BOOTTIME, which counts the time a machine sleeps. Elsewhere, and where a timerfd cannot
-// be had, the wait is a row of short naps, each followed by a look at the clock.
+// No wait ends early, not by a microsecond: the clock is read again after every waking. On Linux
+// nothing polls. A wait for an instant is a timerfd on CLOCK_REALTIME that the kernel also wakes
+// when somebody sets the clock; a wait for a length of time is one on CLOCK_BOOTTIME, which counts
+// the time a machine sleeps. Elsewhere, and where a timerfd cannot be had, the wait is a row of
+// short naps, each followed by a look at the clock.
 //
 // The package decides nothing: which instant comes next is the caller's business.
 package clock
@@ -14,23 +16,26 @@ import (
 	"time"
 )
 
-// Clock is what code that waits is given. System is the real one; tests pass a clocktest.Manual or their own.
+// Clock is what code that waits is given. System is the real one; tests pass a clocktest.Manual or
+// their own.
 type Clock interface {
-	// Now reads the wall clock. The answer has no monotonic part: it is made to be compared with saved instants, and
-	// must not pretend that the clock was never set.
+	// Now reads the wall clock. The answer has no monotonic part: it is made to be compared with
+	// saved instants, and must not pretend that the clock was never set.
 	Now() time.Time
 
-	// Until returns nil only when the wall clock reads t or later, however often it is set meanwhile; it returns
-	// ctx.Err() as soon as ctx ends. A ctx that has ended already wins over an instant that has passed.
+	// Until returns nil only when the wall clock reads t or later, however often it is set
+	// meanwhile; it returns ctx.Err() as soon as ctx ends. A ctx that has ended already wins over
+	// an instant that has passed.
 	Until(ctx context.Context, t time.Time) error
 
-	// For returns nil when d of real time has passed since the call, time suspended included, whatever happens to the
-	// wall clock; it returns ctx.Err() as soon as ctx ends.
+	// For returns nil when d of real time has passed since the call, time suspended included,
+	// whatever happens to the wall clock; it returns ctx.Err() as soon as ctx ends.
 	For(ctx context.Context, d time.Duration) error
 }
 
-// Steady is a Clock that also shows the clock For counts on, so that several waits can share one deadline: the third
-// round of a five-minute interval ends at start + 15m, not wherever the lateness of two earlier rounds has pushed it.
+// Steady is a Clock that also shows the clock For counts on, so that several waits can share one
+// deadline: the third round of a five-minute interval ends at start + 15m, not wherever the
+// lateness of two earlier rounds has pushed it.
 type Steady interface {
 	Clock
 
@@ -46,8 +51,9 @@ type Steady interface {
 // System is the machine's own clock.
 var System Steady = system{}
 
-// Awake is System, but its For counts only time during which the machine runs. It is meant for time-outs, back-off and
-// grace periods: a program should not be killed for a night during which it could not have done anything.
+// Awake is System, but its For counts only time during which the machine runs. It is meant for
+// time-outs, back-off and grace periods: a program should not be killed for a night during which it
+// could not have done anything.
 var Awake Clock = awake{}
 
 type system struct{}
@@ -71,7 +77,8 @@ func (awake) For(ctx context.Context, d time.Duration) error {
 	return sleep(ctx, d)
 }
 
-// later is start + d, kept below the largest Duration: a wait of 290 years must not turn into one that is over.
+// later is start + d, kept below the largest Duration: a wait of 290 years must not turn into one
+// that is over.
 func later(start, d time.Duration) time.Duration {
 	if d > 0 && start > math.MaxInt64-d {
 		return math.MaxInt64

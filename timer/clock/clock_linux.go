@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A timer is armed at most this far ahead, and then again. The kernel's own limit is 292 years; staying far below it
-// spares every question about overflow, and one waking a year is not polling.
+// A timer is armed at most this far ahead, and then again. The kernel's own limit is 292 years;
+// staying far below it spares every question about overflow, and one waking a year is not polling.
 const longestArm = 365 * 24 * time.Hour
 
 // openTimer makes a timer on a clock of the kernel. A variable so that tests can take timerfd away.
@@ -55,10 +55,10 @@ func untilBoot(ctx context.Context, at time.Duration) error {
 		func() error { return napFor(ctx, left) })
 }
 
-// armed waits on one timerfd until left answers 0 or less. target is the instant, on clockid, to arm for. ECANCELED,
-// which settime and read both answer after the clock was set, is no failure: look, decide, arm again. Any other failure
-// (no descriptor to be had, a kernel or filter without timerfd) hands over to naps, so that nothing but ctx ends the
-// wait too soon.
+// armed waits on one timerfd until left answers 0 or less. target is the instant, on clockid, to
+// arm for. ECANCELED, which settime and read both answer after the clock was set, is not a failure:
+// look, decide, arm again. Any other failure (no descriptor to be had, a kernel or filter without
+// timerfd) hands over to naps, so that nothing but ctx ends the wait too soon.
 func armed(ctx context.Context, clockid, flags int, left func() time.Duration,
 	target func(left time.Duration) unix.Timespec, naps func() error) error {
 
@@ -72,7 +72,8 @@ func armed(ctx context.Context, clockid, flags int, left func() time.Duration,
 	if err != nil {
 		return naps()
 	}
-	// The descriptor is non-blocking, so the file waits in the runtime's poller and holds no thread.
+	// The descriptor is non-blocking, so the file waits in the runtime's poller and holds no
+	// thread.
 	file := os.NewFile(uintptr(fd), "timerfd")
 	defer file.Close()
 	stop := context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })

@@ -8,7 +8,8 @@ type Moment struct {
 	Boot time.Duration // of a clock that is Steady; else 0
 }
 
-// Here reads both clocks, the wall first: a length of time that counts from Boot is then never early by either.
+// Here reads both clocks, the wall first: a length of time that counts from Boot is then never
+// early by either.
 func Here(c Clock) Moment {
 	m := Moment{Wall: c.Now()}
 	if steady, ok := c.(Steady); ok {

@@ -9,8 +9,9 @@ import (
 type Settable interface {
 	Clock
 
-	// Sets calls f each time the wall clock was set, soon after, until ctx ends: at once where the kernel tells, within a minute
-	// elsewhere. Small corrections by which a clock is kept right need not count.
+	// Sets calls f each time the wall clock was set, soon after, until ctx ends: at once where the
+	// kernel tells, within a minute elsewhere. Small corrections by which a clock is kept right
+	// need not count.
 	Sets(ctx context.Context, f func())
 }
 
@@ -24,7 +25,8 @@ const (
 	setLeast = time.Second // what counts as set
 )
 
-// napSets looks now and then whether the wall clock has gone another way than the clock that is never set.
+// napSets looks now and then whether the wall clock has gone another way than the clock that is
+// never set.
 func napSets(ctx context.Context, ahead func() time.Duration, pause func(context.Context, time.Duration) error, f func()) {
 	was := ahead()
 	for pause(ctx, setLook) == nil {

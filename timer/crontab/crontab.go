@@ -1,5 +1,6 @@
-// Package crontab reads tables as crontab(5) of Debian's cron and of cronie has them, and says by cron(8)'s own rules in which minutes an
-// entry runs. It shares nothing with timer/when, which it is compared with.
+// Package crontab reads tables as crontab(5) of Debian's cron and of cronie has them, and says by
+// cron(8)'s own rules in which minutes an entry runs. It shares nothing with timer/when, which it
+// is compared with.
 package crontab
 
 import (
@@ -11,8 +12,9 @@ import (
 
 // Entry is a line of a table that runs a command.
 type Entry struct {
-	Line     int
-	Schedule string            // five fields, as written but for what only cron understands; or Reboot
+	Line int
+	// five fields, as written but for what only cron understands; or Reboot
+	Schedule string
 	User     string            // of a system table; empty in a table of one user
 	Command  string            // for the shell, with \% as %
 	Input    string            // what stands after the first %, line by line
@@ -39,8 +41,8 @@ type Table struct {
 	Notes   []Remark
 }
 
-// Of reports whether a text is a system table, which has a user in front of each command: one of its lines names root there, whom no
-// program is called after.
+// Of reports whether a text is a system table, which has a user in front of each command: one of
+// its lines names root there, whom no program is called after.
 func Of(text string) (line int, system bool) {
 	for i, l := range strings.Split(text, "\n") {
 		fields := strings.Fields(l)
@@ -125,8 +127,8 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// assignment reads a line that sets a variable, as load_env of cron does: name and value may each stand in quotes, which then are all of
-// it, and blanks around them do not count.
+// assignment reads a line that sets a variable, as load_env of cron does: name and value may each
+// stand in quotes, which then are all of it, and blanks around them do not count.
 func assignment(text string) (name, value string, ok bool) {
 	name, rest, ok := word(text, "=")
 	if !ok || name == "" {
@@ -204,8 +206,9 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 	return "", ""
 }
 
-// parted is a command and its standard input, by the loops of cron: the first % that no backslash escapes ends the command, and those after
-// it end lines. A backslash that escapes no % stays; in the input it escapes the next one only when that is a %.
+// parted is a command and its standard input, by the loops of cron: the first % that no backslash
+// escapes ends the command, and those after it end lines. A backslash that escapes no % stays; in
+// the input it escapes the next one only when that is a %.
 func parted(text string) (command, input string) {
 	var b strings.Builder
 	escaped, rest := false, ""
@@ -251,8 +254,8 @@ func parted(text string) (command, input string) {
 	return command, input
 }
 
-// Joined is what a table has for a command and its standard input, which ends a line; false when no table can say it: one with a backslash in
-// front of a %, or of the end of a line of the input.
+// Joined is what a table has for a command and its standard input, which ends a line; false when no
+// table can say it: one with a backslash in front of a %, or of the end of a line of the input.
 func Joined(command, input string) (text string, ok bool) {
 	text = strings.ReplaceAll(command, "%", `\%`)
 	if input != "" {

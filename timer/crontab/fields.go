@@ -83,8 +83,8 @@ func (e *Entry) fields(text string) (rest, reason, hint string) {
 	return text, "", ""
 }
 
-// hint is what to write in the place of a field that is refused: the same in words that cron has, where that can be told, or else what the
-// field may hold.
+// hint is what to write in the place of a field that is refused: the same in words that cron has,
+// where that can be told, or else what the field may hold.
 func (s shape) hint(word string) string {
 	head, step, stepped := strings.Cut(word, "/")
 	if _, _, err := s.read(head + "-" + strconv.Itoa(s.high) + "/" + step); stepped && err == nil {
@@ -105,8 +105,8 @@ func (s shape) hint(word string) string {
 	return fmt.Sprintf("write *, or values of %d-%d%s, also as a list (1,2), a range (1-4) or with a step (*/2)", s.low, s.high, names)
 }
 
-// read reads a field: a list of stars, values and ranges, those with a step. said is the same as others read it, too: a step that is
-// longer than the field is cut to it.
+// read reads a field: a list of stars, values and ranges, those with a step. said is the same as
+// others read it, too: a step that is longer than the field is cut to it.
 func (s shape) read(word string) (f field, said string, err error) {
 	f.starred = word[0] == '*'
 	var list []string
@@ -140,7 +140,7 @@ func (s shape) read(word string) (f field, said string, err error) {
 				return f, "", fmt.Errorf("a step needs a range or a star in front of it")
 			}
 			if step, err = digits(stepText); err != nil || step == 0 {
-				return f, "", fmt.Errorf("the step %q is no number from 1 on", stepText)
+				return f, "", fmt.Errorf("the step %q is not a number from 1 on", stepText)
 			}
 			step = min(step, s.size)
 			span += "/" + strconv.Itoa(step)
@@ -172,7 +172,7 @@ func (s shape) value(text string) (int, error) {
 
 func digits(text string) (int, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
-		return 0, fmt.Errorf("%q is no value of it", text)
+		return 0, fmt.Errorf("%q is not a value of it", text)
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {

@@ -2,10 +2,12 @@ package crontab
 
 import "time"
 
-// Minutes are the instants from one instant up to another at which cron(8) starts the entry, by the loop that Debian's cron and cronie
-// have: it looks at the clock on the wall once a minute, and at how far that is from the minute it did last. own is the zone that the
-// machine is in. Another zone is that of CRON_TZ, in which cronie, of each minute, asks the clock and nothing else; while the clock of the machine
-// shows an hour again it starts only what has a star for its minute or hour there (find_jobs of cronie's cron.c).
+// Minutes are the instants from one instant up to another at which cron(8) starts the entry, by the
+// loop that Debian's cron and cronie have: it looks at the clock on the wall once a minute, and at
+// how far that is from the minute it did last. own is the zone that the machine is in. Another zone
+// is that of CRON_TZ, in which cronie, of each minute, asks the clock and nothing else; while the
+// clock of the machine shows an hour again it starts only what has a star for its minute or hour
+// there (find_jobs of cronie's cron.c).
 func (e *Entry) Minutes(from, to time.Time, own, zone *time.Location) []time.Time {
 	const most = 3 * 60 // minutes: a larger change is a correction of the clock
 	if e.Schedule == Reboot {
@@ -76,7 +78,8 @@ func (o *offsets) at(unix int64) int64 {
 	return o.offset
 }
 
-// match reports whether the fields let a minute on the wall pass. Of the two day fields either does, or both when one begins with a star.
+// match reports whether the fields let a minute on the wall pass. Of the two day fields either
+// does, or both when one begins with a star.
 func (e *Entry) match(wall int64) bool {
 	if !e.minutes.has(int(wall%60)) || !e.hours.has(int(wall/60%24)) {
 		return false

@@ -125,7 +125,7 @@ func TestChecks(t *testing.T) {
 			lead(d, state.Leader{Ident: self, Version: "0", Mode: "foreground"})
 		}, "runner", state.Odd, OtherVersion, nil},
 		{"what the runner complained of", func(d *Doctor) {
-			if err := d.Store.NoteTrouble(state.Trouble{At: noon.Add(time.Minute), Text: "no room"}); err != nil {
+			if err := d.Store.SetTrouble(state.Trouble{At: noon.Add(time.Minute), Text: "no room"}); err != nil {
 				t.Fatal(err)
 			}
 		}, "runner", state.Odd, Trouble, nil},
@@ -143,7 +143,7 @@ func TestChecks(t *testing.T) {
 		{"a clock of long ago", func(d *Doctor) { d.Now = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC) },
 			"clock", state.Wrong, ClockPast, nil},
 		{"a clock that was set back", func(d *Doctor) {
-			if err := d.Store.NoteSetback(ctx, state.Setback{Peak: noon.AddDate(0, 1, 0)}); err != nil {
+			if err := d.Store.SetClockShift(ctx, state.ClockShift{Peak: noon.AddDate(0, 1, 0)}); err != nil {
 				t.Fatal(err)
 			}
 		}, "clock", state.Wrong, ClockBack, nil},

@@ -16,7 +16,8 @@ import (
 
 // lookAtInbox tells what waits for somebody, and names what could not be delivered.
 func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
-	items, _, _, err := d.Store.Inbox(ctx, state.Query{}) // what cannot be read, the check of the mail tells
+	// what cannot be read, the check of the mail tells
+	items, _, _, err := d.Store.Inbox(ctx, state.Query{})
 	if err != nil {
 		tell(d.failed(err))
 		return ""

@@ -2,8 +2,8 @@ package doctor
 
 import "github.com/ouro-timer/ouro-timer/state"
 
-// The reasons of findings. Each is of one kind of thing that is wrong; what it is about, the subject of
-// the finding says.
+// The reasons of findings. Each is of one kind of thing that is wrong; what it is about, the
+// subject of the finding says.
 const (
 	// LookFailed is a check that came to no end.
 	LookFailed state.Reason = "failed"
@@ -11,8 +11,8 @@ const (
 	Unreadable state.Reason = "unreadable"
 	Damaged    state.Reason = "damaged"
 
-	// Of a task: its zone, its words or its files of days cannot be read, or its kind, its wall clock or
-	// its due instant say something else than they do.
+	// Of a task: its zone, its words or its files of days cannot be read, or its kind, its wall
+	// clock or its due instant say something else than they do.
 	BadZone  state.Reason = "zone"
 	BadWords state.Reason = "words"
 	BadDays  state.Reason = "days"
@@ -27,12 +27,12 @@ const (
 	NotAllowed state.Reason = "not_allowed"
 	Silent     state.Reason = "silent"
 	// It is past due and nobody took it, or there is no room for it, or its start is put off.
-	Overdue state.Reason = "overdue"
-	NoRoom  state.Reason = "no_room"
-	PutOff  state.Reason = "put_off"
+	Overdue   state.Reason = "overdue"
+	NoRoom    state.Reason = "no_room"
+	Postponed state.Reason = "put_off"
 
-	// Of a run without a runner: it was claimed, was interrupted, or rests before a further attempt; or an
-	// agent process goes on without one.
+	// Of a run without a runner: it was claimed, was interrupted, or rests before a further
+	// attempt; or an agent process goes on without one.
 	Claimed     state.Reason = "claimed"
 	Interrupted state.Reason = "interrupted"
 	Resting     state.Reason = "retry"
@@ -40,8 +40,9 @@ const (
 	// Elsewhere is what goes on in another container, where nobody here can look.
 	Elsewhere state.Reason = "elsewhere"
 
-	// Of the runner: there is none, or it has not said who it is, is gone and something keeps its lock, is
-	// stopped, is of another version, had trouble, ended without a word, or would not come back.
+	// Of the runner: there is none, or it has not said who it is, is gone and something keeps its
+	// lock, is stopped, is of another version, had trouble, ended without a word, or would not come
+	// back.
 	NoRunner     state.Reason = "none"
 	Unnamed      state.Reason = "unnamed"
 	LockKept     state.Reason = "gone"
@@ -60,8 +61,8 @@ const (
 	ClockPast state.Reason = "past"
 	ClockBack state.Reason = "back"
 
-	// Of settings: one of config.toml is wrong, or keeps another from being known; a name that nothing
-	// knows, and a value that cannot be.
+	// Of settings: one of config.toml is wrong, or keeps another from being known; a name that
+	// nothing knows, and a value that cannot be.
 	BadSetting state.Reason = "setting"
 	BadConfig  state.Reason = "config"
 	Unknown    state.Reason = "unknown"

@@ -55,7 +55,8 @@ func (d *Doctor) toldOf(name string) look {
 func (d *Doctor) lookAtTasks(ctx context.Context, tell tell) string {
 	d.leader, d.led, d.leaderErr = d.Store.Led(ctx)
 	s := survey{channels: map[string]string{}, found: map[string][]state.Finding{}}
-	_, err := state.Each(ctx, d.Store, func(e state.Entry) bool { // what cannot be read is told of the files
+	// what cannot be read is told of the files
+	_, err := state.Each(ctx, d.Store, func(e state.Entry) bool {
 		s.count(e)
 		var silent error
 		if starts(e.Task) {
@@ -169,7 +170,7 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 	if at, ok := sched.Next(e.Due); ok {
 		text = "the next after it is " + stamp(at)
 	}
-	tell(odd(BadDue, "", fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
+	tell(odd(BadDue, "", fmt.Sprintf("%s is due at %s, which is not an instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
 }
 
 // starts reports whether something is to be started for a task.
@@ -262,7 +263,7 @@ func (d *Doctor) lookAtStart(_ context.Context, e state.Entry, _ error, tell tel
 	if !putOff {
 		return
 	}
-	f := odd(PutOff, "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
+	f := odd(Postponed, "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
 		"the runner tries again within a minute; mend what it says, or "+d.Program+" rm "+e.Task.ID)
 	if d.Now.Sub(delay.Since) > overdueMost {
 		f.Level = state.Wrong
@@ -276,7 +277,7 @@ func (d *Doctor) late(e state.Entry) bool {
 		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > overdueMost
 	}
 	_, putOff := d.delay(e)
-	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Attended && !putOff
+	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Awaited && !putOff
 }
 
 // lookAtOverdue tells of tasks that no runner took.

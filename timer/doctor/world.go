@@ -36,10 +36,10 @@ func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
 		return ""
 	}
 	var last state.Line
-	var back state.Setback
+	var back state.ClockShift
 	if d.Store != nil {
 		_, _, _ = d.Store.Log(ctx, "", func(l state.Line) bool { last = l; return false }) // what cannot be read is told of the ledger
-		back, _ = d.Store.Setback(ctx)                                                     // one that cannot be read begins anew
+		back, _ = d.Store.ClockShift(ctx)                                                  // one that cannot be read begins anew
 	}
 	text := ""
 	switch {
@@ -120,7 +120,7 @@ func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
 }
 
 // Handed are the variables that commands of tasks are given, and this may be one.
-var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", runner.OriginVariable}
+var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", "OURO_FENCE", runner.OriginVariable}
 
 // lookAtEnvironment looks at the variables that begin with OURO_.
 func (d *Doctor) lookAtEnvironment(_ context.Context, tell tell) string {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// server is a kind of server that is asked in its own protocol whether it is ready, and not only whether its port is
-// open. It is asked to do nothing, and nobody logs in where a password is demanded: who demands one is ready.
+// server is a kind of server that is asked in its own protocol whether it is ready, and not only
+// whether its port is open. It is asked to do nothing, and nobody logs in where a password is
+// demanded: who demands one is ready.
 type server struct {
 	scheme string
 	port   string // where the target names none; "" where it must
@@ -106,7 +107,8 @@ func notReady(words string) *fault {
 	return &fault{Cause: of(NotReady, words), answered: true, rank: wrong}
 }
 
-// denied is the fault of a server that does not take what we have shown it: it is there, and no waiting makes it.
+// denied is the fault of a server that does not take what we have shown it: it is there, and no
+// waiting makes it.
 func denied(words string) *fault {
 	return &fault{Cause: of(Denied, words), permanent: true, present: true, answered: true, rank: wrong}
 }
@@ -131,8 +133,8 @@ func beginning(r *bufio.Reader) string {
 	return string(some)
 }
 
-// readLine reads a line of a protocol of lines, without its end. One that begins otherwise, or is longer than the reader's
-// buffer, is none.
+// readLine reads a line of a protocol of lines, without its end. One that begins otherwise, or is
+// longer than the reader's buffer, is none.
 func readLine(r *bufio.Reader, protocol, beginnings string) (string, error) {
 	if first, err := r.Peek(1); err == nil && strings.IndexByte(beginnings, first[0]) < 0 {
 		return "", foreign(protocol, beginning(r))

@@ -11,8 +11,9 @@ import (
 
 const amqp = "AMQP 0-9-1"
 
-// askAMQP opens a connection of AMQP 0-9-1 as far as the server's Start, which a broker sends when its listeners are up.
-// One that speaks another AMQP answers with the header of that. https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf
+// askAMQP opens a connection of AMQP 0-9-1 as far as the server's Start, which a broker sends when
+// its listeners are up. One that speaks another AMQP answers with the header of that.
+// https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf
 func askAMQP(_ context.Context, conn net.Conn, _ Target) error {
 	if _, err := conn.Write([]byte("AMQP\x00\x00\x09\x01")); err != nil {
 		return err

@@ -106,7 +106,8 @@ func (p *prober) nameServer(ctx context.Context, t Target) error {
 	})
 }
 
-// query is a question as it is sent, which asks the server to ask others. Its first two bytes are its number.
+// query is a question as it is sent, which asks the server to ask others. Its first two bytes are
+// its number.
 func (q question) query() []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(rand.Uint32()))
 	return append(append(b, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0), q.wire...)
@@ -182,7 +183,8 @@ type dnsAnswer struct {
 	kinds     []uint16 // of the records
 }
 
-// answer reads a packet; one that does not answer the query is not ok. Of one that is cut off, what is there counts.
+// answer reads a packet; one that does not answer the query is not ok. Of one that is cut off, what
+// is there counts.
 func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 	if len(packet) < 12 || packet[0] != query[0] || packet[1] != query[1] || packet[2]&0x80 == 0 {
 		return nil, false
@@ -199,7 +201,8 @@ func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 		return nil, false
 	}
 	for range records {
-		for len(rest) > 0 && rest[0] > 0 && rest[0] < 64 { // labels of a name, which ends with 0, or with two bytes that say where it goes on
+		// labels of a name, which ends with 0, or with two bytes that say where it goes on
+		for len(rest) > 0 && rest[0] > 0 && rest[0] < 64 {
 			rest = rest[min(len(rest), 1+int(rest[0])):]
 		}
 		end := 1
@@ -218,7 +221,8 @@ func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 
 // judgeDNS demands a record of the type that was asked for.
 func judgeDNS(a *dnsAnswer, q question) error {
-	names := []string{"", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"} // RFC 1035, section 4.1.1
+	// RFC 1035, section 4.1.1
+	names := []string{"", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"}
 	switch {
 	case int(a.code) >= len(names):
 		return notReady("RCODE " + strconv.Itoa(int(a.code)))

@@ -16,8 +16,9 @@ import (
 
 const grpc = "gRPC"
 
-// askGRPC calls Check of the health protocol, for the service that the URL names or the server as a whole. The message and
-// its frame are a few bytes, for which no library is needed. https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+// askGRPC calls Check of the health protocol, for the service that the URL names or the server as a
+// whole. The message and its frame are a few bytes, for which no library is needed.
+// https://github.com/grpc/grpc/blob/master/doc/health-checking.md
 func askGRPC(ctx context.Context, conn net.Conn, t Target) error {
 	dial := func(context.Context, string, string) (net.Conn, error) {
 		if conn == nil {
@@ -58,7 +59,8 @@ func askGRPC(ctx context.Context, conn net.Conn, t Target) error {
 	return judgeGRPC(status, message, body)
 }
 
-// notHTTP2 is what the transport makes of a server that does not speak HTTP/2, for which it has no types.
+// notHTTP2 is what the transport makes of a server that does not speak HTTP/2, for which it has no
+// types.
 func notHTTP2(ctx context.Context, err error) error {
 	var system net.Error
 	switch {
@@ -86,8 +88,8 @@ func grpcCheck(service string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 }
 
-// judgeGRPC says what the status of the call means, and of a call that went well the status in its message.
-// https://grpc.github.io/grpc/core/md_doc_statuscodes.html
+// judgeGRPC says what the status of the call means, and of a call that went well the status in its
+// message. https://grpc.github.io/grpc/core/md_doc_statuscodes.html
 func judgeGRPC(status, message string, body []byte) error {
 	if plain, err := url.PathUnescape(message); err == nil {
 		message = plain
@@ -123,7 +125,8 @@ func judgeGRPC(status, message string, body []byte) error {
 	return notReady("status " + strconv.FormatUint(serving, 10))
 }
 
-// grpcServing reads field 1 of the message in a frame that is not compressed; a message without it says 0, UNKNOWN.
+// grpcServing reads field 1 of the message in a frame that is not compressed; a message without it
+// says 0, UNKNOWN.
 func grpcServing(frame []byte) (status uint64, ok bool) {
 	if len(frame) < 5 || frame[0] != 0 || int64(binary.BigEndian.Uint32(frame[1:])) != int64(len(frame)-5) {
 		return 0, false
@@ -131,7 +134,8 @@ func grpcServing(frame []byte) (status uint64, ok bool) {
 	for m := frame[5:]; len(m) > 0; {
 		tag, n := binary.Uvarint(m)
 		value, size := binary.Uvarint(m[max(n, 0):])
-		switch tag & 7 { // of the kinds that a newer message may have: a number, 8 bytes, a text, 4 bytes
+		// of the kinds that a newer message may have: a number, 8 bytes, a text, 4 bytes
+		switch tag & 7 {
 		case 0:
 			if tag>>3 == 1 {
 				status = value

@@ -15,8 +15,8 @@ const kafka = "Kafka"
 
 const kafkaVersions, kafkaMetadata = 18, 3 // keys of requests
 
-// askKafka asks a broker which requests it takes, and then which brokers it knows of and who leads them. A broker that
-// hangs up on the second question demands to know who asks: it is ready.
+// askKafka asks a broker which requests it takes, and then which brokers it knows of and who leads
+// them. A broker that hangs up on the second question demands to know who asks: it is ready.
 // https://kafka.apache.org/protocol
 func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	r := replies(conn)
@@ -39,7 +39,8 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	case !has:
 		return nil
 	}
-	b, err = kafkaCall(conn, r, kafkaMetadata, metadata, 2, []byte{0, 0, 0, 0, 0}) // of no topics, and make none
+	// of no topics, and make none
+	b, err = kafkaCall(conn, r, kafkaMetadata, metadata, 2, []byte{0, 0, 0, 0, 0})
 	if err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}

@@ -12,12 +12,14 @@ import (
 
 const mysql = "MySQL"
 
-// mysqlBarred are the errors of servers that are ready, and do not let us in: no such user or password, no such way to
-// prove it, an account that is locked, a connection that is to be encrypted.
+// mysqlBarred are the errors of servers that are ready, and do not let us in: no such user or
+// password, no such way to prove it, an account that is locked, a connection that is to be
+// encrypted.
 var mysqlBarred = []uint16{1044, 1045, 1251, 1524, 1698, 1820, 1862, 3118, 3159, 4151}
 
-// askMySQL reads the greeting of MySQL and MariaDB, or the error in its place. The greeting is answered as somebody
-// without a password: a server that is left standing there counts that against our address, and blocks it in the end.
+// askMySQL reads the greeting of MySQL and MariaDB, or the error in its place. The greeting is
+// answered as somebody without a password: a server that is left standing there counts that against
+// our address, and blocks it in the end.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html
 func askMySQL(_ context.Context, conn net.Conn, t Target) error {
 	r := replies(conn)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// askNATS reads the INFO line with which NATS greets, and where nothing is to be proven first, sends PING.
-// https://docs.nats.io/reference/reference-protocols/nats-protocol
+// askNATS reads the INFO line with which NATS greets, and where nothing is to be proven first,
+// sends PING. https://docs.nats.io/reference/reference-protocols/nats-protocol
 func askNATS(_ context.Context, conn net.Conn, _ Target) error {
 	const protocol = "NATS"
 	r := bufio.NewReaderSize(io.LimitReader(conn, maxReply), 32<<10)

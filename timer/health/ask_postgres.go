@@ -12,8 +12,9 @@ import (
 
 const postgres = "PostgreSQL"
 
-// askPostgres sends the startup message of protocol 3.0 and reads what PostgreSQL makes of it. Who demands a password, or
-// does not let us in, is ready; where nobody does, the session must come about, with the database that the URL names.
+// askPostgres sends the startup message of protocol 3.0 and reads what PostgreSQL makes of it. Who
+// demands a password, or does not let us in, is ready; where nobody does, the session must come
+// about, with the database that the URL names.
 // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
 func askPostgres(_ context.Context, conn net.Conn, t Target) error {
 	user, db := cmp.Or(t.url.User.Username(), "postgres"), strings.TrimPrefix(t.url.Path, "/")
@@ -45,7 +46,8 @@ func askPostgres(_ context.Context, conn net.Conn, t Target) error {
 	}
 }
 
-// postgresMessage reads a message. An error of a server that cannot even start a process for us has no length.
+// postgresMessage reads a message. An error of a server that cannot even start a process for us has
+// no length.
 func postgresMessage(r *bufio.Reader, first bool) (kind byte, body []byte, err error) {
 	head, err := r.Peek(5)
 	if first && len(head) > 0 && strings.IndexByte("RENv", head[0]) < 0 {
@@ -70,7 +72,8 @@ func postgresMessage(r *bufio.Reader, first bool) (kind byte, body []byte, err e
 	return body[0], body[5:], err
 }
 
-// judgePostgres says what an error means. Its code is of the table of SQLSTATEs, whose first two letters are the class.
+// judgePostgres says what an error means. Its code is of the table of SQLSTATEs, whose first two
+// letters are the class.
 func judgePostgres(body []byte, named bool) error {
 	fields := map[byte]string{}
 	for field := range strings.SplitSeq(string(body), "\x00") {
@@ -82,7 +85,8 @@ func judgePostgres(body []byte, named bool) error {
 	switch {
 	case code == "":
 		return foreign(postgres, "E"+string(body))
-	case strings.HasPrefix(code, "28"), code == "3D000" && !named: // not this user, not from here; no database was asked for
+	case strings.HasPrefix(code, "28"), code == "3D000" && !named:
+		// not this user, not from here; no database was asked for
 		return nil
 	}
 	return notReady(fields['M'])

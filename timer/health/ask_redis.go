@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// askRedis sends PING. Who demands a password is ready; one that the URL has is sent first, since a Redis that is loading
-// its data says so only to those it knows. https://redis.io/docs/latest/develop/reference/protocol-spec/
+// askRedis sends PING. Who demands a password is ready; one that the URL has is sent first, since a
+// Redis that is loading its data says so only to those it knows.
+// https://redis.io/docs/latest/develop/reference/protocol-spec/
 func askRedis(_ context.Context, conn net.Conn, t Target) error {
 	password, given := t.url.User.Password()
 	var ask []byte

@@ -203,7 +203,7 @@ func TestBadPeersThatTurnGood(t *testing.T) {
 		{name: "as many headers as there is room for", text: plain, serve: say(ok + names.String() + "\r\n")},
 
 		{name: "another protocol asked for", text: plain, want: "HTTP 101", serve: say("HTTP/1.1 101 Switching Protocols\r\n\r\n")},
-		{name: "a status that is no number", text: plain, want: "the answer is not HTTP", serve: say("HTTP/1.1 OK\r\n\r\n")},
+		{name: "a status that is not a number", text: plain, want: "the answer is not HTTP", serve: say("HTTP/1.1 OK\r\n\r\n")},
 		{name: "a status of many digits", text: plain, want: "the answer is not HTTP", serve: say("HTTP/1.1 99999999999999999999 x\r\n\r\n")},
 		{name: "two lengths", text: plain, want: "http: message cannot contain multiple Content-Length headers",
 			serve: say(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n")},

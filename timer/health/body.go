@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// matches reports whether the first MiB of a body matches. It looks whenever something has come, so that a stream need
-// not end: what is found then is found whatever follows.
+// matches reports whether the first MiB of a body matches. It looks whenever something has come, so
+// that a stream need not end: what is found then is found whatever follows.
 func matches(ctx context.Context, re *regexp.Regexp, body io.Reader, at *progress) (bool, error) {
 	ahead := looksAhead(re)
 	come := arriving{news: make(chan struct{}, 1)}
@@ -43,8 +43,8 @@ func matches(ctx context.Context, re *regexp.Regexp, body io.Reader, at *progres
 	}
 }
 
-// arriving is as much of a body as has come. It goes on coming while that is looked at, so that much of it is looked at
-// a few times only.
+// arriving is as much of a body as has come. It goes on coming while that is looked at, so that
+// much of it is looked at a few times only.
 type arriving struct {
 	news chan struct{}
 	mu   sync.Mutex
@@ -75,7 +75,8 @@ func (a *arriving) soFar() ([]byte, error) {
 	return a.text, a.end
 }
 
-// looksAhead reports whether an expression asks what follows a match: then one at the end of what has come may be none.
+// looksAhead reports whether an expression asks what follows a match: then one at the end of what
+// has come may be none.
 func looksAhead(re *regexp.Regexp) bool {
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
 	return err != nil || asksBeyond(tree)
@@ -89,7 +90,8 @@ func asksBeyond(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, asksBeyond)
 }
 
-// runes hands out a text for as long as there is time: an expression may be slow, and nothing else stops it.
+// runes hands out a text for as long as there is time: an expression may be slow, and nothing else
+// stops it.
 type runes struct {
 	ctx   context.Context
 	text  []byte

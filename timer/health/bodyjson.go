@@ -18,7 +18,8 @@ type JSONMatch struct {
 	isOne bool   // it is
 }
 
-// ParseJSONMatch reads PATH=VALUE. The value is JSON, or a text without quotes: 3 is the number and the text "3". Every error is a *jsonpath.SyntaxError.
+// ParseJSONMatch reads PATH=VALUE. The value is JSON, or a text without quotes: 3 is the number and
+// the text "3". Every error is a *jsonpath.SyntaxError.
 func ParseJSONMatch(text string) (JSONMatch, error) {
 	path, shown, value, err := jsonpath.Split(text)
 	if err != nil {
@@ -37,7 +38,8 @@ func (m JSONMatch) fits(node any) bool {
 	return m.isOne && jsonpath.Equal(node, m.value)
 }
 
-// judgeJSON says whether a body of JSON, read as a whole, has all that is asked of it. One of the nodes of a path is enough.
+// judgeJSON says whether a body of JSON, read as a whole, has all that is asked of it. One of the
+// nodes of a path is enough.
 func judgeJSON(status int, body []byte, asked []JSONMatch) error {
 	wrongly := func(c Cause) error {
 		c.Number = status

@@ -49,11 +49,13 @@ const (
 
 // What HTTP answers.
 const (
-	Status        Kind = "status"     // Number; Span is how long it asks to wait
-	NoMatch       Kind = "body"       // Number, and the body does not match
-	NoJSONMatch   Kind = "body_json"  // Number, and the path Subject selects Other, nothing when that is empty, and Of more
-	NotJSON       Kind = "not_json"   // Number, and the body is something else
-	LargeBody     Kind = "body_large" // Number, and the body, or what the path Subject visits in it, is too large
+	Status  Kind = "status" // Number; Span is how long it asks to wait
+	NoMatch Kind = "body"   // Number, and the body does not match
+	// Number, and the path Subject selects Other, nothing when that is empty, and Of more
+	NoJSONMatch Kind = "body_json"
+	NotJSON     Kind = "not_json" // Number, and the body is something else
+	// Number, and the body, or what the path Subject visits in it, is too large
+	LargeBody     Kind = "body_large"
 	Closed        Kind = "closed"
 	LongHeader    Kind = "long_header" // Number of KiB
 	NotHTTP       Kind = "not_http"
@@ -71,7 +73,8 @@ const (
 	NoHealthService Kind = "no_health_service" // Subject: in the server's own words
 	NoRecord        Kind = "no_record"         // Subject: of what type
 	NoContainer     Kind = "no_container"
-	OtherProtocol   Kind = "other_protocol" // Subject: which protocol it is not; Other: how the answer begins
+	// Subject: which protocol it is not; Other: how the answer begins
+	OtherProtocol Kind = "other_protocol"
 )
 
 // Files, sockets, processes, commands and tasks.
@@ -91,13 +94,14 @@ const (
 	NoTasks     Kind = "no_tasks"
 	NoTask      Kind = "no_task"
 	NotEnded    Kind = "not_ended"
-	Failed      Kind = "failed"       // Subject: how, or nothing
-	FromOne     Kind = "from_one"     // there is no occurrence 0
-	OnlyOnce    Kind = "only_once"    // Subject: a one-shot has no such occurrence
-	Stranded    Kind = "stranded"     // Subject: the run of a task outlived its runner, and nobody accounts for it
-	NoTarget    Kind = "no_target"    // Subject: why it cannot be read
-	Proving     Kind = "proving"      // healthy Number of Of times in a row
-	ProvingFor  Kind = "proving_long" // healthy for Span of Most
+	Failed      Kind = "failed"    // Subject: how, or nothing
+	FromOne     Kind = "from_one"  // there is no occurrence 0
+	OnlyOnce    Kind = "only_once" // Subject: a one-shot has no such occurrence
+	// Subject: the run of a task outlived its runner, and nobody accounts for it
+	Stranded   Kind = "stranded"
+	NoTarget   Kind = "no_target"    // Subject: why it cannot be read
+	Proving    Kind = "proving"      // healthy Number of Of times in a row
+	ProvingFor Kind = "proving_long" // healthy for Span of Most
 )
 
 // It is to be gone, and is there.

@@ -26,8 +26,8 @@ type progress struct {
 func (p *progress) reach(to phase) { p.phase.Store(int32(to)) }
 func (p *progress) at() phase      { return phase(p.phase.Load()) }
 
-// explain is explain for what was met where the probe is now: at a proxy, which says nothing about the target, or
-// behind a redirect.
+// explain is explain for what was met where the probe is now: at a proxy, which says nothing about
+// the target, or behind a redirect.
 func (p *progress) explain(err error) *fault {
 	f := *explain(err, p.at())
 	if p.proxy.Load() {
@@ -47,9 +47,10 @@ func further(a, b *progress) *progress {
 	return a
 }
 
-// race runs try on each address until one says nil: the first at once, the next when the one before has failed or is
-// slow, so that a dead address never hides a live one and a live first one gets no company. A service that has given
-// its answer ends the race, be the answer good or bad. When all have failed, the most telling fault is returned.
+// race runs try on each address until one says nil: the first at once, the next when the one before
+// has failed or is slow, so that a dead address never hides a live one and a live first one gets no
+// company. A service that has given its answer ends the race, be the answer good or bad. When all
+// have failed, the most telling fault is returned.
 func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, netip.Addr, *progress) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,8 +119,8 @@ func asError(f *fault) error {
 	return f
 }
 
-// addresses resolves a host. localhost is both loopback addresses whatever the resolver says (RFC 6761, section 6.3):
-// many /etc/hosts list one, and the service may listen on the other.
+// addresses resolves a host. localhost is both loopback addresses whatever the resolver says (RFC
+// 6761, section 6.3): many /etc/hosts list one, and the service may listen on the other.
 func (p *prober) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
@@ -143,7 +144,8 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// alternate orders addresses so that the families take turns, beginning with the first one's, each in its own order.
+// alternate orders addresses so that the families take turns, beginning with the first one's, each
+// in its own order.
 func alternate(found []netip.Addr) []netip.Addr {
 	var same, other []netip.Addr
 	for _, a := range found {
@@ -171,7 +173,8 @@ func connect(ctx context.Context, addr netip.Addr, port string) (net.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	// On loopback a port that nobody listens on can be dialled from itself, and then answers itself.
+	// On loopback a port that nobody listens on can be dialled from itself, and then answers
+	// itself.
 	if conn.LocalAddr().String() == conn.RemoteAddr().String() {
 		conn.Close()
 		return nil, syscall.ECONNREFUSED

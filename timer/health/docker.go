@@ -49,8 +49,8 @@ type dockerState struct {
 	}
 }
 
-// docker asks Docker, or who speaks as it does, for the state of a container: healthy by its own check, or running where
-// it has none. https://docs.docker.com/reference/api/engine/
+// docker asks Docker, or who speaks as it does, for the state of a container: healthy by its own
+// check, or running where it has none. https://docs.docker.com/reference/api/engine/
 func (p *prober) docker(ctx context.Context, name string) error {
 	path, ok := strings.CutPrefix(cmp.Or(p.Docker, dockerSocket), "unix://")
 	if !ok {

@@ -13,9 +13,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
-// whatever of it is left when it ends by itself. On Linux the shell is killed with us, too, but not what it has started;
-// elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
+// execute runs a command line and returns nil when it ends with 0. Its process group is killed when
+// ctx ends, and whatever of it is left when it ends by itself. On Linux the shell is killed with
+// us, too, but not what it has started; elsewhere it goes on then. It reads nothing; the last line
+// it writes to stderr goes into the fault.
 func execute(ctx context.Context, line string, env []string) error {
 	var errs tail
 	argv := proc.ShellText("", line)
@@ -32,7 +33,9 @@ func execute(ctx context.Context, line string, env []string) error {
 		return &f
 	}
 	err := cmd.Wait()
-	endGroup() // the number is not taken by another group so soon: the kernel hands process ids out in a circle
+	// the number is not taken by another group so soon: the kernel hands process ids out in a
+	// circle
+	endGroup()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -63,7 +63,8 @@ func (p phase) missing() Kind {
 // of is a cause that is only what somebody says.
 func of(kind Kind, subject string) Cause { return Cause{Kind: kind, Subject: printable(subject)} }
 
-// explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short and made printable.
+// explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short
+// and made printable.
 func explain(err error, during phase) *fault {
 	if f := (*fault)(nil); errors.As(err, &f) {
 		return f
@@ -180,7 +181,8 @@ func explainHTTP(err error) *fault {
 		f.Kind = Closed
 	case strings.Contains(text, "response headers exceeded"):
 		f.Cause = Cause{Kind: LongHeader, Number: maxHeader >> 10}
-	case strings.Contains(text, "failed to parse Location header"): // and quotes it, with what is secret in it
+	case strings.Contains(text, "failed to parse Location header"):
+		// and quotes it, with what is secret in it
 		f.Kind, f.answered, f.rank = RedirectBad, true, wrong
 	case strings.Contains(text, "malformed HTTP"):
 		f.Kind = NotHTTP
@@ -190,7 +192,8 @@ func explainHTTP(err error) *fault {
 	return f
 }
 
-// innermost is the error at the end of the chain: the outer ones repeat the target, sometimes with its password.
+// innermost is the error at the end of the chain: the outer ones repeat the target, sometimes with
+// its password.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// tick is how far the clock that file systems stamp changes with may lag behind the clock that Since was read from: the
-// kernel moves it up to a hundred times a second. A file that was changed just after Since must not look older for ever.
+// tick is how far the clock that file systems stamp changes with may lag behind the clock that
+// Since was read from: the kernel moves it up to a hundred times a second. A file that was changed
+// just after Since must not look older for ever.
 const tick = 10 * time.Millisecond
 
 // file is healthy when it is there and all that Options.File asks is so.
@@ -18,7 +19,8 @@ func (l *looker) file() view {
 	if err != nil {
 		return view{err: absent(err, NoFile)}
 	}
-	return view{err: l.File.judge(l.target.arg, info, time.Now().Round(0))} // the age of a file is of the wall clock
+	// the age of a file is of the wall clock
+	return view{err: l.File.judge(l.target.arg, info, time.Now().Round(0))}
 }
 
 // judge asks of a file that is there what is not so.
@@ -81,7 +83,8 @@ func isEmpty(path string, info os.FileInfo) (bool, error) {
 	return false, err
 }
 
-// absent is what the system says about a path. Unless it says that nothing is there, that says nothing about what is.
+// absent is what the system says about a path. Unless it says that nothing is there, that says
+// nothing about what is.
 func absent(err error, none Kind) *fault {
 	switch {
 	case errors.Is(err, os.ErrNotExist):

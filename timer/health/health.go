@@ -1,14 +1,15 @@
-// Package health waits until a service is there: a server (http, https, tcp, tls, unix), a name (dns), a file, a process
-// (pid), the end of a task of ours (task), or whatever a command can tell (exec). Inverted, it waits until they are gone.
+// Package health waits until a service is there: a server (http, https, tcp, tls, unix), a name
+// (dns), a file, a process (pid), the end of a task of ours (task), or whatever a command can tell
+// (exec). Inverted, it waits until they are gone.
 //
-// A Target is probed at once, then every 100 ms for the first 10 s, then ever less often, until it is healthy, a fault
-// shows that waiting cannot mend, or the time is up. The time is total: name look-ups, TLS handshakes and slow bodies
-// are inside it, and Wait returns within 100 ms of it whatever the peer does. What a peer can make us hold in memory
-// is bounded too. Durations run on the monotonic clock; the age of a file and the end of a certificate are of the wall
-// clock.
+// A Target is probed at once, then every 100 ms for the first 10 s, then ever less often, until it
+// is healthy, a fault shows that waiting cannot mend, or the time is up. The time is total: name
+// look-ups, TLS handshakes and slow bodies are inside it, and Wait returns within 100 ms of it
+// whatever the peer does. What a peer can make us hold in memory is bounded too. Durations run on
+// the monotonic clock; the age of a file and the end of a certificate are of the wall clock.
 //
-// What is told is not polled for: the end of a process, and the end of a task. Then an attempt is made when something has
-// changed, and every 30 s in case something was not told.
+// What is told is not polled for: the end of a process, and the end of a task. Then an attempt is
+// made when something has changed, and every 30 s in case something was not told.
 //
 // The package reads no environment and no configuration. Being unhealthy is a Result, not an error.
 package health
@@ -32,28 +33,32 @@ const (
 	DefaultAttempt  = 5 * time.Second
 )
 
-// grace is how long Wait, once decided, lets probes under way close their connections and end their commands.
+// grace is how long Wait, once decided, lets probes under way close their connections and end their
+// commands.
 const grace = 50 * time.Millisecond
 
 // Options says how to wait. The zero value waits for ever, until all targets are healthy.
 type Options struct {
-	Timeout  time.Duration // bounds everything; 0 or less: for ever
-	Interval time.Duration // the longest pause between attempts that nothing tells; 0: DefaultInterval
+	Timeout time.Duration // bounds everything; 0 or less: for ever
+	// the longest pause between attempts that nothing tells; 0: DefaultInterval
+	Interval time.Duration
 	Attempt  time.Duration // bounds one attempt, inside Timeout; 0: DefaultAttempt
 
 	Any        bool // one healthy target is enough
 	KeepTrying bool // treat faults that look permanent as passing ones
 
-	// Invert waits for the opposite: a target is healthy when a whole attempt finds it not to be there, for any fault that
-	// waiting might mend. A faulty certificate and HTTP 401, 403 or 407 show that somebody is still there. What cannot be
-	// looked at at all (an unknown task, a command that the shell does not find, a proxy that wants a password) stays a
-	// permanent fault, and one that says nothing about the target (no permission, a disk that hangs, a name server, a
-	// network or a proxy that is down) a passing one. So does, of tcp and unix, a connection that neither comes about nor
-	// is refused; an http server or a command that gives no answer in the time of an attempt is gone.
+	// Invert waits for the opposite: a target is healthy when a whole attempt finds it not to be
+	// there, for any fault that waiting might mend. A faulty certificate and HTTP 401, 403 or 407
+	// show that somebody is still there. What cannot be looked at at all (an unknown task, a
+	// command that the shell does not find, a proxy that wants a password) stays a permanent fault,
+	// and one that says nothing about the target (no permission, a disk that hangs, a name server,
+	// a network or a proxy that is down) a passing one. So does, of tcp and unix, a connection that
+	// neither comes about nor is refused; an http server or a command that gives no answer in the
+	// time of an attempt is gone.
 	Invert bool
 
-	// Successes and Stable ask for proof: so many good answers in a row (0: one), and for so long, from the first good
-	// answer to the last. Both must hold; a bad answer starts both anew.
+	// Successes and Stable ask for proof: so many good answers in a row (0: one), and for so long,
+	// from the first good answer to the last. Both must hold; a bad answer starts both anew.
 	Successes int
 	Stable    time.Duration
 
@@ -61,13 +66,16 @@ type Options struct {
 	HTTP     HTTP
 	Insecure bool           // accept any certificate
 	CA       *x509.CertPool // trusted instead of the system's authorities; nil: the system's
-	MinDays  int            // tls and https: the certificate must be valid for so many days more; 0: today is enough
-	File     File           // asked of targets of scheme file
-	Tasks    Tasks          // answers for targets of scheme task; nil: they are refused as a permanent fault
+	// tls and https: the certificate must be valid for so many days more; 0: today is enough
+	MinDays int
+	File    File // asked of targets of scheme file
+	// answers for targets of scheme task; nil: they are refused as a permanent fault
+	Tasks Tasks
 
 	Env []string // of the commands of scheme exec; nil: that of this process
 
-	// Observe, if set, is called after each attempt with the index of its target, from the goroutine that called Wait.
+	// Observe, if set, is called after each attempt with the index of its target, from the
+	// goroutine that called Wait.
 	Observe func(i int, r TargetResult)
 
 	// Replaced by tests; nil means the real thing.
@@ -76,36 +84,43 @@ type Options struct {
 	random func() float64
 }
 
-// HTTP is what is asked of http and https targets. The zero value sends GET and is content with any 2xx.
+// HTTP is what is asked of http and https targets. The zero value sends GET and is content with any
+// 2xx.
 type HTTP struct {
 	Method string // "": GET
 
-	// Header is sent with each request; Host replaces the URL's. Once a redirect leads to another host or port, or from
-	// https to http, only Accept and User-Agent are sent, so that no secret gets to whoever is there.
+	// Header is sent with each request; Host replaces the URL's. Once a redirect leads to another
+	// host or port, or from https to http, only Accept and User-Agent are sent, so that no secret
+	// gets to whoever is there.
 	Header http.Header
 
-	Status []StatusRange  // accepted answers; none: 200 to 299, after redirects. A redirect named here is not followed
+	// accepted answers; none: 200 to 299, after redirects. A redirect named here is not followed
+	Status []StatusRange
 	Body   *regexp.Regexp // must match the first MiB of the body; nil: it is not read for that
 	JSON   []JSONMatch    // must all hold for the body, of a MiB at most
 
-	// Proxy chooses a proxy, as http.ProxyFromEnvironment does; nil: none. It is never asked about loopback addresses.
+	// Proxy chooses a proxy, as http.ProxyFromEnvironment does; nil: none. It is never asked about
+	// loopback addresses.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
 // File is what is asked of files. The zero value asks only that they exist.
 type File struct {
-	NonEmpty      bool          // it has at least one byte; a folder has none
-	NewerThanFile string        // it was changed after that file; one that is not there is waited for
-	Since         time.Time     // it was changed at that instant or later; zero: not asked
-	Within        time.Duration // it was changed so long ago or less, by the wall clock; 0: not asked
+	NonEmpty bool // it has at least one byte; a folder has none
+	// it was changed after that file; one that is not there is waited for
+	NewerThanFile string
+	Since         time.Time // it was changed at that instant or later; zero: not asked
+	// it was changed so long ago or less, by the wall clock; 0: not asked
+	Within time.Duration
 }
 
 // Tasks knows how tasks end.
 type Tasks interface {
 	// Outcome says how a task, or one occurrence of it (ID/N), stands. An error is a passing fault.
 	Outcome(ctx context.Context, id string) (TaskState, error)
-	// Changed gives a channel that signals when an Outcome may have changed; many changes may be one signal. It serves
-	// until ctx ends. A channel that is closed, or an error, means that nothing tells: then Outcome is asked now and then.
+	// Changed gives a channel that signals when an Outcome may have changed; many changes may be
+	// one signal. It serves until ctx ends. A channel that is closed, or an error, means that
+	// nothing tells: then Outcome is asked now and then.
 	Changed(ctx context.Context) (<-chan struct{}, error)
 }
 
@@ -115,7 +130,9 @@ type TaskState struct {
 	Ended bool   // and it will not run again
 	OK    bool   // and it ended well
 	How   string // how it ended, or stands, in words for a person: "failed, exit code 3"
-	Why   Kind   // FromOne or OnlyOnce: it is no occurrence that could come; Stranded beside an error; else empty
+	// FromOne or OnlyOnce: it is not an occurrence that could come; Stranded beside an error; else
+	// empty
+	Why Kind
 }
 
 // StatusRange is an inclusive range of HTTP status codes.
@@ -146,15 +163,19 @@ type TargetResult struct {
 	Healthy   bool
 	Permanent bool // the last fault was permanent and ended the attempts
 	Attempts  int
-	Streak    int           // good answers in a row so far, see Options.Successes
-	Last      Cause         // why the last whole attempt failed, or how much proof is there; zero when healthy or never tried
-	Seen      Cause         // with Invert, what the last whole attempt found instead of the target: Refused; zero when it is there
-	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
+	Streak    int // good answers in a row so far, see Options.Successes
+	// why the last whole attempt failed, or how much proof is there; zero when healthy or never
+	// tried
+	Last Cause
+	// with Invert, what the last whole attempt found instead of the target: Refused; zero when it
+	// is there
+	Seen    Cause
+	Latency time.Duration // of the attempt that found it healthy; 0 otherwise
 }
 
-// Wait probes the targets, all at the same time, until all are healthy (with Any: one), one has a permanent fault
-// (with Any: all have), the time is up or ctx ends. A target once found healthy is not asked again. It returns within
-// 100 ms of the time-out or the end of ctx.
+// Wait probes the targets, all at the same time, until all are healthy (with Any: one), one has a
+// permanent fault (with Any: all have), the time is up or ctx ends. A target once found healthy is
+// not asked again. It returns within 100 ms of the time-out or the end of ctx.
 func Wait(ctx context.Context, targets []Target, o Options) Result {
 	start := time.Now()
 	bounded, cancel := context.WithCancel(ctx)
@@ -191,7 +212,8 @@ func Wait(ctx context.Context, targets []Target, o Options) Result {
 	return w.result(ctx, time.Since(start))
 }
 
-// waiter is the state of one call of Wait. Only its watch goroutines and the caller's share begun and the channels.
+// waiter is the state of one call of Wait. Only its watch goroutines and the caller's share begun
+// and the channels.
 type waiter struct {
 	Options
 	targets []Target
@@ -272,8 +294,8 @@ func (w *waiter) take(r report) {
 	}
 }
 
-// tally counts the targets that need no further attempt.
-func (w *waiter) tally() (healthy, permanent int) {
+// counts counts the targets that need no further attempt.
+func (w *waiter) counts() (healthy, permanent int) {
 	for _, s := range w.state {
 		switch {
 		case s.Healthy:
@@ -286,7 +308,7 @@ func (w *waiter) tally() (healthy, permanent int) {
 }
 
 func (w *waiter) healthy() bool {
-	healthy, _ := w.tally()
+	healthy, _ := w.counts()
 	if w.Any {
 		return healthy > 0
 	}
@@ -294,7 +316,7 @@ func (w *waiter) healthy() bool {
 }
 
 func (w *waiter) permanent() bool {
-	_, permanent := w.tally()
+	_, permanent := w.counts()
 	if w.Any {
 		return permanent == len(w.targets)
 	}

@@ -14,7 +14,8 @@ import (
 	guesses "github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// What to type instead of a target that cannot be read. All hints are made of the masked text, so none shows a password.
+// What to type instead of a target that cannot be read. All hints are made of the masked text, so
+// none shows a password.
 
 var (
 	portOnly    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:?([0-9]+)$`) })
@@ -31,6 +32,7 @@ func aliases() map[string]string {
 		"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
 		"process": "pid", "proc": "pid", "path": "file",
 		"pg": "postgres", "pgsql": "postgres", "psql": "postgres", "mariadb": "mysql", "valkey": "redis", "valkeys": "rediss",
+		"rabbitmq": "amqp", "rabbit": "amqp",
 	}
 }
 
@@ -128,7 +130,8 @@ func colons(scheme, rest string) problem {
 	return predicate("has two ports", fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port))
 }
 
-// hostless says where the host goes in a target that has none, or whose host does not follow two slashes.
+// hostless says where the host goes in a target that has none, or whose host does not follow two
+// slashes.
 func hostless(scheme, text string) string {
 	_, rest, _ := strings.Cut(text, ":")
 	slashes := len(rest) - len(strings.TrimLeft(rest, "/"))

@@ -65,6 +65,7 @@ func TestHints(t *testing.T) {
 		"tcp://db:5432\n":          strangeHint,
 		"file:a\tb":                strangeHint,
 		"exec:a\x00b":              strangeHint,
+		"rabbitmq://mq/vhost":      `try "amqp://mq/vhost"`,
 		"mongodb://db/app":         `try "tcp://db:27017", or "exec:mongosh --quiet --host db --port 27017 --eval 1"`,
 		"ldap://dir:389":           `try "tcp://dir:389", or "exec:" with the service's own client`,
 		"ldap://dir":               `try "tcp://host:port", or "exec:" with the service's own client`,

@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	maxRedirects  = 10
-	maxLocation   = 8 << 10          // bytes of the place that a redirect names: relative ones add up
+	maxRedirects = 10
+	// bytes of the place that a redirect names: relative ones add up
+	maxLocation   = 8 << 10
 	maxHeader     = 256 << 10        // bytes of response headers
 	maxBody       = 1 << 20          // bytes of the body that Body is matched with
 	maxRetryAfter = 30 * time.Second // of what a server asks for: it may well be back sooner
@@ -28,8 +29,8 @@ const (
 	userAgent     = "ouro-timer health-wait"
 )
 
-// web asks one URL. Each address of the host gets its own request, as race says; redirects elsewhere are followed to
-// whichever address of theirs connects first.
+// web asks one URL. Each address of the host gets its own request, as race says; redirects
+// elsewhere are followed to whichever address of theirs connects first.
 func (p *prober) web(ctx context.Context, u *url.URL) error {
 	if p.proxyFor(ctx, u) {
 		return p.ask(ctx, u, netip.Addr{}, &progress{})
@@ -43,8 +44,8 @@ func (p *prober) web(ctx context.Context, u *url.URL) error {
 	})
 }
 
-// ask makes one request and judges the answer. The host of u is dialled at pinned; the zero Addr means
-// through its proxy.
+// ask makes one request and judges the answer. The host of u is dialled at pinned; the zero Addr
+// means through its proxy.
 func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) error {
 	at.reach(connecting)
 	transport := p.transport(ctx, u, pinned, at)
@@ -61,7 +62,8 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 		return err
 	}}
 	trace := &httptrace.ClientTrace{
-		TLSHandshakeStart: func() { at.proxy.Store(false); at.reach(securing) }, // behind a proxy that has let us through
+		// behind a proxy that has let us through
+		TLSHandshakeStart: func() { at.proxy.Store(false); at.reach(securing) },
 		GotConn:           func(httptrace.GotConnInfo) { at.proxy.Store(false); at.reach(answering) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
@@ -87,8 +89,9 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	return nil
 }
 
-// follow decides whether a redirect is followed, and with which headers: what the user sends along is for the target
-// alone, and once a redirect has led away, it is not sent again, not even back to the target.
+// follow decides whether a redirect is followed, and with which headers: what the user sends along
+// is for the target alone, and once a redirect has led away, it is not sent again, not even back to
+// the target.
 func (p *prober) follow(req *http.Request, via []*http.Request) error {
 	switch {
 	case p.accepts(req.Response.StatusCode):
@@ -125,8 +128,8 @@ func place(u *url.URL) string {
 	return text
 }
 
-// sameServer reports whether what is meant for one URL may be sent to the other: same host and port, or the same host
-// from http to https, and never from https to http.
+// sameServer reports whether what is meant for one URL may be sent to the other: same host and
+// port, or the same host from http to https, and never from https to http.
 func sameServer(from, to *url.URL) bool {
 	if from.Scheme == "http" && to.Scheme == "https" {
 		return strings.EqualFold(from.Hostname(), to.Hostname())
@@ -134,10 +137,12 @@ func sameServer(from, to *url.URL) bool {
 	return from.Scheme == to.Scheme && canonical(from) == canonical(to)
 }
 
-// transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, as every server does.
+// transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, as every
+// server does.
 func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) *http.Transport {
 	first := canonical(u)
-	// The transport may go on dialling after the request has ended: ctx of the attempt is the one that counts.
+	// The transport may go on dialling after the request has ended: ctx of the attempt is the one
+	// that counts.
 	dial := func(_ context.Context, _, hostport string) (net.Conn, error) {
 		at.reach(connecting)
 		host, port, err := net.SplitHostPort(hostport)
@@ -194,8 +199,9 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 	}
 }
 
-// patient is a connection that reads nothing before something is written to it. To a peer that talks first (SSH,
-// SMTP, a server that answers before it is asked) the transport would write a line on the process's stderr.
+// patient is a connection that reads nothing before something is written to it. To a peer that
+// talks first (SSH, SMTP, a server that answers before it is asked) the transport would write a
+// line on the process's stderr.
 type patient struct {
 	net.Conn
 	writes, closed    chan struct{}
@@ -285,7 +291,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return min(max(d, 0), mostAsked)
 }
 
-// proxyFor says whether requests for u go through a proxy. A name that resolves to loopback addresses only does not.
+// proxyFor says whether requests for u go through a proxy. A name that resolves to loopback
+// addresses only does not.
 func (p *prober) proxyFor(ctx context.Context, u *url.URL) bool {
 	if p.HTTP.Proxy == nil || isLoopback(u.Hostname()) {
 		return false
@@ -294,7 +301,8 @@ func (p *prober) proxyFor(ctx context.Context, u *url.URL) bool {
 	if proxy, err := p.HTTP.Proxy(req); err == nil && proxy == nil {
 		return false
 	}
-	// The name may be one that only the proxy can resolve, so a look-up that fails or hangs must not decide.
+	// The name may be one that only the proxy can resolve, so a look-up that fails or hangs must
+	// not decide.
 	ctx, cancel := context.WithTimeout(ctx, slowAnswer)
 	defer cancel()
 	addrs, err := p.addresses(ctx, u.Hostname())

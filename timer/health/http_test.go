@@ -166,7 +166,7 @@ func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	}
 }
 
-// TestProxyRefuses asks through proxies that open no way to an https target. What a proxy says is no answer of the target,
+// TestProxyRefuses asks through proxies that open no way to an https target. What a proxy says is not an answer of the target,
 // whatever Status accepts.
 func TestProxyRefuses(t *testing.T) {
 	for _, code := range []int{204, 403, 407, 429, 502, 503} {

@@ -10,20 +10,20 @@ import (
 const (
 	// unasked is how often a target is looked at although nothing tells of a change.
 	unasked = 30 * time.Second
-	// leastCalm is the time between attempts that a bell asks for, and mostCalm what it grows to for a bell that rings all
-	// the time, as that of a growing log does.
+	// leastCalm is the time between attempts that a bell asks for, and mostCalm what it grows to
+	// for a bell that rings all the time, as that of a growing log does.
 	leastCalm = 20 * time.Millisecond
 	mostCalm  = 500 * time.Millisecond
 )
 
-// looker makes the attempts on one target, one at a time, and knows what makes the next one worth it. It is for one
-// goroutine.
+// looker makes the attempts on one target, one at a time, and knows what makes the next one worth
+// it. It is for one goroutine.
 type looker struct {
 	prober
 	target Target
 	life   context.Context // of the whole wait
 
-	bell <-chan struct{} // rings when the answer may have changed; nil: nothing tells
+	wake <-chan struct{} // rings when the answer may have changed; nil: nothing tells
 	told bool            // the last answer will not change without the bell
 
 	id    proc.Identity // pid: the process that the number meant when it was first seen
@@ -35,7 +35,7 @@ type looker struct {
 type view struct {
 	err  error
 	told bool
-	bell <-chan struct{} // nil: the same as before
+	wake <-chan struct{} // nil: the same as before
 }
 
 func newLooker(ctx context.Context, o Options, t Target) *looker {
@@ -62,8 +62,8 @@ func (l *looker) look(ctx context.Context) error {
 	return l.probe(ctx, l.target)
 }
 
-// detached makes a look that cannot be interrupted, such as one at a disk that hangs. While one hangs no other is made:
-// it may hold a thread.
+// detached makes a look that cannot be interrupted, such as one at a disk that hangs. While one
+// hangs no other is made: it may hold a thread.
 func (l *looker) detached(ctx context.Context, look func() view) error {
 	late := func() error { return &fault{Cause: Cause{Kind: NoAnswer}, late: true, unseen: true, rank: silent} }
 	if l.stuck != nil {
@@ -89,7 +89,7 @@ func (l *looker) detached(ctx context.Context, look func() view) error {
 }
 
 func (l *looker) learn(v view) {
-	if v.bell != nil {
-		l.bell = v.bell
+	if v.wake != nil {
+		l.wake = v.wake
 	}
 }

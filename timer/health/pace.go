@@ -6,7 +6,8 @@ const (
 	eager    = 100 * time.Millisecond // between the starts of attempts, early on
 	eagerFor = 10 * time.Second
 	growth   = 1.5
-	jitter   = 0.25 // part of a pause that chance may take off, so that many waiters do not knock together
+	// part of a pause that chance may take off, so that many waiters do not knock together
+	jitter = 0.25
 )
 
 // pace decides how long to rest between attempts.
@@ -17,11 +18,13 @@ type pace struct {
 	quick   int           // so many attempts come faster still
 }
 
-// news begins anew: something has moved. A socket, for one, is there a moment before somebody listens on it.
+// news begins anew: something has moved. A socket, for one, is there a moment before somebody
+// listens on it.
 func (p *pace) news() { p.gap, p.quick = 0, 3 }
 
-// after returns the rest due after an attempt that was to start at age (since the first one) and ended that long after.
-// Gaps count from start to start; an attempt that outlasted its gap still earns the peer half a gap of peace.
+// after returns the rest due after an attempt that was to start at age (since the first one) and
+// ended that long after. Gaps count from start to start; an attempt that outlasted its gap still
+// earns the peer half a gap of peace.
 func (p *pace) after(age, took time.Duration) time.Duration {
 	gap := min(eager, p.longest)
 	if p.quick > 0 {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// prober makes single attempts on what is not on this machine's disks or among its processes. It holds no state.
+// prober makes single attempts on what is not on this machine's disks or among its processes. It
+// holds no state.
 type prober struct{ Options }
 
 // probe makes one attempt and returns nil when the target is healthy. It ends soon after ctx does.
@@ -71,7 +72,8 @@ func (p *prober) trust(host string) *tls.Config {
 	return c
 }
 
-// lasts demands that a certificate be good for so many whole days more, and one chain of those that vouch for it.
+// lasts demands that a certificate be good for so many whole days more, and one chain of those that
+// vouch for it.
 func lasts(s tls.ConnectionState, days int, now time.Time) error {
 	chains := s.VerifiedChains
 	if len(chains) == 0 { // any certificate is accepted

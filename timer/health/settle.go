@@ -26,8 +26,9 @@ func (p *proof) take(good bool, at time.Time) bool {
 	return p.streak >= p.successes && at.Sub(p.first) >= p.stable
 }
 
-// pause is how long to rest after a good answer that was not the last one needed. late is how long ago its attempt was
-// to start: as with pace, gaps count from start to start. An attempt is made right at the end of stable.
+// pause is how long to rest after a good answer that was not the last one needed. late is how long
+// ago its attempt was to start: as with pace, gaps count from start to start. An attempt is made
+// right at the end of stable.
 func (p *proof) pause(now time.Time, late time.Duration) time.Duration {
 	gap := min(eager, p.interval)
 	if p.streak >= p.successes {

@@ -20,7 +20,8 @@ import (
 // schemes are the kinds of targets, in the order in which errors list them.
 var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pid", "task", "docker", "exec"}
 
-// Schemes are the kinds of targets, those of servers with a protocol of their own behind the others.
+// Schemes are the kinds of targets, those of servers with a protocol of their own behind the
+// others.
 func Schemes() []string {
 	all := slices.Clone(schemes)
 	for _, s := range servers {
@@ -37,20 +38,21 @@ func Schemes() []string {
 //	unix:///path            accepts a connection on a socket
 //	dns:name                resolves to an address
 //	file:path               exists, and is as Options.File asks
-//	dns://server/name       that server answers with an address of it; ?type=MX asks for another record
-//	docker:name             the container is healthy, or runs where it has no check of its own
-//	pid:number              runs; the process that had the number when the wait began is meant, not a later one
-//	task:ID                 a task of ours, or its occurrence ID/N, has ended well, see Tasks
-//	exec:command line       /bin/sh -c ends with 0; what it started is ended with it (not on Windows)
+//	dns://server/name       that server answers with its address; ?type=MX asks for others
+//	docker:name             the container is healthy, or runs if it has no check of its own
+//	pid:number              the process that had the number when the wait began still runs
+//	task:ID                 a task, or its occurrence ID/N, has ended well, see Tasks
+//	exec:command line       /bin/sh -c ends with 0; what it started ends with it; not on Windows
 //
-// A server that has a row among the servers (postgres://host:port/db, redis://host, ...) says in its own protocol that it is
-// ready. Its usual port is taken where none is named.
+// A server that has a row among the servers (postgres://host:port/db, redis://host, ...) says in
+// its own protocol that it is ready. Its usual port is taken where none is named.
 //
 // Paths of unix and file are taken as they stand, without %-decoding.
 //
-// These faults are permanent: a certificate for another name or of an unknown authority, HTTP 401, 403 and 407, a redirect
-// to what is neither http nor https, a process that is not there or has ended, a task that is unknown or has failed, exit
-// codes 126 and 127 of a command line (the shell cannot start it), a path too long for a socket.
+// These faults are permanent: a certificate for another name or of an unknown authority, HTTP 401,
+// 403 and 407, a redirect to what is neither http nor https, a process that is not there or has
+// ended, a task that is unknown or has failed, exit codes 126 and 127 of a command line (the shell
+// cannot start it), a path too long for a socket.
 type Target struct {
 	text   string // as typed, a password masked
 	scheme string
@@ -67,8 +69,8 @@ func (t Target) String() string { return t.text }
 // Scheme is its kind in lower case, such as "tcp": which of the Options it can use depends on that.
 func (t Target) Scheme() string { return t.scheme }
 
-// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task, the name of a container. Other
-// targets have none.
+// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task,
+// the name of a container. Other targets have none.
 func (t Target) Arg() string { return t.arg }
 
 // ParseError is the refusal of a target.
@@ -82,9 +84,9 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
 
-// Parse reads a target in one of the forms that Target lists; the scheme may be in capitals. A password in a URL is used,
-// and masked wherever the target is shown. Nothing is looked up: a process or a task that does not exist is a matter for
-// Wait. Every error is a *ParseError.
+// Parse reads a target in one of the forms that Target lists; the scheme may be in capitals. A
+// password in a URL is used, and masked wherever the target is shown. Nothing is looked up: a
+// process or a task that does not exist is a matter for Wait. Every error is a *ParseError.
 func Parse(text string) (Target, error) {
 	t := Target{text: mask(text)}
 	refuse := func(p problem) (Target, error) {
@@ -132,7 +134,8 @@ func Parse(text string) (Target, error) {
 			}
 		} else {
 			t.host, err = parseName(rest)
-			if err == nil && strings.HasPrefix(rest, "//") && net.ParseIP(t.host) != nil { // which is its own address at once, and nobody is asked
+			// which is its own address at once, and nobody is asked
+			if err == nil && strings.HasPrefix(rest, "//") && net.ParseIP(t.host) != nil {
 				err = predicate("has an address, and no name to look up", `try "dns://`+t.host+`/example.org", which asks that server`)
 			}
 		}
@@ -217,12 +220,13 @@ func parseWeb(text, masked string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseServer reads the URL of a server that is asked in its own protocol. What only its own clients need, such as a
-// database or the options behind a question mark, may stand there.
+// parseServer reads the URL of a server that is asked in its own protocol. What only its own
+// clients need, such as a database or the options behind a question mark, may stand there.
 func parseServer(s *server, rest, text, masked string) (*url.URL, error) {
 	if !strings.HasPrefix(rest, "//") {
 		_, place, _ := strings.Cut(masked, ":")
-		if checkPort(place) == nil { // in a composition of containers a service has the name of what it is
+		// in a composition of containers a service has the name of what it is
+		if checkPort(place) == nil {
 			return nil, predicate(`lacks "//"`, fmt.Sprintf(`try "%s://localhost:%s", or "%[1]s://%[1]s:%[2]s" where %[1]s is the host`, s.scheme, place))
 		}
 		return nil, predicate(`lacks "//"`, hostless(s.scheme, masked))
@@ -282,7 +286,8 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// asksServer reports whether a target of DNS is a server and the name that it is asked for, and not a name alone.
+// asksServer reports whether a target of DNS is a server and the name that it is asked for, and not
+// a name alone.
 func asksServer(rest string) bool {
 	place, ok := strings.CutPrefix(rest, "//")
 	server, name, _ := strings.Cut(place, "/")
@@ -339,7 +344,8 @@ func parseTask(rest string) (string, error) {
 	return id, nil
 }
 
-// checkHost refuses what no resolver takes, so that a typing error does not look like a host that is not there yet.
+// checkHost refuses what no resolver takes, so that a typing error does not look like a host that
+// is not there yet.
 func checkHost(host string) error {
 	for _, r := range host {
 		switch {
@@ -373,7 +379,8 @@ var secret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)([?&](?:password|passwd|pwd|token|secret|api_?key|access_token|sslpassword)=)[^&#]*`)
 })
 
-// mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little more than it must.
+// mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little
+// more than it must.
 func mask(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch scheme = strings.ToLower(scheme); scheme {

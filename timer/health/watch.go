@@ -32,7 +32,8 @@ func (w *waiter) watch(ctx context.Context, i int) {
 			retryAfter = f.retryAfter
 		}
 		if f != nil && f.late && over(ctx) {
-			// An attempt that the end of the wait cut short knows less than the one before it, and finds nothing gone.
+			// An attempt that the end of the wait cut short knows less than the one before it, and
+			// finds nothing gone.
 			r.fault, r.cut = f, known || errors.Is(ctx.Err(), context.Canceled)
 		} else {
 			if r.seen = (Cause{}); w.Invert {
@@ -46,7 +47,7 @@ func (w *waiter) watch(ctx context.Context, i int) {
 			return
 		}
 		pause := max(s.pause(r.fault, &p, l), retryAfter)
-		if r.fault != nil && (!l.told || l.bell == nil) {
+		if r.fault != nil && (!l.told || l.wake == nil) {
 			pause = s.inTime(ctx, pause, r.latency)
 		}
 		if !s.rest(ctx, pause, l) {
@@ -55,7 +56,8 @@ func (w *waiter) watch(ctx context.Context, i int) {
 	}
 }
 
-// lastLook is how long before the end of the wait a last attempt is made, in addition to what the one before it took.
+// lastLook is how long before the end of the wait a last attempt is made, in addition to what the
+// one before it took.
 const lastLook = 50 * time.Millisecond
 
 // schedule is when the attempts on a target are made.
@@ -73,14 +75,14 @@ func (s *schedule) pause(f *fault, p *proof, l *looker) time.Duration {
 	switch {
 	case f == nil:
 		return p.pause(now, now.Sub(s.due))
-	case l.told && l.bell != nil:
+	case l.told && l.wake != nil:
 		return unasked
 	}
 	return s.pace.after(s.due.Sub(s.begin), now.Sub(s.due))
 }
 
-// inTime shortens a pause that would outlast the wait, once, so that a target that comes while nobody looks is found all
-// the same. An attempt takes about as long as the one before did.
+// inTime shortens a pause that would outlast the wait, once, so that a target that comes while
+// nobody looks is found all the same. An attempt takes about as long as the one before did.
 func (s *schedule) inTime(ctx context.Context, pause, took time.Duration) time.Duration {
 	end, bounded := ctx.Deadline()
 	left := time.Until(end)
@@ -96,7 +98,7 @@ func (s *schedule) inTime(ctx context.Context, pause, took time.Duration) time.D
 
 // rest lets the pause pass, or the time until the bell rings, and reports whether the wait goes on.
 func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) bool {
-	began, bell := time.Now(), l.bell
+	began, bell := time.Now(), l.wake
 	s.due = began.Add(pause)
 	for {
 		timer := time.NewTimer(time.Until(s.due))
@@ -113,7 +115,7 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) boo
 			if open {
 				soon = s.rung(began)
 			} else {
-				l.bell = nil
+				l.wake = nil
 			}
 			if soon.Before(s.due) {
 				s.due = soon
@@ -122,8 +124,8 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) boo
 	}
 }
 
-// rung says when the attempt that the bell asks for is to start: at once, but for a bell that hardly rests. The attempts
-// after it are as eager as in the beginning, as something has moved.
+// rung says when the attempt that the bell asks for is to start: at once, but for a bell that
+// hardly rests. The attempts after it are as eager as in the beginning, as something has moved.
 func (s *schedule) rung(began time.Time) time.Time {
 	now := time.Now()
 	s.begin = now
@@ -138,7 +140,8 @@ func (s *schedule) rung(began time.Time) time.Time {
 	return now
 }
 
-// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may notice before ctx does.
+// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may
+// notice before ctx does.
 func over(ctx context.Context) bool {
 	end, bounded := ctx.Deadline()
 	return ctx.Err() != nil || bounded && !time.Now().Before(end)
@@ -166,7 +169,8 @@ func (w *waiter) try(ctx context.Context, l *looker) *fault {
 	return &f
 }
 
-// opposite judges an attempt for those who wait until the target is gone. When it is, seen says what showed that.
+// opposite judges an attempt for those who wait until the target is gone. When it is, seen says
+// what showed that.
 func opposite(f *fault, t Target) (judged *fault, seen Cause) {
 	switch {
 	case f == nil:

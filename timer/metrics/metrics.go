@@ -1,5 +1,5 @@
-// Package metrics says in numbers how the tasks and the runner of a store stand, for what watches machines. It changes nothing, and no
-// text of a task, a channel or a path is in it.
+// Package metrics says in numbers how the tasks and the runner of a store stand, for what watches
+// machines. It changes nothing, and no text of a task, a channel or a path is in it.
 package metrics
 
 import (
@@ -18,11 +18,11 @@ type Source struct {
 	Now   func() time.Time
 	// Version and Go are those of the program.
 	Version, Go string
-	Tally       *Tally
+	Totals      *Totals
 }
 
-// Collect reads all of them. An error is that of a store that does not answer; what alone cannot be read is counted
-// (ouro_timer_state_problems).
+// Collect reads all of them. An error is that of a store that does not answer; what alone cannot be
+// read is counted (ouro_timer_state_problems).
 func (s Source) Collect(ctx context.Context) ([]Family, error) {
 	var list []Family
 	put := func(name string, kind Type, help string, samples ...Sample) {
@@ -59,7 +59,7 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 		put("next_due_timestamp_seconds", Gauge, "When a runner has to do something next; absent when nothing is pending.", instant(next))
 	}
 
-	sums, bad, err := s.Tally.Read(ctx, s.Store)
+	sums, bad, err := s.Totals.Read(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 		put("runner_trouble_timestamp_seconds", Gauge, "When a runner in the background last had trouble of its own (doctor says which); absent when nothing is known.", instant(trouble.At))
 	}
 
-	aside, err := s.Store.Aside(ctx)
+	aside, err := s.Store.Quarantined(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func ended(t *testing.T, st state.Store, id string, due time.Time, line state.Li
 
 func collected(t *testing.T, st state.Store, now time.Time) map[string]string {
 	t.Helper()
-	list, err := Source{Store: st, Now: func() time.Time { return now }, Version: `1.0 "x"`, Go: "go1", Tally: new(Tally)}.Collect(t.Context())
+	list, err := Source{Store: st, Now: func() time.Time { return now }, Version: `1.0 "x"`, Go: "go1", Totals: new(Totals)}.Collect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,10 +151,10 @@ func (s *shelf) drop(n int) {
 // TestTally: each line is counted once, whatever is dropped of the ledger, and whenever.
 func TestTally(t *testing.T) {
 	var s shelf
-	var of Tally
+	var of Totals
 	check := func(what string, want int64) {
 		t.Helper()
-		for _, tally := range []*Tally{&of, new(Tally)} {
+		for _, tally := range []*Totals{&of, new(Totals)} {
 			got, _, err := tally.Read(t.Context(), &s)
 			if err != nil || got.Occurrences.OK != want {
 				t.Errorf("%s: %d of %d, %v", what, got.Occurrences.OK, want, err)
@@ -191,7 +191,7 @@ func TestBounds(t *testing.T) {
 func TestDocs(t *testing.T) {
 	st := memory.New()
 	add(t, st, "a")
-	list, err := Source{Store: st, Now: func() time.Time { return noon }, Tally: new(Tally)}.Collect(t.Context())
+	list, err := Source{Store: st, Now: func() time.Time { return noon }, Totals: new(Totals)}.Collect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ const (
 	Histogram Type = "histogram"
 )
 
-// Sample is a value. Of a histogram the suffix says which: _bucket, whose label le is the upper bound, _sum or _count.
+// Sample is a value. Of a histogram the suffix says which: _bucket, whose label le is the upper
+// bound, _sum or _count.
 type Sample struct {
 	Suffix string  `json:"suffix,omitempty" jsonschema:"of a histogram: _bucket, _sum or _count"`
 	Labels Labels  `json:"labels,omitempty"`
@@ -38,9 +39,10 @@ type Sample struct {
 type Labels map[string]string
 
 // Text writes families in Prometheus' text format, version 0.0.4
-// (https://prometheus.io/docs/instrumenting/exposition_formats/), as every scraper and node_exporter's textfile collector reads it.
-// It is 40 lines rather than a library: all that we have is read when it is asked for, and a registry of live counters, which is most of
-// such a library, would cost every call of every command its start.
+// (https://prometheus.io/docs/instrumenting/exposition_formats/), as every scraper and
+// node_exporter's textfile collector reads it. It is 40 lines rather than a library: all that we
+// have is read when it is asked for, and a registry of live counters, which is most of such a
+// library, would cost every call of every command its start.
 func Text(families []Family) []byte {
 	var b bytes.Buffer
 	for _, f := range families {

@@ -14,11 +14,12 @@ import (
 const TextMost = 64 << 10
 
 var (
-	errNoFile = errors.New("it is no plain file")
+	errNoFile = errors.New("it is not a plain file")
 	errLong   = errors.New("it is longer than 64 KiB")
 )
 
-// Text is what a file has. Its error does not name the file. A pipe is not read, nor is anything else that may never end.
+// Text is what a file has. Its error does not name the file. A pipe is not read, nor is anything
+// else that may never end.
 func (f *Finder) Text(ctx context.Context, path string) (string, error) {
 	spec := proc.Spec{Argv: []string{Shell}, Dir: filepath.Dir(path), Umask: -1}
 	if spec.MayHang() {

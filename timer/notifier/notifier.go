@@ -1,4 +1,5 @@
-// Package notifier delivers what waits in the outbox: it makes the attempts, beside the runner, and writes what became of them.
+// Package notifier delivers what waits in the outbox: it makes the attempts, beside the runner, and
+// writes what became of them.
 package notifier
 
 import (
@@ -12,9 +13,11 @@ import (
 )
 
 const (
-	// Longest is the longest that an attempt to deliver may take, whatever its channel's time-out, which is an hour at the most.
+	// Longest is the longest that an attempt to deliver may take, whatever its channel's time-out,
+	// which is an hour at the most.
 	Longest = time.Hour + time.Minute
-	// Grace is how long a runner that is to end waits for what is being sent: cut, it would be told twice.
+	// Grace is how long a runner that is to end waits for what is being sent: cut, it would be told
+	// twice.
 	Grace = 3 * time.Second
 	// sendCut is how long what was cut has to end.
 	sendCut = 100 * time.Millisecond
@@ -22,9 +25,10 @@ const (
 	outboxPause = 5 * time.Second
 )
 
-// Notifier delivers notices, beside the runner's loop: it has goroutines of its own, so that no channel delays a run. There is one for each
-// holder of the runner lock, from when it has the lock until it is about to give it up. It wakes when a notice is due, when one has come
-// and when one was sent, and for nothing else. A nil Notifier has nothing to deliver.
+// Notifier delivers notices, beside the runner's loop: it has goroutines of its own, so that no
+// channel delays a run. There is one for each holder of the runner lock, from when it has the lock
+// until it is about to give it up. It wakes when a notice is due, when one has come and when one
+// was sent, and for nothing else. A nil Notifier has nothing to deliver.
 type Notifier struct {
 	Options
 	plan *Plan
@@ -72,9 +76,9 @@ func (c *Notifier) Poke() {
 	nudge(c.poked)
 }
 
-// Settled reports whether a runner that has nothing else to do may end. With linger it stays for as long as there is anything in the
-// outbox; else an attempt is made at all that is due by now, when it first asks, and the rest is left. When the answer becomes
-// another, quiet receives.
+// Settled reports whether a runner that has nothing else to do may end. With linger it stays for as
+// long as there is anything in the outbox; else an attempt is made at all that is due by now, when
+// it first asks, and the rest is left. When the answer becomes another, quiet receives.
 func (c *Notifier) Settled(linger bool, now time.Time) bool {
 	if c == nil {
 		return true
@@ -111,8 +115,8 @@ func (c *Notifier) Quiet() <-chan struct{} {
 	return c.quiet
 }
 
-// Shut ends the notifier: nothing more is sent, and what is being sent has the grace to end. The channel that is returned is closed when
-// the lock may be given up.
+// Shut ends the notifier: nothing more is sent, and what is being sent has the grace to end. The
+// channel that is returned is closed when the lock may be given up.
 func (c *Notifier) Shut(grace time.Duration) <-chan struct{} {
 	if c == nil {
 		over := make(chan struct{})
@@ -214,7 +218,8 @@ func (c *Notifier) take(e sendEnd, ended <-chan sendEnd) {
 	}
 }
 
-// finish waits for what is being sent, cuts what takes longer, and writes what became of it. What was cut stays due.
+// finish waits for what is being sent, cuts what takes longer, and writes what became of it. What
+// was cut stays due.
 func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) {
 	for _, d := range []time.Duration{grace, sendCut} {
 		waiting, stop := context.WithCancel(context.Background())
@@ -241,7 +246,8 @@ func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func())
 // errCut is the end of an attempt because the runner ends.
 var errCut = errors.New("cut")
 
-// send makes an attempt. Should Send panic, or not come back, it is one that has failed, and no more than that.
+// send makes an attempt. Should Send panic, or not come back, it is one that has failed, and no
+// more than that.
 func (c *Notifier) send(ctx context.Context, n state.Notice) sendEnd {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()

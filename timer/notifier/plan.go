@@ -18,9 +18,11 @@ const (
 	AtOnce      = 8 // at once
 	EachChannel = 2 // of one channel
 
-	TellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued, unless the settings say otherwise,
-	tellLeast = 5              // and so often: the machine may have been off, and needs a moment to have its network back
-	pauseMost = time.Hour      // the longest pause between two attempts that nobody asked for
+	// a notice is tried for so long from when it was queued, unless the settings say otherwise,
+	TellFor = 24 * time.Hour
+	// and so often: the machine may have been off, and needs a moment to have its network back
+	tellLeast = 5
+	pauseMost = time.Hour // the longest pause between two attempts that nobody asked for
 )
 
 // Options are what a notifier works with. Store, Clock, Awake and Say are required.
@@ -32,12 +34,14 @@ type Options struct {
 	Say func(format string, a ...any)
 	// Warn takes a line about what could not be done; nil: Say takes it.
 	Warn func(format string, a ...any)
-	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. An error may be a *SendError; any other is one
-	// that may be gone at the next try. It is called from many goroutines.
+	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. An error
+	// may be a *SendError; any other is one that may be gone at the next try. It is called from
+	// many goroutines.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
 	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
 	Told func(n state.Notice, line state.Line)
-	// GiveUp, unless it is nil, says how long a notice is tried for from when it was queued, each time that an attempt has failed; 0 is TellFor.
+	// GiveUp, unless it is nil, says how long a notice is tried for from when it was queued, each
+	// time that an attempt has failed; 0 is TellFor.
 	GiveUp func() time.Duration
 	// Problems, unless it is nil, is told which notices cannot be read.
 	Problems func([]state.Problem)
@@ -57,7 +61,9 @@ type SendError struct {
 	Permanent  bool          // asking again does not help
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
 	Moot       bool          // there is nothing to be told any more, and nobody needs to know
-	Known      bool          // what was to be told waits in the inbox itself, where it was expected to: that it could not be told is no item beside it
+	// what was to be told waits in the inbox itself, where it was expected to: that it could not be
+	// told is not an item beside it
+	Known bool
 }
 
 func (e *SendError) Error() string { return e.Err.Error() }
@@ -71,8 +77,9 @@ func (o Options) giveUp() time.Duration {
 	return cmp.Or(o.GiveUp(), TellFor)
 }
 
-// retryAt says when a notice that was queued then is tried again, of which so many attempts were made, the last of them failing with
-// err at now, and which is tried for so long; false: no more. It is a function of its arguments alone.
+// retryAt says when a notice that was queued then is tried again, of which so many attempts were
+// made, the last of them failing with err at now, and which is tried for so long; false: no more.
+// It is a function of its arguments alone.
 func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Duration) (time.Time, bool) {
 	var said SendError
 	if e := (*SendError)(nil); errors.As(err, &e) {
@@ -91,7 +98,8 @@ func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Durati
 	return time.Time{}, false
 }
 
-// tellPause is the pause after the n-th attempt to deliver a notice: 10s, 30s, 1m, 2m, 4m, up to an hour.
+// tellPause is the pause after the n-th attempt to deliver a notice: 10s, 30s, 1m, 2m, 4m, up to an
+// hour.
 func tellPause(n int) time.Duration {
 	switch {
 	case n <= 1:
@@ -104,11 +112,12 @@ func tellPause(n int) time.Duration {
 	return min(time.Minute<<(n-3), pauseMost)
 }
 
-// Plan is a Notifier without its waiting: told the time and what became of what is sent, it says what is to be sent, and writes. One
-// goroutine uses it. The Notifier drives it by the real clock and simulations by a pretended one. Of the options it needs Store and Say.
+// Plan is a Notifier without its waiting: told the time and what became of what is sent, it says
+// what is to be sent, and writes. One goroutine uses it. The Notifier drives it by the real clock
+// and simulations by a pretended one. Of the options it needs Store and Say.
 //
-// A look at the outbox costs a listing of all its names, so some more than can be sent at once are read with each, and are not looked
-// for again unless something may have come.
+// A look at the outbox costs a listing of all its names, so some more than can be sent at once are
+// read with each, and are not looked for again unless something may have come.
 type Plan struct {
 	Options
 	sending map[string]string // what is being sent, by noticeKey, and its channel
@@ -123,7 +132,8 @@ type Plan struct {
 	next   time.Time      // when the earliest is due that was not; zero: none
 }
 
-// outcome is what became of an attempt: the notice ends with the line, or without one is kept for later.
+// outcome is what became of an attempt: the notice ends with the line, or without one is kept for
+// later.
 type outcome struct {
 	n    state.Notice
 	line *state.Line
@@ -145,9 +155,10 @@ type Todo struct {
 	Empty bool           // nor is there anything for later
 }
 
-// Pass says what is to be sent at now, of what is due by then: the earliest first, so that a channel that has as many as it may does
-// not stand in the way of others. While what was sent cannot be written nothing more is: it would be told again. changed says that
-// something may have come to the outbox since the last pass.
+// Pass says what is to be sent at now, of what is due by then: the earliest first, so that a
+// channel that has as many as it may does not stand in the way of others. While what was sent
+// cannot be written nothing more is: it would be told again. changed says that something may have
+// come to the outbox since the last pass.
 func (p *Plan) Pass(ctx context.Context, by, now time.Time, changed bool) (o Todo, problems []state.Problem, err error) {
 	p.Write(ctx, now)
 	p.stale = p.stale || changed || !p.next.IsZero() && !p.next.After(now)
@@ -200,7 +211,8 @@ func (p *Plan) wants(channel string) bool {
 // readMost is how many notices are read with a look at the outbox, beside those that are known.
 const readMost = 64
 
-// read reads what is due by then of the channels that want something; more says that there may be more of them.
+// read reads what is due by then of the channels that want something; more says that there may be
+// more of them.
 func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
 	var busy []string // the channels that want nothing
 	for _, c := range p.channels() {
@@ -211,7 +223,8 @@ func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems
 	limit := readMost + len(p.sending) + len(p.broken)
 	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
 	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > max(p.giveUp(), TellFor)+pauseMost {
-		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...) // so long is no pause: the clock was put back
+		// so long is no pause: the clock was put back
+		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...)
 	}
 	if err != nil {
 		return false, problems, err
@@ -285,7 +298,8 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	p.results = append(p.results, outcome{n, &l})
 }
 
-// Write writes what became of what was sent. What cannot be written is kept and tried again; meanwhile it counts as being sent.
+// Write writes what became of what was sent. What cannot be written is kept and tried again;
+// meanwhile it counts as being sent.
 func (p *Plan) Write(ctx context.Context, now time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	kept := p.results[:0]

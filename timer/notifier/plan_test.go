@@ -93,7 +93,7 @@ func TestGiveUp(t *testing.T) {
 	span := time.Duration(0)
 	o := Options{GiveUp: func() time.Duration { return span }}
 	if (Options{}).giveUp() != TellFor || o.giveUp() != TellFor {
-		t.Error("without a setting it is no day")
+		t.Error("without a setting it is not a day")
 	}
 	if span = time.Hour; o.giveUp() != time.Hour {
 		t.Error("the setting is not asked again")

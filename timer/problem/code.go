@@ -2,8 +2,8 @@ package problem
 
 import "github.com/ouro-timer/ouro-timer/timer/when"
 
-// Code says to a program what went wrong. The list is closed: a problem has one of these codes and no other, and what a code stands for does
-// not change.
+// Code says to a program what went wrong. The list is closed: a problem has one of these codes and
+// no other, and what a code stands for does not change.
 type Code string
 
 // The codes.

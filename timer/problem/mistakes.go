@@ -12,7 +12,8 @@ import (
 // NotText says what to do about bytes that are no text.
 var NotText = T("give it as UTF-8; keep other bytes in a file, and schedule a command that reads it")
 
-// As is the problem that an error is, also one of a time that cannot be read; nil for an error that is none.
+// As is the problem that an error is, also one of a time that cannot be read; nil for an error that
+// is none.
 func As(err error) *Problem {
 	var (
 		p *Problem
@@ -43,7 +44,7 @@ func hintOf(e *when.Error) Text {
 	return hint
 }
 
-// NoTimestamp is the mistake of a value that is no instant with its offset; like is one.
+// NoTimestamp is the mistake of a value that is not an instant with its offset; like is one.
 func NoTimestamp(name Option, text string, like time.Time) *Problem {
 	return Of(T("%s is %s, not an instant with offset", name, plain.Quote(text)), T("write it as %s", like.Format(time.RFC3339)))
 }

@@ -1,16 +1,18 @@
-// Package problem has what went wrong as values: a code, sentences whose parts name options, values and calls, and what may be said
-// instead. Whoever answers writes them in the words of the surface that the call came by.
+// Package problem has what went wrong as values: a code, sentences whose parts name options, values
+// and calls, and what may be said instead. Whoever answers writes them in the words of the surface
+// that the call came by.
 package problem
 
 import "github.com/ouro-timer/ouro-timer/timer/when"
 
 // Problem is why a call failed, or why one of the things failed that it was about.
 type Problem struct {
-	Code       Code
-	Message    Text
-	Hint       Text             // what to type instead; empty for none
-	Candidates []when.Candidate // texts that can be given in place of what was ambiguous, and the instants they stand for
-	Exit       int              // the exit code of a call that fails by it; 0: that of the code
+	Code    Code
+	Message Text
+	Hint    Text // what to type instead; empty for none
+	// texts that can be given in place of what was ambiguous, and the instants they stand for
+	Candidates []when.Candidate
+	Exit       int // the exit code of a call that fails by it; 0: that of the code
 }
 
 // Error is the message in the words of a command line.

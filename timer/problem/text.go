@@ -9,14 +9,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Text is a sentence, or a few. What stands in it are values, and parts that each surface says in its own words: Option, Setting, Call,
-// and other texts.
+// Text is a sentence, or a few. What stands in it are values, and parts that each surface says in
+// its own words: Option, Setting, Call, and other texts.
 type Text struct {
 	format string
 	args   []any
 }
 
-// T makes a text of a format, as package fmt has them, and what stands in it. A part stands where %s is. Without args the format is the text.
+// T makes a text of a format, as package fmt has them, and what stands in it. A part stands where
+// %s is. Without args the format is the text.
 func T(format string, args ...any) Text { return Text{format, args} }
 
 // Surface is where a call came from, and so how options, values and calls are written there.
@@ -55,11 +56,12 @@ func (t Text) In(s Surface) string {
 
 func (t Text) in(s Surface) string { return t.In(s) }
 
-// Option is an option of the call, by its first name; Command is the command that a task runs, which is an argument of its own on every
-// surface.
+// Option is an option of the call, by its first name; Command is the command that a task runs,
+// which is an argument of its own on every surface.
 type Option string
 
-// Command and When are the arguments that have a place of their own in a command line, and a name elsewhere.
+// Command and When are the arguments that have a place of their own in a command line, and a name
+// elsewhere.
 const (
 	Command Option = "command"
 	When    Option = "when"
@@ -67,7 +69,8 @@ const (
 
 func (o Option) in(s Surface) string { return s.Option(string(o)) }
 
-// Setting is an option of the call with a value: a string, int, bool or []string. A value in capitals stands for what the caller has.
+// Setting is an option of the call with a value: a string, int, bool or []string. A value in
+// capitals stands for what the caller has.
 type Setting struct {
 	Name  Option
 	Value any

@@ -12,6 +12,9 @@ import (
 func Adopt(ctx context.Context, id Identity) *Process {
 	p := newProcess()
 	p.life, p.pid, p.identity = ctx, id.PID, id
+	if id.Alive() {
+		p.cgroup = cgroupOf(id.PID)
+	}
 	go p.watch()
 	return p
 }
@@ -56,11 +59,10 @@ func (p *Process) await() error {
 // may have left its number to another in between: as long as one of its group lives no new process gets it, and what has it
 // now and began at another time is not touched. Between that look and the signal the number could in theory change hands.
 func (p *Process) send(sig syscall.Signal) error {
-	if p.life == nil {
-		return p.signal(sig)
+	if p.life != nil {
+		if now := identify(p.pid); now.Start != 0 && p.identity.Start != 0 && now.Start != p.identity.Start || !p.identity.Here() {
+			return nil
+		}
 	}
-	if now := identify(p.pid); now.Start != 0 && p.identity.Start != 0 && now.Start != p.identity.Start || !p.identity.Here() {
-		return nil
-	}
-	return signalGroupOf(p.pid, sig)
+	return p.signal(sig)
 }

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userHZ is in what part of a second the kernel tells times to programs, on every architecture that Go has.
+// userHZ is the fraction of a second in which the kernel tells times to programs, on every
+// architecture of Go.
 const userHZ = 100
 
 func (id Identity) age() (time.Duration, bool) {

@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// Detach starts a process that has nothing more to do with us: a session of its own, the root folder, standard input
-// from the null device, output and errors appended to log (nil: the null device), no other descriptor, default signal
-// actions, exactly the given environment. It is not waited for; it lives on when we end, and so does our terminal
-// without it.
+// Detach starts a process that is independent of us. It has a session of its own, the root folder,
+// the null device as standard input, no other descriptor, default signal actions, and exactly the
+// given environment. Its output and errors are appended to log (nil: the null device). Nobody waits
+// for it. It lives on when we or our terminal end.
 //
-// argv[0] is the path to run, usually Executable(). In a session leader without a terminal an open of a terminal must
-// carry O_NOCTTY, or that terminal becomes its own.
+// argv[0] is the path to run, usually Executable(). A session leader without a terminal must open
+// terminals with O_NOCTTY, or such a terminal becomes its own.
 func Detach(argv, env []string, log *os.File) (Identity, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return Identity{}, &StartError{"find", "", fs.ErrNotExist}
@@ -31,18 +31,20 @@ func Detach(argv, env []string, log *os.File) (Identity, error) {
 	}
 	path := argv[0]
 	if path == selfLink {
-		// ps shows the name we were called by, not the link.
+		// ps shows the name by which we were called, not the link.
 		argv = append([]string{os.Args[0]}, argv[1:]...)
 	}
-	id, err := launch(path, argv, append([]string{}, env...), null, log) // an env of nil would stand for our own
+	// a nil env would mean our own
+	id, err := launch(path, argv, append([]string{}, env...), null, log)
 	if err != nil {
 		return Identity{}, &StartError{"start", path, reason(err)}
 	}
 	return id, nil
 }
 
-// Executable is a path that runs this very program again: /proc/self/exe where it exists, which works although the file
-// was replaced or deleted meanwhile (go run deletes it), else os.Executable.
+// Executable returns a path that runs this very program again: /proc/self/exe if there is one,
+// because it works even if the file was replaced or deleted meanwhile (go run deletes it), and
+// otherwise os.Executable.
 func Executable() (string, error) {
 	if _, err := os.Readlink(selfLink); err == nil {
 		return selfLink, nil

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// launch starts what Detach was asked for. Should it end before we do, it is not left behind as a zombie.
+// launch starts the process of Detach. If it ends before we do, it does not stay as a zombie.
 func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   "/",

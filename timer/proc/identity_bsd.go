@@ -13,7 +13,7 @@ import (
 // rssUnit: ru_maxrss is in KiB here.
 const rssUnit = 1024
 
-// On these systems a process is known by its number alone.
+// On these systems only its number identifies a process.
 func here() (boot, pidns string) { return "", "" }
 
 func identify(pid int) Identity { return Identity{PID: pid} }
@@ -27,5 +27,6 @@ func (id Identity) alive() bool {
 
 func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
 
-// leftBehind cannot be told here without a race; what a stopped child leaves in its group is killed when it ends.
+// leftBehind cannot be known here without a race. What a stopped child leaves in its group is
+// killed when the child ends.
 func (p *Process) leftBehind() bool { return false }

@@ -21,7 +21,7 @@ var here = sync.OnceValues(func() (boot, pidns string) {
 	return boot, ""
 })
 
-// startOf is the start in microseconds since 1970, and whether it is no zombie.
+// startOf returns the start in microseconds since 1970, and whether the process is not a zombie.
 func startOf(info *unix.KinfoProc) (start uint64, alive bool) {
 	at := info.Proc.P_starttime
 	return uint64(at.Sec)*1e6 + uint64(at.Usec), info.Proc.P_stat != szomb

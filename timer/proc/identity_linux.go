@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat is what we need of /proc/PID/stat (proc_pid_stat(5)).
+// stat has the fields of /proc/PID/stat that we need (proc_pid_stat(5)).
 type stat struct {
 	state   byte
 	group   int
@@ -21,26 +21,28 @@ type stat struct {
 	start   uint64
 }
 
-// alive reports that it is no zombie. A zombie with more threads than one is a program whose main thread has ended
-// before the others.
+// alive reports whether it is not a zombie. A zombie with several threads is a program whose main
+// thread has ended before the others.
 func (s stat) alive() bool {
 	return s.state != 'X' && s.state != 'x' && (s.state != 'Z' || s.threads > 1)
 }
 
 var errStat = errors.New("unexpected form of /proc/PID/stat")
 
-// procDir is a variable so that tests can hide what is in it.
+// procDir is a variable so that tests can hide its content.
 var procDir = "/proc"
 
 func readStat(pid int) (stat, error) {
-	text, err := beginning(procDir+"/"+strconv.Itoa(pid)+"/stat", make([]byte, 1024)) // more than there is ever
+	// more than there is ever
+	text, err := beginning(procDir+"/"+strconv.Itoa(pid)+"/stat", make([]byte, 1024))
 	if err != nil {
 		return stat{}, err
 	}
 	return parseStat(text)
 }
 
-// parseStat counts fields from the last parenthesis: the name before it may contain spaces and parentheses.
+// parseStat counts fields from the last parenthesis: the name before it may contain spaces and
+// parentheses.
 func parseStat(text []byte) (stat, error) {
 	_, rest, found := bytes.Cut(text[max(bytes.LastIndexByte(text, ')'), 0):], []byte(") "))
 	fields := strings.Fields(string(rest))
@@ -59,7 +61,7 @@ func parseStat(text []byte) (stat, error) {
 	return s, nil
 }
 
-// eachProcess calls f for every visible process until it answers false.
+// eachProcess calls f for every visible process until f returns false.
 func eachProcess(f func(pid int, s stat) bool) {
 	dir, err := os.Open(procDir)
 	if err != nil {
@@ -78,7 +80,7 @@ func eachProcess(f func(pid int, s stat) bool) {
 	}
 }
 
-// here is this boot and our pid namespace; neither changes while we live.
+// here returns this boot and our pid namespace, which do not change while we live.
 var here = sync.OnceValues(func() (boot, pidns string) {
 	if id, err := beginning("/proc/sys/kernel/random/boot_id", make([]byte, 64)); err == nil {
 		boot = strings.TrimSpace(string(id))
@@ -89,8 +91,8 @@ var here = sync.OnceValues(func() (boot, pidns string) {
 	return boot, pidns
 })
 
-// identify is the identity of whoever has a number. For a process that cannot be replaced just now (ourselves, or a child
-// that was not waited for) it is certain.
+// identify returns the identity of the process with a number. It is certain for a process that
+// cannot be replaced at the moment: ourselves, or a child that nobody has waited for yet.
 func identify(pid int) Identity {
 	id := Identity{PID: pid}
 	id.Boot, id.PIDNS = here()
@@ -108,8 +110,8 @@ func identifySelf() (Identity, error) {
 	return id, nil
 }
 
-// alive takes what /proc does not show us (hidepid, descriptors have run out) for alive as long as the number is taken: a command that
-// is wrongly taken for dead would be run again.
+// alive assumes that a process lives as long as its number is taken, if /proc does not show more
+// (hidepid, or no free descriptors). A command that is wrongly taken for dead would be run again.
 func (id Identity) alive() bool {
 	s, err := readStat(id.PID)
 	if err != nil {
@@ -129,7 +131,7 @@ func awaitGone(ctx context.Context, id Identity) error {
 	if err != nil {
 		return errors.ErrUnsupported
 	}
-	// The number may have changed hands before the descriptor was ours. It cannot any more.
+	// The number may have changed hands before we got the descriptor. It cannot any more.
 	if !id.Alive() {
 		unix.Close(pidfd)
 		return nil

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// stillActive is STILL_ACTIVE, the exit code of a process that runs.
+// stillActive is STILL_ACTIVE, the exit code of a running process.
 const stillActive = 259
 
 func here() (boot, pidns string) { return "", "" }
 
-// startOf is the start in units of 100 ns since 1601, which no other process of that number shares, and whether the
-// process runs; 0 when that is not shown.
+// startOf returns the start in units of 100 ns since 1601, which differs for every process with
+// that number, and whether the process runs. 0: the system does not show it.
 func startOf(pid int) (start uint64, alive bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 // first is the number of the process that gets the orphans of all others.
 const first = 1
 
-// The main thread is where the kernel puts orphans. It is kept from starting processes of ours: for
-// as long as the main goroutine has it no other one runs there.
+// The kernel gives orphans to the main thread. No child of ours must be started on it: as long as
+// the main goroutine has it, no other goroutine runs there.
 func init() {
 	if os.Getpid() == first {
 		runtime.LockOSThread()
 	}
 }
 
-// AsInit calls f and returns what it does. It is for the main goroutine alone, and as early as can
-// be. In the first process of a machine or of a container orphans are waited for meanwhile, which
-// would stay as zombies otherwise: nobody else does.
+// AsInit calls f and returns its result. Only the main goroutine may call it, as early as possible.
+// In the first process of a machine or of a container it meanwhile waits for orphans. Nobody else
+// does, and they would stay as zombies.
 //
-// How a process of ours ended is never taken away from who waits for it. To the kernel a child
-// belongs to the thread that started it; f runs on others than the main thread, to which orphans
-// are given, and only that one's are waited for here.
+// It never takes the end of one of our processes from the goroutine that waits for it. For the
+// kernel a child belongs to the thread that started it. f runs on other threads than the main one,
+// and AsInit only waits for children of the main thread, which gets the orphans.
 func AsInit(f func() int) int {
 	if os.Getpid() != first {
 		return f()
@@ -44,7 +44,7 @@ func AsInit(f func() int) int {
 	}
 }
 
-// reapOrphans waits for those children of the calling thread that have ended.
+// reapOrphans waits for the ended children of the calling thread.
 func reapOrphans() {
 	for {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WNOTHREAD|unix.WALL, nil)

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// A lacking interpreter is a program that is there, and for which the one is not that is to run it.
-// It is fs.ErrNotExist, which alone would say that the program is not there.
+// lackingInterpreter is an existing program whose interpreter does not exist. It is fs.ErrNotExist,
+// which alone would mean that the program does not exist.
 type lackingInterpreter string
 
 func (name lackingInterpreter) Error() string {
@@ -15,8 +15,8 @@ func (name lackingInterpreter) Error() string {
 
 func (lackingInterpreter) Is(err error) bool { return err == fs.ErrNotExist }
 
-// lacking is err, of a start of a program, or what that program lacks where the system only says
-// that something is not there.
+// lacking returns err, of a start of a program, or what the program lacks if the system only says
+// that something does not exist.
 func lacking(path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

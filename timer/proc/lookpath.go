@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// LookPath finds the program name as a shell in dir would, with path as its PATH instead of ours. A name with a slash is
-// taken as it is, relative to dir; an empty or relative element of path is relative to dir too. The answer is absolute
-// if dir is. The error is a *StartError: the program is nowhere, or the only ones of that name cannot be executed.
+// LookPath finds the program name as a shell in dir would, with path as its PATH instead of ours. A
+// name with a slash is used as it is, relative to dir. An empty or relative element of path is
+// relative to dir, too. The answer is absolute if dir is. The error is a *StartError: the program
+// is nowhere, or all files of that name cannot be executed.
 func LookPath(name, path, dir string) (string, error) {
 	if name == "" {
 		return "", &StartError{"find", name, fs.ErrNotExist}
@@ -31,12 +32,12 @@ func LookPath(name, path, dir string) (string, error) {
 	return "", &StartError{"find", name, why}
 }
 
-// isPath reports whether the name of a program is where it is.
+// isPath reports whether the name of a program is a path.
 func isPath(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
 }
 
-// candidates are the files that may be a program, in the order in which they are looked at.
+// candidates returns the files that may be a program, in the order of search.
 func candidates(name, path, dir string) (files []string) {
 	if isPath(name) {
 		return []string{under(dir, name)}
@@ -64,44 +65,56 @@ func under(dir, name string) string {
 }
 
 // lately are the programs that were found a moment ago.
-var lately looks
+var lately recent
 
-// looks are where programs were found, so that of a crowd of the same program not each asks every folder on its PATH.
-type looks struct {
-	mu    sync.Mutex
-	paths map[string]string // by what was looked for, where
-	since time.Time         // since then
-}
-
-// lookMost is how long a program counts as the first of its name, while it is there.
-const lookMost = time.Second
-
-// found is where a program was found a moment ago, and still is.
-func (l *looks) found(way string) (path string, ok bool) {
-	l.mu.Lock()
-	if time.Since(l.since) < lookMost {
-		path = l.paths[way]
-	}
-	l.mu.Unlock()
-	if path == "" {
+// found returns where a program was found a moment ago and still is.
+func found(way string) (path string, ok bool) {
+	path, ok = lately.answer(way)
+	if !ok {
 		return "", false
 	}
 	_, err := program(path)
 	return path, err == nil
 }
 
-// note remembers where a program was found.
-func (l *looks) note(way, path string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.paths == nil || time.Since(l.since) >= lookMost {
-		l.paths, l.since = map[string]string{}, time.Now()
-	}
-	l.paths[way] = path
+// recent keeps answers of the last moment, so that many starts of the same program need only one
+// search.
+type recent struct {
+	mu      sync.Mutex
+	answers map[string]string // by what was asked
+	since   time.Time         // since then
 }
 
-// pathOf is the PATH of an environment. The last one counts, as in a shell; without any it is the default of POSIX
-// systems.
+// recentMost is how long an answer is used.
+const recentMost = time.Second
+
+func (r *recent) answer(to string) (text string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.since) >= recentMost {
+		return "", false
+	}
+	text, ok = r.answers[to]
+	return text, ok
+}
+
+func (r *recent) note(to, answer string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil || time.Since(r.since) >= recentMost {
+		r.answers, r.since = map[string]string{}, time.Now()
+	}
+	r.answers[to] = answer
+}
+
+func (r *recent) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = nil
+}
+
+// pathOf is the PATH of an environment. As in a shell, the last one counts. Without any, it is the
+// default of POSIX systems.
 func pathOf(env []string) string {
 	path := defaultPath
 	for _, kv := range env {

@@ -33,7 +33,7 @@ func TestLookPath(t *testing.T) {
 		{"the first folder wins", "tool", a + ":" + b, "a/tool", 0},
 		{"the second is asked too", "other", a + ":" + b, "b/other", 0},
 		{"what cannot be executed is passed over", "tool", c + ":" + b, "b/tool", 0},
-		{"a folder is no program", "tool", folder + ":" + b, "b/tool", 0},
+		{"a folder is not a program", "tool", folder + ":" + b, "b/tool", 0},
 		{"a folder that does not exist is passed over", "tool", "/none:" + a, "a/tool", 0},
 		{"a file instead of a folder is passed over", "tool", dir + "/here:" + a, "a/tool", 0},
 		{"an empty element is the folder of the task", "here", a + "::" + b, "here", 0},
@@ -109,7 +109,7 @@ func TestFoundLately(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lately = looks{}
+	lately.forget()
 	expect := func(folder string) {
 		t.Helper()
 		got, err := Spec{Argv: []string{"tool"}, Dir: dir, Env: []string{"PATH=" + a + ":" + b}}.find()
@@ -121,7 +121,7 @@ func TestFoundLately(t *testing.T) {
 	expect(b)
 	put(a)
 	expect(b)
-	lately.since = time.Now().Add(-lookMost)
+	lately.since = time.Now().Add(-recentMost)
 	expect(a)
 	if err := os.Remove(filepath.Join(a, "tool")); err != nil {
 		t.Fatal(err)

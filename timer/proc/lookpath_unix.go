@@ -11,7 +11,7 @@ const defaultPath = "/usr/bin:/bin"
 
 func sameKey(a, b string) bool { return a == b }
 
-// program says whether path is a file that may be executed.
+// program returns path if it may be executed.
 func program(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -20,7 +20,7 @@ func program(path string) (string, error) {
 	if info.IsDir() {
 		return "", syscall.EISDIR
 	}
-	// The superuser may pass access(2) without any x bit on some systems; exec would refuse.
+	// On some systems access(2) succeeds for the superuser without any x bit, but exec fails.
 	if info.Mode()&0o111 == 0 {
 		return "", syscall.EACCES
 	}

@@ -7,55 +7,33 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// answering names the file systems that answer as long as the machine does. Any other may be on
-// another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and what we do not know.
-// That costs a start a few milliseconds, and no more.
+// answering names the file systems that answer as long as the machine works. Any other may be on
+// another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and unknown ones. That
+// only costs a start a few milliseconds.
 const answering = `
 		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs efivarfs erofs exfat ext2 ext3 ext4 f2fs
 		fusectl hfs hfsplus hugetlbfs iso9660 jffs2 jfs minix mqueue msdos nilfs2 nsfs ntfs3 overlay overlayfs proc pstore ramfs reiserfs romfs rootfs
 		rpc_pipefs securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`
 
-// mounts are the mount points below which a system call may never return. They are read from the
-// kernel's table, which does not ask any file system, and read again when that has changed.
+// mounts are the mount points below which a system call may never return. They come from the
+// kernel's table, which can be read without asking any file system. The table is read again after a
+// change.
 type mounts struct {
 	mu     sync.Mutex
 	table  int // its descriptor; 0: not opened yet
 	points map[string]bool
 
-	free  map[string]bool // the ways on which no point was found
-	since time.Time       // since then
+	free recent // the paths on which no such point was found
 }
 
-// freeMost is how long it counts that no point was found on a way, so that of a crowd of the same
-// program not each asks.
-const freeMost = time.Second
-
-// isFree reports whether it was found a moment ago that no point is on a way.
-func (m *mounts) isFree(way string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.free[way] && time.Since(m.since) < freeMost
-}
-
-// setFree notes that no point was found on a way.
-func (m *mounts) setFree(way string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.free == nil || time.Since(m.since) >= freeMost {
-		m.free, m.since = map[string]bool{}, time.Now()
-	}
-	m.free[way] = true
-}
-
-// theMounts are those that this process sees.
+// theMounts are those of this process.
 var theMounts mounts
 
-// current are the mount points at this moment. Where the kernel does not tell there are none.
+// current returns the mount points at this moment. It returns none if the kernel does not tell.
 func (m *mounts) current() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +47,8 @@ func (m *mounts) current() map[string]bool {
 		return m.points
 	}
 	if text, err := readAll(m.table); err == nil {
-		m.points, m.free = silentPoints(text), nil
+		m.points = silentPoints(text)
+		m.free.forget()
 	}
 	return m.points
 }
@@ -90,7 +69,7 @@ func readAll(fd int) (string, error) {
 }
 
 // silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)): "36 35 98:0 / /mnt rw
-// shared:1 - fuse.sshfs me@host: rw". Where the root itself does not answer, nothing does.
+// shared:1 - fuse.sshfs me@host: rw". If the root itself does not answer, nothing does.
 func silentPoints(table string) map[string]bool {
 	points, answer := map[string]bool{}, strings.Fields(answering)
 	for line := range strings.Lines(table) {
@@ -104,7 +83,7 @@ func silentPoints(table string) map[string]bool {
 	return points
 }
 
-// unescaped is a path as the kernel's table writes it: "\040" is a space.
+// unescaped decodes a path of the kernel's table, in which "\040" is a space.
 func unescaped(path string) string {
 	if !strings.Contains(path, `\`) {
 		return path
@@ -126,18 +105,19 @@ func unescaped(path string) string {
 // linksMost is how many links of a path are followed, as by the kernel.
 const linksMost = 40
 
-// ways finds what is on the ways to several paths: they have folders in common, and each is looked at once.
+// ways checks what is on the way to several paths. They share folders, and each folder is checked
+// once.
 type ways struct {
 	points map[string]bool // see mounts
-	passed map[string]bool // what is no link, and no such point
+	passed map[string]bool // names that are neither links nor such points
 }
 
 func newWays() *ways { return &ways{theMounts.current(), map[string]bool{}} }
 
-// silentPoint is the mount point of a file system that may not answer on the way to an absolute
-// path; empty when there is none. It goes from name to name as the kernel does, and stops before
-// the first that would have to be asked for there. The error is that of a name which cannot be
-// looked at, and the start itself says it.
+// silentPoint returns the mount point of a file system that may not answer on the way to an
+// absolute path, or empty. It goes from name to name like the kernel, and stops before it would
+// have to ask that file system. The error concerns a name that cannot be looked up; the start
+// itself reports it.
 func (w *ways) silentPoint(path string) (point string, err error) {
 	if everywhere != "" {
 		return everywhere, nil
@@ -185,9 +165,9 @@ func (w *ways) silentPoint(path string) (point string, err error) {
 	return "", nil
 }
 
-// silentPoint is such a mount point on the way to what the start of the program would look at;
-// empty when there is none, and so for one in the foreground, where nobody but who started us
-// waits. program is where the program is, when that was seen.
+// silentPoint returns such a mount point on the way to what the start of the program would look at,
+// or empty. It is empty for a program in the foreground, because only its caller waits for it.
+// program is where the program is, if that was found.
 func (s Spec) silentPoint() (point, program string) {
 	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" {
 		return "", ""
@@ -197,16 +177,16 @@ func (s Spec) silentPoint() (point, program string) {
 		return "", ""
 	}
 	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
-	if theMounts.isFree(way) && everywhere == "" {
+	if _, free := theMounts.free.answer(way); free && everywhere == "" {
 		return "", ""
 	}
 	if point, program = s.pointOnTheWay(w); point == "" {
-		theMounts.setFree(way)
+		theMounts.free.note(way, "")
 	}
 	return point, program
 }
 
-// pointOnTheWay is silentPoint of a program that there is.
+// pointOnTheWay is silentPoint for a named program.
 func (s Spec) pointOnTheWay(w *ways) (point, path string) {
 	if s.Dir != "" {
 		if p, _ := w.silentPoint(s.Dir); p != "" {
@@ -229,17 +209,17 @@ func (s Spec) pointOnTheWay(w *ways) (point, path string) {
 	return "", ""
 }
 
-// everywhere, unless it is empty, is the point that is said to be on every way. Tests set it.
+// everywhere, unless it is empty, is a point that counts as being on every way. Tests set it.
 var everywhere string
 
-// MayHang reports whether the start of the program, or a look at its folder, may never come to an
-// end, as a file system on the way to them may not answer. It asks no such file system.
+// MayHang reports whether the start of the program, or a look at its folder, may never end because
+// a file system on the way may not answer. It asks no such file system.
 func (s Spec) MayHang() bool {
 	point, _ := s.silentPoint()
 	return point != ""
 }
 
-// Look is LookPath of the program, unless it may hang: then nothing is looked for.
+// Look is LookPath of the program, unless that may hang: then it looks for nothing.
 func (s Spec) Look() (path string, hangs bool, err error) {
 	point, path := s.silentPoint()
 	if point == "" && path == "" {

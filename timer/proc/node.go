@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Node is a name of this machine that stays the same over its boots and that no other machine has; empty where there is none. It is made from
-// machine-id(5), which is not to be shown itself.
+// Node is a name of this machine that is the same in all its boots and that no other machine has,
+// or empty. It is computed from machine-id(5), which must not be published itself.
 var Node = sync.OnceValue(func() string { return nodeOf("/etc/machine-id") })
 
 func nodeOf(file string) string {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// beginning reads the beginning of a file, as much as there is room for. A plain file gives that at once, and so does a short one of the
-// kernel.
+// beginning reads the beginning of a file, up to the size of room. Regular files, and short ones of
+// the kernel, give it in one read.
 func beginning(path string, room []byte) ([]byte, error) {
 	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -19,7 +19,7 @@ func beginning(path string, room []byte) ([]byte, error) {
 	return room[:max(n, 0)], err
 }
 
-// again calls f until no signal has come in between.
+// again calls f until no signal interrupts it.
 func again(f func() (int, error)) (n int, err error) {
 	for {
 		if n, err = f(); err != syscall.EINTR {
@@ -28,8 +28,9 @@ func again(f func() (int, error)) (n int, err error) {
 	}
 }
 
-// openFile is os.OpenFile of a file that is there for a child. It does not offer it to the poller, as the library does, and so need not
-// take it back from there for the child: those are most of the system calls.
+// openFile is os.OpenFile for an existing file that a child gets. Unlike the library it does not
+// register the file with the poller and then take it back for the child, which would be most of the
+// system calls.
 func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	fd, err := again(func() (int, error) { return syscall.Open(path, flags|syscall.O_CLOEXEC, uint32(mode.Perm())) })
 	if err != nil {

@@ -36,6 +36,12 @@ type Spec struct {
 	Stdout *os.File // nil is the null device; a file, not a pipe, for a child that must outlive us
 	Stderr *os.File // as Stdout; may be the same file
 
+	// Limits are what the child may use of the machine. With Cgroups, which may be nil, it gets a
+	// cgroup of its own, in which Stop reaches all that comes of it. Unit is what that is called.
+	Limits  Limits
+	Cgroups *Cgroups
+	Unit    string
+
 	// Foreground keeps the child in our process group, with our terminal, our ignored signals and the descriptors our
 	// own caller opened for it, as env(1) or timeout --foreground would.
 	Foreground bool
@@ -91,6 +97,9 @@ type Result struct {
 	// User and System are the processor time of the child and of those of its own children it waited for.
 	User, System time.Duration
 
+	// OutOfMemory says that the system has ended processes of the child, which had used up its limit.
+	OutOfMemory bool
+
 	// MaxRSS is the largest resident size of any one of them, in bytes; 0 where the system does not tell. On Linux that is so of a child
 	// that held less than our own process did when it started it, as the kernel counts that in.
 	MaxRSS int64
@@ -110,6 +119,7 @@ type Process struct {
 	countedIn  int64 // up to which size what it holds cannot be told from what we do
 	foreground bool
 	child      child // what the system needs to watch and signal it
+	cgroup     cgroup
 
 	mu     sync.Mutex
 	freed  sync.Cond     // holds has become 0
@@ -163,6 +173,9 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 	}
 	p := newProcess()
 	p.foreground = spec.Foreground
+	if p.cgroup, err = spec.confine(); err != nil {
+		return nil, err
+	}
 	p.started = time.Now()
 	if point != "" {
 		err = p.startSlowly(ctx, spec, point, files, func() error { p.started = time.Now(); return begin() })
@@ -170,6 +183,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 		err = spec.why(path, err)
 	}
 	if err != nil {
+		p.cgroup.leave()
 		return nil, err
 	}
 	go p.watch()
@@ -204,7 +218,7 @@ func (s Spec) find() (string, error) {
 		return s.Argv[0], nil
 	}
 	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
-	if path, ok := lately.found(way); ok {
+	if path, ok := found(way); ok {
 		return path, nil
 	}
 	if err := enterable(s.Dir); err != nil {
@@ -243,6 +257,7 @@ func (p *Process) watch() {
 	if p.life == nil {
 		r = p.reap()
 	}
+	r.OutOfMemory = p.cgroup.leave()
 	p.reaped = true
 	p.mu.Unlock()
 	r.Started, r.Ended = p.started, ended
@@ -282,7 +297,8 @@ func (p *Process) SignalGroup(sig syscall.Signal) error {
 // Stop ends the child and its group: TERM, and KILL when grace is over. What the child leaves behind in its group has
 // the rest of the grace to end by itself. A grace of 0 is KILL at once. Stop returns when Done is closed, or with an
 // error when the system would not deliver the signal (a program that has become another user), or an adopted process is not
-// watched any more. Several Stops may run at once; the shortest grace counts. Descendants that made a group or session of their own are not reached.
+// watched any more. Several Stops may run at once; the shortest grace counts. Descendants that made a group or session of
+// their own are reached where the child has a cgroup.
 func (p *Process) Stop(c Waiter, grace time.Duration) error {
 	p.mu.Lock()
 	if p.reaped {
@@ -308,12 +324,15 @@ func (p *Process) end(c Waiter, grace time.Duration) error {
 		if err := p.send(syscall.SIGTERM); err != nil {
 			return err
 		}
+		p.cgroup.send(syscall.SIGTERM, p.pid)
 		p.wake()
 		if err := p.awaitGroup(c, grace); err != nil {
 			return err
 		}
 	}
-	return p.send(syscall.SIGKILL)
+	err := p.send(syscall.SIGKILL)
+	p.cgroup.send(syscall.SIGKILL, p.pid)
+	return err
 }
 
 // awaitGroup returns nil when the child and all of its group have ended, or grace is over.
@@ -334,7 +353,7 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
 	// No system tells when a group becomes empty. This looks only while a stopped child has left something behind.
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for p.leftBehind() {
+	for p.leftBehind() || p.cgroup.occupied(p.pid) {
 		select {
 		case <-over:
 			return p.watched().Err()

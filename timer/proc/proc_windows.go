@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// child is the process and the job object that holds it and its descendants. A descendant started before the job took
-// the child in is not in it.
+// child is the process, and the job object with it and its descendants. A descendant that started
+// before the child was in the job is not in it.
 type child struct {
 	process *os.Process
 	job     windows.Handle
@@ -25,7 +25,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	}
 	process, err := os.StartProcess(path, spec.Argv, &os.ProcAttr{
 		Dir:   spec.Dir,
-		Env:   append([]string{}, spec.Env...), // never nil, which would stand for our own
+		Env:   append([]string{}, spec.Env...), // never nil, which would mean our own
 		Files: files[:],
 		Sys:   &syscall.SysProcAttr{CreationFlags: flags},
 	})
@@ -40,7 +40,8 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	return nil
 }
 
-// newJob is a job object that holds the process, or 0. It outlives us with the child: nothing is killed on close.
+// newJob returns a job object with the process, or 0. The job outlives us with the child: closing
+// it kills nothing.
 func newJob(pid int) windows.Handle {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -79,9 +80,13 @@ func (p *Process) reap() Result {
 	return Result{ExitCode: state.ExitCode(), User: state.UserTime(), System: state.SystemTime()}
 }
 
-// signal ends the child for KILL and asks its console group to end for TERM and INT, which only reaches programs that
-// share our console. There are no other signals here.
+// signal ends the child for KILL. For TERM and INT it asks the child's console group to end, which
+// only reaches programs that share our console; it asks nothing of an adopted process. There are no
+// other signals here.
 func (p *Process) signal(sig syscall.Signal) error {
+	if p.life != nil {
+		return endAdopted(p.pid, sig)
+	}
 	switch sig {
 	case syscall.SIGKILL:
 		if p.child.job != 0 {
@@ -102,9 +107,27 @@ func (p *Process) signal(sig syscall.Signal) error {
 	}
 }
 
+// endAdopted ends a process that is not our child for KILL. A process of another console cannot be
+// asked.
+func endAdopted(pid int, sig syscall.Signal) error {
+	if sig != syscall.SIGKILL {
+		return nil
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return nil
+	}
+	defer p.Release()
+	if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 func (p *Process) wake() {}
 
-// leftBehind cannot be told here; what a stopped child leaves in its job is killed when it ends.
+// leftBehind cannot be known here. What a stopped child leaves in its job is killed when the child
+// ends.
 func (p *Process) leftBehind() bool { return false }
 
 // ResetSignals does nothing here: children inherit no dispositions.
@@ -116,7 +139,7 @@ func DetachDescriptors() error { return nil }
 // Umask is -1: there is none here.
 func Umask() int { return -1 }
 
-// launch starts what Detach was asked for, without a console.
+// launch starts the process of Detach without a console.
 func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
 	p, err := os.StartProcess(path, argv, &os.ProcAttr{
 		Dir:   os.Getenv("SystemDrive") + `\`,
@@ -151,7 +174,7 @@ func enterable(dir string) error {
 	return nil
 }
 
-// reason is the cause inside a PathError, for messages that name the path already.
+// reason is the cause inside a PathError, for messages that already name the path.
 func reason(err error) error {
 	if pe := new(os.PathError); errors.As(err, &pe) {
 		return pe.Err
@@ -163,7 +186,7 @@ const defaultPath = `C:\Windows\System32;C:\Windows`
 
 func sameKey(a, b string) bool { return strings.EqualFold(a, b) }
 
-// program says which file runs: path itself, or with one of the usual extensions.
+// program returns the file that runs: path itself, or path with one of the usual extensions.
 func program(path string) (string, error) {
 	candidates := []string{path + ".com", path + ".exe", path + ".bat", path + ".cmd"}
 	if filepath.Ext(path) != "" {
@@ -177,5 +200,10 @@ func program(path string) (string, error) {
 	return "", fs.ErrNotExist
 }
 
-// interpreterOf: the system finds it by the name of the file.
+// interpreterOf is empty: the system finds the interpreter by the name of the file.
 func interpreterOf(string) string { return "" }
+
+// openFile is os.OpenFile for an existing file that a child gets.
+func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
+	return os.OpenFile(path, flags, mode)
+}

@@ -2,9 +2,9 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// countedIn is up to which size, in bytes, the kernel may have counted our own memory as that of a child that was started just now: at the
-// execve of a child it takes what was held before, which is what we hold, for what the child has held. The sums that it takes are not exact:
-// an eighth and a MiB more are doubtful, too.
+// countedIn is the size, in bytes, up to which the kernel may have counted our own memory as that
+// of a child that just started: at the execve of a child, it counts the memory held before, which
+// is ours, as the child's. Its sums are not exact, so an eighth and a MiB more are in doubt, too.
 func countedIn() int64 {
 	var own unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &own) != nil {

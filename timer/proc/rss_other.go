@@ -2,5 +2,5 @@
 
 package proc
 
-// countedIn is 0: what we hold is not counted as a child's.
+// countedIn is 0: our memory is not counted as a child's.
 func countedIn() int64 { return 0 }

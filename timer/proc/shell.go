@@ -2,7 +2,7 @@ package proc
 
 import "strings"
 
-// shell is what runs shell text when nothing else is asked for.
+// shell runs shell text if no other shell is given.
 const shell = "/bin/sh"
 
 // ShellText is the argument list that runs text in a shell; an empty prog is /bin/sh.
@@ -10,8 +10,8 @@ func ShellText(prog, text string) []string {
 	if prog == "" {
 		prog = shell
 	}
-	// POSIX shells take text that looks like an option for one. "--" would end their options, and is run as a command by fish and tcsh; a
-	// line break says nothing to any of them.
+	// POSIX shells take text that looks like an option for one. "--" would end their options, but
+	// fish and tcsh run it as a command. A line break means nothing to any of them.
 	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
 		text = "\n" + text
 	}

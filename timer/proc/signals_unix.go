@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// swallowed takes the signals nobody in this process wants. It is never read: a full channel drops the rest.
+// swallowed receives the signals that nobody in this process wants. Nobody reads it: a full channel
+// drops the rest.
 var swallowed = make(chan os.Signal, 1)
 
 var resetSignals = sync.OnceFunc(func() {
@@ -20,16 +21,17 @@ var resetSignals = sync.OnceFunc(func() {
 	}
 })
 
-// ResetSignals makes sure that children start with the default action for every signal, although we were started with
-// some ignored (nohup ignores HUP, a shell's "&" INT and QUIT), and goes on ignoring them here.
+// ResetSignals makes children start with the default action for every signal, even if we were
+// started with some ignored (nohup ignores HUP, a shell's "&" INT and QUIT). We still ignore them.
 //
-// An ignored signal stays ignored across exec, a handled one becomes the default; so each ignored signal gets a handler
-// that does nothing. signal.Reset would not do: the runtime puts the inherited disposition back. Afterwards
-// signal.Ignored answers false: ask it before. Start and Detach call this; signal.Ignore and signal.Reset of a signal
-// undo it.
+// An ignored signal stays ignored across exec, but a handled one becomes the default. So each
+// ignored signal gets a handler that does nothing. signal.Reset would not do, because the runtime
+// puts the inherited disposition back. Afterwards signal.Ignored returns false, so call it before.
+// Start and Detach call this; signal.Ignore and signal.Reset of a signal undo it.
 func ResetSignals() { resetSignals() }
 
-// ignoredSignals are those this process ignores: all of them where /proc tells, else the two the runtime reports.
+// ignoredSignals are those that this process ignores: all of them if /proc tells, else the two that
+// the runtime reports.
 func ignoredSignals() []syscall.Signal {
 	var sigs []syscall.Signal
 	if mask, ok := ignoredMask(); ok {

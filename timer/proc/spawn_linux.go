@@ -12,7 +12,7 @@ import (
 // The kernel counts ru_maxrss in KiB.
 const rssUnit = 1024
 
-// An order is one child to be forked by the spawner.
+// order is one child for the spawner to fork.
 type order struct {
 	path  string
 	argv  []string
@@ -21,8 +21,8 @@ type order struct {
 	reply chan<- forked
 }
 
-// spawner is where orders go, or nil where a thread cannot have a umask of its own (unshare refused, as in many
-// containers).
+// spawner takes orders. It is nil if a thread cannot have a umask of its own (many containers
+// refuse unshare).
 var spawner = sync.OnceValue(func() chan<- order {
 	orders, ready := make(chan order), make(chan error)
 	go hire(orders, ready)
@@ -32,7 +32,8 @@ var spawner = sync.OnceValue(func() chan<- order {
 	return orders
 })
 
-// hire makes one thread the spawner. The main thread must not be it: /proc/self shows that thread's umask and folder.
+// hire makes one thread the spawner. It must not be the main thread, whose umask and folder
+// /proc/self shows.
 func hire(orders <-chan order, ready chan<- error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
@@ -42,21 +43,22 @@ func hire(orders <-chan order, ready chan<- error) {
 			close(locked)
 			serve(orders, ready)
 		}()
-		<-locked // another thread, since this one is taken
+		<-locked // another thread, because this one is taken
 		runtime.UnlockOSThread()
 		return
 	}
 	serve(orders, ready)
 }
 
-// serve forks what is ordered, for ever, on a thread that shares umask and folder with no other and blocks no signal.
-// The thread is never given back to the runtime: what was done to it cannot be undone.
+// serve forks the ordered children, forever, on a thread that shares umask and folder with no other
+// and blocks no signal. The thread never goes back to the runtime, because these changes cannot be
+// undone.
 func serve(orders <-chan order, ready chan<- error) {
 	if err := unshare(); err != nil {
 		ready <- err
 		return // a locked thread ends with its goroutine
 	}
-	// A child inherits the mask of the thread that forks it. Ours may come from whoever started us.
+	// A child inherits the mask of the thread that forks it. Ours may come from our caller.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
 		ready <- err
 		return
@@ -72,7 +74,8 @@ func serve(orders <-chan order, ready chan<- error) {
 	}
 }
 
-// unshare gives the calling thread a umask and folder of its own. A variable so that tests can take it away.
+// unshare gives the calling thread a umask and folder of its own. It is a variable so that tests
+// can take it away.
 var unshare = func() error { return unix.Unshare(unix.CLONE_FS) }
 
 // spawn forks and executes with the given umask.
@@ -81,7 +84,8 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 	if orders == nil {
 		return spawnHere(path, argv, attr, umask)
 	}
-	if umask == ownUmask() && attr.Dir != "" { // nothing that this thread has not: the way to the other one and back is spared
+	// this thread already has what the child needs, which saves the way to the spawner
+	if umask == ownUmask() && attr.Dir != "" {
 		return spawnHere(path, argv, attr, -1)
 	}
 	// The spawner's own umask and folder are as old as its thread.
@@ -100,10 +104,10 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 	return <-reply
 }
 
-// ownUmask is the umask of this process, which does not change where there is a spawner.
+// ownUmask is the umask of this process, which does not change if there is a spawner.
 var ownUmask = sync.OnceValue(Umask)
 
-// spawnHere forks on a thread that is given back, with no signal blocked for the time it takes.
+// spawnHere forks on a thread that goes back to the runtime. It blocks no signal during that time.
 func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -24,8 +24,16 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: !spec.Foreground},
 	}
-	p.child.prepare(attr)
-	f := spawn(path, spec.Argv, attr, spec.Umask)
+	started, err := p.child.prepare(attr, p.cgroup)
+	if err != nil {
+		return err
+	}
+	defer started()
+	program, argv, err := spec.limited(path)
+	if err != nil {
+		return err
+	}
+	f := spawn(program, argv, attr, spec.Umask)
 	text := false
 	if errors.Is(f.err, syscall.ENOEXEC) {
 		var err error
@@ -69,7 +77,7 @@ func firstLine(path string) ([]byte, error) {
 }
 
 // interpreterOf is the program that runs a script: the one that its first line names, or else the
-// shell. Empty: it is no script.
+// shell. Empty: it is not a script.
 func interpreterOf(path string) string {
 	line, err := firstLine(path)
 	if err != nil || bytes.IndexByte(line, 0) >= 0 {
@@ -119,7 +127,7 @@ func (p *Process) signal(sig syscall.Signal) error {
 	}
 	err := unix.Kill(-p.pid, sig)
 	if err == unix.ESRCH {
-		// The child has left the group it was started in.
+		// It has left the group it was started in, or leads none.
 		err = unix.Kill(p.pid, sig)
 	}
 	return ended(err)

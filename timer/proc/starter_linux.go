@@ -63,6 +63,8 @@ func init() {
 		beStarter(os.NewFile(starterFile, "starter"))
 	case len(os.Args) > 2 && os.Args[0] == finderName:
 		beFinder(os.Args[1], os.Args[2:])
+	case len(os.Args) > 5 && os.Args[1] == limiterName:
+		beLimiter(os.Args[2:])
 	}
 }
 
@@ -128,13 +130,7 @@ func beStarter(to *os.File) {
 	if n, _ := to.Read(make([]byte, 1)); n != 1 {
 		os.Exit(126)
 	}
-	err = syscall.Exec(path, spec.Argv, spec.Env)
-	if errors.Is(err, syscall.ENOEXEC) {
-		if text, _ := isText(path); text {
-			err = syscall.Exec(shell, append([]string{shell, path}, spec.Argv[1:]...), spec.Env)
-		}
-	}
-	fail(spec.why(path, err))
+	fail(spec.why(path, execute(path, spec.Argv, spec.Env)))
 }
 
 // orderMost bounds an order, in bytes: more than any kernel takes for a program.
@@ -260,7 +256,12 @@ func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, file
 		}
 		return spec.noAnswer(saysProgram)
 	}
-	order, err := orderText(spec)
+	asked := spec
+	_, argv, err := spec.limited(spec.Argv[0])
+	if err == nil {
+		asked.Argv = argv
+	}
+	order, err := orderText(asked)
 	if err != nil {
 		return &StartError{"start", spec.Argv[0], err}
 	}
@@ -335,7 +336,12 @@ func (p *Process) hire(spec Spec, files [3]*os.File) (*os.File, error) {
 	conn := os.NewFile(uintptr(ends[0]), "starter")
 	attr := &syscall.ProcAttr{Dir: "/", Env: []string{},
 		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd(), uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setpgid: true}}
-	p.child.prepare(attr)
+	started, err := p.child.prepare(attr, p.cgroup)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	defer started()
 	f := spawn(exe, []string{starterName}, attr, spec.Umask)
 	if f.err != nil {
 		conn.Close()

@@ -159,7 +159,7 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%+v may hang", spec)
 		}
 	}
-	// A deadline that comes sooner bounds the wait, and is no end of the caller's.
+	// A deadline that comes sooner bounds the wait, and is not an end of the caller's.
 	answerMost = time.Hour
 	within, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

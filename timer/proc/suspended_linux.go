@@ -1,6 +1,7 @@
 package proc
 
-// Suspended reports whether the process is alive and stopped, by SIGSTOP or a debugger: it does nothing until somebody lets it go on.
+// Suspended reports whether the process is alive and stopped, by SIGSTOP or a debugger, so that it
+// does nothing until somebody resumes it.
 func (id Identity) Suspended() bool {
 	if id.PID <= 0 || !id.Here() {
 		return false

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// umaskLock guards the umask of the process while it is not its own.
+// umaskLock guards the umask of the process while it is changed.
 var umaskLock sync.Mutex
 
-// threadStatus is the status file of the calling thread, which shares its umask with all others but the spawner. A
-// variable so that tests can take it away.
+// threadStatus is the status file of the calling thread, which shares its umask with all others but
+// the spawner. It is a variable so that tests can take it away.
 var threadStatus = "/proc/thread-self/status"
 
-// Umask is the umask of this process. On Linux reading it changes nothing; elsewhere it is set and put back at once,
-// which a file made in between by another thread would notice.
+// Umask is the umask of this process. On Linux, reading it changes nothing. Elsewhere it is set and
+// put back at once, which a file notices that another thread creates in between.
 func Umask() int {
 	if m, ok := umaskOf(threadStatus); ok {
 		return m
 	}
 	umaskLock.Lock()
 	defer umaskLock.Unlock()
-	// The strictest, so that what is made in between is closed to others rather than open.
+	// The strictest one, so that files created in between are closed to others rather than open.
 	m := unix.Umask(0o077)
 	unix.Umask(m)
 	return m
@@ -47,8 +47,9 @@ func umaskOf(path string) (int, bool) {
 	return int(m), err == nil
 }
 
-// spawnLocked forks with the umask of the whole process changed for the time it takes. What other threads create
-// meanwhile is affected, hence only where nothing better is to be had, and not when the umask is right already.
+// spawnLocked forks with the umask of the whole process changed for that time. This affects what
+// other threads create meanwhile. So it is used only if there is no better way, and not if the
+// umask is right already.
 func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	if umask >= 0 && umask != Umask() {
 		umaskLock.Lock()
@@ -58,7 +59,7 @@ func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) 
 	return forkExec(path, argv, attr)
 }
 
-// forked is a child, or why there is none.
+// forked is a child, or the reason why there is none.
 type forked struct {
 	pid int
 	err error
@@ -68,8 +69,8 @@ type forked struct {
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err == syscall.EBADF {
-		// The child has them in other places for a moment, beyond the highest of them, and dup3(2) has this error where the limit on
-		// open files allows no such place.
+		// The child has the files in other places for a moment, above the highest of them. dup3(2)
+		// returns this error if the limit on open files allows no such place.
 		err = syscall.EMFILE
 	}
 	return forked{pid, err}

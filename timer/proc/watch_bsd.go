@@ -11,7 +11,7 @@ import (
 
 type child struct{}
 
-func (*child) prepare(*syscall.ProcAttr) {}
+func (*child) prepare(*syscall.ProcAttr, cgroup) (started func(), err error) { return func() {}, nil }
 
 // awaitExit returns when the child has ended, and leaves it to be reaped. While no kqueue is to be had (descriptors have
 // run out) it asks again.

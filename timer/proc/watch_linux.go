@@ -13,9 +13,17 @@ import (
 // child is the pidfd of a child, -1 where the kernel has none (before 5.2).
 type child struct{ pidfd int }
 
-func (c *child) prepare(attr *syscall.ProcAttr) {
+// prepare has the child begin in its cgroup, and be watched. What it returns is to be called when it
+// was started.
+func (c *child) prepare(attr *syscall.ProcAttr, g cgroup) (started func(), err error) {
 	c.pidfd = -1
 	attr.Sys.PidFD = &c.pidfd
+	folder, err := g.open()
+	if err != nil || folder < 0 {
+		return func() {}, err
+	}
+	attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, folder
+	return func() { unix.Close(folder) }, nil
 }
 
 // awaitExit returns when the child has ended, and leaves it to be reaped.

@@ -1,9 +1,9 @@
-// Package relay copies what commands write, while they write it, to somebody who may read it slowly,
-// or not at all.
+// Package relay copies what commands write, while they write it, to somebody who may read it
+// slowly, or not at all.
 //
 // Commands write to files, and a Relay reads those: it holds up no command, and when nobody takes
-// what it passes on, the files are what it is buffered in. They are kept small all the same. What is
-// given up of them before it was read is left out, is counted, and is told in its place.
+// what it passes on, the files are what it is buffered in. They are kept small all the same. What
+// is given up of them before it was read is left out, is counted, and is told in its place.
 //
 // What it passes on is whole lines, of one run after the other: see Piece.
 package relay
@@ -57,10 +57,11 @@ const (
 
 // What of runs that have ended may wait to be read: beyond that it is left out.
 const (
-	restMost   = 256 << 10 // of a stream, to be kept in memory; what is longer stays in its file, which nobody writes anew
-	memoryMost = 4 << 20   // of all
-	filesMost  = 16        // that are kept open
-	endedMost  = 1024      // streams
+	// of a stream, to be kept in memory; what is longer stays in its file, which nobody writes anew
+	restMost   = 256 << 10
+	memoryMost = 4 << 20 // of all
+	filesMost  = 16      // that are kept open
+	endedMost  = 1024    // streams
 )
 
 // Relay passes on what runs write. All methods may be called on nil, which copies nothing, and from
@@ -84,7 +85,8 @@ type Relay struct {
 	runs    int   // so many
 }
 
-// New makes a relay to a sink. over is called, once, with the error of the sink that ended the copying.
+// New makes a relay to a sink. over is called, once, with the error of the sink that ended the
+// copying.
 func New(awake clock.Clock, to Sink, over func(error)) *Relay {
 	r := &Relay{awake: awake, to: to, over: over, poke: make(chan struct{}, 1), done: make(chan struct{})}
 	go r.work()

@@ -8,15 +8,19 @@ import (
 
 // Reasons of the end of a task that waits for another one's run, which does not come.
 const (
-	ReasonAfterEnded   = "after_ended"   // it ended otherwise than was asked, or has no run any more
+	// it ended otherwise than was asked, or has no run any more
+	ReasonAfterEnded   = "after_ended"
 	ReasonAfterRemoved = "after_removed" // the task was removed before its run
 )
 
 // Awaited is what is known of a task that another one waits for.
 type Awaited struct {
-	Phase state.Phase  // as it is stored: with a run open it is Pending or Ended; Removed also when nothing is known of it
-	Open  bool         // something of it runs
-	Ends  []state.Line // its occurrences that have ended since the other began to wait, the first of them first
+	// as it is stored: with a run open it is Pending or Ended; Removed also when nothing is known
+	// of it
+	Phase state.Phase
+	Open  bool // something of it runs
+	// its occurrences that have ended since the other began to wait, the first of them first
+	Ends []state.Line
 }
 
 // Followed is what has become of a task that waits for another.
@@ -29,8 +33,9 @@ const (
 	NeverComes
 )
 
-// Follow says whether what a task waits for has come, and if it never does, why. It is the first run that counts, whatever others
-// bring; an occurrence that was not run counts when the task has no other. With :any the end of the task is enough.
+// Follow says whether what a task waits for has come, and if it never does, why. It is the first
+// run that counts, whatever others bring; an occurrence that was not run counts when the task has
+// no other. With :any the end of the task is enough.
 func Follow(a state.After, w Awaited) (Followed, string) {
 	over := !w.Open && (w.Phase == state.Ended || w.Phase == state.Removed)
 	i := slices.IndexFunc(w.Ends, func(l state.Line) bool { return l.Outcome.Ran() })

@@ -18,7 +18,7 @@ func TestFollow(t *testing.T) {
 		{"ok", "ended", "failed", "after_ended"},
 		{"ok", "pending", "failed ok", "after_ended"}, // the first run counts
 		{"ok", "pending", "timeout", "after_ended"},
-		{"ok", "pending", "skipped", "waits"}, // it was no run, and others come
+		{"ok", "pending", "skipped", "waits"}, // it was not a run, and others come
 		{"ok", "pending", "missed ok", "comes"},
 		{"ok", "ended", "missed", "after_ended"},
 		{"ok", "ended", "", "after_ended"}, // stopped by a condition, without a run

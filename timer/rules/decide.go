@@ -54,12 +54,14 @@ const (
 	ReasonReplaced    = "replaced"     // a later instant's run took its place
 	ReasonStopped     = Stopped        // somebody ended it
 	ReasonRunnerEnds  = "runner_ends"  // the runner was told to end, and what it runs with it
+	ReasonCutOff      = "cut_off"      // the runner was cut off from the others of its fleet, who may start it again
 	reasonNextDue     = "next_due"     // a further attempt would have met the next instant
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
 	ReasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
 	ReasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
-	ReasonPutOff      = "put_off"      // its task was changed before its start, which was put off, could succeed
+	ReasonPostponed   = "put_off"      // its task was changed before its start, which was put off, could succeed
 	ReasonChanged     = "changed"      // its task was removed, paused or edited before its next attempt
+	ReasonMemory      = "memory"       // it took more memory than it may, and the system has ended it
 	ReasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 
@@ -168,7 +170,7 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 		return p
 	case e.Due.After(now):
 		return p
-	case e.Attended: // whoever waits tells it; should that end without having told, it is done here
+	case e.Awaited: // whoever waits tells it; should that end without having told, it is done here
 		p.Held = true
 		return p
 	case e.Tally.Stop != "":

@@ -58,9 +58,10 @@ func ReadDayFile(path string, text func(path string) (string, error), o when.Opt
 	return days, lines, nil
 }
 
-// Reread is a task's timing with the days that its files have now, its schedule by them, and whether they are others than it has. The
-// schedule is nil when nothing of a recurrence that has an end is left. When one of the files cannot be read, or leaves nothing of a
-// recurrence without an end, the days stay those that were last read.
+// Reread is a task's timing with the days that its files have now, its schedule by them, and
+// whether they are others than it has. The schedule is nil when nothing of a recurrence that has an
+// end is left. When one of the files cannot be read, or leaves nothing of a recurrence without an
+// end, the days stay those that were last read.
 func Reread(t state.Timing, text func(path string) (string, error)) (now state.Timing, sched *when.Schedule, changed bool, err error) {
 	var lines []string
 	for _, path := range DayFiles(t) {
@@ -85,7 +86,8 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 	return now, sched, true, nil
 }
 
-// Excepted are the days that are left out of a task; of those in files the ones that were last read.
+// Excepted are the days that are left out of a task; of those in files the ones that were last
+// read.
 func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 	if len(t.Except) == 0 {
 		return nil, nil

@@ -6,13 +6,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Standing says who is told, and when, of tasks that do not say.
-type Standing struct {
+// TellDefaults says who is told, and when, of tasks that do not say.
+type TellDefaults struct {
 	Channels []string // as in a line's Tell
 	On       string   // of commands: state.NotifyAlways, …; empty: output
-	Prefix   string   // before the title that an agent is told, as before the subject of what others are
-	Manual   bool     // also of what was fired by hand
-	Beats    []string // the channels that are heartbeats: they tell nobody, and are pinged for each run
+	// before the title that an agent is told, as before the subject of what others are
+	Prefix string
+	Manual bool // also of what was fired by hand
+	// the channels that are heartbeats: they tell nobody, and are pinged for each run
+	Beats []string
 }
 
 // AlertState is what of a task's past its next news depends on.
@@ -30,11 +32,12 @@ func (a *AlertState) Count(l state.Line) {
 	*a = AlertOf(t)
 }
 
-// Inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's alert state before it.
-// It is a function of its arguments alone; docs/semantics.md tells the rules to users.
+// Inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it
+// and why. was is the task's alert state before it. It is a function of its arguments alone;
+// docs/semantics.md tells the rules to users.
 //
 // Of what was fired by hand nothing is said, unless that was asked for: whoever did it saw it.
-func Inform(r state.Record, was AlertState, standing Standing, l *state.Line) {
+func Inform(r state.Record, was AlertState, standing TellDefaults, l *state.Line) {
 	if r.Manual && !standing.Manual {
 		return
 	}
@@ -50,7 +53,7 @@ func Inform(r state.Record, was AlertState, standing Standing, l *state.Line) {
 }
 
 // BeatsOf are the heartbeats that a task names.
-func BeatsOf(t state.Task, standing Standing) (list []string) {
+func BeatsOf(t state.Task, standing TellDefaults) (list []string) {
 	for _, name := range t.Policy.Notify {
 		if slices.Contains(standing.Beats, name) && !slices.Contains(list, name) {
 			list = append(list, name)
@@ -125,7 +128,8 @@ func NotifyOn(t state.Task, standing string) string {
 		return on
 	}
 	switch {
-	case t.Told(), t.Type() == state.TypeAgent && len(t.Policy.Notify) > 0: // who is named beside the agent is to know what it knows
+	case t.Told(), t.Type() == state.TypeAgent && len(t.Policy.Notify) > 0:
+		// who is named beside the agent is to know what it knows
 		return state.NotifyAlways
 	case t.Type() == state.TypeAgent:
 		return state.NotifyFailure
@@ -133,8 +137,9 @@ func NotifyOn(t state.Task, standing string) string {
 	return state.NotifyOutput
 }
 
-// channelsOf are the channels by which a task tells, each once. A heartbeat is none: beside it alone those stand that tell of all tasks.
-func channelsOf(t state.Task, standing Standing) (list []string) {
+// channelsOf are the channels by which a task tells, each once. A heartbeat is none: beside it
+// alone those stand that tell of all tasks.
+func channelsOf(t state.Task, standing TellDefaults) (list []string) {
 	names := slices.DeleteFunc(slices.Clone(t.Policy.Notify), func(name string) bool { return slices.Contains(standing.Beats, name) })
 	if len(names) == 0 {
 		names = standing.Channels
@@ -151,7 +156,7 @@ func channelsOf(t state.Task, standing Standing) (list []string) {
 }
 
 // TellsByHistory reports whether what is told of a task depends on what was before.
-func TellsByHistory(t state.Task, standing Standing) bool {
+func TellsByHistory(t state.Task, standing TellDefaults) bool {
 	on := NotifyOn(t, standing.On)
 	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing)) > 0
 }
@@ -163,8 +168,9 @@ func Failure(o state.Outcome) bool {
 // wrote reports whether a run has written what is to be told.
 func wrote(l state.Line) bool { return l.Stdout.Told() || l.Stderr.Told() }
 
-// inboxOfSkip is what a line without a run is in the inbox: what the user has to know of since it will not come. That an instant was
-// stood for by a later one, or came while the task was busy, is what the user asked for.
+// inboxOfSkip is what a line without a run is in the inbox: what the user has to know of since it
+// will not come. That an instant was stood for by a later one, or came while the task was busy, is
+// what the user asked for.
 func inboxOfSkip(once bool, reason string) string {
 	if reason == reasonWindow || reason == reasonPaused && once {
 		return state.ItemMissed

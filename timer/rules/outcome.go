@@ -45,6 +45,8 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		l.Outcome, l.Reason, l.Text = state.Failed, ReasonNotAllowed, res.Err.Error()
 	case res.Gate != "":
 		l.Outcome, l.Reason, l.Text, l.Attempts = state.Skipped, reasonGate, res.Gate, 0
+	case res.Halted == ReasonCutOff:
+		l.Outcome, l.Reason = state.Interrupted, ReasonCutOff
 	case res.Halted != "":
 		l.Outcome, l.Reason = state.Cancelled, HaltReason(res.Halted)
 	case res.TimedOut:
@@ -70,6 +72,8 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		}
 	case res.Signal == "" && res.ExitCode == 0:
 		l.Outcome = state.OK
+	case res.Memory:
+		l.Outcome, l.Reason = state.Failed, ReasonMemory
 	default:
 		l.Outcome = state.Failed
 	}
@@ -86,9 +90,17 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	return l
 }
 
+// reruns reports whether what was interrupted is begun again.
+func reruns(r state.Record) bool {
+	return r.Task.Policy.Rerun && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost
+}
+
 // Again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
 // the task's next instant is abandoned.
 func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
+	if l.Reason == ReasonCutOff && reruns(r) {
+		return BackoffLeast, true
+	}
 	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Reason == ReasonNotAllowed || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
 		return 0, false
 	}
@@ -116,10 +128,15 @@ const (
 	ToRerun                     // it is run again
 )
 
+// Unbegun reports whether nothing of a claim was begun, as far as it says.
+func Unbegun(r state.Record) bool {
+	return r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0
+}
+
 // TakingOver decides that; lives says that the claim's process does.
 func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
-	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
+	untouched := Unbegun(r) && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
 	switch {
 	case r.Task.ID == "" || r.Number == 0:
 		return ToEnd
@@ -133,7 +150,7 @@ func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 		return ToRest
 	case r.Task.Told(), tells:
 		return ToTell
-	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
+	case reruns(r) && r.Halt == "":
 		return ToRerun
 	}
 	return ToEnd
@@ -177,12 +194,12 @@ func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
 
-// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is no mail: somebody has it. Whom
+// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is not mail: somebody has it. Whom
 // the task names itself are told all the same.
 func WaitedLine(r state.Record, told, now time.Time) state.Line {
 	l := Judge(r, nil, Result{Started: told, Ended: now})
 	if len(r.Task.Policy.Notify) > 0 {
-		l.News, l.Tell = state.NewsMessage, channelsOf(r.Task, Standing{})
+		l.News, l.Tell = state.NewsMessage, channelsOf(r.Task, TellDefaults{})
 	}
 	return l
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Planned is what a runner would do about an entry at now, before anything else happens, as lines of the ledger: of an instant that
-// would be run one without an outcome, of those that would not the lines they would get. A gate (--if) is not asked. It changes nothing.
+// Planned is what a runner would do about an entry at now, before anything else happens, as lines
+// of the ledger: of an instant that would be run one without an outcome, of those that would not
+// the lines they would get. A gate (--if) is not asked. It changes nothing.
 func Planned(e state.Entry, now time.Time) ([]state.Line, error) {
 	sched, err := Schedule(e.Task)
 	if err != nil {

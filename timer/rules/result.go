@@ -25,9 +25,10 @@ type Result struct {
 	Halted    string // why it was ended from outside
 	Matched   bool   // its standard output has what the task waits for
 	Unknown   bool   // nobody saw its exit code
+	Memory    bool   // the system has ended processes of it that had used up its memory
 	Ignored   int    // of an agent: lines that were no JSON-RPC
 	Err       error  // why it could not be started, or the message not be told
-	PutOff    error  // why it could not be started yet, of what passes by itself: nothing has begun
+	Postponed error  // why it could not be started yet, of what passes by itself: nothing has begun
 }
 
 // Refusal is a part of a task that [run] allow does not allow.

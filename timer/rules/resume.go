@@ -7,9 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Resume says what it means that a paused task goes on at now. The instants that came while it was paused end as skipped, in
-// the one line; none is caught up with. next is its due instant from then on. over says that there is none: the
-// task has ended, as a one-shot has whose time came.
+// Resume says what it means that a paused task goes on at now. The instants that came while it was
+// paused end as skipped, in the one line; none is caught up with. next is its due instant from then
+// on. over says that there is none: the task has ended, as a one-shot has whose time came.
 func Resume(e state.Entry, sched *when.Schedule, now time.Time) (line *state.Line, next time.Time, over bool) {
 	if e.Due.After(now) {
 		return nil, e.Due, false

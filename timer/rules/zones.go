@@ -9,14 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// fixed reports whether no rules can move the task's due instant: it was elapsed time, or the zone has the same offset for ever.
+// fixed reports whether no rules can move the task's due instant: it was elapsed time, or the zone
+// has the same offset for ever.
 func fixed(t state.Task) bool {
 	zone := t.When.Zone
 	return t.When.OfBoots() || zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
 }
 
-// DueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task
-// has. The wall-clock reading that was asked for stays; instants that were elapsed time or had an offset do not move.
+// DueNow is the due instant that the rules of the task's zone give today, and whether it is another
+// one than the task has. The wall-clock reading that was asked for stays; instants that were
+// elapsed time or had an offset do not move.
 func DueNow(e state.Entry) (time.Time, bool) {
 	if fixed(e.Task) {
 		return time.Time{}, false
@@ -40,8 +42,8 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	if t, ok := sched.Next(e.Due.Add(-1)); ok && t.Equal(e.Due) {
 		return time.Time{}, false
 	}
-	// Rules move instants by hours at the most: the occurrence that this one has become is the nearest one, after the last
-	// that has ended.
+	// Rules move instants by hours at the most: the occurrence that this one has become is the
+	// nearest one, after the last that has ended.
 	floor := e.Due.Add(-24 * time.Hour)
 	if ended := e.Tally.Floor(); ended.After(floor) {
 		floor = ended
@@ -57,7 +59,8 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// AsSaid reports whether a task's due instant is one that its words give. Of a one-shot that was edited it may not see that.
+// AsSaid reports whether a task's due instant is one that its words give. Of a one-shot that was
+// edited it may not see that.
 func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	t := e.Task
 	if sched != nil {
@@ -75,7 +78,8 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	return err == nil && s.At.Add(Span(t.When.Delay)).Equal(e.Due)
 }
 
-// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
+// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC;
+// doctor and the runner say so.
 func TaskZone(t state.Task) *time.Location {
 	if zone, ok := zones.Load(t.When.Zone); ok {
 		return zone.(*time.Location)

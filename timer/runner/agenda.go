@@ -9,23 +9,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// agenda is what a runner has to look at some time. Each task on it is in one stage: it waits for an instant, it is due and waits for a
-// place, or it waits for the end of what runs of it, or for something that has no instant, and is in neither heap. What is due leaves in order of
-// its instant.
+// agenda is what a runner has to look at in the future. Each task on it is in one stage: it waits
+// for its instant, it is due and waits for a place, or it is in neither heap because it waits for
+// the end of its run, or for something without an instant. Due tasks leave in order of their
+// instants.
 //
-// It follows the queue (state.Queue). What the runner does itself it notes at once: where the system does not tell what has changed, it
-// would learn of it too late.
+// It follows the queue (state.Queue). The runner notes its own changes at once, because on systems
+// that do not tell of changes it would learn of them too late.
 //
-// There may be very many tasks, so that of each there is no more than a number and two instants.
+// There may be very many tasks, so each has only a number and two instants here.
 type agenda struct {
-	lead    time.Duration // how long before its instant a task that is due is looked at
-	items   map[uint64]*item
-	waiting itemHeap
-	due     itemHeap
-	resumes map[uint64]time.Time // when the paused ones are to go on
-	// copies are other places in which tasks were seen, as a copy of a file has them: which one counts, the store knows.
+	claimAhead time.Duration // how long before its instant a due task is looked at
+	items      map[uint64]*item
+	waiting    itemHeap
+	due        itemHeap
+	resumes    map[uint64]time.Time // when the paused ones are to go on
+	// copies are other places in which tasks were seen, because a task's file was copied. The store
+	// knows which one counts.
 	copies map[uint64][]state.Slot
-	// unscheduled are the tasks that are due at no instant that is known; they are in neither heap.
+	// unscheduled are the tasks without a known due instant. They are in neither heap.
 	unscheduled map[uint64]bool
 }
 
@@ -62,15 +64,16 @@ func (i instant) compare(o instant) int {
 }
 
 func newAgenda(lead time.Duration) *agenda {
-	a := &agenda{lead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
+	a := &agenda{claimAhead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
 	a.waiting.first = func(x, y *item) bool { return x.at.compare(y.at) < 0 }
-	a.due.first = func(x, y *item) bool { // by their instant, and those of one instant as they were made
+	// by instant, and at the same instant in the order in which they were made
+	a.due.first = func(x, y *item) bool {
 		return cmp.Or(a.wake(x).compare(a.wake(y)), cmp.Compare(x.task, y.task)) < 0
 	}
 	return a
 }
 
-// wake is when an item is due, or to go on.
+// wake is when an item is due or, if it is paused, resumes.
 func (a *agenda) wake(it *item) instant {
 	if t, paused := a.resumes[it.task]; paused {
 		return instantOf(t)
@@ -83,7 +86,7 @@ func (a *agenda) slot(it *item) state.Slot {
 	return state.Slot{ID: state.ID(it.task), Due: it.due.time(), Resume: a.resumes[it.task]}
 }
 
-// item is a task's; nil when it is not on the agenda.
+// item returns a task's item, or nil.
 func (a *agenda) item(id string) *item {
 	n, _ := state.IDNumber(id)
 	return a.items[n]
@@ -101,7 +104,8 @@ func (a *agenda) take(slots iter.Seq[state.Slot], whole bool) {
 		case s.Gone:
 			a.left(s)
 		case it != nil && !a.slot(it).Same(s):
-			a.copies[n] = append(a.copies[n], a.slot(it)) // until it is told that it is gone from there
+			// until the queue says that it is gone from there
+			a.copies[n] = append(a.copies[n], a.slot(it))
 			a.put(s)
 		default: // it is new, or was edited
 			a.put(s)
@@ -109,7 +113,7 @@ func (a *agenda) take(slots iter.Seq[state.Slot], whole bool) {
 	}
 }
 
-// left takes in that a task is not in a place any more.
+// left takes in that a task is no longer in a place.
 func (a *agenda) left(s state.Slot) {
 	n, _ := state.IDNumber(s.ID)
 	if it := a.items[n]; it != nil && a.slot(it).Same(s) {
@@ -127,7 +131,8 @@ func (a *agenda) left(s state.Slot) {
 	}
 }
 
-// replace puts all slots there are in the place of what was known. What is looked at later than at its instant, for a reason, still is.
+// replace replaces what was known by the slots of all tasks. An item that is looked at later than
+// its instant keeps that.
 func (a *agenda) replace(slots iter.Seq[state.Slot]) {
 	known := make(map[uint64]bool, len(a.items))
 	clear(a.copies)
@@ -150,7 +155,8 @@ func (a *agenda) replace(slots iter.Seq[state.Slot]) {
 	}
 }
 
-// put notes where a task is now; it is looked at when it is due. One that is gone from its place may have another.
+// put notes where a task is now. The task is looked at when it is due. A task that is gone from its
+// place may have another one.
 func (a *agenda) put(s state.Slot) {
 	n, ok := state.IDNumber(s.ID)
 	if copies := a.copies[n]; s.Gone && len(copies) > 0 {
@@ -183,17 +189,18 @@ func (a *agenda) put(s state.Slot) {
 	a.enter(it, waiting)
 }
 
-// awaited reports whether there is a task that is due some time, or runs.
+// awaited reports whether a task will be due, or runs.
 func (a *agenda) awaited() bool { return len(a.items) > len(a.unscheduled) }
 
-// moved notes that a task has another due instant, be it paused or not.
+// moved notes a task's new due instant. The task may be paused.
 func (a *agenda) moved(id string, due time.Time) {
 	if it := a.item(id); it != nil {
 		a.put(state.Slot{ID: id, Due: due, Resume: a.resumes[it.task]})
 	}
 }
 
-// hint is the due instant by which the store finds a task at once; the zero time when it has to find out which place counts.
+// hint is the due instant by which the store finds a task at once. It is zero if the store has to
+// find out which place counts.
 func (a *agenda) hint(s state.Slot) time.Time {
 	if n, _ := state.IDNumber(s.ID); !s.Resume.IsZero() || len(a.copies[n]) > 0 {
 		return time.Time{}
@@ -201,8 +208,8 @@ func (a *agenda) hint(s state.Slot) time.Time {
 	return s.Due
 }
 
-// early is when an item is looked at that nothing keeps from it.
-func (a *agenda) early(it *item) instant { return instantOf(a.wake(it).time().Add(-a.lead)) }
+// early is when to look at an item that nothing holds up.
+func (a *agenda) early(it *item) instant { return instantOf(a.wake(it).time().Add(-a.claimAhead)) }
 
 // drop forgets a task.
 func (a *agenda) drop(n uint64) {
@@ -215,7 +222,7 @@ func (a *agenda) drop(n uint64) {
 	delete(a.unscheduled, n)
 }
 
-// at has a task looked at at an instant, whatever it waits for.
+// at sets when to look at a task, whatever it waits for.
 func (a *agenda) at(id string, t time.Time) {
 	if it := a.item(id); it != nil {
 		a.leave(it)
@@ -224,14 +231,14 @@ func (a *agenda) at(id string, t time.Time) {
 	}
 }
 
-// hold has a task wait until something of it ends.
+// hold makes a task wait for the end of one of its runs.
 func (a *agenda) hold(id string) {
 	if it := a.item(id); it != nil {
 		a.leave(it)
 	}
 }
 
-// ended has a task that waits for an end looked at.
+// ended wakes a task that waits for an end.
 func (a *agenda) ended(id string) {
 	if it := a.item(id); it != nil && it.stage == holding && !a.unscheduled[it.task] {
 		it.at = a.early(it)
@@ -239,7 +246,7 @@ func (a *agenda) ended(id string) {
 	}
 }
 
-// back puts a task that was picked among those that are due.
+// back puts a picked task back among those that are due.
 func (a *agenda) back(id string) {
 	if it := a.item(id); it != nil {
 		a.leave(it)
@@ -247,8 +254,9 @@ func (a *agenda) back(id string) {
 	}
 }
 
-// ripen moves the tasks whose instant has come to those that are due, and returns those that are urgent instead: they may need no place.
-func (a *agenda) ripen(now time.Time, urgent func(state.Slot) bool) (list []state.Slot) {
+// takeReady moves the tasks whose instant has come to those that are due. It returns those that are
+// urgent instead, because they may need no place.
+func (a *agenda) takeReady(now time.Time, urgent func(state.Slot) bool) (list []state.Slot) {
 	for until := instantOf(now); len(a.waiting.list) > 0 && a.waiting.list[0].at.compare(until) <= 0; {
 		it := a.waiting.list[0]
 		a.leave(it)
@@ -271,7 +279,7 @@ func (a *agenda) pick(n int) (list []state.Slot) {
 	return list
 }
 
-// next is when something is to be looked at next; the zero time: never.
+// next is when to look at the next task. Zero means never.
 func (a *agenda) next() time.Time {
 	if len(a.waiting.list) == 0 {
 		return time.Time{}
@@ -279,7 +287,8 @@ func (a *agenda) next() time.Time {
 	return a.waiting.list[0].at.time()
 }
 
-// rearm has all that waits for an instant looked at when it is due: the clock was put back, and what was put off would be for too long.
+// rearm sets all items that wait for an instant to their due instants. The clock was put back, so
+// what was put off would wait too long.
 func (a *agenda) rearm() {
 	for _, it := range a.waiting.list {
 		it.at = a.early(it)
@@ -287,7 +296,7 @@ func (a *agenda) rearm() {
 	heap.Init(&a.waiting)
 }
 
-// heapOf is the heap of a stage; nil for none.
+// heapOf is the heap of a stage, or nil.
 func (a *agenda) heapOf(s stage) *itemHeap {
 	switch s {
 	case waiting:
@@ -312,7 +321,7 @@ func (a *agenda) leave(it *item) {
 	}
 }
 
-// itemHeap are items of which the first is known.
+// itemHeap keeps items so that the first is known.
 type itemHeap struct {
 	list  []*item
 	first func(x, y *item) bool

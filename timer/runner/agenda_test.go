@@ -26,7 +26,7 @@ func told(a *agenda, slots ...state.Slot) { a.take(slices.Values(slots), false) 
 func TestAgendaOrder(t *testing.T) {
 	a := newAgenda(0)
 	told(a, slotAt(5, time.Second), slotAt(3, 0), slotAt(9, -time.Hour), slotAt(2, 0), slotAt(7, time.Minute))
-	a.ripen(noon.Add(time.Second), never)
+	a.takeReady(noon.Add(time.Second), never)
 	var got []uint64
 	for {
 		list := a.pick(2)
@@ -142,7 +142,7 @@ func TestAgendaIsTheQueue(t *testing.T) {
 				a.ended(state.ID(n))
 				continue
 			case 2:
-				a.ripen(noon.Add(20*time.Second), never)
+				a.takeReady(noon.Add(20*time.Second), never)
 				for _, s := range a.pick(3) {
 					a.back(s.ID)
 				}

@@ -19,15 +19,16 @@ import (
 )
 
 const (
-	// agentsMost is how many deliveries to agents are under way without taking a place of a command: most of them wait for their
-	// turn, since a program is told of one reminder at a time.
+	// agentsMost is the most deliveries to agents at a time. They take no place of a command. Most
+	// of them wait for their turn, because a program is told of one reminder at a time.
 	agentsMost = 256
 	// orphanGrace is how long an agent that outlived its runner has before it is killed.
 	orphanGrace = 2 * time.Second
 )
 
-// ProgramOf is the agent process that a task tells. What the agent schedules by itself, as a command would, has the origin of
-// what it was started for; what it asks for has that of what it was last told of.
+// ProgramOf is the agent process that a task tells. What the agent schedules itself, as a command
+// would, has the origin of the task for which it was started. What it asks for has the origin of
+// the reminder that it was last told.
 func ProgramOf(t state.Task) agent.Program {
 	env := make([]string, 0, len(t.Run.Env))
 	for name, value := range t.Run.Env {
@@ -36,10 +37,10 @@ func ProgramOf(t state.Task) agent.Program {
 		}
 	}
 	slices.Sort(env)
-	return agent.Program{Argv: t.Run.Agent, Dir: t.Run.Dir, Env: env, Umask: t.Run.Umask, Also: []string{OriginVariable + "=" + t.Lineage()}}
+	return agent.Program{Argv: t.Run.Agent, Dir: t.Run.Dir, Env: env, Umask: t.Run.Umask, Also: []string{OriginVariable + "=" + t.ChildOrigin()}}
 }
 
-// reminderPrefix is what a task's ID has in front as the ID of a reminder.
+// reminderPrefix stands before a task's ID in the ID of a reminder.
 const reminderPrefix = "rem_"
 
 // ReminderID names a task as agents do.
@@ -48,7 +49,7 @@ func ReminderID(taskID string) string { return reminderPrefix + taskID }
 // TaskOf is the ID of the task that an agent names.
 func TaskOf(reminderID string) string { return strings.TrimPrefix(reminderID, reminderPrefix) }
 
-// reminderOf is what an agent is told of a claim; prefix is the standing one.
+// reminderOf is what an agent is told about a claim. prefix is the configured one.
 func reminderOf(r state.Record, prefix string) agent.Reminder {
 	t := r.Task
 	if t.Policy.Prefix != "" || t.Policy.NoPrefix {
@@ -66,7 +67,7 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 	}
 	told := agent.Reminder{
 		ID: ReminderID(t.ID), Title: prefix + t.Said(), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
-		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r), Origin: t.Lineage(),
+		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r), Origin: t.ChildOrigin(),
 	}
 	if told.Priority == "" {
 		told.Priority = state.PriorityMedium
@@ -74,7 +75,7 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 	return told
 }
 
-// newPool makes the place of the agent processes of a runner.
+// newPool makes the pool of a runner's agent processes.
 func newPool(o Options) *agent.Pool {
 	ready := make(chan struct{})
 	go func() {
@@ -102,16 +103,17 @@ func noteAgents(o Options, list []agent.Alive) {
 	}
 }
 
-// leftMost bounds how long is waited for the end of agents of a runner that died, before others are started.
+// leftMost is how long to wait for the agents of a dead runner to end before others are started.
 const leftMost = 10 * time.Second
 
-// LeftAgents are the agent processes that live on although the runner that kept them has died, by runner; without any, too.
+// LeftAgents returns, by runner, the agent processes that outlived their runners. A runner may have
+// none.
 func LeftAgents(ctx context.Context, from state.Presence) ([]state.Agents, error) {
 	all, err := from.Agents(ctx)
 	left := []state.Agents{}
 	for _, a := range all {
 		if who := identity(a.Runner); who.Alive() || !who.Here() && (who.SameBoot() || a.Runner.Node != "" && a.Runner.Node != proc.Node()) {
-			continue // it keeps them, or may do so in its container, or on its machine
+			continue // it keeps them, or may keep them in its container or on its machine
 		}
 		a.Processes = slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool { return !identity(p.Ident).Alive() })
 		left = append(left, a)
@@ -119,7 +121,8 @@ func LeftAgents(ctx context.Context, from state.Presence) ([]state.Agents, error
 	return left, err
 }
 
-// endLeft ends the agents that outlived a runner: two of a program would both be told, or do what they do by themselves twice.
+// endLeft ends the agents that outlived a runner. Two of the same program would both be told, or
+// would both do what they do by themselves.
 func endLeft(o Options) {
 	working := context.Background()
 	left, err := LeftAgents(working, o.Store)
@@ -151,10 +154,12 @@ func endLeft(o Options) {
 	}
 }
 
-// tellAgent is an attempt to tell an agent process. It is not noted before it begins: one that was interrupted is made again.
+// tellAgent is an attempt to tell an agent process. It is not noted before it begins, so an
+// interrupted one is made again.
 func (s *supervisor) tellAgent() rules.Result {
 	r := s.r
-	if r.Child.PID != 0 { // it was told by a runner that died, and may live on; this one talks to a new one
+	// a dead runner told it, and it may still live; this runner talks to a new one
+	if r.Child.PID != 0 {
 		if err := proc.EndGroup(s.ctx, identity(r.Child), s.Awake, orphanGrace); err != nil && s.ctx.Err() == nil {
 			s.warn("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
 		}
@@ -191,7 +196,7 @@ func (s *supervisor) tellAgent() rules.Result {
 		return rules.Result{Unstarted: true}
 	}
 	if proc.Passing(got.Err) && got.Sent.IsZero() {
-		return rules.Result{PutOff: got.Err}
+		return rules.Result{Postponed: got.Err}
 	}
 	res := rules.Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
 		Stdout: written(got.Stdout), Stderr: written(got.Stderr)}
@@ -204,12 +209,13 @@ func (s *supervisor) tellAgent() rules.Result {
 	return res
 }
 
-// written is what an agent wrote to a stream, as the ledger has it.
+// written is what an agent wrote to a stream, in the form of the ledger.
 func written(w agent.Written) state.Output {
 	return state.Output{Bytes: w.Bytes, Truncated: w.Truncated}
 }
 
-// halts receives why the end of the claim is asked for, and once more when it is to have no time for that.
+// halts receives why somebody asked for the claim's end. It receives again if the claim must end at
+// once.
 func (s *supervisor) halts() <-chan string {
 	c := make(chan string, 2)
 	context.AfterFunc(s.halted, func() {

@@ -136,7 +136,7 @@ func TestAgentsOfARunnerThatDied(t *testing.T) {
 
 // TestWhoElseIsTold: who is named beside an agent is told what it is told; else only of failures.
 func TestWhoElseIsTold(t *testing.T) {
-	standing := rules.Standing{Channels: []string{"desktop"}, On: state.NotifyAlways}
+	standing := rules.TellDefaults{Channels: []string{"desktop"}, On: state.NotifyAlways}
 	for _, c := range []struct {
 		notify  []string
 		on      string

@@ -12,21 +12,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Captured reports whether a variable is one that every command sees as it was when it was scheduled.
+// Captured reports whether commands see a variable as it was when they were scheduled.
 func Captured(name string) bool {
 	return strings.HasPrefix(name, "LC_") || slices.Contains(captured, name)
 }
 
-// captured are those beside LC_*. OURO_HOME is one: what a command schedules in its turn belongs into the state that its own task is in.
-var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
+// captured are these variables, besides LC_*. OURO_HOME and OURO_STORE are two of them: what a
+// command schedules belongs to the same state as its own task.
+var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME", "OURO_STORE"}
 
-// CapturedNames are the variables beside LC_* of which Captured reports that they are.
+// CapturedNames are the variables for which Captured is true, except LC_*.
 func CapturedNames() []string { return slices.Clone(captured) }
 
-// Forbidden is the first part of a task that the patterns do not allow; nil when they allow all of it. Nil patterns allow everything.
-// Text and scripts are commands of the shell that reads them, the text of --if among them: where no shell is allowed, none of that is. A
-// program is judged by where it is found now, which is where the run would find it. The error is that of proc.Probe, where a file system
-// on the way to one does not answer in time, or ctx.Err(): then nothing is known.
+// Forbidden returns the first part of a task that the patterns do not allow, or nil. Nil patterns
+// allow everything. Text and scripts, and the text of --if, are commands of the shell that reads
+// them: if no shell is allowed, none of them is. A program is judged by where it is found now,
+// because the run would find it there.
+//
+// The error is that of proc.Probe, if a file system on the way to a program does not answer in
+// time, or ctx.Err(). Then nothing is known.
 func Forbidden(ctx context.Context, t state.Task, patterns []string) (*rules.Refusal, error) {
 	if patterns == nil {
 		return nil, nil
@@ -49,8 +53,9 @@ func Forbidden(ctx context.Context, t state.Task, patterns []string) (*rules.Ref
 	return nil, nil
 }
 
-// confined is the task as it runs while there are patterns, with the part of its PATH that counts then. Of an agent process it is the one that it was scheduled with:
-// tasks that tell the same one share it.
+// confined is the task as it runs while there are patterns, with the allowed part of its PATH. An
+// agent keeps the PATH with which it was scheduled, because tasks that tell the same agent share
+// it.
 func confined(t state.Task, patterns []string) state.Task {
 	if patterns == nil || t.Type() == state.TypeAgent || len(commands(t)) == 0 {
 		return t
@@ -78,8 +83,8 @@ func commands(t state.Task) (list [][]string) {
 	return list
 }
 
-// probe reports whether what an occurrence of a task executes can be looked for without waiting for
-// ever. What else is the matter with it is found out later.
+// probe reports whether the programs of an occurrence can be looked for without waiting forever.
+// Other faults are found later.
 func probe(ctx context.Context, t state.Task) error {
 	for _, argv := range commands(t) {
 		if err := proc.Probe(ctx, proc.Spec{Argv: argv, Dir: t.Run.Dir, Env: []string{"PATH=" + t.Run.Env["PATH"]}, Umask: -1}); proc.Passing(err) || ctx.Err() != nil {
@@ -98,7 +103,8 @@ func gateOf(t state.Task) state.Job {
 	return state.Job{Shell: t.Policy.If, Prog: shell, Dir: t.Run.Dir, Umask: t.Run.Umask}
 }
 
-// found is the program that would be executed for a name, also where there is none yet; empty for a name that is nowhere.
+// found is the path that would be executed for a name, even if there is no such file yet. It is
+// empty for a name that is nowhere.
 func found(name string, j state.Job) string {
 	path, ok := j.Env["PATH"]
 	if !ok {

@@ -10,9 +10,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// byHand sees to it that the ledger knows the due instant of a task of which something is about to begin or to be skipped. One that is no
-// instant of its schedule was given by hand, by a new name of its file, or stood when its zone's rules were others: it counts, and
-// gets its line first, or an audit would find an outcome of an instant that never was.
+// byHand makes sure that the ledger knows the due instant of a task before an occurrence starts or
+// is skipped. An instant that is not one of the schedule was set by hand, by renaming the task's
+// file, or comes from older rules of its zone. It counts, and gets its own line first. Otherwise an
+// audit would find an outcome for an instant that never existed.
 func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule, now time.Time) error {
 	if rules.AsSaid(e, sched) {
 		return nil
@@ -35,11 +36,11 @@ func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule
 	if zone, err := when.LoadZone(e.Task.When.Zone); err == nil {
 		due = due.In(zone)
 	}
-	g.Say("task %s is due %s, which is no instant of %q: its file was renamed", e.Task.ID, when.Stamp(due), e.Task.When.Text)
+	g.Say("task %s is due %s, which is not an instant of %q: its file was renamed", e.Task.ID, when.Stamp(due), e.Task.When.Text)
 	return nil
 }
 
-// unlessTaken is an error but for that of a task that another runner, or the user, came first to.
+// unlessTaken drops the error of a task that another runner, or the user, reached first.
 func unlessTaken(err error) error {
 	if errors.Is(err, state.ErrTaken) || errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return nil

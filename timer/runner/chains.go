@@ -13,8 +13,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// chains are the tasks that wait for the end of others' runs (state.After), or for a boot of the machine. Whether that has come is found out from
-// how the others stand, when one of them has changed and when a runner begins: nothing is lost when a runner ends in between.
+// chains are the tasks that wait for the end of others' runs (state.After), or for a boot of the
+// machine. How the other tasks stand decides whether that has come. The runner checks this when it
+// begins and when one of the others has changed, so nothing is lost if a runner ends in between.
 type chains struct {
 	waiting map[string][]string // by the ID of a task, those that wait for it
 	look    map[string]bool     // those that are to be looked at
@@ -22,7 +23,7 @@ type chains struct {
 
 func newChains() chains { return chains{map[string][]string{}, map[string]bool{}} }
 
-// watch passes on what the queue tells, and takes from it who is to be looked at.
+// watch passes on what the queue tells, and notes which tasks to look at.
 func (c chains) watch(slots iter.Seq[state.Slot]) iter.Seq[state.Slot] {
 	return func(yield func(state.Slot) bool) {
 		for s := range slots {
@@ -37,14 +38,15 @@ func (c chains) watch(slots iter.Seq[state.Slot]) iter.Seq[state.Slot] {
 	}
 }
 
-// changed has those looked at that wait for a task of which something has ended, or that is in another place.
+// changed notes a task of which a run has ended, or that is in another place, so that those that
+// wait for it are looked at.
 func (c chains) changed(id string) {
 	for _, other := range c.waiting[id] {
 		c.look[other] = true
 	}
 }
 
-// forget ends the waiting of a task.
+// forget ends the wait of a task.
 func (c chains) forget(id string) {
 	for on, list := range c.waiting {
 		if list = slices.DeleteFunc(list, func(other string) bool { return other == id }); len(list) == 0 {
@@ -55,14 +57,14 @@ func (c chains) forget(id string) {
 	}
 }
 
-// followUp makes due what waited for something that has come, and ends what waits for something that never comes. What cannot be found
-// out now is looked at in the next pass.
+// followUp makes tasks due that wait for something that has come, and ends tasks that wait for
+// something that never comes. What cannot be found out now is checked in the next pass.
 func (g *engine) followUp(ctx context.Context, now time.Time) (again bool) {
 	if len(g.chains.look) == 0 || g.closed {
 		return false
 	}
 	var failed []string
-	for len(g.chains.look) > 0 { // what does not come is the end of what waits for it
+	for len(g.chains.look) > 0 { // a task that ends here may end others that wait for it
 		find, err := g.Store.Finder(ctx)
 		if err != nil {
 			g.warn("who waits for others could not be looked at: %v", err)
@@ -122,8 +124,9 @@ func (g *engine) followUpOne(ctx context.Context, find finder, id string, now ti
 	return nil
 }
 
-// boots makes a task of each boot due that has not come in this one. That it has come is noted with the claim, not before. Where the clock
-// shows what it has shown before, it is due right after that.
+// boots makes a task of each boot due if it has not come in this one. The claim notes that it has
+// come, not this move. If the clock shows earlier instants again, the task is due right after the
+// last one that ended.
 func (g *engine) boots(ctx context.Context, e state.Entry, now time.Time) error {
 	if g.Self.Boot == "" || e.HadBoot(g.Self.Boot) {
 		return nil
@@ -149,8 +152,8 @@ func (g *engine) entry(ctx context.Context, find finder, id string) (state.Entry
 	return found[0], nil
 }
 
-// awaited is what is known of a task that another one has waited for since an instant, which counts where the task recurs. What is
-// forgotten has at least left its ledger.
+// awaited returns what is known of a task that another one waits for. since is when the wait began,
+// which counts if the task recurs. A forgotten task has at least left its lines in the ledger.
 func (g *engine) awaited(ctx context.Context, find finder, a state.After, since time.Time) (w rules.Awaited, err error) {
 	e, err := g.entry(ctx, find, a.ID)
 	switch {

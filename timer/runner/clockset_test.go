@@ -64,7 +64,7 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 	}
 	select {
 	case until := <-c.awaited: // not the wait of something else: the runner has looked, and is idle
-		if want := e.Due.Add(-lead); !until.Equal(want) {
+		if want := e.Due.Add(-claimAhead); !until.Equal(want) {
 			t.Fatalf("it waits for %v, not for %v", until, want)
 		}
 	case <-late:

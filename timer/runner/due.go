@@ -12,8 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// job is a task whose instant has come, and what is done about it. That is decided within the change that does it, from the task as it
-// stands then: nothing can come in between.
+// job is a task whose instant has come, and what is done about it. The decision is made within the
+// change itself, from the task as it then stands, so nothing can come in between.
 type job struct {
 	slot  state.Slot
 	said  bool // the ledger knows its due instant (byHand)
@@ -21,12 +21,12 @@ type job struct {
 	alone bool // of a wait: nobody attends to it
 
 	// What the rule leaves.
-	entry state.Entry // as the task stood; the zero entry: it could not be read
+	entry state.Entry // as the task stood; zero: it could not be read
 	place state.Slot  // where it stood
 	sched *when.Schedule
 	plan  rules.Plan
 	lines []state.Line // of what was skipped
-	halts bool         // a run of another process is asked to end
+	halts bool         // a run of another process was asked to end
 	run   bool         // it is claimed
 }
 
@@ -46,22 +46,23 @@ var (
 )
 
 const (
-	// againPause is how long it takes until a task is looked at again to which somebody else came first, and of which another process runs
-	// something: nobody tells of its end.
+	// againPause is the pause before the next look at a task that somebody else reached first, or
+	// of which another process runs something. Nobody tells of the end of that.
 	againPause = time.Second
-	// stuckPause is how long it takes until a task is looked at again that could not be run.
+	// stuckPause is the pause before the next look at a task that could not be run.
 	stuckPause = 5 * time.Second
-	// attendedMost is the longest pause between two looks at a wait that is due and that somebody attends to: each pause is as long as it
-	// is late by then.
-	attendedMost = 30 * time.Second
-	// urgentMost is how many tasks are looked at together that may need no place.
+	// awaitedMost is the longest pause between two looks at a due wait that a process attends to.
+	// Each pause is as long as the wait is late by then.
+	awaitedMost = 30 * time.Second
+	// urgentMost is how many tasks that may need no place are looked at together.
 	urgentMost = 256
 )
 
-// fill begins what is due, in order, while fewer than free places are taken. What may need no place is looked at in any case: a paused task
-// that is to go on, and one of which something runs, which may have to end.
+// fill starts what is due, in order, while fewer than free places are taken. It always looks at
+// tasks that may need no place: a paused task that resumes, and one that runs, whose run may have
+// to end.
 func (g *engine) fill(ctx context.Context, now time.Time, free int) {
-	urgent := g.agenda.ripen(now, func(s state.Slot) bool { return !s.Resume.IsZero() || g.running(s.ID) })
+	urgent := g.agenda.takeReady(now, func(s state.Slot) bool { return !s.Resume.IsZero() || g.running(s.ID) })
 	for lot := range slices.Chunk(urgent, urgentMost) {
 		free -= g.begin(ctx, lot, now, free)
 	}
@@ -74,7 +75,7 @@ func (g *engine) fill(ctx context.Context, now time.Time, free int) {
 	}
 }
 
-// running reports whether something of a task is ours.
+// running reports whether this engine runs something of a task.
 func (g *engine) running(id string) bool {
 	for c := range g.runs {
 		if c.id == id {
@@ -84,7 +85,7 @@ func (g *engine) running(id string) bool {
 	return false
 }
 
-// begin does what is due of tasks, together, and returns how many places that takes, of those that are free.
+// begin does what is due for tasks, together. It returns how many of the free places that takes.
 func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, free int) (begun int) {
 	var jobs []*job
 	for _, s := range lot {
@@ -126,11 +127,11 @@ func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, fre
 	return begun
 }
 
-// rule decides about a task, and does it.
+// rule decides about a task and does it.
 func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 	return state.InBoot(g.Self.Boot, func(d state.Doc) (after state.Doc, lines []state.Line, err error) {
 		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, rules.Plan{}
-		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.lead)) {
+		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.claimAhead)) {
 			return d, nil, errEarly
 		}
 		if !j.read && g.DayFile != nil && len(rules.DayFiles(d.Task.When)) > 0 {
@@ -218,8 +219,8 @@ func (g *engine) apply(j *job, d state.Doc, s rules.Step, now time.Time) (state.
 	return d, nil, nil
 }
 
-// answered sees to what became of a job; not ok says that it is to be tried again at once, as more is known about it now. An error says
-// that it cannot be done for now.
+// answered handles the answer to a job. It is not ok if the job has to be tried again at once,
+// because more is known about it now. An error says that the job cannot be done for now.
 func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now time.Time) (ok bool, err error) {
 	id := j.slot.ID
 	switch err := answer.Err; {
@@ -244,7 +245,7 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 	case errors.Is(err, errEarly):
 		g.agenda.put(j.place)
 		switch due := j.place.Wake(); {
-		case j.place.Gone || due.After(now.Add(g.agenda.lead)):
+		case j.place.Gone || due.After(now.Add(g.agenda.claimAhead)):
 		case due.After(now): // it cannot be claimed before its instant
 			g.agenda.at(id, due)
 		default:
@@ -265,10 +266,11 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		j.said = true
 		return false, nil
 	case errors.Is(err, errWaits):
-		return g.attended(ctx, j, now)
+		return g.someoneWaits(ctx, j, now)
 	case errors.Is(err, state.ErrNotFound):
 		g.agenda.put(state.Slot{ID: id, Gone: true})
-	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded): // another runner, or the user, came first
+	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded):
+		// another runner, or the user, was first
 		g.agenda.at(id, now.Add(againPause))
 	case ctx.Err() != nil:
 		g.agenda.back(id)
@@ -279,7 +281,7 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 	return true, nil
 }
 
-// start begins what was claimed. The claim is durable.
+// start starts what was claimed. The claim is durable.
 func (g *engine) start(d state.Doc, j *job) {
 	i := slices.IndexFunc(j.plan.Steps, func(s rules.Step) bool { return s.Kind == rules.StepRun })
 	r := d.Open[d.Claim(j.plan.Steps[i].Due)].Clone()
@@ -288,7 +290,7 @@ func (g *engine) start(d state.Doc, j *job) {
 	g.host.Start(r, n.last)
 }
 
-// held has a task wait for the end of what runs of it, or of its waiting.
+// held makes a task wait for the end of its run, or of its wait.
 func (g *engine) held(j *job, now time.Time) {
 	id := j.slot.ID
 	for _, s := range j.plan.Steps {
@@ -308,9 +310,10 @@ func (g *engine) held(j *job, now time.Time) {
 	}
 }
 
-// attended looks whether somebody waits for a wait that is due, and tells of it himself. That his process was killed, or stopped, nobody
-// tells. When nobody does, it is done here.
-func (g *engine) attended(ctx context.Context, j *job, now time.Time) (ok bool, err error) {
+// someoneWaits checks whether a process attends to a due wait, which then tells of it itself.
+// Nobody reports that such a process was killed or stopped. If there is none, the runner tells of
+// the wait.
+func (g *engine) someoneWaits(ctx context.Context, j *job, now time.Time) (ok bool, err error) {
 	id := j.slot.ID
 	found, err := g.Store.Find(ctx, id)
 	switch {
@@ -319,15 +322,15 @@ func (g *engine) attended(ctx context.Context, j *job, now time.Time) (ok bool, 
 		return true, nil
 	case err != nil:
 		return true, err
-	case found[0].Attended:
-		g.agenda.at(id, now.Add(min(max(now.Sub(found[0].Due), time.Second), attendedMost)))
+	case found[0].Awaited:
+		g.agenda.at(id, now.Add(min(max(now.Sub(found[0].Due), time.Second), awaitedMost)))
 		return true, nil
 	}
 	j.alone = true
 	return false, nil
 }
 
-// cannot notes that a task that is due cannot be run.
+// cannot notes that a due task cannot be run.
 func (g *engine) cannot(ctx context.Context, j *job, err error, now time.Time) {
 	id := j.slot.ID
 	if !g.stuck[id] {
@@ -335,14 +338,15 @@ func (g *engine) cannot(ctx context.Context, j *job, err error, now time.Time) {
 	}
 	g.stuck[id] = true
 	again := now.Add(stuckPause)
-	if j.entry.Task.ID == "" && !errors.Is(err, state.ErrBusy) && !proc.Short(err) { // its file is not what it should be, perhaps
-		g.setAside(ctx, now)
-		again = later(again, g.asideAt)
+	// its file may be damaged
+	if j.entry.Task.ID == "" && !errors.Is(err, state.ErrBusy) && !proc.Short(err) {
+		g.quarantine(ctx, now)
+		again = later(again, g.quarantineAt)
 	}
 	g.agenda.at(id, again)
 }
 
-// ours reports whether all that runs of a task was begun by this engine.
+// ours reports whether this engine started all that runs of a task.
 func (g *engine) ours(e state.Entry) bool {
 	return !slices.ContainsFunc(e.Open, func(r state.Record) bool { return g.runs[claimOf(r)] == nil })
 }

@@ -12,58 +12,68 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// lead is how long before its instant an occurrence is claimed when nothing stands in the way, so that the claim's waits for the
-// disk do not make it late. A claim for which nothing was started yet is given back when the runner ends, or is killed.
-const lead = 50 * time.Millisecond
+// claimAhead is how long before its instant an occurrence is claimed if nothing prevents it, so
+// that the claim's waits for the disk do not make it late. If the runner ends or is killed before
+// it has started anything, the claim is given back.
+const claimAhead = 50 * time.Millisecond
 
-// engine is the runner without its waiting. It is told the time and what has become of what it began, decides (package rules),
-// and writes; it never waits for anything but the store. One goroutine uses it. The loop drives it by the real clock and
-// simulations by a pretended one, with the same results.
+// engine is the runner without its waiting. It is told the time and what became of what it began;
+// it decides (package rules) and writes. It never waits for anything but the store. One goroutine
+// uses it. The loop drives it by the real clock and simulations by a simulated one, with the same
+// results.
 type engine struct {
 	Options
 	core
 	host  Host
 	runs  map[claim]*run
-	ready []*run // whose pause is over and that wait for room
+	ready []*run // runs whose pause is over and that wait for room
+
+	shared bool   // with runners of other machines
+	stands string // what the last warning about contact said
 
 	queue  state.Queue
 	agenda *agenda
 
 	ends  []state.Ending
-	pause time.Duration // before what could not be written is tried again
+	pause time.Duration // pause before the next try to write what could not be written
 
-	schedules  map[string]cached
-	asideAt    time.Time     // when what cannot be read is looked at again
-	asidePause time.Duration // before that
-	unsettled  bool          // a claim that was left open could not be taken over yet
-	unheard    bool          // somebody may have asked for an end, and the store could not say so yet
-	telling    sync.Mutex
-	said       map[string]bool  // problems that were told; the survey tells some, too
-	stuck      map[string]bool  // tasks that are due and cannot be taken, for want of a schedule or of a disk
-	latest     time.Time        // the latest instant the clock has shown
-	back       state.Setback    // what is known of one that is back
-	noted      state.Setback    // of that, what the store has
-	tried      time.Duration    // how long it had stayed so when tasks were last moved back; 0: they were not yet
-	looked     time.Time        // when the last pass was
-	closed     bool             // nothing is claimed any more
-	behind     map[string]bool  // tasks that are to be moved back once what runs of them has ended
-	catch      bool             // some of that has ended
-	delays     map[string]delay // tasks whose start was put off
-	chains     chains
+	schedules       map[string]cached
+	quarantineAt    time.Time     // when to look again at what cannot be read
+	quarantinePause time.Duration // before that
+	unsettled       bool          // an open claim could not be taken over yet
+	// somebody may have asked for an end, but the store did not answer
+	unheard bool
+	telling sync.Mutex
+	said    map[string]bool // problems that were told, some of them by the survey
+	// due tasks that cannot be claimed, without a schedule or a disk
+	stuck  map[string]bool
+	latest time.Time        // the latest instant that the clock has shown
+	back   state.ClockShift // what is known of one that is back
+	noted  state.ClockShift // of that, what the store has
+	// how long it had stayed back when tasks were last moved back; 0: not yet
+	tried  time.Duration
+	looked time.Time        // when the last pass was
+	closed bool             // nothing is claimed any more
+	behind map[string]bool  // tasks to move back after their runs have ended
+	catch  bool             // some of that has ended
+	delays map[string]delay // tasks whose start was put off
+	chains chains
 }
 
 // run is an open claim of ours.
 type run struct {
 	r       state.Record
 	sched   *when.Schedule
-	last    string            // the outcome before
-	resting bool              // between two attempts, or before one that was put off: it takes no room
-	keeps   bool              // while it rests it takes room all the same
-	delayed bool              // it rests before an attempt that was put off, and not noted yet
-	adopted bool              // started by a runner before this one: a runner that ends does not wait for it
-	over    bool              // it has ended, and its outcome is not written yet
-	halt    string            // why its end was asked for: no further attempt is made
-	alert   *rules.AlertState // its task's alert state, which all our runs of the task share; nil: only the store knows
+	last    string // the outcome before
+	resting bool   // it pauses before an attempt, and takes no place
+	keeps   bool   // it takes a place even while it rests
+	delayed bool   // it rests before a first attempt that was put off and not noted yet
+	// an earlier runner started it: a runner that ends does not wait for it
+	adopted bool
+	over    bool   // it has ended, and its outcome is not written yet
+	halt    string // why its end was asked for: no further attempt is made
+	// its task's alert state, shared by all our runs of the task; nil: only the store knows
+	alert *rules.AlertState
 }
 
 // cached is a task's schedule, as it was read for a revision.
@@ -76,15 +86,17 @@ type cached struct {
 }
 
 func newEngine(o Options, host Host) *engine {
-	ahead := lead
+	ahead := claimAhead
 	if o.Mode == Once || o.NoLead {
 		ahead = 0
 	}
-	return &engine{Options: o, core: rightly, host: host, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
+	_, shared := state.SharedBy(o.Store)
+	return &engine{Options: o, core: rightly, host: host, shared: shared, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
 		said: map[string]bool{}, stuck: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
 }
 
-// schedule reads a task's schedule once for each revision. The words are compared, too: somebody may have edited the file.
+// schedule reads a task's schedule once for each revision. It also compares the words, because
+// somebody may have edited the file.
 func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
 	if !t.Recurring() {
 		return nil, nil
@@ -116,7 +128,7 @@ func (g *engine) busy() (n int) {
 	return n + max(agents-agentsMost, 0)
 }
 
-// handle takes in what the host tells. What it writes of that is written also when ctx has ended.
+// handle takes in what the host tells. It writes what follows from that, even after ctx has ended.
 func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	n := g.runs[claimOf(ev.Record)]
@@ -128,16 +140,17 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		res.Unstarted, res.Halted = false, n.halt
 	}
 	if ev.Rested && res.Halted == "" {
-		res.Halted = n.halt // asked for just when the pause was over, or began
+		res.Halted = n.halt // asked for at the moment when the pause ended or began
 	}
 	switch {
 	case ev.Rested && res.Halted == "":
 		g.ready = append(g.ready, n)
 		return
 	case ev.Rested: // ended between two attempts
-		res.Started, res.Ended, res.Unknown = n.r.Started, now, true // its last attempt has an exit code, and is not the outcome
+		// its last attempt has an exit code, which is not the outcome
+		res.Started, res.Ended, res.Unknown = n.r.Started, now, true
 	case g.passing(res) && n.halt == "":
-		g.putOff(ctx, n, res.PutOff, now)
+		g.postpone(ctx, n, res.Postponed, now)
 		return
 	case g.passing(res): // its end was asked for meanwhile
 		res.Halted = n.halt
@@ -153,8 +166,10 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	if pause, yes := g.again(n.r, n.sched, &l, now); yes && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
-		n.r.Started = res.Started                      // should it be ended in the pause, it has run all the same
-		if err := g.Store.Note(ctx, n.r); err != nil { // the next attempt is not begun before it is noted
+		// if it is ended in the pause, it still has run
+		n.r.Started = res.Started
+		// the next attempt does not begin before it is noted
+		if err := g.Store.Note(ctx, n.r); err != nil {
 			g.warn("%s: that it is tried again could not be noted: %v", occurrence(n.r), err)
 		}
 		g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
@@ -166,8 +181,9 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 }
 
-// giveBack gives a claim back for which nothing was begun: its instant has receded, or the runner ends. What has had attempts is left open,
-// at rest, and so is what cannot be given back to its task when the runner ends: the next one goes on with it.
+// giveBack gives back a claim for which nothing was started, because its instant has receded or the
+// runner ends. A claim that has had attempts stays open and rests, and so does one that cannot be
+// given back when the runner ends. The next runner goes on with it.
 func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
 	g.left(n.r)
 	if n.r.Attempt > 1 {
@@ -188,16 +204,17 @@ func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
 		g.runs[claimOf(n.r)] = n
 		g.interrupted(ctx, n.r)
 	default:
-		g.unsettled = true // it stays open, and is taken over as what a runner before this one has left
+		g.unsettled = true // it stays open, and is taken over like that of an earlier runner
 		g.warn("%s could not be given back: %v", occurrence(n.r), err)
 	}
 }
 
-// placed reports whether a claim takes a place: something of it runs, whoever started that, or is about to.
+// placed reports whether a claim takes a place: something of it runs, whoever started that, or is
+// about to run.
 func placed(r *run) bool { return !r.resting || r.keeps }
 
-// going is how many commands and messages a runner that ends waits for: those that have not come to their end, but for those that have
-// outlived a runner before it and that nobody has told to end.
+// going is how many commands and messages a runner waits for before it ends: all that go on, except
+// those that outlived an earlier runner and that nobody has told to end.
 func (g *engine) going() (n int) {
 	for _, r := range g.runs {
 		if !r.resting && !r.over && (!r.adopted || r.halt != "") {
@@ -207,7 +224,7 @@ func (g *engine) going() (n int) {
 	return n
 }
 
-// taken is how many places those take that have not come to their end.
+// taken is how many places are taken by what has not ended.
 func (g *engine) taken() (n int) {
 	for _, r := range g.runs {
 		if g.placed(r) && !r.over {
@@ -217,8 +234,8 @@ func (g *engine) taken() (n int) {
 	return n
 }
 
-// waitedFor is how many claims a runner that does what is due, and no more, sees to their end: what outlived a runner before it is
-// left to one that stays.
+// waitedFor is how many claims a runner that only does what is due sees to their end. It leaves
+// what outlived an earlier runner to one that stays.
 func (g *engine) waitedFor() (n int) {
 	for _, r := range g.runs {
 		if !r.adopted || r.halt != "" || r.over {
@@ -228,7 +245,8 @@ func (g *engine) waitedFor() (n int) {
 	return n
 }
 
-// finish ends a task whose stop condition is met. Should that not succeed, it will when the task is next due.
+// finish ends a task whose stop condition is met. If that fails, it happens when the task is next
+// due.
 func (g *engine) finish(ctx context.Context, id, why string, now time.Time) {
 	err := g.Store.Finish(context.WithoutCancel(ctx), id, why, now)
 	if err == nil {
@@ -239,13 +257,13 @@ func (g *engine) finish(ctx context.Context, id, why string, now time.Time) {
 	}
 }
 
-// outlook is what a pass leaves to wait for.
+// outlook says what a pass leaves to wait for.
 type outlook struct {
 	wake    time.Time // when to look again; zero: when something happens
 	pending bool      // something is in the queue
 }
 
-// sooner makes the outlook's wake t if that is before it.
+// sooner sets the outlook's wake to t if that is earlier.
 func (o *outlook) sooner(t time.Time) {
 	if o.wake.IsZero() || t.Before(o.wake) {
 		o.wake = t
@@ -274,7 +292,12 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 		g.agenda.rearm()
 	}
 	g.looked = now
-	g.fill(ctx, now, g.MaxParallel()-g.busy())
+	may := g.mayClaim(g.Store.Contact())
+	if may {
+		g.fill(ctx, now, g.MaxParallel()-g.busy())
+	} else {
+		o.sooner(now.Add(contactStep))
+	}
 	o.pending = g.agenda.awaited()
 	if again > 0 && o.pending {
 		o.sooner(now.Add(again))
@@ -282,16 +305,17 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 	if len(g.ends) > 0 {
 		o.sooner(now.Add(g.pause))
 	}
-	if next := g.agenda.next(); !next.IsZero() {
+	if next := g.agenda.next(); !next.IsZero() && may {
 		o.sooner(next)
 	}
 	return o, nil
 }
 
-// settle writes the outcomes of what has ended. What waits for the room gets it first: a place is not empty for as long as the disk takes for
-// the outcome of who had it. Everything else is for the next pass, which follows.
+// settle writes the outcomes of what has ended. First it gives the free places to what waits for
+// them, so that a place is not empty while the disk writes the outcome. All else is for the next
+// pass, which follows.
 func (g *engine) settle(ctx context.Context, now time.Time) {
-	if free := g.MaxParallel() - g.taken(); g.short() && free > 0 && g.pause == 0 && !g.closed {
+	if free := g.MaxParallel() - g.taken(); g.short() && free > 0 && g.pause == 0 && !g.closed && g.mayClaim(g.Store.Contact()) {
 		due := now
 		if g.Mode == Once {
 			due = g.looked
@@ -304,38 +328,38 @@ func (g *engine) settle(ctx context.Context, now time.Time) {
 // short reports whether something that is due waits for a place.
 func (g *engine) short() bool { return len(g.agenda.due.list) > 0 }
 
-// left takes in that a claim is not ours any more.
+// left takes in that a claim is no longer ours.
 func (g *engine) left(r state.Record) {
 	delete(g.runs, claimOf(r))
 	g.ended(g.agenda, r.Task.ID)
 }
 
-// setAside moves what cannot be read out of the way. That reads every task, so where nothing moves, as with a file of a newer version, the
-// tries become rare.
-func (g *engine) setAside(ctx context.Context, now time.Time) {
-	if now.Before(g.asideAt) && g.asideAt.Sub(now) <= asideMost {
+// quarantine sets aside what cannot be read. That reads every task, so the tries become rare if
+// nothing can be moved, as with a file of a newer version.
+func (g *engine) quarantine(ctx context.Context, now time.Time) {
+	if now.Before(g.quarantineAt) && g.quarantineAt.Sub(now) <= quarantineMost {
 		return
 	}
-	moved, err := g.Store.SetAside(ctx, settle)
+	moved, err := g.Store.Quarantine(ctx, settle)
 	if err == nil {
 		g.problems(moved)
 	}
 	if len(moved) > 0 {
-		g.asidePause = 0
+		g.quarantinePause = 0
 	}
-	g.asidePause = min(max(2*g.asidePause, settle), asideMost)
-	g.asideAt = now.Add(g.asidePause)
+	g.quarantinePause = min(max(2*g.quarantinePause, settle), quarantineMost)
+	g.quarantineAt = now.Add(g.quarantinePause)
 }
 
-// asideMost is the longest pause between two tries to set aside what cannot be read.
-const asideMost = time.Minute
+// quarantineMost is the longest pause between two tries to set aside what cannot be read.
+const quarantineMost = time.Minute
 
-// retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is. Not ok: the
-// store does not answer for now.
+// retry starts the attempts whose pause is over, as far as there is room. Each is durably noted
+// before it starts. It is not ok if the store does not answer for now.
 func (g *engine) retry(ctx context.Context) (ok bool) {
 	before := len(g.ends)
 	defer func() {
-		if len(g.ends) > before { // what was changed meanwhile is not tried again, and has ended
+		if len(g.ends) > before { // it was changed meanwhile, is not tried again, and has ended
 			g.flush(ctx, g.Clock.Now())
 		}
 	}()
@@ -367,7 +391,8 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 			err = g.Store.Note(ctx, next)
 		}
 		if err != nil {
-			if errors.Is(err, state.ErrEnded) {
+			// another process, which took us for dead, has it
+			if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrTaken) {
 				g.left(n.r)
 				continue
 			}
@@ -388,7 +413,7 @@ func (g *engine) problems(list []state.Problem) {
 	}
 }
 
-// warnOnce warns of what was not said yet.
+// warnOnce warns unless the same was said before.
 func (g *engine) warnOnce(text string) {
 	g.telling.Lock()
 	defer g.telling.Unlock()

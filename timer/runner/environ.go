@@ -9,17 +9,21 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// environ is what the command of a claim sees: exactly the captured variables, and what tells it which occurrence it is.
+// environ is the environment of a claim's command: exactly the captured variables, and those that
+// say which occurrence it is.
 func environ(r state.Record, last string) []string {
-	env := make([]string, 0, len(r.Task.Run.Env)+7)
+	env := make([]string, 0, len(r.Task.Run.Env)+8)
 	for name, value := range r.Task.Run.Env {
-		if name != OriginVariable { // of whose run it was scheduled in; what its own run schedules, it has
+		if name != OriginVariable { // of the run that scheduled it; its own runs have their own
 			env = append(env, name+"="+value)
 		}
 	}
 	zone, err := when.LoadZone(r.Task.When.Zone)
 	if err != nil {
 		zone = time.UTC
+	}
+	if r.Fence > 0 {
+		env = append(env, "OURO_FENCE="+strconv.FormatUint(r.Fence, 10))
 	}
 	return append(env,
 		"OURO_TASK_ID="+r.Task.ID,
@@ -28,19 +32,19 @@ func environ(r state.Record, last string) []string {
 		"OURO_ATTEMPT="+strconv.Itoa(max(r.Attempt, 1)),
 		"OURO_OCCURRENCE="+state.OccurrenceID(r.Task.ID, r.Number),
 		"OURO_LAST_OUTCOME="+last,
-		OriginVariable+"="+r.Task.Lineage(),
+		OriginVariable+"="+r.Task.ChildOrigin(),
 	)
 }
 
-// OriginVariable is the variable by which a task that is scheduled by a run knows what it came of: the ID of the task at whose run all
-// began. It is never captured.
+// OriginVariable tells a task that a run schedules what it came from: the ID of the task whose run
+// was the first. It is never captured.
 const OriginVariable = "OURO_ORIGIN"
 
 // argv is the command line of a claim's job.
 func argv(j state.Job) []string {
 	switch {
 	case j.Script != "":
-		return []string{j.Prog} // reads the script from its standard input, as at(1) has it
+		return []string{j.Prog} // reads the script from its standard input, like at(1)
 	case j.Shell != "":
 		return proc.ShellText(j.Prog, j.Shell)
 	}

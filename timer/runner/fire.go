@@ -11,20 +11,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// ErrGoing is a run that cannot begin because another of its task goes on.
+// ErrGoing is a run that cannot start because another run of its task goes on.
 var ErrGoing = errors.New("a run of it goes on")
 
-// Fire runs a task now, in this process, as no occurrence of its schedule, and returns how that ended. Its policy applies: the gate,
-// the time-out, further attempts, and overlap. Skip is ErrGoing while a run goes on, and nothing is left behind but, when two
-// began at once, a line in the ledger; queue waits for its end; replace ends it first. Should this process be killed, the runner
-// accounts for the claim as for one of a runner that died. When ctx ends the command is ended, and the outcome is cancelled.
+// Fire runs a task now, in this process, not as an occurrence of its schedule, and returns how the
+// run ended. The task's policy applies: the gate, the time-out, further attempts, and overlap. With
+// overlap skip, it returns ErrGoing while a run goes on. Nothing is left behind then, except a line
+// in the ledger if two began at once. With queue it waits for the other run's end, with replace it
+// ends that run first. If this process is killed, the runner handles the claim like that of a dead
+// runner. If ctx ends, the command is ended, and the outcome is cancelled.
 //
-// Of the options Leader, Mode, MaxParallel, Yield, Standby and Ended have no meaning here.
+// The options Leader, Mode, MaxParallel, Yield, Standby and Ended have no meaning here.
 func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	var line state.Line
 	o.Ended = func(_ state.Record, l state.Line) { line = l }
 	o.MaxParallel = AtMost(1)
-	working := context.WithoutCancel(ctx) // what is begun is ended in good order
+	working := context.WithoutCancel(ctx) // what was begun is ended in good order
 	seeing, blind := context.WithCancel(working)
 	defer blind()
 	l, err := newLoop(seeing, seeing, o)
@@ -57,7 +59,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 		l.ends = append(l.ends, state.Ending{Record: r, Line: l.judge(r, sched, res)})
 	}
 	var refused error
-	switch why, err := l.turn(ctx, r, overlap); {
+	switch why, err := l.awaitOverlap(ctx, r, overlap); {
 	case errors.Is(err, ErrGoing):
 		refused = err
 		over(rules.Result{Gate: ErrGoing.Error()})
@@ -104,22 +106,24 @@ func (l *loop) seeFired(ctx context.Context) {
 	}
 }
 
-// before returns the claims of a task with a number below the given one (0: all) that somebody runs.
+// before returns the claims of a task that somebody runs and whose number is below the given one
+// (0: all).
 func (l *loop) before(ctx context.Context, id string, number int) (list []state.Record, err error) {
 	records, _, err := l.Store.Open(ctx)
 	for _, r := range records {
-		if r.Task.ID == id && (number == 0 || r.Number < number) && (l.host.Alive(r.Runner) || l.host.Alive(r.Child)) {
+		if r.Task.ID == id && (number == 0 || r.Number < number) && (l.host.Alive(r.Runner, true) || l.host.Alive(r.Child, true)) {
 			list = append(list, r)
 		}
 	}
 	return list, err
 }
 
-// turnStep is how often one who waits for the end of another's run looks: no system tells.
-const turnStep = 100 * time.Millisecond
+// overlapStep is how often Fire looks for the end of another's run, because no system tells of it.
+const overlapStep = 100 * time.Millisecond
 
-// turn returns when the claim may begin by the rule of overlap, or with the reason why its end was asked for.
-func (l *loop) turn(ctx context.Context, r state.Record, overlap string) (why string, err error) {
+// awaitOverlap returns when the task's rule of overlap lets the claim start, or with the reason why
+// somebody asked for its end.
+func (l *loop) awaitOverlap(ctx context.Context, r state.Record, overlap string) (why string, err error) {
 	if overlap == state.OverlapAllow {
 		return "", nil
 	}
@@ -148,7 +152,7 @@ func (l *loop) turn(ctx context.Context, r state.Record, overlap string) (why st
 			}
 		}
 		if err == nil {
-			err = l.Clock.For(ctx, turnStep)
+			err = l.Clock.For(ctx, overlapStep)
 		}
 		if err != nil {
 			return "", err
@@ -156,14 +160,14 @@ func (l *loop) turn(ctx context.Context, r state.Record, overlap string) (why st
 	}
 }
 
-// EndOrphan ends the command of a claim whose runner is gone, and its group: TERM, and KILL when the grace is over. It returns once it
-// is gone, or with ctx.Err().
+// EndOrphan ends the command of a claim whose runner is gone, and its group: with TERM, and with
+// KILL after the grace. It returns when the command is gone, or with ctx.Err().
 func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
 	return proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace)
 }
 
-// EndedLine is the outcome of a claim whose runner is gone and that somebody has ended for that reason. End takes it only when no
-// runner has accounted for the claim meanwhile.
+// EndedLine is the outcome of a claim whose runner is gone and that somebody has therefore ended.
+// End accepts it only if no runner has ended the claim meanwhile.
 func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
 	sched, _ := rules.Schedule(r.Task) // without one it is no catching up
 	res := rules.Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
@@ -174,7 +178,8 @@ func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string
 	return rules.Judge(r, sched, res)
 }
 
-// Elsewhere reports whether a process may live where it cannot be seen from here: in another container on this machine.
+// Elsewhere reports whether a process may live where it cannot be seen from here: in another
+// container on this machine.
 func Elsewhere(i state.Ident) bool {
 	self, err := Self()
 	return err == nil && i.Boot == self.Boot && i.NS != self.NS

@@ -11,14 +11,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// flush writes the outcomes that are to be written, with what is told of them. While the disk is full they are kept and tried again,
-// because a claim left open would count as interrupted; when the runner has to end first, so it will.
+// flush writes the outcomes that are to be written, with what is told of them. While the disk is
+// full it keeps them and tries again, because an open claim counts as interrupted. If the runner
+// has to end first, that is what happens.
 func (g *engine) flush(ctx context.Context, now time.Time) {
 	if len(g.ends) == 0 {
 		return
 	}
 	for {
-		wave, later := g.wave(ctx)
+		wave, later := g.nextBatch(ctx)
 		failed := g.write(ctx, wave, now)
 		g.ends = append(failed, later...)
 		if len(failed) > 0 {
@@ -32,9 +33,9 @@ func (g *engine) flush(ctx context.Context, now time.Time) {
 	}
 }
 
-// wave is what of the ends can be written together, informed. Two of one task cannot where what is told of the second depends on
-// whether the first could be written.
-func (g *engine) wave(ctx context.Context) (wave, later []state.Ending) {
+// nextBatch returns the ends that can be written together, with what is told of them. Two ends of a
+// task cannot if what is told of the second depends on whether the first could be written.
+func (g *engine) nextBatch(ctx context.Context) (wave, later []state.Ending) {
 	if g.Mute {
 		return g.ends, nil
 	}
@@ -57,12 +58,12 @@ func (g *engine) wave(ctx context.Context) (wave, later []state.Ending) {
 	return wave, later
 }
 
-// write writes outcomes, and returns those that could not be.
+// write writes outcomes, and returns those that it could not write.
 func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) (failed []state.Ending) {
 	for i := range ends {
 		ends[i].Line.At = now
 	}
-	slices.SortStableFunc(ends, inTurn)
+	slices.SortStableFunc(ends, inOrder)
 	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
 		e := ends[i]
 		n := g.runs[claimOf(e.Record)]
@@ -79,7 +80,7 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
 			}
 		case errors.Is(err, state.ErrEnded):
-			g.left(e.Record) // somebody who took us for dead has ended it
+			g.left(e.Record) // another process, which took us for dead, has ended it
 		case errors.Is(err, state.ErrInvalid):
 			g.warn("%s: its outcome (%s) cannot be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			g.left(e.Record)
@@ -91,14 +92,16 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 	return failed
 }
 
-// inTurn is the order in which outcomes are written that came together, and with them what is in the inbox: by when they were due, and those
-// of one instant as their tasks were made, whichever of them ended first.
-func inTurn(a, b state.Ending) int {
+// inOrder orders outcomes that came together, and with them the inbox: by when they were due, and
+// at the same instant in the order in which their tasks were made. It does not matter which ended
+// first.
+func inOrder(a, b state.Ending) int {
 	return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
 }
 
-// alert is the alert state of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
-// runs. With runs of others only the store knows, and then it is asked by all: what ends without one changes none.
+// alert is the alert state of a task of which something was claimed. If nothing else runs of it, it
+// is the present one. Otherwise it is shared with our other runs. If another process runs the task,
+// only the store knows, and all runs ask it: an end without an alert state changes none.
 func (g *engine) alert(e state.Entry) *rules.AlertState {
 	if len(e.Open) == 0 {
 		m := rules.AlertOf(e.Tally)
@@ -137,17 +140,18 @@ func (g *engine) before(ctx context.Context, r state.Record) rules.AlertState {
 	return rules.AlertOf(found[0].Tally)
 }
 
-// disperse leaves the alert states of tasks to the store: another runner may write outcomes of them from now on.
+// disperse leaves the alert states of tasks to the store, because another runner may write outcomes
+// of them from now on.
 func (g *engine) disperse() {
 	for _, n := range g.runs {
 		n.alert = nil
 	}
 }
 
-// standing is who is told of tasks that do not say.
-func (o Options) standing() rules.Standing {
+// standing says who is told of tasks that name nobody.
+func (o Options) standing() rules.TellDefaults {
 	if o.Standing == nil {
-		return rules.Standing{}
+		return rules.TellDefaults{}
 	}
 	return o.Standing()
 }

@@ -9,15 +9,15 @@ import (
 
 const (
 	forgetEvery = time.Hour
-	// forgetAfter is after how many runs the past is looked at even before the hour is over, so that a task that runs every
-	// second does not keep an hour's output.
+	// forgetAfter is after how many runs the past is looked at before the hour is over, so that a
+	// task that runs every second does not keep an hour's output.
 	forgetAfter = 50
 	// forgetRest is the least pause between two looks, each of which reads many names.
 	forgetRest = 10 * time.Second
 )
 
-// forget has the store forget what is older than is kept, beside the loop: soon after the start, and then again and again
-// until ctx ends.
+// forget makes the store drop what is older than is kept, concurrently with the loop: soon after
+// the start, and then again and again until ctx ends.
 func (l *loop) forget(ctx context.Context) {
 	if l.Keep == nil {
 		return
@@ -38,7 +38,7 @@ func (l *loop) forget(ctx context.Context) {
 		waiting, stop := context.WithCancel(ctx)
 		go func() {
 			defer stop()
-			_ = l.Clock.For(waiting, forgetEvery) // an error means that waiting has ended
+			_ = l.Clock.For(waiting, forgetEvery) // an error means that the wait has ended
 		}()
 		select {
 		case <-waiting.Done():

@@ -26,7 +26,7 @@ func (g *engine) halts(ctx context.Context, now time.Time) {
 	}
 }
 
-// halt ends a run of ours, its pause, or its waiting for room.
+// halt ends a run of ours, its pause, or its wait for room.
 func (g *engine) halt(n *run, why string, now time.Time) {
 	n.halt = why
 	if i := slices.Index(g.ready, n); i >= 0 {

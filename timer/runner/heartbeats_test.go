@@ -19,7 +19,7 @@ func TestHeartbeatsOverAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Forever)
 		w.cmds.takes = 15 * time.Minute // longer than the interval, so that runs overlap
-		w.o.Standing = func() rules.Standing { return rules.Standing{Beats: []string{"hc"}} }
+		w.o.Standing = func() rules.TellDefaults { return rules.TellDefaults{Beats: []string{"hc"}} }
 		var mu sync.Mutex
 		begun, ended := map[string]int{}, map[string]int{}
 		w.o.Begun = func(r state.Record) {

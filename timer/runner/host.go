@@ -9,34 +9,37 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Host is the world as the engine sees it: what runs commands and tells messages. Each method returns at once; what comes of
-// it is one Event for the claim, later.
+// Host is the world as the engine sees it: it runs commands and tells messages. Each method returns
+// at once. Later, one Event for the claim says what came of it.
 type Host interface {
-	// Start makes an attempt at the claim, not before its due instant: the gate is asked, the attempt is noted, the command
-	// is run to its end or the message is told. last is the outcome of the task's occurrence before.
+	// Start makes an attempt at the claim, not before its due instant: it asks the gate, notes the
+	// attempt, and runs the command to its end or tells the message. last is the outcome of the
+	// task's previous occurrence.
 	Start(r state.Record, last string)
-	// Adopt waits for the end of a command that a runner before this one started.
+	// Adopt waits for the end of a command that an earlier runner started.
 	Adopt(r state.Record)
 	// Rest lets a pause pass.
 	Rest(r state.Record, pause time.Duration)
-	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. For what runs already, the event says
-	// why. When it is called again with Killed, KILL comes at once.
+	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. If the
+	// claim runs already, its event says why. A second call with Killed sends KILL at once.
 	Halt(r state.Record, why string)
-	// Alive reports whether a process runs: here, or on another machine whose runner has a lease.
-	Alive(i state.Ident) bool
+	// Alive reports whether a process runs, here or on another machine whose runner has a lease.
+	// begun says that the process may have started something for the claim in question.
+	Alive(i state.Ident, begun bool) bool
 }
 
-// Event is what became of a claim that the host was given.
+// Event says what became of a claim that the host was given.
 type Event struct {
 	Record state.Record
 	Rested bool // the pause is over
 	Result rules.Result
 }
 
-// machine is the real host. Each claim that it is given has a supervisor, on a goroutine of its own, that tells of its end.
+// machine is the real host. Each claim has a supervisor, on its own goroutine, that tells of its
+// end.
 type machine struct {
 	Options
-	ctx    context.Context // ends when nothing more is to be started
+	ctx    context.Context // ends when nothing more is started
 	life   context.Context // ends when nobody waits for events any more
 	agents *agent.Pool
 	events chan<- Event
@@ -85,9 +88,9 @@ func (m *machine) Halt(r state.Record, why string) {
 	}
 }
 
-func (m *machine) Alive(i state.Ident) bool {
+func (m *machine) Alive(i state.Ident, begun bool) bool {
 	return AliveFor(m.Self, i, Alive, func(node string) bool {
-		leased, err := m.Store.Leased(m.life, node)
+		leased, err := m.Store.Leased(m.life, node, begun)
 		return leased || err != nil // what may live is not ended
 	})
 }
@@ -95,7 +98,7 @@ func (m *machine) Alive(i state.Ident) bool {
 // claimOf names an open claim.
 func claimOf(r state.Record) claim { return claim{r.Task.ID, r.Number} }
 
-// claim names an open claim. A number is given once.
+// claim names an open claim. A number is used once.
 type claim struct {
 	id     string
 	number int

@@ -8,15 +8,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// lockLeftMost is for how long a runner waits for a lock that one before it has left behind.
+// lockLeftMost is how long a runner waits for a lock that an earlier one has left behind.
 const lockLeftMost = 30 * time.Second
 
 // takeLead takes the runner lock.
 //
-// A runner that is killed while it starts a command leaves its lock to that: until it executes its
-// program the new process has a copy of all that the runner had open. That takes less than a
-// millisecond, but a stopped machine, or a file system that does not answer, can make any time of
-// it. So a lock whose owner is gone is waited for.
+// A runner that is killed while it starts a command leaves its lock to that command: until the new
+// process executes its program, it has a copy of all open files. This takes less than a
+// millisecond, but much longer if the machine stops or a file system does not answer. So takeLead
+// waits for a lock whose owner is gone.
 func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 	if o.Standby {
 		lease, err := o.Store.Lead(ctx, o.Leader)
@@ -43,8 +43,8 @@ func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 	}
 }
 
-// Led is Store.Led of a runner that is not gone: what one has left behind that was killed while it
-// started a command does nothing.
+// Led is Store.Led without leaders that are gone. The lock that such a runner left to a command
+// that it was starting means nothing.
 func Led(ctx context.Context, st state.Leases) (leader state.Leader, led bool, err error) {
 	leader, led, err = st.Led(ctx)
 	if err != nil || !led || Gone(leader.Ident) {
@@ -53,6 +53,6 @@ func Led(ctx context.Context, st state.Leases) (leader state.Leader, led bool, e
 	return leader, true, nil
 }
 
-// Gone reports whether a process is known to have ended. Of one in another container, and of one
-// that has not said who it is, nobody knows.
+// Gone reports whether a process is known to have ended. Nobody knows that of a process in another
+// container, or of one that has not said who it is.
 func Gone(i state.Ident) bool { return i.PID != 0 && identity(i).Here() && !identity(i).Alive() }

@@ -1,5 +1,5 @@
-// Package runner is the loop that does what is due. What that is, package rules decides; the runner claims, starts, waits and writes the
-// ledger.
+// Package runner is the loop that does what is due. Package rules decides what to do; the runner
+// claims, starts, waits and writes the ledger.
 package runner
 
 import (
@@ -20,116 +20,132 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Mode says when the loop is done.
+// Mode says when the loop ends.
 type Mode int
 
 // The modes.
 const (
 	Forever Mode = iota // until it is told to end
 	Drain               // when nothing is pending and nothing runs
-	Once                // when what is due now has been done
+	Once                // when what is due now was done
 )
 
-// Options is what the loop works with. All of it is required but Awake and what follows MaxParallel.
+// Options is what the loop works with. All of it is required, except Awake and what follows
+// MaxParallel.
 type Options struct {
 	Store state.Store
 	Clock clock.Clock
-	// Commands starts the command of a claim. begin is called when there is nothing left to do that
-	// may take long; when it fails nothing is started, and its error is the answer. When ctx ends
-	// before that nothing is started, either.
+	// Commands starts the command of a claim. It calls begin when nothing is left to do that may
+	// take long. If begin fails, it starts nothing and returns the error. If ctx ends before that,
+	// it starts nothing, either.
 	Commands interface {
 		Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (Command, error)
 	}
 	// Deliver tells a message. An error is a channel's, not the task's.
 	Deliver func(r state.Record) error
-	// Allow are the patterns of what may run ([run] allow) at this moment; nil: everything. It is asked before each attempt, from any
-	// goroutine. A nil Allow allows everything, too.
+	// Allow returns the patterns of what may run at this moment ([run] allow); nil allows
+	// everything. It is called before each attempt, from any goroutine. A nil Allow allows
+	// everything, too.
 	Allow func() []string
-	// Asked answers what an agent process asks that was last told of r; an *agent.Error is told as it is. Nil: nothing is answered. It may
-	// be called from any goroutine.
+	// Asked answers a request of an agent process that was last told of r. An *agent.Error is
+	// passed on as it is. A nil Asked answers nothing. It may be called from any goroutine.
 	Asked func(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error)
-	// AgentStderr gets what agent processes write to their standard error, beside the files it is kept in; nil: nobody.
+	// AgentStderr gets what agent processes write to their standard error, besides their files;
+	// nil: nobody does.
 	AgentStderr io.Writer
-	// Relay passes on what commands write, and of agent processes what is kept, while they write it; nil: it is only kept.
+	// Relay passes on what commands write, and the kept output of agents, while they write it; nil:
+	// it is only kept.
 	Relay *relay.Relay
-	// Say takes a line for the runner's own log.
+	// Say writes a line into the runner's own log.
 	Say func(format string, a ...any)
-	// Warn takes a line about trouble of the runner's own, for its log and for whoever asks later; nil: Say takes it.
+	// Warn writes a line about a problem of the runner, into its log and for whoever asks later;
+	// nil: Say does.
 	Warn func(format string, a ...any)
-	// Begun, if set, is told of each run that is no manual one once its first attempt has been started. It is called from any goroutine, and must
-	// not block.
+	// Begun, if set, is called for each run except manual ones after its first attempt has started.
+	// It is called from any goroutine, and must not block.
 	Begun func(r state.Record)
-	// Ended is told each outcome once it is in the ledger.
+	// Ended is called with each outcome after it is in the ledger.
 	Ended func(r state.Record, line state.Line)
 
-	// Awake measures time-outs and pauses: time the machine does not sleep. Nil is Clock.
+	// Awake measures time-outs and pauses without the time that the machine sleeps. Nil: Clock
+	// does.
 	Awake clock.Clock
 
 	Self   state.Ident
 	Leader state.Leader
 	Mode   Mode
-	// MaxParallel says how many commands run at once, each time that something may be started; tasks that find no room stay in the queue.
+	// MaxParallel returns how many commands may run at once. It is called whenever something may
+	// start. Tasks without a place stay in the queue.
 	MaxParallel func() int
-	// Again receives when it may say something else; nil: never.
+	// Again receives when MaxParallel or DayFile may answer differently; nil: never.
 	Again <-chan struct{}
-	// Keep says how much of the past is kept, each time that some of it is forgotten. Nil: all of it.
+	// Keep returns how much of the past to keep. It is called whenever some of it is to be dropped.
+	// Nil: all is kept.
 	Keep func() state.Keep
-	// NoLead leaves every occurrence unclaimed until its instant has come.
+	// NoLead claims no occurrence before its instant.
 	NoLead bool
-	// Kill, when closed, ends the commands that are running, with the usual grace.
+	// Kill, when closed, ends the running commands, with the usual grace.
 	Kill <-chan struct{}
-	// Yield, when closed, has the runner step down: it gives up the lock at once, claims nothing more, sees what it has begun to its
-	// end, and then ends.
+	// Yield, when closed, makes the runner step down: it gives up the lock at once, claims nothing
+	// more, sees what it has begun to its end, and then ends.
 	Yield <-chan struct{}
-	// DayFile is what a file has whose days tasks leave out; it is asked for when a runner starts, when Again receives, and before
-	// anything is begun of a task that names one. Nil: the days stay those that were read when the task was made.
+	// DayFile returns the content of a file of days that tasks leave out. It is called when a
+	// runner starts, when Again receives, and before a task that names a file starts. Nil: the days
+	// stay as they were when the task was made.
 	DayFile func(ctx context.Context, path string) (string, error)
-	// Standing says who is told of tasks that do not say, each time that somebody is to be told; nil: nobody. It may be called from any goroutine.
-	Standing func() rules.Standing
-	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. Nil: nobody is told, and what is to be told
-	// waits in the outbox. An error may be a *notifier.SendError; any other is one that may be gone at the next try. It is called from many goroutines.
+	// Standing returns who is told of tasks that name nobody. It is called whenever somebody is to
+	// be told, from any goroutine; nil: nobody is told.
+	Standing func() rules.TellDefaults
+	// Send makes an attempt to deliver a notice, within ctx. detail is a word for people. An error
+	// may be a *notifier.SendError; any other error may be gone at the next try. Nil: nobody is
+	// told, and notices wait in the outbox. It is called from many goroutines.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
-	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
+	// Told, if set, is called for each notice that has ended, after that is in the ledger.
 	Told func(n state.Notice, line state.Line)
-	// GiveUp says how long a notice is tried for, as it is by then; nil or 0: notifier.TellFor.
+	// GiveUp returns how long a notice is tried, which may change; nil or 0: notifier.TellFor.
 	GiveUp func() time.Duration
-	// Linger has a Drain runner stay for as long as there is anything in the outbox. Without it, one attempt is made at what is due when
-	// there is nothing else to do, and the rest is left to a runner that stays.
+	// Linger makes a Drain runner stay as long as there is anything in the outbox. Without it, the
+	// runner makes one attempt at due notices when nothing else is to be done, and leaves the rest
+	// to a runner that stays.
 	Linger bool
-	// Mute leaves inbox and outbox alone: no line says anything of who is told.
+	// Mute leaves inbox and outbox alone: no line says who is told.
 	Mute bool
-	// Standby has Run wait for as long as another runner has the lock. StandsBy, if set, is called when it begins to.
+	// Standby makes Run wait as long as another runner has the lock. StandsBy, if set, is called
+	// when the wait begins.
 	Standby  bool
 	StandsBy func()
-	// Leads, if set, is called when the lock was taken and all that is due then was looked through.
-	Leads func()
-	// Probe, if set, is received from as long as the loop turns: it calls what it gets, which must not block.
+	// OnLead, if set, is called after the lock was taken and all that was due then was looked at.
+	OnLead func()
+	// Probe, if set, delivers functions that the loop calls as long as it turns. They must not
+	// block.
 	Probe <-chan func()
-	// Lull, if set, is called when nothing has happened for a second, and while and after all tasks are looked through, from any goroutine.
+	// Lull, if set, is called when nothing has happened for a second, and during and after a look
+	// through all tasks, from any goroutine.
 	Lull func()
-	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
-	// something does.
-	Doze func() (wake func())
+	// Idle, if set, is called when nothing has happened for a minute and nothing will happen soon.
+	// The function that it returns is called when something does.
+	Idle func() (wake func())
 }
 
 // AtMost is a MaxParallel that does not change.
 func AtMost(n int) func() int { return func() int { return n } }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it.
-// When ctx ends, no more is started; commands that are running are waited for. state.ErrLed when
-// another runner has the lock, and when one that is gone has left it to a process that does not let
+// After ctx has ended, it starts nothing more and waits for the running commands. state.ErrLed:
+// another runner has the lock, or a runner that is gone has left it to a process that does not let
 // it go.
 //
-// No task is stranded between a runner that ends for want of work and somebody who saw it alive a
-// moment before: the lock is given up first, then the queue is looked at once more, and the lock is
-// taken back if there is anything in it.
+// A runner that ends because there is no work strands no task of somebody who saw it alive a moment
+// before: it gives up the lock, looks at the queue once more, and takes the lock back if there is
+// anything in it.
 func Run(ctx context.Context, o Options) error {
 	lease, err := takeLead(ctx, o)
 	if err != nil {
 		return err
 	}
+	delays := map[string]delay{} // what is put off stays so when the lock is taken back
 	for {
-		yielded, left, err := serve(ctx, o, lease)
+		yielded, left, err := serve(ctx, o, lease, delays)
 		if e := lease.Release(); err == nil {
 			err = e
 		}
@@ -137,7 +153,7 @@ func Run(ctx context.Context, o Options) error {
 		case err != nil || ctx.Err() != nil || o.Mode != Drain:
 			return err
 		case yielded:
-			// What was told meanwhile is for whoever has taken over, should they not have ended since.
+			// The runner that has taken over tells the news. If it has ended since, this one does.
 			if !o.Linger || !left || o.Clock.For(ctx, afterYield) != nil {
 				return nil
 			}
@@ -158,10 +174,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// afterYield is how long a runner that has stepped down leaves the lock to others before it sees to news that it has written since.
+// afterYield is how long a runner that has stepped down leaves the lock to others before it tells
+// the news that it has written since.
 const afterYield = 2 * time.Second
 
-// mail reports whether there is something in the outbox that a runner stays for.
+// mail reports whether there is something in the outbox for which a runner stays.
 func (o Options) mail(ctx context.Context) bool {
 	if !o.Linger || o.Send == nil {
 		return false
@@ -170,9 +187,10 @@ func (o Options) mail(ctx context.Context) bool {
 	return err == nil && (len(due) > 0 || !next.IsZero())
 }
 
-// serve is Run under the lock, until there is nothing left to do, or the lock was given up. left says that after it was there were news,
-// which it could not tell.
-func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left bool, err error) {
+// serve is Run under the lock, until nothing is left to do, or the lock was given up. left says
+// that there were news after that, which it could not tell. delays are the starts that are put off,
+// and it changes them.
+func serve(ctx context.Context, o Options, lease state.Lease, delays map[string]delay) (yielded, left bool, err error) {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
 	seeing, blind := context.WithCancel(context.WithoutCancel(ctx))
@@ -181,7 +199,8 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 	if err != nil {
 		return false, false, err
 	}
-	l.yield, l.lease = o.Yield, lease
+	l.yield, l.lease, l.delays = o.Yield, lease, delays
+	l.tellDelays() // with the lock, what others were told of them is gone
 	if err := l.recall(ctx); err != nil {
 		return false, false, err
 	}
@@ -199,7 +218,7 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 			}
 		})
 	}
-	l.attend(ctx)
+	l.takeOver(ctx)
 	err = l.work(ctx)
 	if l.yielded {
 		l.seeOut(ctx)
@@ -209,12 +228,12 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 	return l.yielded, l.left, err
 }
 
-// startNotifier starts what delivers notices; nil when there is nothing to send with.
+// startNotifier starts what delivers notices. It is nil if there is nothing to send with.
 func startNotifier(o Options, problems func([]state.Problem)) *notifier.Notifier {
 	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Warn: o.Warn, Send: o.Send, Told: o.Told, GiveUp: o.GiveUp, Problems: problems})
 }
 
-// warn says what is trouble of the runner's own.
+// warn reports a problem of the runner itself.
 func (o Options) warn(format string, a ...any) {
 	if o.Warn == nil {
 		o.Warn = o.Say
@@ -222,12 +241,13 @@ func (o Options) warn(format string, a ...any) {
 	o.Warn(format, a...)
 }
 
-// newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.
+// newLoop makes a loop with the real host. After starting has ended, nothing more is started; after
+// seeing has ended, no changes are seen.
 func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	if o.Awake == nil {
 		o.Awake = o.Clock
 	}
-	var saying sync.Mutex // commands say that they start, each from its own goroutine
+	var saying sync.Mutex // commands report their start, each from its own goroutine
 	alone := func(say func(format string, a ...any)) func(format string, a ...any) {
 		return func(format string, a ...any) {
 			saying.Lock()
@@ -265,7 +285,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 type loop struct {
 	*engine
 	agents  *agent.Pool
-	ctx     context.Context // ends when nothing more is to be started
+	ctx     context.Context // ends when nothing more is started
 	events  chan Event
 	changed <-chan struct{}
 	kill    <-chan struct{}
@@ -280,14 +300,16 @@ type loop struct {
 	notifier *notifier.Notifier
 	left     bool // after that there were news
 
-	delayed []state.Delay // what others were told of what is put off
+	delayed []state.Delay // what others were told of starts that are put off
 
-	attended   time.Time            // when the claims of others were last looked at
-	unattended bool                 // something has changed since
-	tidied     bool                 // nothing has happened since the store has done what it had put off
-	relook     time.Time            // when the claims of others are looked at again though nothing has changed; zero: then
-	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
-	gone       chan state.Ident     // those of them that have ended
+	tookOver    time.Time // when the claims of others were last looked at
+	openChanged bool      // something has changed since
+	// the store has done what it put off, and nothing has happened since
+	tidied bool
+	// when to look at the claims of others even without a change; zero: only then
+	relook time.Time
+	others map[state.Ident]bool // processes with their own claims whose end is waited for
+	gone   chan state.Ident     // those of them that have ended
 }
 
 // work passes and waits until the mode or ctx ends it.
@@ -298,24 +320,26 @@ func (l *loop) work(ctx context.Context) error {
 			now = l.Clock.Now()
 		}
 		var look time.Time
-		if l.unattended || !l.relook.IsZero() && !now.Before(l.relook) {
-			look = l.attend(ctx)
+		if l.openChanged || !l.relook.IsZero() && !now.Before(l.relook) {
+			look = l.takeOver(ctx)
 		}
 		out, err := l.pass(ctx, now)
 		if l.Mode == Drain && err == nil && len(l.runs) == 0 && !out.pending && !look.IsZero() {
-			// Nothing else is left to wait for, so the last look at the claims of others is made now.
-			l.attended = time.Time{}
-			look = l.attend(ctx)
+			// Nothing else is left to wait for, so this is the moment for a last look at the claims
+			// of others.
+			l.tookOver = time.Time{}
+			look = l.takeOver(ctx)
 			out, err = l.pass(ctx, now)
 		}
-		for _, again := range []time.Time{look, l.relook} { // also of what was left open and could not be taken over yet
+		// relook: claims that could not be taken over yet
+		for _, again := range []time.Time{look, l.relook} {
 			if !again.IsZero() {
 				out.sooner(again)
 			}
 		}
 		l.tellDelays()
-		if first && err == nil && l.Leads != nil {
-			l.Leads()
+		if first && err == nil && l.OnLead != nil {
+			l.OnLead()
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -342,21 +366,22 @@ func (l *loop) work(ctx context.Context) error {
 	return nil
 }
 
-// tellDelays lets others know what is put off.
+// tellDelays tells others which starts are put off.
 func (l *loop) tellDelays() {
 	if len(l.delays) == 0 && len(l.delayed) == 0 || l.lease == nil || l.yielded {
 		return
 	}
-	if list := l.putOffs(l.Clock.Now()); !slices.Equal(list, l.delayed) && l.lease.Delay(list) == nil {
+	if list := l.postponed(l.Clock.Now()); !slices.Equal(list, l.delayed) && l.lease.Delay(list) == nil {
 		l.delayed = list
 	}
 }
 
-// wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
-// ends. The zero instant never comes. now is what the clock showed when the instant was found.
+// wait returns when the instant has come, when a task was added or changed, when something has
+// become of what runs, or when ctx ends. The zero instant never comes. now is what the clock showed
+// when the instant was computed.
 func (l *loop) wait(ctx context.Context, now, wake time.Time) {
-	if l.Doze != nil && len(l.runs) == 0 && (wake.IsZero() || wake.Sub(now) > 2*dozeAfter) {
-		defer l.doze(ctx)()
+	if l.Idle != nil && len(l.runs) == 0 && (wake.IsZero() || wake.Sub(now) > 2*idleAfter) {
+		defer l.idle(ctx)()
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -370,7 +395,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	if !wake.IsZero() {
 		due = make(chan error, 2)
 		go func() { due <- l.Clock.Until(waiting, wake) }()
-		go func() { due <- l.setBack(waiting, now, wake) }()
+		go func() { due <- l.clockSetBack(waiting, now, wake) }()
 	}
 turning:
 	select {
@@ -379,21 +404,22 @@ turning:
 		goto turning // it has changed nothing
 	case <-idle:
 		l.tidied = true
-		l.notifier.Poke() // somebody who waited has told it by themselves, and put into the outbox who else is to know
+		// a process that waited has told its end, and put other notices into the outbox
+		l.notifier.Poke()
 		go l.tidy(l.ctx)
 	case <-due:
 	case <-l.Again:
 		go l.rereadAll(l.ctx)
-	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
+	case <-l.set: // perhaps back by hours: the awaited instant would be far away
 	case _, ok := <-l.changed:
 		if !ok { // nobody tells of changes any more
 			l.changed = nil
 		}
 		l.halts(ctx, l.Clock.Now())
-		l.unattended = true
+		l.openChanged = true
 	case i := <-l.gone:
 		delete(l.others, i)
-		l.unattended, l.attended = true, time.Time{}
+		l.openChanged, l.tookOver = true, time.Time{}
 	case <-l.yield:
 		l.yield, l.yielded = nil, true
 		l.closed = true
@@ -414,10 +440,11 @@ turning:
 	}
 }
 
-// tidyAfter is how long nothing happens before the store does what it has put off. It does so when the runner ends, too.
+// tidyAfter is how long nothing must happen before the store does what it has put off. It also does
+// so when the runner ends.
 const tidyAfter = time.Second
 
-// tidy has the store do what it has put off.
+// tidy makes the store do what it has put off.
 func (l *loop) tidy(ctx context.Context) {
 	if err := l.Store.Sync(ctx); err != nil && ctx.Err() == nil {
 		l.warn("the disk did not take what was put off: %v", err)
@@ -431,17 +458,17 @@ func (o Options) lull() {
 	}
 }
 
-// dozeAfter is how long nothing happens before the program dozes.
-const dozeAfter = time.Minute
+// idleAfter is how long nothing must happen before the program idles.
+const idleAfter = time.Minute
 
-// doze has the program doze after a while, unless what it returns is called before.
-func (l *loop) doze(ctx context.Context) (wake func()) {
+// idle makes the program idle after a while, unless the returned function is called before.
+func (l *loop) idle(ctx context.Context) (wake func()) {
 	ctx, stop := context.WithCancel(ctx)
 	dozing := make(chan func(), 1)
 	go func() {
 		wake := func() {}
-		if l.Clock.For(ctx, dozeAfter) == nil {
-			wake = l.Doze()
+		if l.Clock.For(ctx, idleAfter) == nil {
+			wake = l.Idle()
 		}
 		dozing <- wake
 	}()
@@ -452,15 +479,16 @@ func (l *loop) doze(ctx context.Context) (wake func()) {
 }
 
 const (
-	// backLeast is how far the clock must have been put back for that to be noticed here.
+	// backLeast is the least step back of the clock that is noticed here.
 	backLeast = time.Second
-	// backStep is how often it is looked for while nothing is to be done.
+	// backStep is how often to look for one while nothing is to be done.
 	backStep = 15 * time.Minute
 )
 
-// setBack returns when the clock was put back since it showed before, while we wait for an instant, which would wait as much longer.
-// It is noticed soon after the time that was still to pass has really passed, or within backStep. This only reads the clock.
-func (l *loop) setBack(ctx context.Context, before, wake time.Time) error {
+// clockSetBack returns after the clock was put back from what it showed before. The wait for an
+// instant would then take that much longer. It notices this soon after the remaining time has
+// really passed, or within backStep. It only reads the clock.
+func (l *loop) clockSetBack(ctx context.Context, before, wake time.Time) error {
 	for {
 		if err := l.Clock.For(ctx, min(max(wake.Sub(before), 0)+backLeast, backStep)); err != nil {
 			return err
@@ -473,33 +501,35 @@ func (l *loop) setBack(ctx context.Context, before, wake time.Time) error {
 	}
 }
 
-// attendStep is the least time between two looks at the claims of others: while many tasks fall due, each claim is a change.
-const attendStep = time.Second
+// takeOverStep is the least time between two looks at the claims of others. While many tasks fall
+// due, each claim is a change.
+const takeOverStep = time.Second
 
 // nodeStep is the time between two looks at the leases of other machines that have claims.
 const nodeStep = 10 * time.Second
 
-// attend takes over what was left open by processes that have died: somebody who fired a task by hand, a runner that had stepped
-// down. Of those that live it waits for the end. The answer is when to look again; zero for when something changes.
-func (l *loop) attend(ctx context.Context) (again time.Time) {
+// takeOver takes over what dead processes have left open: a process that fired a task by hand, or a
+// runner that had stepped down. It waits for the end of those that live. It returns when to look
+// again; zero: when something changes.
+func (l *loop) takeOver(ctx context.Context) (again time.Time) {
 	now := l.Clock.Now()
-	if since := now.Sub(l.attended); since >= 0 && since < attendStep {
-		return l.attended.Add(attendStep)
+	if since := now.Sub(l.tookOver); since >= 0 && since < takeOverStep {
+		return l.tookOver.Add(takeOverStep)
 	}
-	l.attended, l.unattended, l.relook = now, false, time.Time{}
+	l.tookOver, l.openChanged, l.relook = now, false, time.Time{}
 	records, _, err := l.Store.Open(ctx)
 	if err != nil {
-		l.relook = now.Add(attendStep)
+		l.relook = now.Add(takeOverStep)
 		return time.Time{} // the next pass says it
 	}
 	dead := false
 	for _, r := range records {
 		switch {
 		case l.runs[claimOf(r)] != nil || l.others[r.Runner]:
-		case r.Runner == l.Self && r.Manual: // fired in this process, and seen to there
-		case r.Runner == l.Self: // the store said that it could not be granted, and it was granted after all
+		case r.Runner == l.Self && r.Manual: // fired in this process, which sees to it
+		case r.Runner == l.Self: // the store said that it was not granted, but it was
 			dead = true
-		case !l.host.Alive(r.Runner):
+		case !l.host.Alive(r.Runner, !rules.Unbegun(r)):
 			dead = true
 		case elsewhere(l.Self, r.Runner):
 			l.relook = now.Add(nodeStep) // nobody tells of its end
@@ -521,13 +551,14 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 			l.warn("what was left open could not be read: %v", err)
 		}
 		if l.unsettled {
-			l.relook = now.Add(attendStep)
+			l.relook = now.Add(takeOverStep)
 		}
 	}
 	return time.Time{}
 }
 
-// seeOut sees what was begun to its end, further attempts included, without the lock: nothing is claimed.
+// seeOut sees what was begun to its end, further attempts included, without the lock. It claims
+// nothing.
 func (l *loop) seeOut(ctx context.Context) {
 	l.closed = true
 	for ctx.Err() == nil && len(l.runs) > 0 {
@@ -544,7 +575,8 @@ func (l *loop) seeOut(ctx context.Context) {
 	}
 }
 
-// take takes in an event, and those that have come with it: their outcomes are written together.
+// take takes in an event, and those that have come with it, so that their outcomes are written
+// together.
 func (l *loop) take(ctx context.Context, ev Event) {
 	now := l.Clock.Now()
 	for {
@@ -558,12 +590,12 @@ func (l *loop) take(ctx context.Context, ev Event) {
 		break
 	}
 	if l.settle(ctx, now); l.unsettled && l.relook.IsZero() {
-		l.relook = now.Add(attendStep)
+		l.relook = now.Add(takeOverStep)
 	}
 }
 
-// end waits for the commands that run. Those that only outlived a runner, and those that wait for a further attempt, are left to
-// the next runner.
+// end waits for the commands that run. It leaves those that outlived an earlier runner, and those
+// that wait for a further attempt, to the next runner.
 func (l *loop) end(ctx context.Context) {
 	l.closed = true
 	if n := l.going(); n > 0 {
@@ -578,7 +610,8 @@ func (l *loop) end(ctx context.Context) {
 		case <-over:
 			over = nil
 			if l.lease != nil && !l.yielded {
-				// What falls due from now on is another runner's, which need not wait for the end of these commands.
+				// What falls due from now on is for another runner, which need not wait for these
+				// commands.
 				if err := l.lease.Release(); err != nil {
 					l.warn("%v", err)
 				}
@@ -602,7 +635,8 @@ func (l *loop) end(ctx context.Context) {
 		<-over
 	}
 	if l.agents.Live() > 0 && told && l.lease != nil && !l.yielded {
-		if err := l.lease.Release(); err != nil { // what falls due from now on need not wait for the end of the agents, either
+		// the next runner need not wait for the agents to end, either
+		if err := l.lease.Release(); err != nil {
 			l.warn("%v", err)
 		}
 	}

@@ -28,6 +28,13 @@ type pretend struct {
 	refuse  func(r state.Record) error // why a start fails, if it does
 }
 
+// starts is what was started so far.
+func (p *pretend) starts() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.started)
+}
+
 type pretended struct {
 	done  chan struct{}
 	stop  chan struct{}
@@ -371,7 +378,7 @@ func TestARunnerDozesWhileNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
 		var dozed, woken atomic.Int32
-		w.o.Doze = func() func() { dozed.Add(1); return func() { woken.Add(1) } }
+		w.o.Idle = func() func() { dozed.Add(1); return func() { woken.Add(1) } }
 		w.add(t, "once", time.Hour, "true")
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)

@@ -233,7 +233,7 @@ func TestTheOtherSideSaysWhen(t *testing.T) {
 func TestARowOfFailuresIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Forever)
-		w.o.Standing = func() rules.Standing { return rules.Standing{Channels: []string{"a"}} }
+		w.o.Standing = func() rules.TellDefaults { return rules.TellDefaults{Channels: []string{"a"}} }
 		w.cmds.fails, w.cmds.takes = true, 90*time.Second
 		e := w.add(t, "every 1m", time.Minute, "true")
 		e.Task.Policy.Overlap = state.OverlapAllow

@@ -10,25 +10,27 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// boundEvery is how often the output of what runs is looked at: a program that writes as fast as it can is ahead by so much.
+// boundEvery is how often the output of running commands is looked at. A program that writes as
+// fast as it can is ahead by this much.
 const boundEvery = time.Second
 
-// outputs are what runs write while they run. One goroutine looks after all of them, and there is none while nothing runs.
+// outputs are what runs write while they run. One goroutine looks after all of them. It only exists
+// while something runs.
 type outputs struct {
 	mu   sync.Mutex
 	of   map[*bounded]bool
 	stop context.CancelFunc
 }
 
-// bounded is what one run writes, and how far each stream has been looked at.
+// bounded is what one run writes, and how far each stream was looked at.
 type bounded struct {
 	copied  *relay.Run // nil: it is not
 	streams [2]state.Stream
 	from    [2]int64
 }
 
-// bound keeps the room that the output of a running command takes small, where the system lets it, until enough is called. That is the end
-// of its copy, too, if there is one.
+// bound keeps the output of a running command small on disk, if the system allows it, until enough
+// is called. This also ends the copying of the output, if there is any.
 func (o *outputs) bound(awake proc.Waiter, copied *relay.Run, stdout, stderr state.Stream) (enough func()) {
 	run := &bounded{copied: copied, streams: [2]state.Stream{stdout, stderr}}
 	o.mu.Lock()
@@ -49,7 +51,8 @@ func (o *outputs) bound(awake proc.Waiter, copied *relay.Run, stdout, stderr sta
 	}
 }
 
-// copied begins to copy what a run writes, if anybody wants it: of one that was adopted, what it writes from now on.
+// copied starts to copy what a run writes, if anybody wants it. From an adopted run it copies what
+// comes from now on.
 func (m *machine) copied(r state.Record, adopted bool, stdout, stderr state.Stream) *relay.Run {
 	run, err := m.Relay.Follow(context.WithoutCancel(m.ctx), r.Task.ID, r.Number, stdout, stderr, adopted)
 	if err != nil {
@@ -58,19 +61,20 @@ func (m *machine) copied(r state.Record, adopted bool, stdout, stderr state.Stre
 	return run
 }
 
-// look looks at the files until ctx ends. It holds the lock, so that nothing is trimmed meanwhile: that is a stat for each file, and
-// little more for those that have grown.
+// look looks at the files until ctx ends. It holds the lock so that nothing is trimmed meanwhile.
+// This takes a stat for each file, and little more for those that have grown.
 func (o *outputs) look(ctx context.Context, awake proc.Waiter) {
 	for awake.For(ctx, boundEvery) == nil {
 		o.mu.Lock()
 		if ctx.Err() != nil {
 			o.mu.Unlock()
-			return // who runs now has another goroutine
+			return // newer runs have another goroutine
 		}
 		for run := range o.of {
 			run.copied.Bound(keepHead, func() [2]int64 {
 				for i, stream := range run.streams {
-					run.from[i], _ = stream.Bound(keepHead, keepTail, run.from[i]) // else it is whole until the command has ended
+					// on an error it is whole until the command has ended
+					run.from[i], _ = stream.Bound(keepHead, keepTail, run.from[i])
 				}
 				return run.from
 			})

@@ -12,11 +12,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// Alive reports whether the process that is named still runs here.
+// Alive reports whether the process still runs here.
 func Alive(i state.Ident) bool { return identity(i).Alive() }
 
-// AliveFor reports whether a process lives, as far as self can tell: one of this boot of the machine, as here says, and one of another
-// machine for as long as a runner there has a lease. One of an earlier boot does not.
+// AliveFor reports whether a process lives, as far as self can tell. A process of this boot of the
+// machine lives if here says so, one of another machine lives as long as a runner there has a
+// lease. A process of an earlier boot does not live.
 func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node string) bool) bool {
 	switch {
 	case i.Boot == self.Boot:
@@ -32,10 +33,10 @@ func elsewhere(self, i state.Ident) bool {
 	return i.Boot != self.Boot && i.Node != "" && i.Node != self.Node
 }
 
-// Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux tells.
+// Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux knows.
 func Suspended(i state.Ident) bool { return identity(i).Suspended() }
 
-// Signal sends a signal to a runner, or to another process that was identified, if it still runs.
+// Signal sends a signal to a runner, or to another identified process, if it still runs.
 func Signal(i state.Ident, sig syscall.Signal) error {
 	if !Alive(i) {
 		return os.ErrProcessDone
@@ -51,7 +52,8 @@ func Signal(i state.Ident, sig syscall.Signal) error {
 // errStays says that a process did not end in time.
 var errStays = errors.New("it goes on")
 
-// AwaitEnd returns nil when the process has ended, and an error when it goes on for longer than the patience or ctx ends.
+// AwaitEnd returns nil after the process has ended. It returns an error if the process goes on for
+// longer than patience, or if ctx ends.
 func AwaitEnd(ctx context.Context, c clock.Clock, i state.Ident, patience time.Duration) error {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()

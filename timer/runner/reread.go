@@ -10,10 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// reasonExcept is of the end of a task all of whose later instants fall on days that are left out by now.
+// reasonExcept is the reason for the end of a task if all its later instants fall on days that are
+// now left out.
 const reasonExcept = "except"
 
-// rereadAll takes in what all files of days say by now.
+// rereadAll reads all files of days again.
 func (g *engine) rereadAll(ctx context.Context) {
 	n := 0
 	_, _ = state.Each(ctx, g.Store, func(e state.Entry) bool { // an error is said by the loop
@@ -23,8 +24,9 @@ func (g *engine) rereadAll(ctx context.Context) {
 	}, state.Pending, state.Running, state.Paused)
 }
 
-// reread takes in what the files of days of a task say by now, and moves the task to its next instant by them: changed, and where it is
-// then. What cannot be read, or would leave nothing, is warned of once, and the days that were read before count.
+// reread reads the files of days of a task again, and moves the task to its next instant by them.
+// It returns whether it moved the task, and its new place. If a file cannot be read, or would leave
+// no instant, it warns once, and the days that were read before count.
 func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (after state.Slot, changed bool) {
 	if g.DayFile == nil || len(rules.DayFiles(e.Task.When)) == 0 {
 		return after, false
@@ -38,7 +40,7 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 	}
 	files := strings.Join(rules.DayFiles(timing), " or ")
 	from := e.Due.Add(-1)
-	if e.Due.After(now.Add(lead)) { // what is due may come before that now
+	if e.Due.After(now.Add(claimAhead)) { // a due task may now come earlier
 		from = later(now, e.Tally.Floor())
 	}
 	due, left := time.Time{}, false
@@ -55,7 +57,7 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 	task := e.Task.Clone()
 	task.When = timing
 	entry, err := g.Store.Replace(ctx, task, due, now, nil)
-	if err != nil { // somebody else came first, or it is looked at again when it is due
+	if err != nil { // somebody else was first, or it is looked at again when it is due
 		return after, false
 	}
 	g.Say("task %s: %s has changed; due %s", e.Task.ID, files, when.Stamp(due.In(sched.Zone)))

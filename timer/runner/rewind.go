@@ -12,12 +12,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// recalled is how many lines of the ledger, the newest, say what the clock has shown: commands may
-// have written some since it is back.
+// recalled is how many of the ledger's newest lines say what the clock has shown. Commands may have
+// written some of them after it was put back.
 const recalled = 100
 
-// recall finds out what the clock has shown before, and what is remembered of one that is back.
+// recall finds out what the clock has shown before, and what is stored about one that is back.
 func (g *engine) recall(ctx context.Context) (err error) {
+	// What one machine's clock shows is no reason to move the tasks of all: a runner whose clock is
+	// wrong claims nothing (mayClaim).
+	if g.shared {
+		return nil
+	}
 	n := 0
 	if _, _, err = g.Store.Log(ctx, "", func(l state.Line) bool {
 		if l.At.After(g.latest) {
@@ -28,15 +33,15 @@ func (g *engine) recall(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	g.back, err = g.Store.Setback(ctx)
+	g.back, err = g.Store.ClockShift(ctx)
 	g.noted = g.back
 	return err
 }
 
-// clocks is what the clocks of the machine show, the one on the wall now.
+// clocks is what the clocks of the machine show; the wall clock shows now.
 func (g *engine) clocks(now time.Time) state.Clocks {
 	c := state.Clocks{Now: now, Boot: g.Self.Boot}
-	if c.Boot == "" { // then what was counted by another process does not go on
+	if c.Boot == "" { // another process's count then cannot continue
 		c.Boot = fmt.Sprint("process ", g.Self.PID, " ", g.Self.Start)
 	}
 	if s, ok := g.Clock.(clock.Steady); ok {
@@ -48,11 +53,13 @@ func (g *engine) clocks(now time.Time) state.Clocks {
 	return c
 }
 
-// lookAtClock does what state.Setback.Look says: while the clock is back it only counts for how
-// long, and once it is believed the tasks that would wait for it to show again what it has shown
-// once go on from there. The answer is how long it is until the next look; 0 for whenever something
-// happens.
+// lookAtClock does what state.ClockShift.Look says. While the clock is back, it only counts for how
+// long. After the clock is believed, tasks that would wait until it shows the same instants again
+// go on from there. It returns the time until the next look; 0: when something happens.
 func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Duration) {
+	if g.shared {
+		return 0
+	}
 	if g.back.IsZero() && !now.Before(g.latest.Add(-state.ClockBack)) {
 		if now.After(g.latest) {
 			g.latest = now
@@ -61,7 +68,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	}
 	c := g.clocks(now)
 	was := g.back
-	after, believed := g.setback(was, g.latest, c)
+	after, believed := g.clockShift(was, g.latest, c)
 	g.back = after
 	switch {
 	case after.IsZero():
@@ -75,7 +82,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 		}
 		g.tried = after.Stayed
 		if g.rewind(ctx, now, after.Since(now)) {
-			g.back, g.latest, g.tried = state.Setback{}, now, 0
+			g.back, g.latest, g.tried = state.ClockShift{}, now, 0
 			g.noteClock(ctx)
 			return 0
 		}
@@ -90,22 +97,22 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	return state.BackLook
 }
 
-// noteClock has the runners to come know what this one knows of the clock. Without it they begin to
-// count anew.
+// noteClock stores what this runner knows of the clock for later ones. Without that they begin to
+// count again.
 func (g *engine) noteClock(ctx context.Context) {
 	if g.noted.IsZero() && g.back.IsZero() {
 		return
 	}
-	if err := g.Store.NoteSetback(context.WithoutCancel(ctx), g.back); err != nil {
+	if err := g.Store.SetClockShift(context.WithoutCancel(ctx), g.back); err != nil {
 		g.warn("what is known of the clock could not be noted: %v", err)
 		return
 	}
 	g.noted = g.back
 }
 
-// rewind lets recurring tasks go on from the instant since, as far as they are due only later than
-// they would be by the clock. Those of which something runs do so once that has ended: done says
-// that there are none.
+// rewind makes recurring tasks go on from the instant since, if the present clock makes them due
+// earlier than they are. A task that runs does so after its run has ended. done says that there are
+// no such tasks.
 func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 	type move struct {
 		task state.Task

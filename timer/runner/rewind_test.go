@@ -58,18 +58,18 @@ func TestAwaitGivesUp(t *testing.T) {
 		move func(*clocktest.Manual)
 		ok   bool
 	}{
-		"it comes":                             {func(m *clocktest.Manual) { m.Advance(lead) }, true},
+		"it comes":                             {func(m *clocktest.Manual) { m.Advance(claimAhead) }, true},
 		"it comes late":                        {func(m *clocktest.Manual) { m.Advance(time.Hour) }, true},
 		"the clock is put forward":             {func(m *clocktest.Manual) { m.Step(time.Hour) }, true},
 		"the clock is put back":                {func(m *clocktest.Manual) { m.Step(-time.Hour); m.Advance(awaitMost) }, false},
-		"the clock is put back by a moment":    {func(m *clocktest.Manual) { m.Step(-lead); m.Advance(2 * lead) }, true},
+		"the clock is put back by a moment":    {func(m *clocktest.Manual) { m.Step(-claimAhead); m.Advance(2 * claimAhead) }, true},
 		"the clock is put back by two moments": {func(m *clocktest.Manual) { m.Step(-awaitMost); m.Advance(awaitMost) }, false},
 	} {
 		m := clocktest.NewManual(now)
 		host := &machine{Options: Options{Clock: m, Awake: m}, ctx: t.Context()}
 		over := make(chan bool, 1)
 		go func() {
-			ok := newSupervisor(host, state.Record{Due: now.Add(lead)}).await()
+			ok := newSupervisor(host, state.Record{Due: now.Add(claimAhead)}).await()
 			over <- ok
 		}()
 		if err := m.BlockUntil(t.Context(), 2); err != nil {
@@ -132,7 +132,7 @@ type restHost struct {
 
 func (h *restHost) Rest(_ state.Record, pause time.Duration) { h.pauses = append(h.pauses, pause) }
 
-func (*restHost) Alive(state.Ident) bool { return false }
+func (*restHost) Alive(state.Ident, bool) bool { return false }
 
 // TestRestOfAWrongClock: a further attempt whose time was noted by a clock that was ahead by years is
 // made after the longest pause that there is.

@@ -18,23 +18,25 @@ import (
 
 // Processes starts the commands of claims as processes of this machine.
 type Processes struct {
-	// Scratch makes a file without a name of a script, for its shell to read. Tasks with a script
+	// Scratch makes a nameless file with a script for its shell to read. Only tasks with a script
 	// need it.
 	Scratch func(text string) (*os.File, error)
+	// Cgroups are where a run gets a cgroup of its own; nil: nowhere.
+	Cgroups *proc.Cgroups
 }
 
-// Command is a command that was started. The methods may be called from any goroutine.
+// Command is a started command. The methods may be called from any goroutine.
 type Command interface {
 	Identity() proc.Identity
 	Done() <-chan struct{} // closed when it has ended
 	Wait() proc.Result     // called once
-	// Stop ends it and its group: TERM, and KILL after the grace.
+	// Stop ends it and its group: with TERM, and with KILL after the grace.
 	Stop(grace time.Duration)
 }
 
 type command struct{ *proc.Process }
 
-// adopted is a command that a runner before this one started.
+// adopted is a command that an earlier runner started.
 type adopted struct {
 	command
 	started time.Time // as that runner noted it
@@ -47,13 +49,13 @@ func (a adopted) Wait() proc.Result {
 }
 
 func (c command) Stop(grace time.Duration) {
-	// What the system would not let us end, nobody can; its end is waited for all the same.
+	// If the system does not let us end it, nobody can. Its end is awaited all the same.
 	_ = c.Process.Stop(clock.Awake, grace)
 }
 
-// Start starts the command of a claim with its output in the two streams, or with none when they are
-// nil. A further attempt writes over the output of the one before. Of one that is put off
-// (proc.Passing), or that begin keeps back, no file is left.
+// Start starts the command of a claim with its output in the two streams, or without output if they
+// are nil. A further attempt writes over the output of the one before. If the start is put off
+// (proc.Passing), or begin prevents it, no file is left.
 func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	began := !spec.MayHang()
@@ -62,7 +64,11 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 			return nil, err
 		}
 	}
-	if stdout != nil {
+	if stdout != nil { // it is the run, and not a question before it
+		if spec.Limits, err = limitsOf(r.Task.Policy); err != nil {
+			return nil, err
+		}
+		spec.Cgroups, spec.Unit = p.Cgroups, fmt.Sprintf("ouro-%s-%d-%d", r.Task.ID, r.Number, max(r.Attempt, 1))
 		defer func() {
 			if err != nil && (!began || proc.Passing(err)) {
 				_ = stdout.Drop(context.WithoutCancel(ctx)) // the next attempt makes them anew
@@ -103,19 +109,30 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 	return command{child}, nil
 }
 
-// Output of a run that is kept: so much of its beginning and of its end.
+// limitsOf is what a run may use of the machine.
+func limitsOf(p state.Policy) (l proc.Limits, err error) {
+	l = proc.Limits{Nice: p.Nice, Memory: p.Memory, CPU: p.CPU}
+	if p.IONice != "" {
+		l.IO, err = proc.ParseIOPriority(p.IONice)
+	}
+	return l, err
+}
+
+// How many bytes of a run's output are kept, of its beginning and of its end.
 const (
 	keepHead = 64 << 10
 	keepTail = 192 << 10
 )
 
-// kept trims what a run has written and says what is left. What cannot be trimmed is whole, and is left so.
+// kept trims what a run has written and returns what is left. Output that cannot be trimmed stays
+// whole.
 func kept(ctx context.Context, stream state.Stream) state.Output {
 	out, _ := stream.Trim(ctx, keepHead, keepTail)
 	return out
 }
 
-// sumOf is what the output that is kept is compared by with that of another run; one that cannot be read is like none.
+// sumOf is the checksum by which kept output is compared with that of another run. Output that
+// cannot be read counts as none.
 func sumOf(ctx context.Context, stream state.Stream) string {
 	sum := sha256.New()
 	if f, err := stream.Open(ctx); err == nil {
@@ -125,10 +142,11 @@ func sumOf(ctx context.Context, stream state.Stream) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// matchMost is how much of a run's output is searched for what its task waits for.
+// matchMost is how much of a run's output is searched for --until-output.
 const matchMost = 64 << 20
 
-// matches reports whether what a run has written has what the regular expression describes. An empty expression matches nothing.
+// matches reports whether the regular expression matches in what a run has written. An empty
+// expression matches nothing.
 func matches(ctx context.Context, stream state.Stream, expr string) bool {
 	if expr == "" {
 		return false

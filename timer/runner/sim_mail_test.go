@@ -18,7 +18,7 @@ import (
 // post lets the channels of a world be flaky: three attempts of ten fail, and some for good. Of those that fail by passing the half
 // have told all the same.
 func (p *play) post() {
-	p.w.Standing = func() rules.Standing { return p.standing }
+	p.w.Standing = func() rules.TellDefaults { return p.standing }
 	luck := rand.New(rand.NewPCG(p.seed, 99))
 	p.w.Send = func(state.Notice) (s sim.Sending) {
 		s.Takes = odd(luck, pick(luck, time.Millisecond, time.Second, 30*time.Second))

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	fleetstore "github.com/ouro-timer/ouro-timer/state/fleet"
+	servers "github.com/ouro-timer/ouro-timer/state/fleet/model"
+	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -93,10 +96,14 @@ func (f *fleet) told(h sim.Happening) {
 var nodes = []string{"a", "b"}
 
 // playFleet plays a fleet for a day.
-func playFleet(seed uint64, engine func(runner.Options, runner.Host) *runner.Engine) *fleet {
+func playFleet(seed uint64, store state.Store, engine func(runner.Options, runner.Host) *runner.Engine) *fleet {
 	f := &fleet{World: sim.New(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)), luck: rand.New(rand.NewPCG(seed, 25)),
 		gone: map[string]time.Duration{}, going: map[string]map[int]state.Record{}, runs: map[string]int{}}
 	f.World.Told, f.Engine = f.told, engine
+	if store != nil {
+		f.Store = store
+	}
+	f.Disk = func(r *sim.Runner) state.Store { return &disk{Store: f.Store, world: f.World, run: r} }
 	fates := rand.New(rand.NewPCG(seed, 26))
 	f.Fate = func(state.Record) sim.Fate {
 		return sim.Fate{Takes: odd(fates, 20*time.Minute), ExitCode: pick(fates, 0, 0, 0, 1), Stubborn: odd(fates, time.Second)}
@@ -172,12 +179,26 @@ func (f *fleet) check() {
 // befalls either of them.
 func TestFleet(t *testing.T) {
 	clocktest.Alone(t)
-	worlds, count, over := 15, 0, 0
+	testFleet(t, 15, func(uint64) state.Store { return memory.New() })
+}
+
+// TestFleetOverBadServers: the same over servers of which requests and answers are lost, late and doubled.
+func TestFleetOverBadServers(t *testing.T) {
+	clocktest.Alone(t)
+	testFleet(t, 4, func(seed uint64) state.Store {
+		kv, luck := servers.New(), rand.New(rand.NewPCG(seed, 27))
+		kv.Fate = func(string) servers.Fate { return servers.Fate(max(luck.IntN(400)-394, 0)) }
+		return fleetstore.New(kv, fleetstore.Options{Local: memory.New()})
+	})
+}
+
+func testFleet(t *testing.T, worlds int, store func(seed uint64) state.Store) {
+	count, over := 0, 0
 	if os.Getenv("OURO_TEST_ALL") != "" {
-		worlds = 50
+		worlds *= 3
 	}
 	for seed := range uint64(worlds) {
-		f := playFleet(seed+1, nil)
+		f := playFleet(seed+1, store(seed+1), nil)
 		for _, text := range f.faults[:min(len(f.faults), 5)] {
 			t.Errorf("seed %d: %s", seed+1, text)
 		}
@@ -196,13 +217,15 @@ type oneMachine struct {
 	self state.Ident
 }
 
-func (h oneMachine) Alive(i state.Ident) bool { return i.Boot == h.self.Boot && h.Host.Alive(i) }
+func (h oneMachine) Alive(i state.Ident, begun bool) bool {
+	return i.Boot == h.self.Boot && h.Host.Alive(i, begun)
+}
 
 // TestFleetOfStrangers: runners that know of no leases are found out.
 func TestFleetOfStrangers(t *testing.T) {
 	clocktest.Alone(t)
 	for seed := range uint64(20) {
-		f := playFleet(seed+1, func(o runner.Options, h runner.Host) *runner.Engine {
+		f := playFleet(seed+1, nil, func(o runner.Options, h runner.Host) *runner.Engine {
 			return runner.NewEngine(o, oneMachine{h, o.Self})
 		})
 		if len(f.faults) > 0 {

@@ -28,7 +28,7 @@ type script struct {
 	echo     bool
 	noLead   bool
 	parallel int
-	standing rules.Standing // who is told of tasks that do not say
+	standing rules.TellDefaults // who is told of tasks that do not say
 }
 
 // draft is a task to be made.

@@ -96,13 +96,17 @@ type hooks struct {
 func perform(s script, hk hooks) *play {
 	p := &play{script: s, w: sim.New(s.start), byID: map[string]*subject{}}
 	w := p.w
-	w.Echo, w.NoLead, w.MaxParallel, w.Engine, w.Notifier = s.echo, s.noLead, s.parallel, hk.engine, hk.notifier
+	w.NoLead, w.MaxParallel, w.Engine, w.Notifier = s.noLead, s.parallel, hk.engine, hk.notifier
 	w.Fate = func(r state.Record) sim.Fate { return p.byID[r.Task.ID].fate(r.Due, r.Attempt) }
 	w.Told = p.told
 	p.post()
 	luck := rand.New(rand.NewPCG(s.seed, 77))
+	var fault func(r *sim.Runner, call string, done bool) error
+	w.Disk = func(r *sim.Runner) state.Store {
+		return &disk{Store: w.Store, world: w, run: r, fault: fault, echo: s.echo}
+	}
 	if !s.calm {
-		w.Fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
+		fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
 		w.Short = func(state.Record) error { return p.shortage(luck) }
 	}
 	for i := range s.tasks {

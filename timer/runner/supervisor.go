@@ -14,33 +14,35 @@ import (
 // stopGrace is how long a command that is told to end has before it is killed.
 const stopGrace = 10 * time.Second
 
-// gateMost bounds the command of --if.
+// gateMost is how long the command of --if may take.
 const gateMost = time.Minute
 
-// startsMost is how many commands are started at a time. The system starts them one after the other.
+// startsMost is how many commands are started at a time. The system starts them one after the
+// other.
 const startsMost = 2
 
-// supervisor sees one claim from its instant to its end: of a command that it starts, and of one that a runner before this one has
-// started. Of what it does one goroutine makes use; end may be called from another.
+// supervisor sees one claim from its instant to its end, with a command that it starts or that an
+// earlier runner has started. One goroutine uses it; end may be called from another.
 type supervisor struct {
 	*machine
 	r state.Record
 
-	halted   context.Context // ends when the end of the claim is asked for; why says the reason
-	killed   context.Context // ends when it is to have no time for that
-	starting context.Context // ends with halted, and when nothing more is to be started
+	halted   context.Context // ends when somebody asks for the claim's end; why says the reason
+	killed   context.Context // ends when the claim must end at once
+	starting context.Context // ends with halted, and when nothing more is started
 
 	halt    context.CancelCauseFunc
 	kill    context.CancelFunc
-	release func() // gives back what the contexts hold, once the claim is over
+	release func() // releases the contexts after the claim is over
 }
 
-// halt is the cause with which the contexts of a claim end whose end is asked for.
+// halt is the cause of the end of a claim's contexts when somebody has asked for the claim's end.
 type halt string
 
 func (h halt) Error() string { return "to end: " + string(h) }
 
-// why is the reason for which the end of a claim was asked for, whose context it is; empty: it was not.
+// why is the reason why somebody asked for the end of the claim with this context. It is empty if
+// nobody did.
 func why(ctx context.Context) string {
 	h, _ := context.Cause(ctx).(halt)
 	return string(h)
@@ -56,7 +58,7 @@ func newSupervisor(m *machine, r state.Record) *supervisor {
 	return s
 }
 
-// end asks for the end of the claim. With Killed it has no time for it.
+// end asks for the end of the claim. With Killed, the claim ends at once.
 func (s *supervisor) end(why string) {
 	s.halt(halt(why))
 	if why == rules.Killed {
@@ -64,18 +66,20 @@ func (s *supervisor) end(why string) {
 	}
 }
 
-// unbegun is the result when starting has ended before anything was begun, or the instant has receded.
+// unbegun is the result if starting has ended before anything began, or if the instant has receded.
 func (s *supervisor) unbegun() rules.Result {
 	reason := why(s.starting)
 	return rules.Result{Unstarted: reason == "", Halted: reason}
 }
 
-// sleep lets d of the machine's waking time pass, unless starting ends before.
+// sleep waits for d of the machine's waking time, unless starting ends before.
 func (s *supervisor) sleep(d time.Duration) { _ = s.Awake.For(s.starting, d) }
 
-// attempt is one attempt at the claim, from its instant to its end; last is the outcome of the task's occurrence before.
+// attempt makes one attempt at the claim, from its instant to its end. last is the outcome of the
+// task's previous occurrence.
 func (s *supervisor) attempt(last string) rules.Result {
-	first := s.r.Attempt < 2 // a further one does not wait for the instant again, should the clock have been put back
+	// a further one does not wait for the instant again, even if the clock was put back
+	first := s.r.Attempt < 2
 	if first && s.r.Claimed.Before(s.r.Due) && !s.await() {
 		return s.unbegun()
 	}
@@ -89,7 +93,7 @@ func (s *supervisor) attempt(last string) rules.Result {
 		runs.Task = confined(s.r.Task, patterns)
 	}
 	env := environ(runs, last)
-	if s.r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
+	if s.r.Task.Policy.If != "" && first { // an occurrence that has begun is not skipped
 		if res, ok := s.gate(env); !ok {
 			return res
 		}
@@ -103,12 +107,13 @@ func (s *supervisor) attempt(last string) rules.Result {
 	return s.run(env)
 }
 
-// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by
-// then the clock was put back.
-const awaitMost = lead + time.Second
+// awaitMost is how long a claim waits for its instant, which is only a moment away. After that, the
+// clock was put back.
+const awaitMost = claimAhead + time.Second
 
-// await waits for the instant of a claim that was made before it; false when it is not to be started. A claim whose instant does not
-// come is given back: the task must not wait with it for as long as the clock was put back.
+// await waits for the instant of a claim that was made before it. It is false if the claim must not
+// start. A claim whose instant does not come is given back, so that the task does not wait with it
+// for as long as the clock was put back.
 func (s *supervisor) await() bool {
 	if !s.r.Due.After(s.Clock.Now()) {
 		return true
@@ -123,8 +128,8 @@ func (s *supervisor) await() bool {
 	return s.starting.Err() == nil && !s.r.Due.After(s.Clock.Now())
 }
 
-// allowed asks whether the patterns allow the task. That looks for its programs, which may be where
-// nobody answers.
+// allowed checks whether the patterns allow the task. This looks for its programs, perhaps on a
+// file system that does not answer.
 func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 	if patterns == nil {
 		return rules.Result{}, true
@@ -146,7 +151,7 @@ func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 	case err != nil && s.starting.Err() != nil:
 		return s.unbegun(), false
 	case proc.Passing(err):
-		return rules.Result{PutOff: err}, false
+		return rules.Result{Postponed: err}, false
 	case refusal != nil:
 		now := s.Clock.Now()
 		return rules.Result{Started: now, Ended: now, Err: refusal}, false
@@ -157,7 +162,7 @@ func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 	return rules.Result{}, true
 }
 
-// gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
+// gate runs the command of --if. Nothing of it is kept but its answer.
 func (s *supervisor) gate(env []string) (rules.Result, bool) {
 	asked := s.r
 	asked.Task.Run = gateOf(s.r.Task)
@@ -166,7 +171,7 @@ func (s *supervisor) gate(env []string) (rules.Result, bool) {
 	case err != nil && s.starting.Err() != nil:
 		return s.unbegun(), false
 	case proc.Passing(err):
-		return rules.Result{PutOff: err}, false
+		return rules.Result{Postponed: err}, false
 	case err != nil:
 		return rules.Result{Gate: "could not be asked: " + err.Error()}, false
 	}
@@ -219,7 +224,7 @@ func (s *supervisor) run(env []string) rules.Result {
 		if noted {
 			s.noteUnstarted()
 		}
-		return rules.Result{PutOff: err}
+		return rules.Result{Postponed: err}
 	default:
 		return rules.Result{Started: now, Ended: now, Err: err}
 	}
@@ -237,10 +242,13 @@ func (s *supervisor) run(env []string) rules.Result {
 	return s.supervise(c, rules.Span(s.r.Task.Policy.Timeout))
 }
 
-// noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
-// one would take the claim for untouched, and start it again. A further attempt was noted before. Where it is noted, a place in starts is
-// taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt. errUnbegun: it is not to
-// be started any more.
+// noteStart notes that the claim is about to start. A claim that cannot be noted is not started: if
+// this runner were killed, the next one would take the claim for untouched, and start it again. A
+// further attempt was noted before.
+//
+// noteStart also takes a place in starts. So only a few of a crowd are noted and not yet started at
+// any moment, and only those are in doubt after the runner is killed. errUnbegun: the claim must
+// not start any more.
 func (s *supervisor) noteStart() error {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
 		select {
@@ -253,11 +261,17 @@ func (s *supervisor) noteStart() error {
 			return errUnbegun
 		}
 		err := s.Store.Started(context.WithoutCancel(s.ctx), s.r)
-		if err == nil || s.r.Attempt > 1 {
+		switch {
+		case (err == nil || s.r.Attempt > 1) && s.Store.Contact().Silent > state.CutOff:
+			// this program was stopped, or the machine slept
+			<-s.starts
+			s.noteUnstarted()
+			return errUnbegun
+		case err == nil || s.r.Attempt > 1:
 			return nil
 		}
 		<-s.starts
-		if errors.Is(err, state.ErrEnded) { // somebody who took us for dead has ended it
+		if errors.Is(err, state.ErrEnded) { // another process, which took us for dead, has ended it
 			return errUnbegun
 		}
 		s.warn("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
@@ -267,8 +281,8 @@ func (s *supervisor) noteStart() error {
 
 var errUnbegun = errors.New("it is not to be started any more")
 
-// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one
-// knows that nothing was started. Should the note not be had, it takes the claim for interrupted.
+// noteUnstarted takes back what noteStart has noted. If this runner is killed now, the next one
+// knows that nothing was started. If this note is lost, it takes the claim for interrupted.
 func (s *supervisor) noteUnstarted() {
 	r := s.r
 	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
@@ -277,7 +291,7 @@ func (s *supervisor) noteUnstarted() {
 	}
 }
 
-// adopt waits for the end of the command that a runner before this one has started.
+// adopt waits for the end of the command that an earlier runner has started.
 func (s *supervisor) adopt() rules.Result {
 	c := adopted{command{proc.Adopt(s.life, identity(s.r.Child))}, s.r.Started}
 	timeout := rules.Span(s.r.Task.Policy.Timeout)
@@ -287,7 +301,8 @@ func (s *supervisor) adopt() rules.Result {
 	return s.supervise(c, timeout)
 }
 
-// age is for how long the command has run. Of the time before this runner nobody knows how much the machine slept.
+// age is how long the command has run. Nobody knows how much the machine slept before this runner
+// began.
 func (s *supervisor) age() time.Duration {
 	if age, ok := identity(s.r.Child).Age(); ok {
 		return age
@@ -295,16 +310,19 @@ func (s *supervisor) age() time.Duration {
 	return max(s.Clock.Now().Sub(s.r.Started), 0)
 }
 
-// supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
-// bound, is up, or when it is halted, and what it has written is trimmed.
+// supervise sees a command to its end, whoever started it. It keeps the output small while it runs,
+// ends it when its time is up (0: no bound) or when it is halted, and trims what it has written.
 func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	stdout, stderr := s.Store.Output(s.r.Task.ID, s.r.Number)
 	_, late := c.(adopted)
+	watching, seen := context.WithCancel(s.killed)
+	s.endWhenCutOff(watching)
+	defer seen()
 	enough := s.outputs.bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
 	res := s.see(c, timeout)
 	enough()
 	if res.Unknown && s.life.Err() != nil && Alive(s.r.Child) {
-		return res // it is the watching that has ended, and nobody is told of it; the command goes on writing
+		return res // only the watch has ended, and nobody is told; the command goes on writing
 	}
 	working := context.WithoutCancel(s.ctx)
 	res.Matched = matches(working, stdout, s.r.Task.Policy.UntilOutput)
@@ -352,11 +370,12 @@ func (s *supervisor) see(c Command, timeout time.Duration) rules.Result {
 	got := c.Wait()
 	res.Started, res.Ended = got.Started, s.Clock.Now()
 	res.ExitCode, res.Signal, res.Unknown = got.ExitCode, got.Signal, got.Unknown
+	res.Memory = got.OutOfMemory
 	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS
 	return res
 }
 
-// graceFor is how long a command that is ended for a reason has before it is killed.
+// graceFor is how long a command that is ended for this reason has before it is killed.
 func graceFor(why string) time.Duration {
 	if why == rules.Killed {
 		return 0

@@ -53,7 +53,7 @@ func (s *roundsStore) List(context.Context, ...state.Phase) (l state.Listing, er
 	return l, nil
 }
 
-func (s *roundsStore) SetAside(context.Context, time.Duration) ([]state.Problem, error) {
+func (s *roundsStore) Quarantine(context.Context, time.Duration) ([]state.Problem, error) {
 	return nil, nil
 }
 

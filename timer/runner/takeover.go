@@ -11,8 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// recover takes over the claims that a runner before this one left open, or another process that has died. Those about which the store
-// gives no answer for now stay open, and unsettled says so.
+// recover takes over the claims that an earlier runner, or another process that has died, left
+// open. Claims about which the store does not answer now stay open, and unsettled says so.
 func (g *engine) recover(ctx context.Context, now time.Time) error {
 	g.unsettled = false
 	records, problems, err := g.Store.Open(ctx)
@@ -20,9 +20,12 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		return err
 	}
 	g.problems(problems)
-	for _, r := range slices.Backward(records) { // of two claims of a task only the later can be given back
-		if g.runs[claimOf(r)] != nil || r.Runner == g.Self && r.Manual || r.Runner != g.Self && g.host.Alive(r.Runner) {
-			continue // ours, or fired in this process; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
+	// of two claims of a task only the later can be given back
+	for _, r := range slices.Backward(records) {
+		if g.runs[claimOf(r)] != nil || r.Runner == g.Self && r.Manual || r.Runner != g.Self && g.host.Alive(r.Runner, !rules.Unbegun(r)) {
+			// a live process has it: this one, a runner that has stepped down, or somebody who
+			// fired the task by hand
+			continue
 		}
 		if err := g.takeOver(ctx, r, now); err != nil {
 			g.unsettled = true
@@ -33,17 +36,23 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// takeOver settles one claim whose runner is gone. An error says that the store gave no answer, and that nothing has happened.
+// takeOver settles one claim whose runner is gone. An error says that the store did not answer, and
+// that nothing has happened.
 func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) error {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
-	what := g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child))
+	as := r
+	// such a store notes durably what was begun, whatever happens to the machine
+	if g.shared && rules.Unbegun(r) {
+		as.Runner.Boot, as.Runner.NS = g.Self.Boot, g.Self.NS
+	}
+	what := g.takingOver(as, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child, true))
 	if what == rules.ToTell || what == rules.ToRerun {
 		changed, err := g.changed(ctx, r)
 		if err != nil {
 			return err
 		}
-		if changed { // what may have begun once is not begun again
+		if changed { // what may have begun once does not begin again
 			what = rules.ToEnd
 		}
 	}
@@ -51,11 +60,14 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	case rules.ToEnd:
 		g.interrupted(ctx, r)
 	case rules.ToAdopt:
-		if g.Mode != Once { // a runner that stays will wait for it; this one sees to it for as long as it is there
+		// a runner that stays will wait for it; this one sees to it as long as it lives
+		if g.Mode != Once {
 			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		}
 		n.adopted = true
-		g.own(ctx, n)
+		if !g.own(ctx, n) {
+			return nil
+		}
 		g.host.Adopt(n.r)
 		if r.Halt != "" {
 			g.halt(n, r.Halt, now)
@@ -71,7 +83,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
 			return err
 		}
-		start, err := g.wanted(ctx, r) // held by queue, and the instants after it have ended
+		start, err := g.wanted(ctx, r) // queue held it, and later instants have ended
 		if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
 			var changed bool
 			changed, err = g.changed(ctx, r)
@@ -80,9 +92,9 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		switch {
 		case err != nil:
 			return err
-		case start:
-			g.own(ctx, n)
+		case start && g.own(ctx, n):
 			g.host.Start(n.r, n.last)
+		case start:
 		default:
 			g.interrupted(ctx, r)
 		}
@@ -91,25 +103,31 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 			return nil // a runner that stays will make it
 		}
 		n.resting = true
-		g.own(ctx, n)
-		most := max(rules.BackoffMost, rules.Span(r.Task.Policy.Backoff)) // the clock may have been ahead when its instant was noted
+		if !g.own(ctx, n) {
+			return nil
+		}
+		// the clock may have been ahead when the instant was noted
+		most := max(rules.BackoffMost, rules.Span(r.Task.Policy.Backoff))
 		g.host.Rest(n.r, min(max(r.Retry.Sub(now), 0), most))
 	case rules.ToTell:
-		g.own(ctx, n)
-		g.host.Start(n.r, n.last)
+		if g.own(ctx, n) {
+			g.host.Start(n.r, n.last)
+		}
 	case rules.ToRerun:
 		g.Say("%s was interrupted and is run again", occurrence(r))
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		n.resting = true
-		g.own(ctx, n)
-		g.ready = append(g.ready, n)
+		if g.own(ctx, n) {
+			g.ready = append(g.ready, n)
+		}
 	}
 	return nil
 }
 
-// changed reports whether the task of a claim was removed, paused or edited since it was claimed: then nothing of it is begun any more. What was
-// fired by hand was meant, whatever the task's schedule.
+// changed reports whether the task of a claim was removed, paused or edited since the claim. Then
+// nothing of it starts any more. A run by hand was meant whatever the task's schedule says, so it
+// does not count.
 func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
@@ -125,8 +143,8 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 	return e.Task.Revision != r.Task.Revision || e.Held || e.Phase == state.Removed, nil
 }
 
-// wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
-// else runs of it that it must not run beside.
+// wanted reports whether an unstarted claim that cannot be given back may start as it is: the task
+// is unchanged, and no other run excludes it.
 func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	found, err := g.Store.Find(ctx, r.Task.ID)
 	switch {
@@ -140,16 +158,33 @@ func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 		(len(e.Open) == 1 || rules.RulesOf(e.Task).Overlap == state.OverlapAllow), nil
 }
 
-// own makes a claim that was taken over ours, so that no other runner takes it over from us.
-func (g *engine) own(ctx context.Context, n *run) {
+// own makes a claim that was taken over ours, so that no other runner takes it over from us. It is
+// not ok if a runner of another machine has it.
+func (g *engine) own(ctx context.Context, n *run) (ok bool) {
 	n.r.Runner = g.Self
+	err := g.Store.Note(context.WithoutCancel(ctx), n.r)
+	if errors.Is(err, state.ErrTaken) {
+		return false
+	}
 	g.runs[claimOf(n.r)] = n
-	if err := g.Store.Note(context.WithoutCancel(ctx), n.r); err != nil {
+	if n.r.Fence > 0 { // it has another one by now
+		found, e := g.Store.Find(context.WithoutCancel(ctx), n.r.Task.ID)
+		err = errors.Join(err, e)
+		for _, f := range found {
+			for _, open := range f.Open {
+				if open.Number == n.r.Number {
+					n.r.Fence = open.Fence
+				}
+			}
+		}
+	}
+	if err != nil {
 		g.warn("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
 	}
+	return true
 }
 
-// interrupted ends a claim whose runner, or whose machine, died under it.
+// interrupted ends a claim whose runner, or whose machine, died during the run.
 func (g *engine) interrupted(ctx context.Context, r state.Record) {
 	if slices.ContainsFunc(g.ends, func(e state.Ending) bool { return claimOf(e.Record) == claimOf(r) }) {
 		return // it could not be written yet

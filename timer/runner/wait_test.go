@@ -75,7 +75,7 @@ func TestWaitThatIsAttended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
 		e := w.addWait(t, time.Hour)
-		_, leave, err := w.store.Attend(t.Context(), e.Task.ID, e.Due)
+		_, leave, err := w.store.Announce(t.Context(), e.Task.ID, e.Due)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestWaitThatIsAttended(t *testing.T) {
 			t.Errorf("told although somebody attends to it: %q", got)
 		}
 		leave() // as of a waiter that was killed: nobody tells the runner
-		time.Sleep(attendedMost)
+		time.Sleep(awaitedMost)
 		synctest.Wait()
 		if got := w.inbox(t); len(got) != 1 {
 			t.Errorf("in the inbox: %q", got)
@@ -94,12 +94,12 @@ func TestWaitThatIsAttended(t *testing.T) {
 	})
 }
 
-// TestWaitToldByItsWaiter is ended by it, and is no mail.
+// TestWaitToldByItsWaiter is ended by it, and is not mail.
 func TestWaitToldByItsWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
 		e := w.addWait(t, time.Hour)
-		_, leave, err := w.store.Attend(t.Context(), e.Task.ID, e.Due)
+		_, leave, err := w.store.Announce(t.Context(), e.Task.ID, e.Due)
 		if err != nil {
 			t.Fatal(err)
 		}

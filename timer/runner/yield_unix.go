@@ -10,13 +10,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// yield asks a runner to step down. A Go program that does not listen to it ignores it.
+// yield is the signal that asks a runner to step down. A Go program that does not listen for it
+// ignores it.
 const yield = syscall.SIGUSR1
 
-// AskToYield asks a runner to give up the lock and to see only what it runs to the end.
+// AskToYield asks a runner to give up the lock, and only to see its own runs to their end.
 func AskToYield(i state.Ident) error { return Signal(i, yield) }
 
-// Yielding returns a channel that is closed when this process is asked to step down, and what ends the listening.
+// Yielding returns a channel that is closed when this process is asked to step down, and a function
+// that stops listening.
 func Yielding() (<-chan struct{}, func()) {
 	asked, quit := make(chan struct{}), make(chan struct{})
 	c := make(chan os.Signal, 1)
@@ -31,5 +33,5 @@ func Yielding() (<-chan struct{}, func()) {
 	return asked, func() { signal.Stop(c); close(quit) }
 }
 
-// Continue lets a process go on that was stopped.
+// Continue resumes a process that was stopped.
 func Continue(i state.Ident) error { return Signal(i, syscall.SIGCONT) }

@@ -20,7 +20,7 @@ import (
 type Status struct {
 	Installed bool  `json:"installed"`
 	Current   bool  `json:"current" jsonschema:"the file is as this program would write it"`
-	Enabled   bool  `json:"enabled" jsonschema:"it starts at login"`
+	Enabled   bool  `json:"enabled" jsonschema:"it starts at login, or with the machine"`
 	Active    *bool `json:"active" jsonschema:"it runs; null: the manager cannot be asked"`
 	Linger    *bool `json:"linger" jsonschema:"it starts before a login; null: there is no telling"`
 	Silent    error `json:"-"` // why the manager cannot be asked
@@ -29,7 +29,7 @@ type Status struct {
 // Runs reports whether it is known to run.
 func (s Status) Runs() bool { return s.Active != nil && *s.Active }
 
-// Survives reports whether the service starts at login. It asks nobody.
+// Survives reports whether the service starts by itself. It asks nobody.
 func (p Plan) Survives() bool {
 	for _, path := range p.proof {
 		if _, err := os.Lstat(path); err != nil {
@@ -99,7 +99,11 @@ func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) 
 	if c.Remove != "" {
 		return c.plan.remove(ctx, t), nil
 	}
-	if err := write(c.Write, c.plan.Text); err != nil {
+	mode := os.FileMode(0o644)
+	if c.plan.script {
+		mode = 0o755
+	}
+	if err := write(c.Write, c.plan.Text, mode); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	for i, argv := range c.Calls {
@@ -138,12 +142,12 @@ func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 }
 
 // write puts the file in place, whole.
-func write(path, text string) error {
+func write(path, text string, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	temp := path + ".new"
-	if err := os.WriteFile(temp, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(temp, []byte(text), mode); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {

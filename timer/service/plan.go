@@ -1,6 +1,6 @@
-// Package service has the system's manager of services start a runner at login. A Plan says which
-// file that takes and what is called, one for systemd and one for launchd; a Status is how it
-// stands, and a Change what is done to it.
+// Package service has the system's manager of services start a runner, at login or with the machine.
+// A Plan says which file that takes and what is called, for each manager; a Status is how it stands,
+// and a Change what is done to it.
 package service
 
 import (
@@ -35,8 +35,10 @@ func (w World) name() string {
 
 // Plan is a service: its file, and what to call.
 type Plan struct {
-	Manager string // systemd, launchd
+	Manager string // systemd, launchd, openrc, runit
 	Program string
+	System  bool       // it belongs to the machine and starts with it, not to a user who logs in
+	User    string     // of a service of the system: who runs the tasks
 	Path    string     // of its file
 	Text    string     // of its file
 	Tells   []string   // says why the service does not run
@@ -49,6 +51,7 @@ type Plan struct {
 	reload  []string // after the file was removed; nil for nothing
 	lint    []string // called with a copy of the file: fails when the manager would not take it
 	warns   bool     // what lint says of a file that it takes is a warning
+	script  bool     // the file is a program: it may be executed
 	linger  string   // is there when the user's services run without a session; empty where that is not known
 }
 
@@ -81,6 +84,7 @@ ExecReload=/bin/kill -HUP $MAINPID
 TimeoutStopSec=30
 Restart=on-failure
 RestartSec=5
+Delegate=yes
 
 [Install]
 WantedBy=default.target

@@ -51,11 +51,30 @@ const noted = 5 * time.Second
 // runner when none lives, and reports whether one does.
 func (c *Change) Add(ctx context.Context, st state.Changes, wake func(context.Context) bool) (Done, error) {
 	e, err := st.Add(ctx, c.Task, c.Due)
-	return c.Settle(ctx, st, wake, state.Added{Entry: e, Err: err})
+	return c.settle(ctx, st, wake, state.Added{Entry: e, Err: err})
 }
 
-// Settle is Add for a task that was added with others.
-func (c *Change) Settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, added state.Added) (Done, error) {
+// AddAll is Add for many tasks at once, in their order.
+func AddAll(ctx context.Context, st state.Changes, wake func(context.Context) bool, list []*Change) []Result {
+	drafts := make([]state.Draft, len(list))
+	for i, c := range list {
+		drafts[i] = state.Draft{Task: c.Task, Due: c.Due}
+	}
+	results := make([]Result, len(list))
+	for i, added := range st.AddAll(ctx, drafts) {
+		results[i].Done, results[i].Err = list[i].settle(ctx, st, wake, added)
+	}
+	return results
+}
+
+// Result is what became of one request among many.
+type Result struct {
+	Done
+	Err error
+}
+
+// settle finds out what became of a task that was added.
+func (c *Change) settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, added state.Added) (Done, error) {
 	give := c.Clock.Now().Add(noted)
 	for try := 0; ; try++ {
 		e, err := added.Entry, added.Err
@@ -183,7 +202,10 @@ func (c *Change) afterTaken(e state.Entry) (time.Time, error) {
 func differsFrom(have, call state.Task) []string {
 	drop := []string{"when", "kind", "tz", "start", "end", "count", "except", "jitter", "origin"}
 	if have.Type() != call.Type() {
-		drop = append(drop, "dir", "umask", "env") // of one that is no command there are none
+		drop = append(drop, "dir", "umask", "env") // of one that is not a command there are none
+	}
+	if len(call.On) == 0 { // it says nothing of where
+		drop = append(drop, "on")
 	}
 	if have.Run.Prog == "" || call.Run.Prog == "" {
 		drop = append(drop, "program")

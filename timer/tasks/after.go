@@ -87,7 +87,7 @@ func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err e
 	default:
 		if e, err = c.Find(ctx, text); isUnknown(err) && name != text { // no key with a colon
 			if on != "" {
-				err = problem.Of(problem.T("%s is no end that a run can be waited for with", plain.Quote(on)), problem.T("write %s (it ended well), %s or %s", name, name+":"+state.AfterFailed, name+":"+state.AfterAny))
+				err = problem.Of(problem.T("%s is not an end that a run can be waited for with", plain.Quote(on)), problem.T("write %s (it ended well), %s or %s", name, name+":"+state.AfterFailed, name+":"+state.AfterAny))
 			} else {
 				e, err = c.Find(ctx, name)
 			}

@@ -54,6 +54,9 @@ func (c *Change) Apply(ctx context.Context) error {
 	t := &c.Task
 	set(&t.Description, c.Description)
 	set(&t.Text, c.Text)
+	if err := c.places(); err != nil {
+		return err
+	}
 	if err := c.tags(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -108,6 +109,17 @@ func (c doing) newJob(ctx context.Context, way problem.Option) error {
 	if err != nil {
 		return err
 	}
+	away := len(c.On) > 0
+	if !away && len(t.On) > 0 { // it was scheduled in a fleet
+		node, err := c.Here()
+		if err != nil {
+			return err
+		}
+		away = !slices.Equal(t.On, []string{node.Name})
+	}
+	if away { // what stands here says nothing of there
+		here = here.elsewhere()
+	}
 	job := state.Job{Dir: here.Dir, Umask: here.Umask, Env: here.Env}
 	named, err := c.named()
 	if err != nil {
@@ -179,7 +191,7 @@ func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err
 	return nil
 }
 
-// shellWord refuses a command of one word with a space in it that is no program: it was meant for
+// shellWord refuses a command of one word with a space in it that is not a program: it was meant for
 // the shell.
 func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	word := job.Argv[0]

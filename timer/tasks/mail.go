@@ -30,19 +30,19 @@ func (m Mail) Look(ctx context.Context, st state.Mail, c clock.Clock) (f Found, 
 	if m.Take > 0 {
 		f.Until = f.Now.Add(m.Take)
 		f.Items, f.More, f.Problems, err = st.Take(ctx, m.Query, f.Now, f.Until)
-		inTurn(f.Items)
+		inOrder(f.Items)
 		return f, err
 	}
 	q := m.Query
 	q.Now = f.Now
 	f.Items, f.More, f.Problems, err = st.Inbox(ctx, q)
-	inTurn(f.Items)
+	inOrder(f.Items)
 	return f, err
 }
 
-// inTurn puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
+// inOrder puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
 // them ended first says nothing.
-func inTurn(items []state.Item) {
+func inOrder(items []state.Item) {
 	for from, to := 0, 0; from < len(items); from = to {
 		to = from + 1
 		due := items[from].Line.Due

@@ -59,15 +59,26 @@ func (c *Change) policy() error {
 	if c.UntilOutput != nil {
 		p.UntilOutput = *c.UntilOutput
 		if _, err := regexp.Compile(p.UntilOutput); err != nil {
-			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("until-output"), problem.RegexFault(err)),
+			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("until-output"), problem.RegexFault(err)),
 				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
 		}
+	}
+	if err := c.resources(); err != nil {
+		return err
 	}
 	for _, odd := range []policyRow{
 		{"window", c.Window != nil, "", message && p.Window != "", problem.T("a message is told however late; leave it out")},
 		{"overlap", c.Overlap != nil, "", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
 		{"timeout", c.Timeout != nil, "", message && p.Timeout != "", problem.T("it is for commands; leave it out")},
 		{"retries", c.Retries != nil, 0, message && p.Retries > 0, problem.T("it is for commands; leave it out")},
+		{"nice", c.Nice != nil, 0, message && p.Nice != 0, problem.T("it is for commands; leave it out")},
+		{"ionice", c.IONice != nil, "none", message && p.IONice != "", problem.T("it is for commands; leave it out")},
+		{"memory", c.Memory != nil, "0", message && p.Memory > 0, problem.T("it is for commands; leave it out")},
+		{"cpu", c.CPU != nil, "0", message && p.CPU > 0, problem.T("it is for commands; leave it out")},
+		{"nice", c.Nice != nil, 0, agent && p.Nice != 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"ionice", c.IONice != nil, "none", agent && p.IONice != "", problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"memory", c.Memory != nil, "0", agent && p.Memory > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"cpu", c.CPU != nil, "0", agent && p.CPU > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
 		{"rerun-interrupted", c.Rerun != nil, false, agent && p.Rerun, problem.T("an agent is told at least once anyway; leave it out")},
 		{"until-output", c.UntilOutput != nil, "", agent && p.UntilOutput != "", problem.T("an agent answers, and has no output; give %s, %s or %s", problem.Option("until-ok"), problem.Option("count"), problem.Option("end"))},
 		{"rerun-interrupted", c.Rerun != nil, false, message && p.Rerun, problem.T("a message is told at least once anyway; leave it out")},

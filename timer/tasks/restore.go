@@ -25,7 +25,7 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", plain.Quote(e.Task.Key), back.Task.ID),
 			problem.T("%s, and then %s", problem.To("rm", back.Task.ID), problem.To("restore", id)))
 	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, problem.New(problem.Failed, problem.T("it is not removed any more"), problem.T("%s", problem.To("show", id)))
+		return e, problem.New(problem.Failed, problem.T("it is no longer removed"), problem.T("%s", problem.To("show", id)))
 	case err != nil:
 		return e, err
 	}

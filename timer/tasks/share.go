@@ -32,7 +32,7 @@ func Span(name problem.Option, text string, to problem.Text, like string) (time.
 		return 0, about(name, err)
 	}
 	if span < time.Millisecond {
-		return 0, problem.Of(problem.T("%s is no span %s", problem.Set(name, text), to), problem.T("give 1ms or more, such as %s", problem.Set(name, like)))
+		return 0, problem.Of(problem.T("%s is not a span %s", problem.Set(name, text), to), problem.T("give 1ms or more, such as %s", problem.Set(name, like)))
 	}
 	return span, nil
 }

@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -15,6 +16,7 @@ import (
 type Spec struct {
 	Description, Text *string
 	Tags              []string // nil: not said
+	On                []string // nodes of a fleet, or labels of theirs; nil: not said
 
 	// When: a text, in the form that it is to be read in, and what bounds and moves the instants. The first instant is to be Expect.
 	When       *string
@@ -51,6 +53,10 @@ type Spec struct {
 	If, UntilOutput          *string
 	Rerun, UntilOK           *bool
 
+	// What its command may use of the machine.
+	Nice                *int
+	IONice, Memory, CPU *string
+
 	// Who is told.
 	Notify, Webhook  []string // nil: not said
 	NotifyOn, Prefix *string
@@ -78,6 +84,17 @@ type Surroundings struct {
 	Env   map[string]string // never changed: many tasks may share it
 }
 
+// elsewhere is what a command gets that runs on another machine: the folder of its user and the paths of the system.
+func (s *Surroundings) elsewhere() *Surroundings {
+	env := map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	for _, name := range []string{"HOME", "USER", "LOGNAME", "LANG", "OURO_STORE"} {
+		if value, ok := s.Env[name]; ok {
+			env[name] = value
+		}
+	}
+	return &Surroundings{Dir: cmp.Or(s.Env["HOME"], "/"), Umask: s.Umask, Env: env}
+}
+
 // Awaited finds the task that another waits for: the one that an ID, the beginning of one or a key names.
 type Awaited func(ctx context.Context, id string) (state.Entry, error)
 
@@ -89,6 +106,7 @@ type World struct {
 	Settings func() (state.Config, error)
 	File     func() string // where the settings are, for people
 	Around   func() (*Surroundings, error)
+	Here     func() (state.Node, error) // this machine, as a fleet knows it
 	Environ  func() []string
 	Terminal func() string // the one that the request was made on; empty for none
 	Boot     func() string // the name of this boot of the machine; empty for none

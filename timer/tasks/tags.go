@@ -31,6 +31,20 @@ func (c *Change) tags() error {
 	return nil
 }
 
+// places gives the task the nodes and labels of the request, on which it may run.
+func (c *Change) places() error {
+	for _, on := range c.On {
+		if on != state.AnyNode && !state.NodeWord(on) {
+			return problem.Of(problem.T("%s %s is not a node or a label", problem.Option("on"), plain.Quote(on)),
+				problem.T("give the name of one, a label of several, or %s", problem.Set("on", state.AnyNode)))
+		}
+	}
+	if c.On != nil {
+		c.Task.On = slices.Compact(slices.Sorted(slices.Values(c.On)))
+	}
+	return nil
+}
+
 // ReadTags are the tags that were said, each once and in order. An empty text is none.
 func ReadTags(said []string) (list []string, err error) {
 	for _, tag := range said {

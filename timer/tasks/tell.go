@@ -89,7 +89,7 @@ func (c telling) tellList() ([]string, error) {
 	}
 	for _, word := range hooks {
 		if scheme := notify.SchemeOf(word); scheme != "http" && scheme != "https" {
-			return nil, problem.Of(problem.T("%s %s is no URL of the web", problem.Option("webhook"), plain.Quote(notify.Redact(word))),
+			return nil, problem.Of(problem.T("%s %s is not a URL of the web", problem.Option("webhook"), plain.Quote(notify.Redact(word))),
 				problem.T("write it as https://host/path; other channels are given with %s", problem.Option("notify")))
 		}
 		if err := add(word, c.checkURL("webhook", word)); err != nil {
@@ -122,11 +122,11 @@ func (c telling) otherwise(standing bool) (list []string, err error) {
 		return nil, err
 	}
 	t.Policy.Notify = nil
-	list, _ = rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()})
+	list, _ = rules.Telling(t, rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()})
 	return list, nil
 }
 
-// checkChannel refuses what is no channel, or one that a task must not name.
+// checkChannel refuses what is not a channel, or one that a task must not name.
 func (c telling) checkChannel(word string) error {
 	if notify.SchemeOf(word) != "" {
 		return c.checkURL("notify", word)
@@ -165,7 +165,7 @@ func (c telling) checkChannel(word string) error {
 	return nil
 }
 
-// noChannel is the refusal of a name that is no channel, or of a channel that config.toml does not say enough of.
+// noChannel is the refusal of a name that is not a channel, or of a channel that config.toml does not say enough of.
 func (c telling) noChannel(config state.Config, name string, err error) error {
 	var told *notify.Error
 	if !errors.As(err, &told) {
@@ -173,7 +173,9 @@ func (c telling) noChannel(config state.Config, name string, err error) error {
 	}
 	known, list := notify.Names(config.Channels), problem.To("notify").With("list", true)
 	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, plain.Line(name), c.File())
-	if slices.Contains(known, name) {
+	if name == "inbox" {
+		hint = problem.T("leave it out: what nobody is told waits in the inbox")
+	} else if slices.Contains(known, name) {
 		hint = problem.T("%s shows what each channel is", list)
 	} else if near := problem.Nearest(name, known); near != "" {
 		hint = problem.T("did you mean %s? %s", near, hint)

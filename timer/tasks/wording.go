@@ -139,7 +139,7 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 	span, err := when.Parse(length, from)
 	if err != nil {
 		p := *explain(err)
-		p.Message = problem.T("%s begins with a sign, and is no length of time to move the task by", plain.Quote(*c.When))
+		p.Message = problem.T("%s begins with a sign, and is not a length of time to move the task by", plain.Quote(*c.When))
 		p.Hint = problem.T("write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign")
 		p.Candidates = slices.Clone(p.Candidates)
 		for i := range p.Candidates {

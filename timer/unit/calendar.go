@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Event is a calendar event (systemd.time(7)), as a second reading beside that of a grammar of times: it shares nothing with it.
+// Event is a calendar event (systemd.time(7)), as a second reading beside that of a grammar of
+// times: it shares nothing with it.
 type Event struct {
 	weekdays                                     []bool // by time.Weekday; nil: all
 	years, months, days, hours, minutes, seconds []part
@@ -26,9 +27,10 @@ var shorthands = map[string]string{
 	"annually": "*-01-01 00:00:00", "anually": "*-01-01 00:00:00", "biannually": "*-01,07-01 00:00:00", "bi-annually": "*-01,07-01 00:00:00",
 }
 
-// ParseEvent reads a calendar event, whose time is meant in zone when it names none. Parts of a second are refused.
+// ParseEvent reads a calendar event, whose time is meant in zone when it names none. Parts of a
+// second are refused.
 func ParseEvent(text string, zone *time.Location) (e Event, err error) {
-	wrong := fmt.Errorf("%q is no calendar event that is read here", text)
+	wrong := fmt.Errorf("%q is not a calendar event that is read here", text)
 	e.zone = zone
 	words := strings.Fields(text)
 	if n := len(words); n > 1 && strings.ContainsFunc(words[n-1], isLetter) && !isWeekdays(words[n-1]) {
@@ -113,7 +115,8 @@ func weekdays(text string) (list []bool, err error) {
 			to = from
 		}
 		low, high := weekday(from), weekday(to)
-		if low < 0 || high < 0 || (low+6)%7 > (high+6)%7 { // the week begins on Monday, and nothing runs backwards
+		// the week begins on Monday, and nothing runs backwards
+		if low < 0 || high < 0 || (low+6)%7 > (high+6)%7 {
 			return nil, strconv.ErrSyntax
 		}
 		for list[low] = true; low != high; list[low] = true {
@@ -154,7 +157,8 @@ func parts(text string, low, high int, backwards bool) (list []part, err error) 
 		}
 		if backwards {
 			p.low, p.high = p.high, p.low
-			if p.step > 1 && p.low != p.high { // steps count from the greatest number down: not read here
+			// steps count from the greatest number down: not read here
+			if p.step > 1 && p.low != p.high {
 				return nil, strconv.ErrSyntax
 			}
 		}
@@ -170,8 +174,8 @@ func in(list []part, n int) bool {
 	return slices.ContainsFunc(list, func(p part) bool { return n >= p.low && n <= p.high && (n-p.low)%p.step == 0 })
 }
 
-// Instants are those of the event after one instant and up to another, at most so many. As systemd has it, a time in a gap of the clock is left
-// out, and one that is repeated is its first pass.
+// Instants are those of the event after one instant and up to another, at most so many. As systemd
+// has it, a time in a gap of the clock is left out, and one that is repeated is its first pass.
 func (e Event) Instants(after, to time.Time, most int) (list []time.Time) {
 	clocks := make([][]int, 3)
 	for i, f := range [][]part{e.hours, e.minutes, e.seconds} {
@@ -204,11 +208,13 @@ func (e Event) Instants(after, to time.Time, most int) (list []time.Time) {
 	return list
 }
 
-// first is the first instant at which the clock of a zone shows a time of a day; false when it never does.
+// first is the first instant at which the clock of a zone shows a time of a day; false when it
+// never does.
 func first(day time.Time, h, m, s int, zone *time.Location) (time.Time, bool) {
 	shown := time.Date(day.Year(), day.Month(), day.Day(), h, m, s, 0, time.UTC)
 	near := time.Unix(shown.Unix(), 0).In(zone)
-	for _, around := range []time.Time{near.Add(-36 * time.Hour), near.Add(36 * time.Hour)} { // the offset before a change of the clock, and after it
+	// the offset before a change of the clock, and after it
+	for _, around := range []time.Time{near.Add(-36 * time.Hour), near.Add(36 * time.Hour)} {
 		_, offset := around.Zone()
 		at := time.Unix(shown.Unix()-int64(offset), 0).In(zone)
 		if at.Day() == shown.Day() && at.Hour() == h && at.Minute() == m && at.Second() == s {

@@ -13,7 +13,8 @@ type Manager struct {
 	Runtime         string // of a user: XDG_RUNTIME_DIR
 }
 
-// Fill puts in what % stands for in a value of the unit that is called name. Its error names what only a systemd that runs can tell.
+// Fill puts in what % stands for in a value of the unit that is called name. Its error names what
+// only a systemd that runs can tell.
 func (m Manager) Fill(text, name string) (string, error) {
 	if !strings.Contains(text, "%") {
 		return text, nil

@@ -18,7 +18,8 @@ var units = map[string]time.Duration{
 	"y": 31_557_600 * time.Second, "year": 31_557_600 * time.Second, "years": 31_557_600 * time.Second,
 }
 
-// Span reads a length of time: 90, 2h 30min, 1.5d. A number alone is seconds. Endless: it is infinity.
+// Span reads a length of time: 90, 2h 30min, 1.5d. A number alone is seconds. Endless: it is
+// infinity.
 func Span(text string) (d time.Duration, endless bool, err error) {
 	rest := strings.TrimSpace(text)
 	if rest == "infinity" {
@@ -31,7 +32,7 @@ func Span(text string) (d time.Duration, endless bool, err error) {
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789."))
 		n, err := strconv.ParseFloat(rest[:digits], 64)
 		if err != nil {
-			return 0, false, fmt.Errorf("%q is no length of time", text)
+			return 0, false, fmt.Errorf("%q is not a length of time", text)
 		}
 		rest = strings.TrimLeft(rest[digits:], " \t")
 		letters := strings.IndexAny(rest, "0123456789. \t")
@@ -40,7 +41,7 @@ func Span(text string) (d time.Duration, endless bool, err error) {
 		}
 		unit, known := units[rest[:letters]]
 		if sum := float64(d) + n*float64(unit); !known || sum > math.MaxInt64/2 {
-			return 0, false, fmt.Errorf("%q is no length of time", text)
+			return 0, false, fmt.Errorf("%q is not a length of time", text)
 		}
 		d += time.Duration(n * float64(unit))
 		rest = strings.TrimLeft(rest[letters:], " \t")

@@ -1,5 +1,6 @@
-// Package unit reads the unit files of systemd: their settings, drop-ins and templates (systemd.unit(5)), command lines (systemd.service(5)), what
-// systemd puts in for % and $, and lengths of time (systemd.time(7)). It knows no task, starts nothing and asks no systemd.
+// Package unit reads the unit files of systemd: their settings, drop-ins and templates
+// (systemd.unit(5)), command lines (systemd.service(5)), what systemd puts in for % and $, and
+// lengths of time (systemd.time(7)). It knows no task, starts nothing and asks no systemd.
 package unit
 
 import (
@@ -32,7 +33,7 @@ var ErrTemplate = errors.New("it is a template")
 // Read reads a unit file. Its error says why the text is none.
 func Read(text, path string) (list, ignored []Setting, err error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return nil, nil, fmt.Errorf("%s is no text", path)
+		return nil, nil, fmt.Errorf("%s is not text", path)
 	}
 	section, begun, first := "", "", 0
 	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
@@ -98,7 +99,8 @@ type Disk struct {
 	Glob func(pattern string) []string     // in order
 }
 
-// Find reads a unit from the first of the folders that has it or, of an instance, its template; and its drop-ins, which may be in all of them.
+// Find reads a unit from the first of the folders that has it or, of an instance, its template; and
+// its drop-ins, which may be in all of them.
 func (d Disk) Find(name string, dirs []string) (u Unit, err error) {
 	names := []string{name}
 	if template := templateOf(name); template != name {
@@ -140,8 +142,9 @@ func (d Disk) with(name, path, text string, err error, names, dirs []string) (Un
 	return u, nil
 }
 
-// drops are the drop-ins of a unit: those of its name before those of its template, of the beginnings of its name and of its type, and of
-// equal names the one in the earlier folder. They count in the order of their names.
+// drops are the drop-ins of a unit: those of its name before those of its template, of the
+// beginnings of its name and of its type, and of equal names the one in the earlier folder. They
+// count in the order of their names.
 func (d Disk) drops(names, dirs []string) (paths []string) {
 	folders := slices.Clone(names)
 	kind := filepath.Ext(names[0])

@@ -16,8 +16,8 @@ type Command struct {
 	Unset  []string // variables that nobody sets, for which nothing stands
 }
 
-// Commands reads the value of an Exec setting. The unit is called name, and its commands have the variables env. Its error says what of it
-// cannot be had without systemd.
+// Commands reads the value of an Exec setting. The unit is called name, and its commands have the
+// variables env. Its error says what of it cannot be had without systemd.
 func (m Manager) Commands(text, name string, env map[string]string) (list []Command, err error) {
 	raw, plain, err := split(text)
 	if err != nil {
@@ -98,7 +98,8 @@ var given = []string{"INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID",
 	"LOGS_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_", "TRIGGER_", "SERVICE_RESULT", "EXIT_", "MONITOR_",
 	"WATCHDOG_", "PIDFILE", "REMOTE_", "LANG", "LC_", "TERM", "XDG_", "DBUS_"}
 
-// expand puts in variables: a word $NAME becomes the words of its value, ${NAME} the value. Other $ stay, and $$ is one.
+// expand puts in variables: a word $NAME becomes the words of its value, ${NAME} the value. Other $
+// stay, and $$ is one.
 func (c *Command) expand(word string, env map[string]string) ([]string, error) {
 	value := func(name string) (string, error) {
 		if v, has := env[name]; has {
@@ -132,7 +133,7 @@ func (c *Command) expand(word string, env map[string]string) ([]string, error) {
 		case word[i] == '$' && i+1 < len(word) && word[i+1] == '{':
 			name, _, closed := strings.Cut(word[i+2:], "}")
 			if !closed || !variables().MatchString(name) {
-				return nil, fmt.Errorf("%s is no variable for systemd", word[i:])
+				return nil, fmt.Errorf("%s is not a variable for systemd", word[i:])
 			}
 			v, err := value(name)
 			if err != nil {
@@ -150,7 +151,8 @@ func (c *Command) expand(word string, env map[string]string) ([]string, error) {
 // escapes are those of C that systemd reads.
 var escapes = map[byte]string{'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v", 's': " ", '\\': `\`, '"': `"`, '\'': "'"}
 
-// split is a line in words, with quotes and escapes as systemd.syntax(7) has them. Plain are those that had none.
+// split is a line in words, with quotes and escapes as systemd.syntax(7) has them. Plain are those
+// that had none.
 func split(text string) (words []string, plain []bool, err error) {
 	var word strings.Builder
 	quote, begun, bare := byte(0), false, true

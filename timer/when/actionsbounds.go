@@ -2,19 +2,18 @@ package when
 
 import (
 	"math/bits"
-	"time"
 )
 
 // Exceptions and bounds.
 
-func exceptDate(x *found, m *meaning) bool {
-	if x.says("last") {
-		m.cad.dates = 1
-		return true
+// exceptNumbered reads "the first monday of the month".
+func exceptNumbered(x *found, m *meaning) bool {
+	l, of := x.of(0), x.of(1)
+	m.err = l.err
+	for _, n := range members(l.cad.nths, true) {
+		m.days = append(m.days, day{kind: onNth, nth: int8(n), weekday: int8(bits.TrailingZeros8(of.cad.weekdays) + 1)})
 	}
-	n := x.of(0).n
-	m.cad.dates = 1 << min(n, 31)
-	return n >= 1 && n <= 31
+	return !of.cad.workdays && (x.of(2).has&hasPeriod == 0 || x.of(2).cad.unit == uMonth && x.of(2).cad.n == 1)
 }
 
 func exceptDay(x *found, m *meaning) bool {
@@ -29,20 +28,23 @@ func exceptDated(x *found, m *meaning) bool {
 	return ok
 }
 
-func moreExcepts(x *found, m *meaning) bool {
-	a, b := x.of(0), x.of(1)
-	m.cad.weekdays, m.cad.dates, m.cad.months = a.cad.weekdays|b.cad.weekdays, a.cad.dates|b.cad.dates, a.cad.months|b.cad.months
-	m.days = append(append([]day{}, a.days...), b.days...)
-	if m.err = a.err; b.err != nil {
-		m.err = b.err
-	}
-	return true
-}
-
 func except(x *found, m *meaning) bool {
 	m.has, m.err = hasExcept, x.of(0).err
 	m.bound[boundExcept] = x.at[0]
 	return x.p.recurs && (x.begin > 0 || x.p.toks[x.end].mark() == ',')
+}
+
+// exceptTimes reads "except at noon", and exceptWindow "except between 12:00 and 14:00".
+func exceptTimes(x *found, m *meaning) bool {
+	m.has, m.err = hasSkip, x.of(0).err
+	m.cad.skip = append([]clock{x.of(0).clock}, x.of(0).more...)
+	return x.p.recurs && x.begin > 0
+}
+
+func exceptWindow(x *found, m *meaning) bool {
+	m.has, m.cad.skip, m.cad.skipSpan = hasSkip, []clock{x.of(0).clock, x.of(1).clock}, true
+	m.err = x.firstErr()
+	return x.p.recurs && x.begin > 0
 }
 
 // bounded reads "until friday": what follows is a text of its own.
@@ -50,7 +52,11 @@ func bounded(which, has int) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
 		m.has, m.err = has, x.of(0).err
 		m.bound[which] = x.at[0]
-		if x.begin > 0 && x.p.toks[x.begin-1].is(cDay) && x.p.toks[x.begin+1].is(cDay) { // tuesday through friday
+		m.cad.through = x.p.word(x.begin, "through", "thru")
+		if m.boundOff = uint16(x.off()); which != boundUntil {
+			m.boundOff = 0
+		}
+		if which == boundUntil && x.begin > 0 && x.p.toks[x.begin-1].is(cDay) && x.p.toks[x.begin+1].is(cDay) { // tuesday through friday
 			return false
 		}
 		return x.p.recurs
@@ -59,10 +65,7 @@ func bounded(which, has int) func(x *found, m *meaning) bool {
 
 // fromTo reads "from 1 december to 24 december". Without a day in both, it is a span of each day.
 func fromTo(x *found, m *meaning) bool {
-	m.has, m.err = hasFrom|hasUntil, x.of(0).err
-	if m.err == nil {
-		m.err = x.of(1).err
-	}
+	m.has, m.err = hasFrom|hasUntil, x.firstErr()
 	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
 	for i := range 2 {
 		if of := x.of(i); of.has&hasDay == 0 || of.day.kind == onWeekday || of.n == 1 { // n 1 is a month, which has no one day
@@ -94,22 +97,30 @@ func forTimes(x *found, m *meaning) bool {
 func boundMonth(x *found, m *meaning) bool {
 	month := int(x.tok(0).month)
 	if x.has(1) {
+		m.n, m.cad.unit = 1, uMonth
 		return x.setDate(m, int(x.tok(1).n), month, 1)
 	}
-	m.n = 1 // the bound is the begin of that day
+	m.n, m.cad.unit = 1, uMonth // the bound is the begin of that day
 	return x.setAnnual(m, month, 1)
+}
+
+// boundYear reads "until 2028", its first day.
+func boundYear(x *found, m *meaning) bool {
+	m.n, m.cad.unit = 1, uYear
+	return x.setDate(m, int(x.tok(0).n), 1, 1)
 }
 
 // boundNext reads "starting next week": its first day.
 func boundNext(x *found, m *meaning) bool {
 	wall := reading(x.p.opts.Now, x.p.opts.Zone)
-	y, mo, d := wall.Date()
-	at := time.Date(y, mo, d-(int(wall.Weekday())+6)%7+7, 0, 0, 0, 0, time.UTC)
-	switch x.p.toks[x.end-1].unit {
+	y, mo, _ := wall.Date()
+	at := weekBegin(midnight(wall)).AddDate(0, 0, 7)
+	m.cad.unit = x.p.toks[x.end-1].unit
+	switch m.cad.unit {
 	case uMonth:
-		at = time.Date(y, mo+1, 1, 0, 0, 0, 0, time.UTC)
+		at = civilDate(y, mo+1, 1)
 	case uYear:
-		at = time.Date(y+1, 1, 1, 0, 0, 0, 0, time.UTC)
+		at = civilDate(y+1, 1, 1)
 	}
 	m.n = 1
 	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
@@ -170,9 +181,7 @@ func monthSpan(x *found, m *meaning) bool {
 // dayRange reads "24 dec to 2 jan": a mark, and the two days behind it.
 func dayRange(x *found, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
-	if m.err = a.err; b.err != nil {
-		m.err = b.err
-	}
+	m.err = x.firstErr()
 	m.days = []day{{kind: onSpan}, a.day, b.day}
 	return a.day.dated() && b.day.dated()
 }

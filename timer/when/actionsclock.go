@@ -102,6 +102,12 @@ func clockFourHours(x *found, m *meaning) bool {
 	return true
 }
 
+// clockHundred reads "eighteen hundred", which is a count as well where no clock has that hour.
+func clockHundred(x *found, m *meaning) bool {
+	hour, _ := x.number(isHour)
+	return hour >= 13 && hour < 24 && clockAs(0)(x, m)
+}
+
 // clockWords reads "five thirty".
 func clockWords(x *found, m *meaning) bool {
 	minute, _ := x.number(isMinute)
@@ -237,6 +243,11 @@ func said(x *found, m *meaning) bool {
 	m.clock.how = m.clock.how&^clockLone | clockSaid
 	m.subs = nil
 	return true
+}
+
+// clockDashed reads the "- 5pm" of "friday - 5pm": a dash with space on both sides, behind a day.
+func clockDashed(x *found, m *meaning) bool {
+	return x.begin > 0 && x.p.toks[x.begin].gap && x.p.toks[x.begin+1].gap && !x.p.toks[x.begin-1].is(cNum|cMer|cDays) && !x.p.recurs && said(x, m)
 }
 
 // saidApart reads "@ 3"; @3 is a second since 1970.

@@ -147,7 +147,7 @@ func monthlyDay(x *found, m *meaning) bool {
 	case o.n < 1 || o.n > 31:
 		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", o.n)}
 	case o.q.whole == 1 && !the:
-		m.err = &refusal{why: quoted(x.text()) + " alone is no day", hint: `say it as in "the second"`, say: "say %q for the day of the month",
+		m.err = &refusal{why: quoted(x.text()) + " alone is not a day", hint: `say it as in "the second"`, say: "say %q for the day of the month",
 			off: x.off(), end: x.off(), readings: []string{"the "}}
 	}
 	return true
@@ -230,7 +230,7 @@ func dayOfYear(x *found, m *meaning) bool {
 			year = x.of(i).n
 		}
 	}
-	at := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
+	at := civilDate(year, 1, n)
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
 	if n < 1 || at.Year() != year {
 		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
@@ -242,7 +242,7 @@ func dayOfYear(x *found, m *meaning) bool {
 func dayOfQuarter(x *found, m *meaning) bool {
 	now := reading(x.p.opts.Now, x.p.opts.Zone)
 	first := (int(now.Month())-1)/3*3 + 1 + 3*int(x.of(0).q.nano)
-	at := time.Date(now.Year(), time.Month(first), 1, 0, 0, 0, 0, time.UTC)
+	at := civilDate(now.Year(), time.Month(first), 1)
 	if x.says("last") {
 		at = at.AddDate(0, 3, -1)
 	}
@@ -256,10 +256,10 @@ func weekdayOfYear(x *found, m *meaning) bool {
 		i, n = 1, x.of(0).n
 	}
 	year, weekday := x.of(i+1).n, int(x.tok(i).day)-1
-	on := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC)
+	on := civilDate(year, 12, 31)
 	on = on.AddDate(0, 0, -(int(on.Weekday())-weekday+7)%7)
 	if i > 0 {
-		on = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		on = civilDate(year, 1, 1)
 		on = on.AddDate(0, 0, (weekday-int(on.Weekday())+7)%7+7*(n-1))
 	}
 	ok := x.setDate(m, on.Year(), int(on.Month()), on.Day())
@@ -269,22 +269,40 @@ func weekdayOfYear(x *found, m *meaning) bool {
 	return ok
 }
 
-// workdayOf refuses "last working day of the month", which is not said to come once or every month.
+// workdayOf reads "first working day of january". That of "the month" is not said to come once or every month.
 func workdayOf(x *found, m *meaning) bool {
-	if x.of(0).n != 0 || x.of(0).q.nano != 0 || x.says("this") {
-		m.err = &refusal{why: "working days are counted in recurrences alone", hint: "name the date"}
+	d := day{kind: onNth, nth: -1, workdays: true}
+	i := 0
+	if !x.says("last") {
+		d.nth = int8(min(x.of(0).n, 100))
+		i++
+	}
+	ref := x.of(i + 1)
+	d.month, d.year, d.shift = int8(ref.n), int16(ref.q.whole), int32(ref.q.nano)
+	d.named = ref.n == 0
+	if x.setDay(m, d); ref.n != 0 || ref.q.nano != 0 || x.says("this") || x.p.recurs {
 		return true
 	}
 	end := x.stop()
 	begin := end
 	for i := x.end - 1; i > x.begin; i-- {
-		if t := &x.p.toks[i]; x.p.low[t.off:t.end] == "of" {
+		if t := &x.p.toks[i]; x.p.low[t.off:t.end] == "of" || x.p.low[t.off:t.end] == "in" {
 			begin = int(t.end)
 			break
 		}
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: begin, end: end, readings: []string{" every month"}}
+	m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: begin, end: end, readings: []string{" this month", " next month", " every month"}}
 	return true
+}
+
+// workdayOfYear reads "last working day of the year".
+func workdayOfYear(x *found, m *meaning) bool {
+	year := x.of(1)
+	at := workday(civilDate(year.n, 1, 1).AddDate(0, 0, -1), 1)
+	if x.says("last") {
+		at = workday(civilDate(year.n+1, 1, 1), -1)
+	}
+	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
 }
 
 // whichMonth refuses "third monday".
@@ -342,17 +360,17 @@ func monthAlone(x *found, m *meaning) bool {
 			first += " " + strconv.FormatInt(t.n, 10)
 		}
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "a month is no day", off: x.off(), end: x.stop(), readings: []string{first}}
+	m.err = &refusal{code: CodeAmbiguous, why: "a month is not a day", off: x.off(), end: x.stop(), readings: []string{first}}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
 func noDayInMonth(x *found, m *meaning) bool {
-	m.err = &refusal{why: "a month is no day", hint: `add the day, as in "2027-03-15"`}
+	m.err = &refusal{why: "a month is not a day", hint: `add the day, as in "2027-03-15"`}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
 func vagueEnd(x *found, m *meaning) bool {
-	m.err = &refusal{why: "an end is no exact time", hint: `name it, as in "last day of the month at 23:59"`}
+	m.err = &refusal{why: "an end is not an exact time", hint: `name it, as in "last day of the month at 23:59"`}
 	return true
 }
 

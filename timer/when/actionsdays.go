@@ -14,31 +14,22 @@ func (x *found) setDay(m *meaning, d day) bool {
 	return true
 }
 
-func offset(days int32) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.setDay(m, day{kind: onOffset, shift: days}) }
+// dayIs reads words that are always the same day, and weekdayIs those with a weekday.
+func dayIs(d day) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.setDay(m, d) }
 }
 
-func weekdayNext(x *found, m *meaning) bool {
-	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day)})
-}
-
-func weekdayWeek(x *found, m *meaning) bool {
-	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day), shift: 1})
-}
-
-func weekdayMode(x *found, m *meaning) bool {
-	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day), next: true})
-}
-
-func weekdayOf(weeks int32) func(x *found, m *meaning) bool {
+func weekdayIs(d day) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
-		return x.setDay(m, day{kind: onWeek, weekday: int8(x.tok(0).day), shift: weeks})
+		of := d
+		of.weekday = int8(x.tok(0).day)
+		return x.setDay(m, of)
 	}
 }
 
 // weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
 func weekdayThen(weeks int32) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return weekdayOf(weeks)(x, m) && x.at1(m) }
+	return func(x *found, m *meaning) bool { return weekdayIs(day{kind: onWeek, shift: weeks})(x, m) && x.at1(m) }
 }
 
 func annualThen(years int) func(x *found, m *meaning) bool {
@@ -170,8 +161,14 @@ func annualOfYear(x *found, m *meaning) bool {
 	return x.setDate(m, year, int(d.month), int(d.date))
 }
 
-// nextWorkday is the first Monday to Friday after today.
-func nextWorkday(x *found, m *meaning) bool { return x.setDay(m, day{kind: onWorkday}) }
+// workdaysAhead reads "in 2 working days", at this time of day unless another is said.
+func workdaysAhead(x *found, m *meaning) bool {
+	n := x.of(0).q
+	if n.whole < 1 || n.whole > 100 || n.nano != 0 {
+		return refused("it counts no working days", "say it as in \"in 2 working days\", at most 100")(x, m)
+	}
+	return x.setDay(m, day{kind: onWorkday, nth: int8(n.whole), needs: 'n'})
+}
 
 // datedYear is a day and month with its year.
 func datedYear(x *found, m *meaning) bool {
@@ -236,7 +233,7 @@ func isoCompact(x *found, m *meaning) bool {
 
 func yearDay(x *found, m *meaning) bool {
 	year, n := int(x.tok(0).n), int(x.tok(1).n)
-	at := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
+	at := civilDate(year, 1, n)
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
 	if m.day.iso = true; n < 1 || at.Year() != year {
 		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
@@ -251,12 +248,12 @@ func isoWeek(x *found, m *meaning) bool {
 	if x.has(2) {
 		week, date = int(x.tok(1).n), int(x.tok(2).n)
 	}
-	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // always in week 1
-	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7+7*(week-1))
-	at := monday.AddDate(0, 0, date-1)
+	fourth := civilDate(year, 1, 4) // always in week 1
+	first := weekBegin(fourth).AddDate(0, 0, 7*(week-1))
+	at := first.AddDate(0, 0, date-1)
 	ok := x.setDate(m, at.Year(), int(at.Month()), at.Day())
 	m.day.iso = true
-	if y, w := monday.ISOWeek(); date < 1 || date > 7 || week < 1 || y != year || w != week {
+	if y, w := first.ISOWeek(); date < 1 || date > 7 || week < 1 || y != year || w != week {
 		m.err = &refusal{why: fmt.Sprintf("%d has no week %d with a day %d", year, week, date)}
 	}
 	return ok

@@ -47,14 +47,12 @@ func (m *meaning) period(u unit, n int64) bool {
 	return true
 }
 
-func everyUnit(x *found, m *meaning) bool {
-	t := x.tok(1)
-	return !t.is(cUnits) && m.period(t.unit, 1)
-}
-
-func everyOther(x *found, m *meaning) bool {
-	t := x.tok(1)
-	return !t.is(cUnits) && m.period(t.unit, 2)
+// everyUnit reads "every hour", and with n 2 "every other day".
+func everyUnit(n int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		t := x.tok(1)
+		return !t.is(cUnits) && m.period(t.unit, n)
+	}
 }
 
 // everyNth reads "every third day". "Every first day" is none.

@@ -170,7 +170,7 @@ func item(one int64) func(x *found, m *meaning) bool {
 	}
 }
 
-// itemCounted reads "5 min", where it is no time of day, and no day of the month.
+// itemCounted reads "5 min", where it is not a time of day, and no day of the month.
 func itemCounted(x *found, m *meaning) bool {
 	n, next, t := &x.p.toks[x.begin], &x.p.toks[x.begin+1], x.tok(x.labelled(isUnit))
 	switch {

@@ -33,15 +33,6 @@ func dateItem(x *found, m *meaning) bool {
 	return true
 }
 
-func moreDates(x *found, m *meaning) bool {
-	a, b := x.of(0), x.of(1)
-	m.cad.dates, m.cad.nths, m.n = a.cad.dates|b.cad.dates, a.cad.nths|b.cad.nths, a.n|b.n|isList
-	if m.err = b.err; a.cad.dates&b.cad.dates != 0 || a.cad.nths&b.cad.nths != 0 {
-		m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
-	}
-	return true
-}
-
 func everyMonth(x *found, m *meaning) bool { return m.period(uMonth, 1) }
 
 // everyQuarter and everyYear read "of every quarter" behind days that are counted in it.
@@ -61,30 +52,21 @@ func everyMonths(x *found, m *meaning) bool {
 	return m.period(uMonth, n)
 }
 
-// datesOf reads "the 1st and 15th of every month".
-func datesOf(x *found, m *meaning) bool {
-	*m = *x.of(1)
+// eachMonth reads "of every january".
+func eachMonth(x *found, m *meaning) bool {
+	m.has, m.cad.months = hasMonths, x.of(0).cad.months
+	return m.period(uYear, 1)
+}
+
+// dates reads listed days of the month, with the period that they are counted in: the 1st and 15th of every month.
+func dates(x *found, m *meaning) bool {
+	l := x.of(x.labelled(isListed))
+	*m = *x.of(x.labelled(isPeriod))
 	m.has |= hasDates
-	m.cad.dates = x.of(0).cad.dates
-	if x.of(0).err != nil {
-		m.err = x.of(0).err
+	if m.cad.dates = l.cad.dates; l.err != nil {
+		m.err = l.err
 	}
 	return true
-}
-
-// datesOfEvery reads "the 1st of every january".
-func datesOfEvery(x *found, m *meaning) bool {
-	m.period(uYear, 1)
-	m.has |= hasDates | hasMonths
-	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, x.of(1).cad.months, x.of(0).err
-	return true
-}
-
-func numberedOfEvery(x *found, m *meaning) bool {
-	m.period(uYear, 1)
-	m.has |= hasMonths
-	m.cad.months = 1 << x.tok(2).month
-	return m.numbered(x.of(0), x.of(1))
 }
 
 func everyDates(x *found, m *meaning) bool {
@@ -128,48 +110,39 @@ func workdays(x *found, m *meaning) bool {
 	return true
 }
 
-// numbered sets numbered weekdays of the month.
-func (m *meaning) numbered(list, of *meaning) bool {
-	m.has |= hasDates | hasNumbered
-	m.cad.nths, m.cad.weekdays, m.cad.workdays = list.cad.nths, of.cad.weekdays, of.cad.workdays
-	if list.err != nil {
-		m.err = list.err
+// numbered reads numbered weekdays of a month, with the period that they are counted in or the month that they are in.
+func numbered(has int, fits func(l, of *meaning) bool) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		l, of := x.of(x.labelled(isListed)), x.of(x.labelled(isOfDay))
+		if fits != nil && !fits(l, of) {
+			return false
+		}
+		if i := x.labelled(isPeriod); i >= 0 {
+			*m = *x.of(i)
+		} else if i := x.labelled(isOfMonth); i >= 0 {
+			m.has, m.cad.months = hasMonths, 1<<x.tok(i).month
+		}
+		m.has |= has | hasDates | hasNumbered
+		m.cad.nths, m.cad.weekdays, m.cad.workdays = l.cad.nths, of.cad.weekdays, of.cad.workdays
+		if l.err != nil {
+			m.err = l.err
+		}
+		return !m.cad.workdays || bits.OnesCount8(m.cad.nths) == 1
 	}
-	return !m.cad.workdays || bits.OnesCount8(m.cad.nths) == 1
 }
 
-func numberedOf(x *found, m *meaning) bool {
-	*m = *x.of(2)
-	return m.numbered(x.of(0), x.of(1))
-}
+// several says of "2nd and 4th tuesday of the month" that it comes every month: one of them may be meant once.
+func several(l, _ *meaning) bool { return l.n&isList != 0 }
 
-func everyNumberedOf(x *found, m *meaning) bool {
-	*m = *x.of(3)
-	return m.numbered(x.of(1), x.of(2))
-}
-
-func everyNumbered(x *found, m *meaning) bool {
-	m.has = hasEvery
-	return m.numbered(x.of(1), x.of(2))
-}
-
-// everyNumberedAlone reads "every last friday" and "every first monday"; others may count weeks.
-func everyNumberedAlone(x *found, m *meaning) bool {
-	m.has = hasEvery
-	l := x.of(1)
-	return (l.cad.nths&^0b11 == 0 || l.n&isList != 0 || x.of(2).cad.workdays) && m.numbered(l, x.of(2))
-}
-
-func everyNumberedIn(x *found, m *meaning) bool {
-	m.has = hasEvery | hasMonths
-	m.cad.months = 1 << x.tok(3).month
-	return m.numbered(x.of(1), x.of(2))
+// countsMonths says of "every last friday" and "every first monday" that they are of each month; others may count weeks.
+func countsMonths(l, of *meaning) bool {
+	return l.cad.nths&^0b11 == 0 || l.n&isList != 0 || of.cad.workdays
 }
 
 // numberedAlone reads "on the second tuesday", which "monthly" must stand beside.
 func numberedAlone(x *found, m *meaning) bool {
 	m.cad.open = true
-	return x.p.recurs && m.numbered(x.of(0), x.of(1))
+	return x.p.recurs && numbered(0, nil)(x, m)
 }
 
 func everyAnnual(x *found, m *meaning) bool {
@@ -192,7 +165,7 @@ func annualMore(x *found, m *meaning) bool {
 	return x.of(0).day.kind == onAnnual && len(m.days) <= 12
 }
 
-// dayNum, moreDayNums and monthDates read "24 and 25 december".
+// dayNum and monthDates read "24 and 25 december".
 func dayNum(x *found, m *meaning) bool {
 	n := 0
 	if x.isToken(0) {
@@ -202,11 +175,6 @@ func dayNum(x *found, m *meaning) bool {
 	}
 	m.cad.dates = 1 << min(n, 31)
 	return n >= 1 && n <= 31
-}
-
-func moreDayNums(x *found, m *meaning) bool {
-	m.cad.dates = x.of(0).cad.dates | x.of(1).cad.dates
-	return true
 }
 
 func monthDates(x *found, m *meaning) bool {
@@ -237,11 +205,6 @@ func everyDated(x *found, m *meaning) bool {
 
 func oneMonth(x *found, m *meaning) bool {
 	m.cad.months = 1 << x.tok(0).month
-	return true
-}
-
-func moreMonths(x *found, m *meaning) bool {
-	m.cad.months = 1<<x.tok(0).month | x.of(1).cad.months
 	return true
 }
 

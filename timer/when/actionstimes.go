@@ -64,6 +64,24 @@ func timesAlone(x *found, m *meaning) bool {
 	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesSaid(x, m)
 }
 
+// severalOnce refuses "9am and 5pm" where one time is asked for.
+func severalOnce(x *found, m *meaning) bool {
+	*m = meaning{has: hasClock}
+	all := x.of(0)
+	first := all.clock
+	if x.p.recurs || x.p.opts.Form == DelayForm || first.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 && !x.says("at") {
+		return false
+	}
+	var readings []string
+	for _, c := range append([]clock{first}, all.more...) {
+		readings = append(readings, "at "+x.p.text[c.off:c.end])
+	}
+	list := x.p.text[first.off:x.stop()]
+	m.err = &refusal{code: CodeAmbiguous, why: "it names several times, and one is asked for", hint: `say it as in "every day at 9:00 and 17:00"`, off: x.off(), end: x.stop(),
+		readings: append(readings, "every day at "+list)}
+	return true
+}
+
 // everyTimes reads "every 9am and 5pm".
 func everyTimes(x *found, m *meaning) bool {
 	*m = *x.of(1)
@@ -97,11 +115,6 @@ func (x *found) minuteOf(m *meaning, n int64) bool {
 
 func markPast(x *found, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
 func markTo(x *found, m *meaning) bool   { return x.minuteOf(m, 60-x.of(0).q.whole) }
-
-func moreMarks(x *found, m *meaning) bool {
-	m.cad.marks = x.of(0).cad.marks | x.of(1).cad.marks
-	return true
-}
 
 func hourMarks(x *found, m *meaning) bool {
 	m.has, m.cad.marks = hasMarks, x.of(0).cad.marks

@@ -47,15 +47,6 @@ func weekdaySet(days uint8, many bool) func(x *found, m *meaning) bool {
 	}
 }
 
-func moreWeekdays(x *found, m *meaning) bool {
-	a, b := x.of(0), x.of(1)
-	m.cad.weekdays, m.n, m.err = a.cad.weekdays|b.cad.weekdays, a.n|b.n|isList, b.err
-	if a.cad.weekdays&b.cad.weekdays != 0 {
-		m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
-	}
-	return true
-}
-
 // everyWeekdays reads "every monday and friday", with n 2 every other one.
 func everyWeekdays(n int64) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
@@ -71,6 +62,20 @@ func everyWeekdays(n int64) func(x *found, m *meaning) bool {
 		m.cad.weekdays, m.cad.each = l.cad.weekdays, true
 		return true
 	}
+}
+
+// everyWeekdayOn reads "every friday the 13th".
+func everyWeekdayOn(x *found, m *meaning) bool {
+	i := 0
+	if x.has(2) {
+		i++
+	}
+	n := x.of(i + 1).n
+	m.has, m.cad.weekdays, m.cad.dates, m.cad.onDate = hasWeekdays|hasDates|hasEvery, x.of(i).cad.weekdays, 1<<min(n, 31), true
+	if n < 1 || n > 31 {
+		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", n)}
+	}
+	return true
 }
 
 // countedWeekday refuses "every second friday", which may count weeks, or weeks of the month.

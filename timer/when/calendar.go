@@ -67,7 +67,7 @@ func (f *calendarField) read(text string) error {
 		}
 		if stepped {
 			if step, err = strconv.Atoi(stepText); err != nil || step < 1 {
-				return fmt.Errorf("the %s step %q is no number from 1 on", f.name, stepText)
+				return fmt.Errorf("the %s step %q is not a number from 1 on", f.name, stepText)
 			}
 		}
 		if last < first {
@@ -175,21 +175,14 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		if last-first != len(years.values)-1 {
 			return refuse("years in a list are not read")
 		}
-		if from := place(time.Date(first, 1, 1, 0, 0, 0, 0, time.UTC), zone); from.After(start) {
+		if from := place(civilDate(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		rule += ";UNTIL=" + place(time.Date(last+1, 1, 1, 0, 0, 0, 0, time.UTC), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
+		rule += ";UNTIL=" + place(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
 	}
 	if named {
-		midnight := reading(start, zone)
-		midnight = time.Date(midnight.Year(), midnight.Month(), midnight.Day(), 0, 0, 0, 0, time.UTC)
-		switch name := zone.String(); {
-		case zone == time.UTC:
-			rule = "DTSTART:" + midnight.Format("20060102T150405Z") + " RRULE:" + rule
-		case strings.Contains(name, "/"):
-			rule = "DTSTART;TZID=" + name + ":" + midnight.Format("20060102T150405") + " RRULE:" + rule
-		}
-		start = place(midnight, zone)
+		begin := midnight(reading(start, zone))
+		start, rule = place(begin, zone), withStart(rule, begin, zone)
 	}
 	return parseRRule(rule, start, zone)
 }
@@ -202,7 +195,7 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 	if !fromEnd {
 		i := strings.LastIndexByte(text, '-')
 		if i < 0 {
-			return nil, fmt.Errorf("%q is no date", text)
+			return nil, fmt.Errorf("%q is not a date", text)
 		}
 		head, day = text[:i], text[i+1:]
 	}
@@ -255,7 +248,7 @@ func calendarClock(text string) (freq string, parts []string, err error) {
 		words = append(words, "00")
 	}
 	if len(words) != 3 {
-		return "", nil, fmt.Errorf("%q is no time of day", text)
+		return "", nil, fmt.Errorf("%q is not a time of day", text)
 	}
 	for i := range fields {
 		if err := fields[i].read(words[i]); err != nil {

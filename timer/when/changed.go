@@ -10,11 +10,10 @@ import (
 func (s *Schedule) clockChange(tod time.Duration) {
 	const day = 24 * time.Hour
 	wall := reading(s.At, s.Zone)
-	y, m, d := wall.Date()
-	midnight := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	if tod %= day; wall.Sub(midnight) != tod {
+	shown := wall.Sub(midnight(wall))
+	if tod %= day; shown != tod {
 		s.note(NoteClocks, "%s does not exist on %s, when the clocks go forward; it is read as %s",
-			clockOf(tod), s.At.Format("2 January 2006"), clockOf(wall.Sub(midnight)))
+			clockOf(tod), s.At.Format("2 January 2006"), clockOf(shown))
 		return
 	}
 	first, second, n := passes(wall, s.Zone)

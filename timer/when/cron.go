@@ -287,9 +287,9 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 	// Beyond the library's years each is looked up in an earlier one of the same shape. Forty years is the longest
 	// any line waits, for a leap day on one weekday across 2100.
 	for end := min(year+100, lastYear); c.ever && year <= end; year++ {
-		day1 := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		day1 := civilDate(year, 1, 1)
 		proxy := proxyYear(day1)
-		shift := day1.Unix() - time.Date(proxy, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+		shift := day1.Unix() - civilDate(proxy, 1, 1).Unix()
 		next := c.library(time.Unix(max(w, day1.Unix()-1)-shift, 0).UTC())
 		if next.Year() == proxy && !next.IsZero() {
 			return next.Unix() + shift, true
@@ -301,7 +301,7 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 // proxyYear is the last year of the library with the same weekdays and days as the one that begins on day1.
 func proxyYear(day1 time.Time) int {
 	for year := lastLibrary; ; year-- {
-		other := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		other := civilDate(year, 1, 1)
 		if other.Weekday() == day1.Weekday() && leap(year) == leap(day1.Year()) {
 			return year
 		}
@@ -317,7 +317,7 @@ func (c *cronRule) library(from time.Time) time.Time {
 		if len(c.lines) == 1 || next.IsZero() {
 			return next
 		}
-		day := time.Date(next.Year(), next.Month(), next.Day(), 0, 0, 0, 0, time.UTC)
+		day := midnight(next)
 		other := c.lines[1].Next(day.Add(-time.Second))
 		if other.IsZero() {
 			return other
@@ -325,6 +325,6 @@ func (c *cronRule) library(from time.Time) time.Time {
 		if other.Before(day.AddDate(0, 0, 1)) {
 			return next
 		}
-		from = time.Date(other.Year(), other.Month(), other.Day(), 0, 0, 0, 0, time.UTC).Add(-time.Second)
+		from = midnight(other).Add(-time.Second)
 	}
 }

@@ -238,12 +238,20 @@ func (f *cronField) value(text string) (int, error) {
 	return v, nil
 }
 
+// article is the field's name with the article before it.
+func (f *cronField) article() string {
+	if f == cronHour {
+		return "an " + f.name
+	}
+	return "a " + f.name
+}
+
 // number reads decimal digits and nothing else; more than six are more than any field holds.
 func (f *cronField) number(text string) (int, error) {
 	v := 0
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("%q is no %s", text, f.name)
+			return 0, fmt.Errorf("%q is not %s", text, f.article())
 		}
 		if v = v*10 + int(c-'0'); v > 999999 {
 			return 0, fmt.Errorf("the %s %s is too large", f.name, text)

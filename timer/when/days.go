@@ -14,6 +14,7 @@ type Days struct {
 	months   uint16
 	yearly   [][2]annualDay // spans of every year, which may go over its end
 	spans    [][2]int64     // first and last day, as day numbers
+	numbered []nthDay       // weekdays of the month
 }
 
 // annualDay is a day of every year: a hundred times the month, and the date.
@@ -22,7 +23,7 @@ type annualDay int
 func annualDayOf(month, date int) annualDay { return annualDay(100*month + date) }
 
 // ParseDays reads days for Options.Except: weekdays ("weekends", "mon-wed"), dates ("24 Dec", "2027-01-06"), ranges of dates
-// ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th"), months, and lists of these with commas or "and". What names no
+// ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th", "the last friday of the month"), months, and lists of these with commas or "and". What names no
 // year is of every year, so they do not depend on Now.
 func ParseDays(text string, o Options) (*Days, error) {
 	p := parsers.Get().(*parser)
@@ -65,8 +66,13 @@ func ParseDays(text string, o Options) (*Days, error) {
 func daysOf(m *meaning) (*Days, *refusal) {
 	days := &Days{weekdays: m.cad.weekdays, dates: m.cad.dates, months: m.cad.months}
 	for i := 0; i < len(m.days) && m.err == nil; i++ {
-		if m.days[i].kind != onSpan {
-			days.add(m.days[i])
+		switch d := m.days[i]; d.kind {
+		case onNth:
+			days.numbered = append(days.numbered, nthDay{n: int(d.nth), day: (int(d.weekday) + 5) % 7})
+			continue
+		case onSpan:
+		default:
+			days.add(d)
 			continue
 		}
 		if !days.addSpan(m.days[i+1], m.days[i+2]) {
@@ -79,7 +85,8 @@ func daysOf(m *meaning) (*Days, *refusal) {
 
 // same reports whether two readings of a text are the same days.
 func (d *Days) same(other *Days) bool {
-	return d.weekdays == other.weekdays && d.dates == other.dates && d.months == other.months && slices.Equal(d.yearly, other.yearly) && slices.Equal(d.spans, other.spans)
+	return d.weekdays == other.weekdays && d.dates == other.dates && d.months == other.months && slices.Equal(d.yearly, other.yearly) && slices.Equal(d.spans, other.spans) &&
+		slices.Equal(d.numbered, other.numbered)
 }
 
 // maxDayLines is how many lines with days a file may have.
@@ -119,7 +126,7 @@ func (d *Days) And(other *Days) *Days {
 	}
 	return &Days{
 		weekdays: d.weekdays | other.weekdays, dates: d.dates | other.dates, months: d.months | other.months,
-		yearly: slices.Concat(d.yearly, other.yearly), spans: slices.Concat(d.spans, other.spans),
+		yearly: slices.Concat(d.yearly, other.yearly), spans: slices.Concat(d.spans, other.spans), numbered: slices.Concat(d.numbered, other.numbered),
 	}
 }
 
@@ -141,6 +148,12 @@ func (d *Days) Has(t time.Time, zone *time.Location) bool {
 			return true
 		}
 	}
+	if len(d.numbered) > 0 {
+		of := dayFilter{weekdays: d.numbered}
+		if of.month(year, int(month))>>date&1 == 1 {
+			return true
+		}
+	}
 	for _, s := range d.spans {
 		if number >= s[0] && number <= s[1] {
 			return true
@@ -150,7 +163,7 @@ func (d *Days) Has(t time.Time, zone *time.Location) bool {
 }
 
 func (d *Days) empty() bool {
-	return d == nil || d.weekdays == 0 && d.dates == 0 && d.months == 0 && len(d.yearly) == 0 && len(d.spans) == 0
+	return d == nil || d.weekdays == 0 && d.dates == 0 && d.months == 0 && len(d.yearly) == 0 && len(d.spans) == 0 && len(d.numbered) == 0
 }
 
 // add adds a date, of one year or of every year.
@@ -235,7 +248,7 @@ func (r excluding) next(t time.Time) (time.Time, bool) {
 			return next, ok
 		}
 		y, m, d := reading(next, r.zone).Date()
-		if t = place(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), r.zone).Add(-1); !t.After(next) {
+		if t = place(civilDate(y, m, d+1), r.zone).Add(-1); !t.After(next) {
 			t = next
 		}
 	}

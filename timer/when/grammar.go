@@ -50,10 +50,14 @@ const (
 	isCount
 	isFraction
 	isUnit
+	isListed
+	isOfDay
+	isPeriod
+	isOfMonth
 	labelCount
 )
 
-var labelNames = map[string]int{"h": isHour, "mi": isMinute, "s": isSecond, "ap": isMeridiem, "n": isCount, "f": isFraction, "u": isUnit}
+var labelNames = map[string]int{"h": isHour, "mi": isMinute, "s": isSecond, "ap": isMeridiem, "n": isCount, "f": isFraction, "u": isUnit, "l": isListed, "o": isOfDay, "e": isPeriod, "mo": isOfMonth}
 
 // first is what a token may be: of some classes, or of words given as bits of their numbers modulo 64.
 type first struct {

@@ -153,7 +153,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	now := p.opts.Now
 	a.zone = p.opts.Zone
 	if m.zone != nil {
-		if m.has&(hasClock|hasDay) == 0 {
+		if m.has&(hasClock|hasDay) == 0 || m.zone.inPlace && m.has&hasClock == 0 {
 			return a, &refusal{why: "a time zone needs a time of day", hint: `give one, as in "10:00 UTC"`}
 		}
 		if a.fixed = m.zone.fixed; !a.fixed {
@@ -286,7 +286,7 @@ func (r *resolver) unclearClock() *refusal {
 		if m.day.kind == onWeekday {
 			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
 		}
-		return &refusal{code: CodeAmbiguous, why: "a number alone is no time of day", off: off, end: end, readings: readings}
+		return &refusal{code: CodeAmbiguous, why: "a number alone is not a time of day", off: off, end: end, readings: readings}
 	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
 		readings := []string{p.text + "s", fmt.Sprintf("at %d:%02d", c.hour, c.minute)}
 		if isDate(2000, int(c.minute), int(c.hour)) {
@@ -325,6 +325,10 @@ func (r *resolver) base() (time.Time, *refusal) {
 		return time.Time{}, &refusal{}
 	}
 	r.today = reading(r.now, r.zone)
+	if m.day.needs == 'n' && m.has&(hasClock|hasPart) == 0 {
+		r.tod = r.today.Sub(midnight(r.today))
+		return r.on(workday(midnight(r.today), int(m.day.nth)))
+	}
 	after := false
 	r.tod, r.timed = p.opts.DefaultTime, m.has&hasClock != 0
 	if r.timed {
@@ -337,8 +341,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 		return time.Time{}, &refusal{code: CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
 			hint: `give the date and leave "night" out, as in "2027-03-15 01:00"`}
 	}
-	y, mo, d := r.today.Date()
-	r.midnight = time.Date(y, mo, d, 0, 0, 0, 0, time.UTC)
+	r.midnight = midnight(r.today)
 	switch {
 	case m.clock.how&clockMinute != 0:
 		return r.minuteAhead()
@@ -363,7 +366,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 			p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year)})
 			p.other(p.text[:d.off]+fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)+p.text[d.end:], "with the month first, say %q")
 		}
-		return r.on(time.Date(int(m.day.year), time.Month(m.day.month), int(m.day.date), 0, 0, 0, 0, time.UTC))
+		return r.on(civilDate(int(m.day.year), time.Month(m.day.month), int(m.day.date)))
 	case onAnnual:
 		return r.annual()
 	case onMonth:
@@ -371,19 +374,29 @@ func (r *resolver) base() (time.Time, *refusal) {
 	case onNth:
 		return r.nth()
 	case onWorkday:
-		day := r.midnight.AddDate(0, 0, 1)
-		for day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
-			day = day.AddDate(0, 0, 1)
-		}
-		return r.on(day)
+		return r.on(workday(r.midnight, int(m.day.nth)))
 	case onWeek:
-		return r.on(r.monday(r.midnight).AddDate(0, 0, 7*int(m.day.shift)+(int(m.day.weekday)-1+6)%7))
+		return r.on(weekBegin(r.midnight).AddDate(0, 0, 7*int(m.day.shift)+(int(m.day.weekday)-1+6)%7))
 	}
 	return r.weekday()
 }
 
-// monday is the first day of the week of a day.
-func (r *resolver) monday(day time.Time) time.Time {
+// workday is the n-th Monday to Friday after a day, or before it when n is negative.
+func workday(day time.Time, n int) time.Time {
+	step := 1
+	if n < 0 {
+		step, n = -1, -n
+	}
+	for n > 0 {
+		if day = day.AddDate(0, 0, step); day.Weekday() != time.Saturday && day.Weekday() != time.Sunday {
+			n--
+		}
+	}
+	return day
+}
+
+// weekBegin is the first day of the week of a day.
+func weekBegin(day time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
@@ -453,8 +466,7 @@ func (r *resolver) minuteAhead() (time.Time, *refusal) {
 	wall := r.today.Truncate(time.Hour).Add(time.Duration(r.m.clock.minute) * time.Minute)
 	for range 4 {
 		if t, ok := ahead(wall, r.zone, r.now); ok {
-			y, mo, d := wall.Date()
-			r.tod = wall.Sub(time.Date(y, mo, d, 0, 0, 0, 0, time.UTC))
+			r.tod = wall.Sub(midnight(wall))
 			return t, nil
 		}
 		wall = wall.Add(time.Hour)
@@ -533,7 +545,7 @@ func (r *resolver) annual() (time.Time, *refusal) {
 	d := &r.m.day
 	return r.soonest(10, func(i int) (time.Time, bool) {
 		year := r.today.Year() + i
-		return time.Date(year, time.Month(d.month), int(d.date), 0, 0, 0, 0, time.UTC), int(d.date) <= monthDays(year, int(d.month))
+		return civilDate(year, time.Month(d.month), int(d.date)), int(d.date) <= monthDays(year, int(d.month))
 	})
 }
 
@@ -563,7 +575,7 @@ func (r *resolver) nth() (time.Time, *refusal) {
 	d := &r.m.day
 	first := r.month(int(d.shift))
 	if d.month != 0 {
-		first = time.Date(int(d.year), time.Month(d.month), 1, 0, 0, 0, 0, time.UTC)
+		first = civilDate(int(d.year), time.Month(d.month), 1)
 	}
 	if d.month == 0 || d.year != 0 {
 		day, why := r.nthIn(first)
@@ -592,6 +604,13 @@ func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
 	last := monthDays(first.Year(), int(first.Month()))
 	weekday, date := int(d.weekday), int(d.nth)
 	switch {
+	case d.workdays && d.nth < 0:
+		return workday(first.AddDate(0, 1, 0), -1), nil
+	case d.workdays:
+		if day := workday(first.AddDate(0, 0, -1), date); day.Month() == first.Month() {
+			return day, nil
+		}
+		date = last + 1
 	case weekday == 0 && d.nth < 0:
 		date = last
 	case weekday != 0 && d.nth > 0:
@@ -634,7 +653,7 @@ func (r *resolver) weekday() (time.Time, *refusal) {
 func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
 	there := shift(r.midnight, r.m.span.months, r.m.span.days)
 	weekday := int(r.m.day.weekday) - 1
-	inWeek := r.monday(there).AddDate(0, 0, (weekday+6)%7)
+	inWeek := weekBegin(there).AddDate(0, 0, (weekday+6)%7)
 	first := there.AddDate(0, 0, (weekday-int(there.Weekday())+7)%7)
 	if !inWeek.Equal(first) {
 		return time.Time{}, &refusal{code: CodeAmbiguous, why: "of which week is not said",
@@ -675,7 +694,7 @@ func (p *parser) vaguePart(part uint8) *refusal {
 		night: {" at 8pm", " at 10pm"},
 	}[part]
 	n := len(p.text)
-	return &refusal{code: CodeAmbiguous, why: "a part of the day is no exact time", off: n, end: n, readings: times}
+	return &refusal{code: CodeAmbiguous, why: "a part of the day is not an exact time", off: n, end: n, readings: times}
 }
 
 // bareNumber refuses a number alone with what it may be.

@@ -193,7 +193,7 @@ func (t *token) word(v map[string]entry, low string, i int) int {
 		return i
 	}
 	i = wordEnd(low, i)
-	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && !v[low[begin:i]].is(cDay|cDays|cMonth|cPart) {
+	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cPart) {
 		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' || low[i] == '+' || low[i] == '-') {
 			i++
 		}

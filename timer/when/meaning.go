@@ -25,6 +25,7 @@ const (
 	hasMarks  // minutes of each hour
 	hasWindow // between two times of day
 	hasExcept
+	hasSkip // times of day that are left out
 	hasFrom
 	hasUntil
 	hasFor
@@ -32,27 +33,28 @@ const (
 	hasYear // a year behind the time of day
 
 	// anyRecurring is what makes a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMarks | hasWindow | hasExcept | hasFrom | hasUntil | hasFor | hasCount
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMarks | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount
 )
 
 // meaning is what a match of a part of the grammar means: a number, a length, a day; in the end a whole text.
 type meaning struct {
-	has   int
-	q     quantity
-	n     int // an ordinal, a month, whatever number the part has
-	span  span
-	adds  []span // to be added once the rest is an instant
-	clock clock
-	more  []clock // further times of day
-	day   day
-	also  day // a second name of the same day: a weekday beside a date
-	part  uint8
-	zone  *zoneText
-	cad   cadence
-	bound [3]int32 // results: from, until, except
-	err   *refusal // it is understood and refused
-	days  []day    // of an exception
-	subs  []sub    // what would be typed instead of parts of it, had this been the only meaning
+	has      int
+	q        quantity
+	n        int // an ordinal, a month, whatever number the part has
+	span     span
+	adds     []span // to be added once the rest is an instant
+	clock    clock
+	more     []clock // further times of day
+	day      day
+	also     day // a second name of the same day: a weekday beside a date
+	part     uint8
+	zone     *zoneText
+	cad      cadence
+	bound    [3]int32 // results: from, until, except
+	boundOff uint16   // where "until" stands
+	err      *refusal // it is understood and refused
+	days     []day    // of an exception
+	subs     []sub    // what would be typed instead of parts of it, had this been the only meaning
 }
 
 // The bounds of a meaning.
@@ -151,7 +153,7 @@ const (
 	onWeekday         // the next such weekday
 	onWeek            // a weekday of a calendar week, counted from this one
 	onNth             // the first monday, or the last day, of a month
-	onWorkday         // the first Monday to Friday after today
+	onWorkday         // the n-th Monday to Friday after today
 	onSpan            // the two days that follow, and those between them
 )
 
@@ -160,7 +162,8 @@ type day struct {
 	kind      dayKind
 	next      bool // "next" stood before a weekday
 	named     bool // the month is counted from this one in shift
-	needs     byte // what must stand beside it: 'w' a weekday, 'c' a time of day
+	needs     byte // what must stand beside it: 'w' a weekday, 'c' a time of day; 'n': without one it is that of now
+	workdays  bool // the Mondays to Fridays of the month are counted
 	points    bool // written with points, the day first, where the month may be first as well
 	yearFirst bool // four digits before the month are its year
 	iso       bool
@@ -186,12 +189,16 @@ type cadence struct {
 	nths     uint8         // of weekdays: bit 1 to 5, bit 0 is the last
 	dates    uint32        // of the month: bit 1 to 31, bit 0 is the last
 	within   unit          // days are counted in each calendar quarter or year: the last day of every quarter
+	onDate   bool          // weekdays and dates are both needed: friday the 13th
 	open     bool          // numbered weekdays of which month is not said
 	months   uint16
 	marks    uint64
 	from, to clock
+	skip     []clock // times of day that are left out; with skipSpan those from the first to the second
+	skipSpan bool
 	twice    [2]uint16 // where a word like biweekly stands
 	count    int64     // for 3 times
+	through  bool      // the whole of the month or year that ends it: through march
 	aDay     int8      // twice a day: so many times must follow
 }
 
@@ -211,7 +218,7 @@ var apart = []struct {
 	{hasDates, hasDates, "it says the same twice"}, {hasMarks, hasMarks, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
-	{hasExcept, hasExcept, "it says the same twice"},
+	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"},
 }
 
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was said before it.
@@ -295,6 +302,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	if len(x.days) > 0 {
 		m.days = x.days
 	}
+	m.boundOff = max(m.boundOff, x.boundOff)
 	for i, b := range x.bound {
 		if b > 0 {
 			m.bound[i] = b
@@ -364,7 +372,7 @@ func (c *cadence) merge(x *cadence, has int) {
 		c.unit, c.n, c.length, c.within, c.twice, c.aDay = x.unit, x.n, x.length, x.within, x.twice, x.aDay
 	}
 	if has&hasWeekdays != 0 {
-		c.weekdays, c.listed, c.ranged, c.each = x.weekdays, x.listed, x.ranged, x.each
+		c.weekdays, c.listed, c.ranged, c.each, c.onDate = x.weekdays, x.listed, x.ranged, x.each, x.onDate
 	}
 	if has&hasDates != 0 {
 		c.dates, c.nths, c.open, c.workdays = x.dates, x.nths, x.open, x.workdays
@@ -380,6 +388,12 @@ func (c *cadence) merge(x *cadence, has int) {
 	}
 	if has&hasWindow != 0 {
 		c.from, c.to = x.from, x.to
+	}
+	if has&hasSkip != 0 {
+		c.skip, c.skipSpan = x.skip, x.skipSpan
+	}
+	if has&hasUntil != 0 {
+		c.through = x.through
 	}
 	if has&hasCount != 0 {
 		c.count = x.count

@@ -133,13 +133,13 @@ func checkOffers(t testing.TB, text string, e *Error) {
 		for _, word := range aQuote.FindAllString(said, -1) {
 			instead, err := strconv.Unquote(word)
 			if err != nil || !slices.ContainsFunc(e.Candidates, func(c Candidate) bool { return c.Text == instead }) {
-				t.Errorf("%q: the hint says %s, which is no candidate: %v", text, word, e.Candidates)
+				t.Errorf("%q: the hint says %s, which is not a candidate: %v", text, word, e.Candidates)
 			}
 		}
 	}
 }
 
-// What a hint says to type instead, which is no example: say "a" or "b"; "a" is.
+// What a hint says to type instead, which is not an example: say "a" or "b"; "a" is.
 var (
 	aQuote  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	offered = regexp.MustCompile(`say ` + aQuote.String() + `(?: or ` + aQuote.String() + `)*|` + aQuote.String() + ` is$`)

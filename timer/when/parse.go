@@ -107,8 +107,8 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if p.n == 0 {
 		return nil, p.refuse("it is empty", "")
 	}
-	if e := p.repeating(); e != nil {
-		return nil, e
+	if s, err := p.repeating(); s != nil || err != nil {
+		return s, err
 	}
 	s, err := p.schedule()
 	if err != nil && err.Code == CodeNotUnderstood && !how.deep {
@@ -150,22 +150,27 @@ func (p *parser) onceBounded(s *Schedule) *Error {
 	}
 }
 
-// repeating refuses R/PT1H, a repeating interval of ISO 8601 (section 4.5): programs differ on whether the first of R5 counts.
-func (p *parser) repeating() *Error {
+// repeating reads R/PT1H, a repeating interval of ISO 8601 (section 4.5) without an end. It refuses R5/PT1H: programs differ on whether
+// the first of them counts.
+func (p *parser) repeating() (*Schedule, *Error) {
 	head, rest, ok := strings.Cut(p.low, "/")
-	if count, is := strings.CutPrefix(head, "r"); !ok || !is || strings.Trim(count, "0123456789") != "" {
-		return nil
+	if count, is := strings.CutPrefix(head, "r"); !ok || !is || strings.Trim(count, "0123456789") != "" || strings.Contains(rest, " ") {
+		return nil, nil
 	}
-	start, length, two := strings.Cut(rest, "/")
-	text := "every " + strings.ToUpper(length) + " starting " + strings.ToUpper(start)
+	start, length, two := strings.Cut(strings.ToUpper(rest), "/")
+	text := "every " + length + " starting " + start
 	if !two {
-		text = "every " + strings.ToUpper(rest)
+		text = "every " + start
 	}
-	const why = "repeating intervals of ISO 8601 are not read"
-	if list := p.understood(text); list != nil && head == "r" {
-		return p.refuse(why, say(list), list...)
+	if head != "r" {
+		return nil, p.refuse("repeating intervals of ISO 8601 with a count are not read", `say it as in "every 1h", with a count as in "every 1h, 5 times"`)
 	}
-	return p.refuse(why, `say it as in "every 1h", with a count as in "every 1h, 5 times"`)
+	s, err := parse(text, *p.opts, p.reader)
+	if err != nil {
+		return nil, p.refuse("it is no repeating interval of ISO 8601", `say it as in "R/PT1H" or "every 1h"`)
+	}
+	s.Text = p.typed
+	return s, nil
 }
 
 // either refuses "at 9am or 10am", whose sides are both understood.
@@ -276,7 +281,7 @@ func (p *parser) open(text string, o *Options) *Error {
 	}
 	for i := range p.toks[:p.n] {
 		t := &p.toks[i]
-		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts|cAgain) || t.is(cDay) && p.rangeAt(i+1)
+		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts|cAgain) || t.is(cDay) && p.rangeAt(i+1) || p.rateAt(i)
 		p.timed = p.timed || t.is(cTime)
 	}
 	p.recurs = p.recurs || o.Form == EveryForm
@@ -308,6 +313,15 @@ func (p *parser) rangeAt(i int) bool {
 		i++
 	}
 	return i+1 < p.n && p.toks[i+1].is(cDay) && (p.toks[i].mark() == '-' || p.word(i, "to", "through", "thru", "til", "till"))
+}
+
+// rateAt reports whether token i is the x of a rate: 2x/day, 2x a day.
+func (p *parser) rateAt(i int) bool {
+	if i == 0 || !p.word(i, "x") || p.toks[i].gap || !p.toks[i-1].is(cNum) {
+		return false
+	}
+	next := &p.toks[i+1]
+	return next.mark() == '/' || next.is(cAdverb) || p.word(i+1, "a", "an", "per", "each")
 }
 
 // word reports whether a token is one of some words.
@@ -388,7 +402,7 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 	for r := p.derive(p.part, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
 		join(&p.res[r].m, int(p.res[r].end))
 	}
-	if p.timed {
+	if p.timed || p.word(pos, "in") {
 		if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
 			join(&x, end)
 		}
@@ -462,7 +476,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		}
 	}
 	var good []outcome
-	both := told // there is another reading that may be meant, though it is no time ahead
+	both := told // there is another reading that may be meant, though it is not a time ahead
 	for _, o := range p.yearsAndTimes(list) {
 		switch {
 		case o.s != nil:
@@ -479,13 +493,15 @@ func (p *parser) choose() (*Schedule, *Error) {
 		return nil, p.severally(good)
 	}
 	for _, r := range why {
-		if r != nil {
+		if r != nil && (r.code != "" || r.why != "" || r.hint != "") {
 			return nil, p.tell(r)
 		}
 	}
 	switch {
 	case failed != nil:
 		return nil, failed
+	case why[refused] != nil:
+		return nil, p.tell(why[refused])
 	case p.clashed != nil && p.clashEnd > p.far:
 		return nil, p.tell(p.clashed)
 	}
@@ -539,11 +555,14 @@ func (p *parser) severally(list []outcome) *Error {
 	}
 	for _, o := range list {
 		text := p.replace(o.m.subs)
+		if o.m.boundOff > 0 && len(o.m.subs) == 0 {
+			text = p.timeFirst(o.m)
+		}
 		at := o.s.At
 		if o.s.rule != nil {
 			at, _ = o.s.Next(p.opts.Now)
 		}
-		if was, ok := p.means(text); len(o.m.subs) == 0 || !ok || !was.Equal(at) {
+		if was, ok := p.means(text); text == p.text || !ok || !was.Equal(at) {
 			text = o.s.Canonical
 		}
 		if _, ok := p.means(text); ok { // behind --every no rule is
@@ -554,6 +573,21 @@ func (p *parser) severally(list []outcome) *Error {
 		e.Hint = sayCandidates(e.Candidates)
 	}
 	return e
+}
+
+// timeFirst is the text with the time of day, of now where none is said, in front of "until": daily at 9am until friday.
+func (p *parser) timeFirst(m *meaning) string {
+	until := int(m.boundOff)
+	if m.has&hasClock == 0 {
+		tod := reading(p.opts.Now, p.opts.Zone).Truncate(time.Minute)
+		return p.text[:until] + "at " + tod.Format("15:04") + " " + p.text[until:]
+	}
+	off, end := int(m.clock.off), int(m.clock.end)
+	if off < until || strings.TrimSpace(p.text[end:]) != "" {
+		return p.text
+	}
+	bound := strings.TrimSuffix(strings.TrimSpace(p.text[until:off]), " at")
+	return p.text[:until] + "at " + p.text[off:end] + " " + bound
 }
 
 // order says what is not known of a date that has several.
@@ -569,25 +603,11 @@ func (p *parser) order(list []outcome) string {
 // replace is the text with parts of it said in another way.
 func (p *parser) replace(subs []sub) string {
 	text := p.text
-	for i := len(subs) - 1; i >= 0; i-- {
-		for j := range subs { // from the end on
-			if s := subs[j]; rank(subs, j) == i {
-				text = text[:s.off] + s.text + text[s.end:]
-			}
-		}
+	list := slices.SortedStableFunc(slices.Values(subs), func(a, b sub) int { return a.off - b.off })
+	for _, s := range slices.Backward(list) {
+		text = text[:s.off] + s.text + text[s.end:]
 	}
 	return text
-}
-
-// rank is how many of subs stand before the j-th.
-func rank(subs []sub, j int) int {
-	n := 0
-	for k := range subs {
-		if subs[k].off < subs[j].off || subs[k].off == subs[j].off && k < j {
-			n++
-		}
-	}
-	return n
 }
 
 // The years that four digits before a month may be, counted from this one. Further away they are a time of day.

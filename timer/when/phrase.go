@@ -144,8 +144,11 @@ func (b *builder) bounds() *refusal {
 		return &refusal{} // from 1 december to 24 december at 9:00
 	}
 	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
-		if of := &p.res[m.bound[i]].m; m.has&has != 0 && of.has&hasClock != 0 && of.has&hasDay == 0 && !(m.has&hasPeriod != 0 && m.cad.unit <= uHour) {
-			return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+		if m.has&has == 0 {
+			continue
+		}
+		if why := b.partOfDay(&p.res[m.bound[i]].m); why != nil {
+			return why
 		}
 	}
 	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.cad.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
@@ -202,6 +205,31 @@ func (b *builder) bounds() *refusal {
 	return nil
 }
 
+// partOfDay refuses a bound that is a time of day alone where days recur. Four digits are a year there, and a time of day where hours or
+// less recur, unless they may well be a year of the next ten.
+func (b *builder) partOfDay(of *meaning) *refusal {
+	hourly := b.m.has&hasPeriod != 0 && b.m.cad.unit <= uHour
+	c, d := &of.clock, &of.day
+	timed, year := of.has&(hasClock|hasDay) == hasClock, 0
+	switch {
+	case timed && c.how&clockCompact != 0:
+		year = int(c.hour)*100 + int(c.minute)
+	case of.n == 1 && of.cad.unit == uYear && d.year < 2400 && d.year%100 < 60:
+		year = int(d.year)
+	}
+	ahead := year - reading(b.o.Now, b.s.Zone).Year()
+	switch {
+	case year > 0 && timed && hourly && ahead >= 0 && ahead <= soon:
+		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
+			readings: []string{fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute)}}
+	case year >= 1900 && timed != hourly:
+		return &refusal{}
+	case timed && !hourly:
+		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+	}
+	return nil
+}
+
 // boundAt is the instant of a bound. A day is from its begin to its end.
 func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	if m.has&hasNow != 0 {
@@ -223,7 +251,12 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	if end && m.has&(hasClock|hasSpan) == 0 {
 		if m.n == 1 { // until march
-			return a.at.Add(-1), nil
+			at := reading(a.at, o.Zone)
+			if b.c.through {
+				months, days, _ := m.cad.unit.measure()
+				at = shift(at, months, days)
+			}
+			return place(at, o.Zone).Add(-1), nil
 		}
 		return place(reading(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
 	}
@@ -376,7 +409,7 @@ func (b *builder) lengthOfDay() *refusal {
 // elapsed reports whether the recurrence counts elapsed time.
 func (b *builder) elapsed() bool {
 	c := b.c
-	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMarks) == 0 && !b.allDay()
+	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMarks|hasSkip) == 0 && !b.allDay()
 }
 
 // allDay reports whether a length of time is spread over the whole of certain days: every 15 minutes on saturdays.
@@ -414,14 +447,12 @@ func (b *builder) lengthAndDays() *refusal {
 		hint: `say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`}
 }
 
-var rruleDays = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
-
 // weekdayText is a BYDAY list, Monday first.
 func weekdayText(set uint8, prefix string) string {
 	var days []string
-	for i := 1; i <= 7; i++ {
-		if set&(1<<(i%7)) != 0 {
-			days = append(days, prefix+rruleDays[i%7])
+	for i, code := range weekdayCodes {
+		if set>>((i+1)%7)&1 == 1 {
+			days = append(days, prefix+code)
 		}
 	}
 	return strings.Join(days, ",")
@@ -473,7 +504,7 @@ func (b *builder) frequency() *refusal {
 		if c.weekdays != 0 {
 			part("BYDAY", weekdayText(c.weekdays, ""))
 		}
-		if b.freq = "DAILY"; m.has&hasMarks != 0 && m.has&hasWindow == 0 {
+		if b.freq = "DAILY"; m.has&hasMarks != 0 && m.has&(hasWindow|hasSkip) == 0 {
 			b.freq = "HOURLY"
 		}
 		return nil
@@ -496,8 +527,11 @@ func (b *builder) frequency() *refusal {
 		b.yearly()
 		return nil
 	case c.dates != 0:
-		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) || c.weekdays != 0 {
+		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) || c.weekdays != 0 && !c.onDate {
 			return clash
+		}
+		if c.onDate {
+			part("BYDAY", weekdayText(c.weekdays, ""))
 		}
 		dates := members(c.dates, true)
 		part("BYMONTHDAY", join(dates))
@@ -558,7 +592,7 @@ func (b *builder) fromAnchor() {
 	case uDay:
 		b.freq = "DAILY"
 	case uWeek:
-		part("BYDAY", rruleDays[b.wall.Weekday()])
+		part("BYDAY", weekdayText(1<<b.wall.Weekday(), ""))
 		b.freq = "WEEKLY"
 	case uMonth:
 		clamp()
@@ -574,13 +608,49 @@ func (b *builder) fromAnchor() {
 	}
 }
 
-// times is the list of times of day, in order.
+// times is the list of times of day, in order, without those that are left out.
 func (b *builder) times() ([]time.Duration, *refusal) {
+	times, why := b.timesNamed()
+	if why != nil || b.m.has&hasSkip == 0 {
+		return times, why
+	}
+	without, why := b.skipped()
+	if why != nil {
+		return nil, why
+	}
+	left := slices.DeleteFunc(slices.Clone(times), without)
+	switch {
+	case len(left) == len(times):
+		return nil, &refusal{why: "it leaves out a time that it does not have", hint: "leave the exception out"}
+	case len(left) == 0:
+		return nil, &refusal{why: "no time is left", hint: "leave the exception out"}
+	}
+	return left, nil
+}
+
+// skipped says of a time of day whether it is left out.
+func (b *builder) skipped() (func(time.Duration) bool, *refusal) {
+	if !b.c.skipSpan {
+		times, why := b.clockList(b.c.skip)
+		return func(at time.Duration) bool { return slices.Contains(times, at) }, why
+	}
+	from, to, why := b.window(b.c.skip[0], b.c.skip[1])
+	if why == nil && to < from {
+		return func(at time.Duration) bool { return at >= from || at <= to }, nil
+	}
+	return func(at time.Duration) bool { return at >= from && at <= to }, why
+}
+
+// timesNamed is the list of times of day that are named, in order.
+func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	m, p := b.m, b.p
-	if m.has&hasWindow != 0 {
+	if m.has&hasWindow != 0 || m.has&hasMarks != 0 {
 		return b.spread()
 	}
 	if b.elapsedUnit() {
+		if b.c.length < time.Minute || 24*time.Hour%b.c.length != 0 {
+			return nil, b.lengthAndDays()
+		}
 		return spreadOver(0, 24*time.Hour-1, b.c.length), nil
 	}
 	if m.has&hasClock != 0 {
@@ -589,10 +659,12 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	switch {
 	case m.part != 0:
 		return nil, p.vaguePart(m.part)
+	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0: // starting friday at 17:00
+		return []time.Duration{b.wall.Sub(midnight(b.wall)).Truncate(time.Second)}, nil
 	case !b.from:
 		return []time.Duration{p.opts.DefaultTime.Truncate(time.Second)}, nil
 	}
-	tod := b.wall.Sub(b.wall.Truncate(24 * time.Hour)).Truncate(time.Second)
+	tod := b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
 	example := "9:00"
 	if tod == 9*time.Hour {
 		example = "18:00"
@@ -603,8 +675,12 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 
 // clocks are the times of day that are named, in order.
 func (b *builder) clocks() ([]time.Duration, *refusal) {
+	return b.clockList(append([]clock{b.m.clock}, b.m.more...))
+}
+
+// clockList are some times of day, in order.
+func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 	var times []time.Duration
-	all := append([]clock{b.m.clock}, b.m.more...)
 	b.p.settleHours(all)
 	for i := range all {
 		tod, why := b.tod(&all[i])
@@ -652,7 +728,10 @@ func (b *builder) tod(c *clock) (time.Duration, *refusal) {
 // spread is the times from one to the other, both included, a period apart; it may run over midnight.
 func (b *builder) spread() ([]time.Duration, *refusal) {
 	m, c := b.m, b.c
-	from, to, why := b.window()
+	from, to, why := time.Duration(0), 24*time.Hour-1, (*refusal)(nil)
+	if m.has&hasWindow != 0 {
+		from, to, why = b.window(c.from, c.to)
+	}
 	if why != nil {
 		return nil, why
 	}
@@ -696,9 +775,8 @@ func spreadOver(from, to, length time.Duration) []time.Duration {
 func (b *builder) elapsedUnit() bool { return b.m.has&hasPeriod != 0 && b.c.unit <= uHour }
 
 // window settles the two times of "between 9 and 5".
-func (b *builder) window() (from, to time.Duration, why *refusal) {
-	c := b.c
-	pair := []clock{c.from, c.to}
+func (b *builder) window(first, last clock) (from, to time.Duration, why *refusal) {
+	pair := []clock{first, last}
 	b.p.settleHours(pair)
 	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
 	hour := func(h int8, pm bool) int8 {
@@ -780,41 +858,26 @@ func product(times []time.Duration) (set clockSet, exact bool) {
 	return set, len(set.hours)*len(set.minutes)*len(set.seconds) == len(times)
 }
 
-// groups parts times into sets that are products: the hours of a group have the same minutes.
-func groups(times []time.Duration) []clockSet {
-	var list [][]time.Duration
-	for h := range 24 {
-		var inHour []time.Duration
-		for _, t := range times {
-			if int(t/time.Hour) == h {
-				inHour = append(inHour, t)
-			}
+// groups parts times into sets that are products: the hours of a set have the same minutes.
+func groups(times []time.Duration) (sets []clockSet) {
+	for len(times) > 0 {
+		n := slices.IndexFunc(times, func(t time.Duration) bool { return t/time.Hour != times[0]/time.Hour })
+		if n < 0 {
+			n = len(times)
 		}
-		if inHour == nil {
-			continue
+		hour, exact := product(times[:n])
+		if !exact {
+			n = 1
+			hour, _ = product(times[:n])
 		}
-		placed := false
-		for i, g := range list {
-			n := len(inHour)
-			if len(g) >= n && slices.EqualFunc(g[:n], inHour, func(a, b time.Duration) bool { return a%time.Hour == b%time.Hour }) &&
-				(len(g) == n || g[n]/time.Hour != g[0]/time.Hour) {
-				list[i], placed = append(g, inHour...), true
-				break
-			}
+		times = times[n:]
+		same := func(c clockSet) bool {
+			return slices.Equal(c.minutes, hour.minutes) && slices.Equal(c.seconds, hour.seconds)
 		}
-		if !placed {
-			list = append(list, inHour)
-		}
-	}
-	var sets []clockSet
-	for _, g := range list {
-		if set, exact := product(g); exact {
-			sets = append(sets, set)
-			continue
-		}
-		for _, t := range g {
-			set, _ := product([]time.Duration{t})
-			sets = append(sets, set)
+		if i := slices.IndexFunc(sets, same); i >= 0 {
+			sets[i].hours = append(sets[i].hours, hour.hours...)
+		} else {
+			sets = append(sets, hour)
 		}
 	}
 	return sets
@@ -938,17 +1001,11 @@ func (b *builder) write(clock, pos string) *Error {
 		if phased {
 			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
 		}
-		midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
+		begin := midnight(day)
 		if b.m.has&hasFrom != 0 && !phased {
-			midnight = b.wall
+			begin = b.wall
 		}
-		start = place(midnight, s.Zone)
-		switch name := s.Zone.String(); {
-		case s.Zone == time.UTC:
-			text = "DTSTART:" + midnight.Format("20060102T150405Z") + " RRULE:" + text
-		case strings.Contains(name, "/"):
-			text = "DTSTART;TZID=" + name + ":" + midnight.Format("20060102T150405") + " RRULE:" + text
-		}
+		start, text = place(begin, s.Zone), withStart(text, begin, s.Zone)
 	}
 	r, canonical, notes, err := parseRRule(text, start, s.Zone)
 	if err != nil {

@@ -176,7 +176,7 @@ func TestHintsWork(t *testing.T) {
 	}
 }
 
-// A bare zero is no interval, and no hint says so.
+// A bare zero is not an interval, and no hint says so.
 func TestZeroInterval(t *testing.T) {
 	for _, text := range []string{"0", "00", "0.0", "every 0", "0s"} {
 		_, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC, Form: EveryForm})

@@ -225,9 +225,10 @@ func (p *parser) stranger() *Error {
 		pos++
 	}
 	for i := range p.toks[:p.n] {
-		if t := &p.toks[i]; t.is(cNew) {
-			pos = i
-			break
+		if p.toks[i].is(cNew) || p.word(i, "x") {
+			if pos = i; i >= p.far {
+				break
+			}
 		}
 	}
 	t := &p.toks[pos]

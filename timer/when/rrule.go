@@ -192,6 +192,17 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 	return place(wall, zone), zone, nil
 }
 
+// withStart is a rule behind the DTSTART line of a reading, where the zone has a name for such a line.
+func withStart(rule string, wall time.Time, zone *time.Location) string {
+	switch name := zone.String(); {
+	case zone == time.UTC:
+		return "DTSTART:" + wall.Format("20060102T150405Z") + " RRULE:" + rule
+	case strings.Contains(name, "/"):
+		return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405") + " RRULE:" + rule
+	}
+	return rule
+}
+
 // readUntil reads UNTIL, which is inclusive: an instant, a local time, or the whole of a day.
 func readUntil(text string, zone *time.Location) (time.Time, error) {
 	wall, kind, err := readDate(text)

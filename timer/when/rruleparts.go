@@ -112,7 +112,7 @@ func (p *ruleParts) read(name, value string) (err error) {
 			p.lists[name] = slices.Compact(p.lists[name])
 			return nil
 		}
-		return fmt.Errorf("%s is no part of a rule", name)
+		return fmt.Errorf("%s is not part of a rule", name)
 	}
 	return err
 }

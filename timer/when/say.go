@@ -88,8 +88,8 @@ func Distance(from, to time.Time) string {
 		to = to.Add(time.Second - half)
 	}
 	start := reading(from, zone)
-	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return place(addMonths(start, n), zone) })
-	base := addMonths(start, months)
+	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return place(shift(start, int64(n), 0), zone) })
+	base := shift(start, int64(months), 0)
 	days := largest(int(min(to.Sub(place(base, zone))/(24*time.Hour), 40))+1, 1, to,
 		func(n int) time.Time { return place(base.AddDate(0, 0, n), zone) })
 	left := to.Sub(from)
@@ -137,14 +137,6 @@ func largest(top, scale int, limit time.Time, at func(int) time.Time) int {
 		}
 	}
 	return low
-}
-
-// addMonths moves a reading by n calendar months and keeps to the month's end where the day does not exist.
-func addMonths(wall time.Time, n int) time.Time {
-	year, month, day := wall.Date()
-	first := time.Date(year, month+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
-	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(day, last)-1).Add(wall.Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
 }
 
 // count is "1 field", "2 fields".

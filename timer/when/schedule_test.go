@@ -43,7 +43,7 @@ func TestBounds(t *testing.T) {
 		want                        string // the code of the refusal, or what Next says from long before
 	}{
 		{"an interval counts from now", "1h", "2026-01-01T10:00:00Z", "", "", 0, "2026-01-01T11:00:00Z 2026-01-01T12:00:00Z"},
-		{"an interval's start is no occurrence", "1h", "2026-01-01T10:00:00Z", "2026-01-01T09:30:00Z", "", 0,
+		{"an interval's start is not an occurrence", "1h", "2026-01-01T10:00:00Z", "2026-01-01T09:30:00Z", "", 0,
 			"2026-01-01T10:30:00Z 2026-01-01T11:30:00Z"},
 		{"cron exactly now is past", "0 10 * * *", "2026-01-01T10:00:00Z", "", "", 0, "2026-01-02T10:00:00Z"},
 		{"cron at its start", "0 10 * * *", "2026-01-01T00:00:00Z", "2026-01-05T10:00:00Z", "", 0, "2026-01-05T10:00:00Z"},

@@ -133,6 +133,13 @@ func reading(t time.Time, zone *time.Location) time.Time {
 	return time.Unix(t.Unix()+int64(offset), int64(t.Nanosecond())).UTC()
 }
 
+// midnight is the beginning of the day of a reading, and civilDate a day as such a beginning; months and days beyond their range carry over.
+func midnight(wall time.Time) time.Time { return civilDate(wall.Date()) }
+
+func civilDate(year int, month time.Month, day int) time.Time {
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
 // LoadZone loads a zone by its exact IANA name, or "UTC". Anything that Go would quietly take for UTC or for the
 // machine's zone, and every name that is not one, is refused with CodeZone and near names to type instead.
 //

@@ -22,7 +22,10 @@ func TestPlaceTime(t *testing.T) {
 		{"9am Japan time", "2026-11-21T09:00:00+09:00"}, {"quarter past 9 Singapore time", "2026-11-21T09:15:00+08:00"},
 		{"9am Europe/Warsaw time", "2026-11-21T09:00:00+01:00"}, {"10:00 UTC time", "2026-11-21T10:00:00Z"}, {"5pm CET time", "2026-11-20T17:00:00+01:00"},
 		{"18:00 local time", "2026-11-20T18:00:00+01:00"}, {"9am London time + 1 day", "2026-11-22T09:00:00Z"},
-		{"in three weeks time", "2026-12-11T14:23:45+01:00"}, // which is no place
+		{"9am in New York", "2026-11-20T09:00:00-05:00"}, {"8pm in London", "2026-11-20T20:00:00Z"}, {"in London at 8pm", "2026-11-20T20:00:00Z"},
+		{"friday 27 nov 3pm in berlin", "2026-11-27T15:00:00+01:00"}, {"9am in Tokyo time", "2026-11-21T09:00:00+09:00"},
+		{"noon Pacific Standard Time", "2026-11-20T12:00:00-08:00"}, {"10:00 greenwich mean time", "2026-11-21T10:00:00Z"},
+		{"in three weeks time", "2026-12-11T14:23:45+01:00"}, // which is not a place
 	}.check(t, friday, "Europe/Warsaw", nil)
 	s, err := Parse("9am New York time", Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
 	if err != nil || s.Zone.String() != "America/New_York" || s.Fixed {
@@ -30,6 +33,7 @@ func TestPlaceTime(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"every day at 9am Tokyo time":              "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
+		"every day at 9am in Tokyo":                "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
 		"weekdays at 9am and 5pm New York time":    "DTSTART;TZID=America/New_York:20261120T000000 RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9,17;BYMINUTE=0;BYSECOND=0",
 		"Tokyo time every day at 9am":              "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
 		"every day at 9am Asia/Tokyo time":         "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
@@ -47,6 +51,7 @@ func TestPlaceTime(t *testing.T) {
 func TestPlaceRefused(t *testing.T) {
 	for _, c := range []struct{ text, code, hint string }{
 		{"3pm Eastern time", CodeAmbiguous, `say "3pm America/New_York" or "3pm America/Toronto"`},
+		{"every day at 9am in Petersburg", CodeAmbiguous, `say "every day at 9am Europe/Moscow" or "every day at 9am America/Indiana/Petersburg"`},
 		{"every day at 3pm pacific time", CodeAmbiguous, `say "every day at 3pm America/Los_Angeles" or "every day at 3pm America/Vancouver"`},
 		{"9am Samoa time", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
 		{"9am Tokio time", CodeZone, `say "9am Asia/Tokyo"`},
@@ -62,9 +67,10 @@ func TestPlaceRefused(t *testing.T) {
 		{"in 2 hours Tokyo time", CodeNotUnderstood, ""},
 		{"every 5m Tokyo time", CodeNotUnderstood, ""},
 		{"9am Warsaw", CodeNotUnderstood, `say "9am Europe/Warsaw" for the clocks there`},
-		{"9am in New York", CodeNotUnderstood, `say "9am America/New_York" for the clocks there`},
+		{"9am in Samoa", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
+		{"9am in Xanadu", CodeNotUnderstood, `"Xanadu" is not understood here`},
+		{"tomorrow in London", CodeNotUnderstood, `give one, as in "10:00 UTC"`},
 		{"at 9am on friday at Tokyo", CodeNotUnderstood, `say "at 9am on friday Asia/Tokyo" for the clocks there`},
-		{"every day at 9am in Tokyo", CodeNotUnderstood, `say "every day at 9am Asia/Tokyo" for the clocks there`},
 		{"3pm Eastern", CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
 		{"10:00 Europe/Londn", CodeZone, `did you mean "Europe/London"?`},
 		{"9:00 CST", CodeAmbiguous, `say "9:00 America/Chicago" or "9:00 Asia/Shanghai"`},

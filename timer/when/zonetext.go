@@ -17,6 +17,7 @@ type zoneText struct {
 	colon   bool           // that offset has a colon, or hours alone
 	zulu    bool           // the letter Z
 	bracket bool           // in brackets
+	inPlace bool           // "in Warsaw", which a time of day must stand beside
 	abbr    *abbreviation  // when an abbreviation named it
 	also    *time.Location // named beside an offset, which it must have at that instant
 	off     int            // where it stands in the text
@@ -150,6 +151,14 @@ func spacedZone(x *found, m *meaning) bool {
 	name := strings.ReplaceAll(x.p.text[x.off():x.p.toks[x.begin+1].end], " ", "_")
 	loc, err := LoadZone(name)
 	return err == nil && x.setZone(m, zoneText{loc: loc})
+}
+
+// longZone reads an abbreviation written out, which says of which country it is.
+func longZone(name string) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		a := abbreviations()[name]
+		return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
+	}
 }
 
 func abbrZone(x *found, m *meaning) bool {
@@ -323,9 +332,21 @@ func (p *parser) placeName(pos int) (zones []string, tokens int) {
 	return zones, tokens
 }
 
-// placeTime reads the time of a place by what people call it: "Warsaw time", "New York time". Behind a time of day (clocked) the
+// placeTime reads the time of a place by what people call it: "Warsaw time", "in New York". Behind a time of day (clocked) the
 // time of a place that is not known is that, too: it is refused, with places of a name like it.
 func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) {
+	if p.word(pos, "in") {
+		zones, n := p.placeName(pos + 1)
+		end = pos + 1 + n
+		if p.word(end, "time") {
+			end++
+		}
+		if n > 0 {
+			m = p.placed(pos, end, zones)
+			m.zone.inPlace = true
+		}
+		return end, m, n > 0
+	}
 	if !p.timed || !p.toks[pos].is(cNew|cSuffix) && p.toks[pos].set != 0 {
 		return 0, m, false
 	}
@@ -339,8 +360,18 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 			return 0, m, false
 		}
 	}
-	x := found{p: p, begin: pos, end: pos + n + 1}
-	name := p.text[x.off():p.toks[pos+n-1].end]
+	if m = p.placed(pos, pos+n+1, zones); len(zones) == 0 {
+		name, off, end := p.text[p.toks[pos].off:p.toks[pos+n-1].end], m.zone.off, m.zone.end
+		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
+		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: off, end: end, readings: near,
+			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give", p.text[:off]+"Europe/Warsaw"+p.text[end:]), option: "tz"}
+	}
+	return pos + n + 1, m, true
+}
+
+// placed is the zone that some tokens name, which is one of zones.
+func (p *parser) placed(begin, end int, zones []string) (m meaning) {
+	x := found{p: p, begin: begin, end: end}
 	z := zoneText{}
 	switch {
 	case len(zones) == 1:
@@ -350,13 +381,9 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 		}
 	case len(zones) > 1:
 		m.err = &refusal{code: CodeAmbiguous, why: quoted(x.text()) + " may be that of several places", off: x.off(), end: x.stop(), readings: zones}
-	default:
-		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
-		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: x.off(), end: x.stop(), readings: near,
-			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give", p.text[:x.off()]+"Europe/Warsaw"+p.text[x.stop():]), option: "tz"}
 	}
 	x.setZone(&m, z)
-	return x.end, m, true
+	return m
 }
 
 // inPlace are the texts that say by its zones what this one says by a place where it is not

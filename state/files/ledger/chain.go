@@ -35,7 +35,7 @@ func (d Dir) path(file string) string { return filepath.Join(string(d), file) }
 
 func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
-// Head is the type of the first line of a ledger that goes on from another file. It is no entry of the log.
+// Head is the type of the first line of a ledger that goes on from another file. It is not an entry of the log.
 const Head = "ledger"
 
 // headMost bounds a first line of that type.

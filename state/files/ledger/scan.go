@@ -118,7 +118,7 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 }
 
 // forwards calls yield with the whole lines from the offset on, which it moves behind each before it is yielded, until it
-// returns false.
+// returns false. The line is valid during the call.
 func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bool) (on bool, err error) {
 	if *at > p.Size {
 		*at = p.Size
@@ -126,7 +126,7 @@ func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bo
 	}
 	r := bufio.NewReaderSize(io.NewSectionReader(p, *at, p.Size-*at), block)
 	for ctx.Err() == nil {
-		line, err := r.ReadBytes('\n')
+		line, err := readLong(r)
 		if errors.Is(err, io.EOF) {
 			return true, nil // nothing, or a line that was cut short
 		}
@@ -144,29 +144,26 @@ func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bo
 // Count counts the lines that begin between two offsets in a file, says when the latest of them was written, what those of them add up
 // to that can be read, and where the line after them begins. A line of type ledger is none.
 func (p Part) Count(from, upTo int64) (lines int, until time.Time, sums state.Sums, end int64, err error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(p, 0, p.Size), block)
-	for at := int64(0); ; {
-		line, err := readLong(r)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, until, sums, at, err
-		}
-		if len(line) == 0 || at >= upTo {
-			return lines, until, sums, at, nil
-		}
-		if at += int64(len(line)); at <= from || bytes.HasPrefix(line, []byte(`{"type":"`+Head+`"`)) {
-			continue
+	if end = from; end >= upTo {
+		return 0, until, sums, end, nil
+	}
+	on, err := forwards(context.Background(), p, &end, func(line []byte) bool {
+		if bytes.HasPrefix(line, []byte(`{"type":"`+Head+`"`)) {
+			return end < upTo
 		}
 		lines++
-		if l, err := readLine(bytes.TrimSuffix(line, []byte("\n"))); err == nil || errors.Is(err, errAltered) {
+		if l, err := readLine(line); err == nil || errors.Is(err, errAltered) {
 			sums.Count(l)
-		}
-		if _, rest, ok := bytes.Cut(line[:min(len(line), 160)], []byte(`"at":"`)); ok {
-			text, _, _ := bytes.Cut(rest, []byte{'"'})
-			if written, err := time.Parse(time.RFC3339Nano, string(text)); err == nil && written.After(until) {
-				until = written.UTC()
+			if l.At.After(until) {
+				until = l.At.UTC()
 			}
 		}
+		return end < upTo
+	})
+	if on { // there is no whole line more
+		end = p.Size
 	}
+	return lines, until, sums, end, err
 }
 
 // readLong reads a line of any length, with its end. It is valid until the next one is read.

@@ -1,6 +1,6 @@
-// Package clocktest has clocks for tests of code that waits: Manual, which moves only when it is told to, and Bubble,
-// which follows the clock of a testing/synctest bubble. Neither touches a timer of the kernel, so both may be used
-// inside a bubble.
+// Package clocktest has clocks for tests of code that waits: Manual, which moves only when it is
+// told to, and Bubble, which follows the clock of a testing/synctest bubble. Neither touches a
+// timer of the kernel, so both may be used inside a bubble.
 package clocktest
 
 import (
@@ -11,8 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// Manual is a clock.Steady that stands still until Advance, Step or Next moves it. It may be used by many goroutines.
-// A wait on it blocks on a channel, so synctest.Wait regards it as durably blocked.
+// Manual is a clock.Steady that stands still until Advance, Step or Next moves it. It may be used
+// by many goroutines. A wait on it blocks on a channel, so synctest.Wait regards it as durably
+// blocked.
 type Manual struct {
 	mu      sync.Mutex
 	wall    time.Time
@@ -73,7 +74,8 @@ func (m *Manual) Advance(d time.Duration) {
 	m.release()
 }
 
-// Step sets the wall clock ahead by d, or back when d is negative, as NTP or a person does; no real time passes.
+// Step sets the wall clock ahead by d, or back when d is negative, as NTP or a person does; no real
+// time passes.
 func (m *Manual) Step(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,8 +109,8 @@ func (m *Manual) Waiting() int {
 	return len(m.waits)
 }
 
-// BlockUntil returns when at least n callers wait, so that a test outside a bubble can move the clock without a race;
-// it returns ctx.Err() when they never come.
+// BlockUntil returns when at least n callers wait, so that a test outside a bubble can move the
+// clock without a race; it returns ctx.Err() when they never come.
 func (m *Manual) BlockUntil(ctx context.Context, n int) error {
 	for {
 		m.mu.Lock()
@@ -178,8 +180,8 @@ func (m *Manual) tell() {
 	m.changed = make(chan struct{})
 }
 
-// Bubble is a clock.Clock on package time alone: inside a testing/synctest bubble it follows the bubble's clock, which
-// jumps ahead when everybody waits. It knows no suspend and no step.
+// Bubble is a clock.Clock on package time alone: inside a testing/synctest bubble it follows the
+// bubble's clock, which jumps ahead when everybody waits. It knows no suspend and no step.
 type Bubble struct{}
 
 var _ clock.Clock = Bubble{}

@@ -1,5 +1,5 @@
-// Package jsonpath selects nodes of a JSON document by a query, as RFC 9535 has it. A query is read as a whole or refused
-// with its place, and selecting ends soon whatever the document holds.
+// Package jsonpath selects nodes of a JSON document by a query, as RFC 9535 has it. A query is read
+// as a whole or refused with its place, and selecting ends soon whatever the document holds.
 package jsonpath
 
 import (
@@ -20,7 +20,8 @@ var ErrTooMuch = errors.New("the query visits too many nodes")
 // Path is a query that was read.
 type Path struct{ segments []segment }
 
-// Select returns the nodes of a document, as encoding/json decodes it into an any; members of an object come by name.
+// Select returns the nodes of a document, as encoding/json decodes it into an any; members of an
+// object come by name.
 func (p *Path) Select(doc any) (nodes []any, err error) {
 	e := &evaluation{root: doc}
 	defer func() {
@@ -332,7 +333,8 @@ func (e *evaluation) matches(text, pattern string, whole bool) bool {
 	return re != nil && re.MatchString(text)
 }
 
-// dotted makes a regular expression of RFC 9485, whose dot matches neither of two line ends, one of Go.
+// dotted makes a regular expression of RFC 9485, whose dot matches neither of two line ends, one of
+// Go.
 func dotted(pattern string) string {
 	var b strings.Builder
 	class, escape := false, false

@@ -100,8 +100,8 @@ func TestParseRefuses(t *testing.T) {
 	for query, want := range map[string]string{
 		``: "a path begins with $ at character 1", `status`: "a path begins with $ at character 1", `$.`: "expected a name or * at character 3", `$status`: "expected . or [ at character 2",
 		`$.a `: "expected . or [ at character 4", `$[a]`: "expected a name in quotes", `$[01]`: "no index: 01 at character 3", `$[-0]`: "no index: -0",
-		`$['a]`: "a text has no end", `$['\x']`: "no escape", `$["\ud800"]`: "half of a surrogate pair", `$[?1]`: "a value alone is no test", `$[?@.a==]`: "expected a value",
-		`$[?@.*==1]`: "what is compared must be a single value", `$[?nosuch(@)]`: `no function "nosuch"`, `$[?count(1)==1]`: "count wants a query", `$[?length(@.a)]`: "a value alone is no test",
+		`$['a]`: "a text has no end", `$['\x']`: "no escape", `$["\ud800"]`: "half of a surrogate pair", `$[?1]`: "a value alone is not a test", `$[?@.a==]`: "expected a value",
+		`$[?@.*==1]`: "what is compared must be a single value", `$[?nosuch(@)]`: `no function "nosuch"`, `$[?count(1)==1]`: "count wants a query", `$[?length(@.a)]`: "a value alone is not a test",
 		`$[?match(@.a,'b')==true]`: "what is compared must be a single value", "$\xff": "is not UTF-8", `$` + strings.Repeat(`[?@`, 200): "nests too deep",
 		`$[?@.a==01]`: "no number", `$[9007199254740992]`: "no index",
 	} {

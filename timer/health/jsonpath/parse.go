@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says why a text is no query, and at which of its bytes.
+// SyntaxError says why a text is not a query, and at which of its bytes.
 type SyntaxError struct {
 	At      int
 	Problem string
@@ -186,7 +186,8 @@ func (r *reader) place() selector {
 	return s
 }
 
-// number is a whole number, within what every implementation of JSON can tell apart; nil where there is none.
+// number is a whole number, within what every implementation of JSON can tell apart; nil where
+// there is none.
 func (r *reader) number() *int {
 	start := r.at
 	r.skip("-")
@@ -322,7 +323,7 @@ func (r *reader) basic() logical {
 	return l
 }
 
-// test is a comparison, or a query or a function alone; what is negated is no comparison.
+// test is a comparison, or a query or a function alone; what is negated is not a comparison.
 func (r *reader) test(negated bool) logical {
 	start := r.at
 	left := r.operand()
@@ -342,7 +343,7 @@ func (r *reader) test(negated bool) logical {
 	r.at = after
 	if left.query == nil && left.function != "match" && left.function != "search" {
 		r.at = start
-		r.fail("a value alone is no test")
+		r.fail("a value alone is not a test")
 	}
 	return left
 }
@@ -448,7 +449,8 @@ func (r *reader) call(word string) operand {
 	return o
 }
 
-// Split takes PATH=VALUE apart: at the first "=" that ends a path, since one within brackets belongs to it.
+// Split takes PATH=VALUE apart: at the first "=" that ends a path, since one within brackets
+// belongs to it.
 func Split(text string) (p *Path, path, value string, err error) {
 	for i := range len(text) {
 		if text[i] != '=' {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Close closes a listener, and returns once connections are refused: a child of this process that has not begun its program yet holds the
-// socket open, and on a busy machine that may be for a while.
+// Close closes a listener, and returns once connections are refused: a child of this process that
+// has not begun its program yet holds the socket open, and on a busy machine that may be for a
+// while.
 func Close(l net.Listener) {
 	l.Close()
 	for {

@@ -123,7 +123,7 @@ func (a *attempt) starts() {
 // meanwhile.
 func (a *attempt) note() (lives, noted bool) {
 	survive(func() {
-		noted = (&disk{a.run.w.Store, a.run}).Started(context.Background(), a.r) == nil
+		noted = a.run.store.Started(context.Background(), a.r) == nil
 		if a.child != nil {
 			a.child.noted = noted
 		}
@@ -152,7 +152,7 @@ func (a *attempt) goes() {
 		if err := w.Short(a.r); err != nil {
 			a.r.Starting = time.Time{}
 			if lives, _ := a.note(); lives {
-				a.ends(rules.Result{PutOff: err})
+				a.ends(rules.Result{Postponed: err})
 			}
 			return
 		}
@@ -288,7 +288,9 @@ func (r *Runner) Halt(rec state.Record, why string) {
 }
 
 // Alive reports whether a process runs.
-func (r *Runner) Alive(i state.Ident) bool { return runner.AliveFor(r.Self, i, r.here, r.w.leased) }
+func (r *Runner) Alive(i state.Ident, begun bool) bool {
+	return runner.AliveFor(r.Self, i, r.here, func(node string) bool { return r.w.leased(node, begun) })
+}
 
 func (r *Runner) here(i state.Ident) bool {
 	if c := r.w.children[i.PID]; c != nil {

@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -15,6 +18,7 @@ type Runner struct {
 	Self state.Ident
 
 	w        *World
+	store    state.Store
 	engine   *runner.Engine
 	ctx      context.Context
 	cancel   func()
@@ -31,8 +35,8 @@ type Runner struct {
 	mail
 }
 
-// killed unwinds what a runner that was killed was about to do.
-type killed struct{}
+// Killed unwinds, as a panic, what a runner that was killed was about to do.
+type Killed struct{}
 
 // Kill ends the runner where it stands. What it started goes on.
 func (r *Runner) Kill() {
@@ -95,6 +99,12 @@ func (r *Runner) Dead() bool { return r.dead }
 // Stopping reports whether it was told to end.
 func (r *Runner) Stopping() bool { return r.stopping }
 
+// Changed lets the runner know that somebody changed a task.
+func (r *Runner) Changed() {
+	r.changed = true
+	r.w.after(0, r.work)
+}
+
 // gone takes the runner out of the world.
 func (r *Runner) gone() {
 	r.dead = true
@@ -135,7 +145,7 @@ func (r *Runner) guard(f func()) {
 func survive(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, ok := p.(killed); !ok {
+			if _, ok := p.(Killed); !ok {
 				panic(p)
 			}
 		}
@@ -157,20 +167,20 @@ func (r *Runner) work() {
 			r.begins = false
 			if err := r.engine.Begin(r.ctx, r.w.Now()); err != nil {
 				r.gone()
-				panic(killed{})
+				panic(Killed{})
 			}
 		}
 		for r.again = true; r.again; {
 			r.again = false
-			r.turn()
+			r.step()
 		}
 	})
 	r.posted = true
 	r.deliver()
 }
 
-// turn takes in what came, and passes.
-func (r *Runner) turn() {
+// step takes in what came, and passes.
+func (r *Runner) step() {
 	ctx := context.WithoutCancel(r.ctx)
 	if r.changed {
 		r.changed = false
@@ -184,7 +194,7 @@ func (r *Runner) turn() {
 	if r.stopping {
 		if r.engine.Going() == 0 {
 			r.gone()
-			panic(killed{})
+			panic(Killed{})
 		}
 		return
 	}
@@ -218,14 +228,5 @@ func (r *Runner) say(format string, a ...any) {
 
 // ordered are the attempts in the order in which they were begun.
 func (r *Runner) ordered() []*attempt {
-	list := make([]*attempt, 0, len(r.attempts))
-	for a := range r.attempts {
-		list = append(list, a)
-	}
-	for i := range list { // few
-		for j := i; j > 0 && list[j].seq < list[j-1].seq; j-- {
-			list[j], list[j-1] = list[j-1], list[j]
-		}
-	}
-	return list
+	return slices.SortedFunc(maps.Keys(r.attempts), func(a, b *attempt) int { return cmp.Compare(a.seq, b.seq) })
 }

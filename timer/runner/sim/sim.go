@@ -19,7 +19,7 @@ import (
 
 // World is a machine, or several of them (UpOn) whose clocks show the same. Its fields are set before the first runner comes up.
 type World struct {
-	Store *memory.Store
+	Store state.Store // one in memory, unless it is replaced
 	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
 	Fate func(r state.Record) Fate
 	// Short, when set, is asked before each start of a command; an error is why it is put off.
@@ -28,22 +28,21 @@ type World struct {
 	Told func(Happening)
 	// Said, when set, gets what runners say in their log.
 	Said func(text string)
-	// Fault, when set, is asked before each call of the store by a runner and, done, after it. It may let time pass (Run) or end
-	// the runner (Runner.Kill); an error before the call is what the runner gets instead.
-	Fault func(r *Runner, call string, done bool) error
+	// Disk, when set, is what a runner has in the place of the store. A call of it may let time pass (Run), and it ends with a panic of Killed{} when
+	// the runner was killed.
+	Disk func(r *Runner) state.Store
 	// Engine makes the engine of a runner; nil is runner.NewEngine.
 	Engine func(o runner.Options, h runner.Host) *runner.Engine
 	// Send says what becomes of an attempt to deliver a notice when nobody interferes; nil: no line says that anybody is told. Standing
 	// says who is told of tasks that do not say.
 	Send     func(n state.Notice) Sending
-	Standing func() rules.Standing
+	Standing func() rules.TellDefaults
 	// Notifier makes the plan of a runner's notifier; nil is notifier.NewPlan.
 	Notifier func(o notifier.Options) *notifier.Plan
 	// MaxParallel bounds the commands of a runner; 0 is 64.
 	MaxParallel int
-	// NoLead lets runners claim nothing before its instant; Echo lets them look again after each change of their own, as a
-	// watched folder makes them.
-	NoLead, Echo bool
+	// NoLead lets runners claim nothing before its instant.
+	NoLead bool
 
 	// Synced says that something keeps the machine's clock right.
 	Synced bool
@@ -112,6 +111,9 @@ type Happening struct {
 func New(at time.Time) *World {
 	return &World{Store: memory.New(), wall: at.UnixNano(), pid: 100, boots: map[string]int{}, leases: map[string]int64{}, children: map[int]*child{}, others: map[int]bool{}}
 }
+
+// Put places a task as it is in the store in memory.
+func (w *World) Put(e state.Entry) { w.Store.(*memory.Store).Put(e) }
 
 // Now is what the clock shows.
 func (w *World) Now() time.Time { return time.Unix(0, w.wall).UTC() }
@@ -183,7 +185,7 @@ func (w *World) once(limit int64) bool {
 	return true
 }
 
-// Run lets the machine be awake for d. It may be called from a Fault: a runner that waits for its disk does not hold the
+// Run lets the machine be awake for d. It may be called from a Disk: a runner that waits for its disk does not hold the
 // others up.
 func (w *World) Run(d time.Duration) {
 	end := w.awake + int64(d)
@@ -206,8 +208,7 @@ func (w *World) RunTo(at time.Time) {
 // Changed lets all runners know that somebody changed a task.
 func (w *World) Changed() {
 	for _, r := range w.runners {
-		r.changed = true
-		w.after(0, r.work)
+		r.Changed()
 	}
 }
 
@@ -262,14 +263,18 @@ func (w *World) ident(node string) state.Ident {
 // LeaseMost is for how long the lease of a runner that has ended counts. One that comes up on its node meanwhile has it again.
 const LeaseMost = 30 * time.Second
 
-// leased reports whether a runner on the node has a lease.
-func (w *World) leased(node string) bool {
+// leased reports whether a runner on the node has a lease; a shorter one for claims of which nothing was begun.
+func (w *World) leased(node string, begun bool) bool {
 	for _, r := range w.runners {
 		if r.Self.Node == node {
 			return true
 		}
 	}
-	return w.leases[node] > w.awake
+	until := w.leases[node]
+	if !begun {
+		until -= int64(LeaseMost / 2)
+	}
+	return until > w.awake
 }
 
 func (w *World) tell(h Happening) {
@@ -285,13 +290,16 @@ func (w *World) Up() *Runner { return w.UpOn("") }
 // UpOn is Up on the machine of that name.
 func (w *World) UpOn(node string) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Runner{w: w, Self: w.ident(node), ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
+	r := &Runner{w: w, Self: w.ident(node), store: w.Store, ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
+	if w.Disk != nil {
+		r.store = w.Disk(r)
+	}
 	most := w.MaxParallel
 	if most == 0 {
 		most = 64
 	}
 	o := runner.Options{
-		Store: &disk{w.Store, r}, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(most), NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
+		Store: r.store, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(most), NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})

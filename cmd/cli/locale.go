@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Locale is how a person at a terminal reads times: the short names of days and months, and a clock
+// of 12 or 24 hours. The zero value is English, with 24 hours.
+type Locale struct {
+	days   []string // from Sunday
+	months []string // from January
+	halves []string // AM and PM; nil: a clock of 24 hours
+}
+
+// localeWait bounds how long the system's program may take to tell its locale.
+const localeWait = time.Second
+
+// LocaleOn is that of a stream: for a terminal what LC_ALL, else LC_TIME says, where one of them is
+// set; for all else, and where the system does not have that locale, the zero value. LANG alone
+// changes nothing, so that a machine that was never asked about times stays as the docs show it.
+func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string) Locale {
+	if _, terminal := TerminalWidth(stream, getenv); !terminal {
+		return Locale{}
+	}
+	name := getenv("LC_ALL")
+	if name == "" {
+		name = getenv("LC_TIME")
+	}
+	if base, _, _ := strings.Cut(name, "."); base == "" || base == "C" || base == "POSIX" {
+		return Locale{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, localeWait)
+	defer cancel()
+	// POSIX.1-2024, locale(1): its keywords with their values
+	c := exec.CommandContext(ctx, "locale", "-k", "LC_TIME")
+	c.Env = []string{"LC_ALL=" + name, "PATH=" + getenv("PATH"), "LOCPATH=" + getenv("LOCPATH")}
+	told, err := c.Output()
+	if err != nil {
+		return Locale{}
+	}
+	return readLocale(told)
+}
+
+// LocaleOf is that of standard output. It is asked for once for an answer.
+func LocaleOf(o *Out) Locale {
+	return LocaleOn(context.Background(), o.world.Out, o.world.Getenv)
+}
+
+// readLocale reads the lines KEYWORD="VALUE;VALUE" of locale(1). What is incomplete, or is not
+// UTF-8, is left in English.
+func readLocale(told []byte) (l Locale) {
+	if !utf8.Valid(told) {
+		return Locale{}
+	}
+	values := map[string][]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(told)); lines.Scan(); {
+		key, value, _ := strings.Cut(lines.Text(), "=")
+		values[key] = strings.Split(strings.ReplaceAll(value, `"`, ""), ";")
+	}
+	if days, months := values["abday"], values["abmon"]; len(days) == 7 && len(months) == 12 {
+		l.days, l.months = trimmed(days), trimmed(months)
+	}
+	clock := strings.Join(values["t_fmt"], ";")
+	halves := trimmed(values["am_pm"])
+	if strings.Contains(clock, "%r") { // the clock of 12 hours, in full
+		clock = strings.Join(values["t_fmt_ampm"], ";")
+	}
+	if len(halves) == 2 && halves[0] != "" && (strings.Contains(clock, "%I") || strings.Contains(clock, "%l")) {
+		l.halves = halves
+	}
+	return l
+}
+
+// trimmed are texts without the blanks around them and without what a terminal would act on.
+func trimmed(texts []string) (list []string) {
+	for _, t := range texts {
+		list = append(list, Visible(strings.TrimSpace(t)))
+	}
+	return list
+}
+
+// Format is t.Format for layouts made of Mon, 2, Jan, 2006, 15:04, :05 and MST.
+func (l Locale) Format(t time.Time, layout string) string {
+	var b strings.Builder
+	for layout != "" {
+		switch {
+		case l.days != nil && strings.HasPrefix(layout, "Mon"):
+			b.WriteString(l.days[t.Weekday()])
+			layout = layout[len("Mon"):]
+		case l.months != nil && strings.HasPrefix(layout, "Jan"):
+			b.WriteString(l.months[t.Month()-1])
+			layout = layout[len("Jan"):]
+		case l.halves != nil && strings.HasPrefix(layout, "15:04"):
+			layout = layout[len("15:04"):]
+			seconds, ok := strings.CutPrefix(layout, ":05")
+			clock := "3:04"
+			if ok {
+				clock, layout = "3:04:05", seconds
+			}
+			b.WriteString(t.Format(clock) + " " + l.halves[t.Hour()/12])
+		default:
+			next := l.next(layout)
+			b.WriteString(t.Format(layout[:next]))
+			layout = layout[next:]
+		}
+	}
+	return b.String()
+}
+
+// next is where the next part of a layout begins that a locale has in its own way.
+func (l Locale) next(layout string) int {
+	next := len(layout)
+	for _, part := range []string{"Mon", "Jan", "15:04"} {
+		if at := strings.Index(layout[1:], part); at >= 0 {
+			next = min(next, at+1)
+		}
+	}
+	return next
+}
+
+// Clock is a time of day with the width that all of that layout have: 15:04 or 15:04:05.
+func (l Locale) Clock(t time.Time, layout string) string {
+	text := l.Format(t, layout)
+	return strings.Repeat(" ", max(0, l.ClockWidth(layout)-Columns(text))) + text
+}
+
+// ClockWidth is how many columns Clock takes.
+func (l Locale) ClockWidth(layout string) int {
+	if l.halves == nil {
+		return len(layout)
+	}
+	return len(layout) + 1 + max(Columns(l.halves[0]), Columns(l.halves[1]))
+}

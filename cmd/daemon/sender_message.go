@@ -1,0 +1,207 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	// messageLines of what a command that failed has written to each stream are told.
+	messageLines = 20
+	// messageMost is how many bytes of output are told at the most.
+	messageMost = 16 << 10
+	// messageLate is by how much a message that is told later than it was due says so.
+	messageLate = time.Minute
+	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
+	subjectMost, titleLeast = 200, 40
+)
+
+// compose is what is told of a line by a channel, on that machine and at now.
+func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+	zone := time.UTC
+	if t.ID != "" {
+		zone = rules.TaskZone(t)
+	}
+	m := notify.Message{ID: state.OccurrenceID(l.TaskID, l.Number)}
+	switch {
+	case l.News == state.NewsMessage:
+		m.Subject, m.Body = messageOf(l, t, c.Type == notify.TTY, zone, now)
+		if first, _, _ := strings.Cut(l.Text, "\n"); c.Type == notify.Email && m.Subject == "" && t.Policy.Prefix != "" { // once, not in front of both
+			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
+		}
+	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
+		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(ctx, st, l)
+		if l.News == state.NewsRecovery {
+			m.Body = "it works again: " + m.Body
+		}
+	default:
+		m.Subject = subjectOf(t.Policy.Prefix, l.Description, newsWords(l))
+		m.Body = reportOf(ctx, st, l) + "\n\ntask " + l.TaskID + " on " + host
+	}
+	m.Event = eventOf(ctx, st, l, m, c.To, zone, now)
+	return m
+}
+
+// messageOf is what is told of a message. Without a description the first line of its text is the subject, where one is needed.
+func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, now time.Time) (subject, body string) {
+	body = strings.ToValidUTF8(l.Text, "\uFFFD")
+	if l.Due != nil && now.Sub(*l.Due) > messageLate {
+		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
+	}
+	if t.Type() == state.TypeAgent && t.Description != "" { // the text is the title, which is the subject
+		subject, body = subjectOf(t.Policy.Prefix, l.Text, ""), strings.ToValidUTF8(t.Description, "\uFFFD")+strings.TrimPrefix(body, strings.ToValidUTF8(l.Text, "\uFFFD"))
+		if terminal {
+			subject = subjectOf(t.Policy.Prefix, "Reminder: "+l.Text, "")
+		}
+		return subject, body
+	}
+	switch described := t.Description != ""; {
+	case terminal && described:
+		return subjectOf(t.Policy.Prefix, "Reminder: "+t.Description, ""), body
+	case terminal:
+		return subjectOf(t.Policy.Prefix, "Reminder", ""), body
+	case described:
+		return subjectOf(t.Policy.Prefix, t.Description, ""), body
+	}
+	return "", t.Policy.Prefix + body
+}
+
+// subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too long, and what happened to it.
+func subjectOf(prefix, title, words string) string {
+	room := max(subjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
+	if r := []rune(notify.OneLine(title)); len(r) > room {
+		title = string(r[:room-1]) + "…"
+	}
+	return notify.OneLine(prefix + title + words)
+}
+
+// newsWords says what happened to a task, behind its name.
+func newsWords(l state.Line) string {
+	words := string(l.Outcome)
+	switch {
+	case l.News == state.NewsRecovery:
+		return " works again"
+	case l.News == state.NewsOutput:
+		words += ", with output"
+	case l.News == state.NewsChange:
+		words += ", its output has changed"
+	case l.Signal != "":
+		words += " (" + l.Signal + ")"
+	case l.ExitCode != nil && *l.ExitCode != 0:
+		words += fmt.Sprintf(" (exit code %d)", *l.ExitCode)
+	case l.Outcome != state.OK && l.Reason != "":
+		words += " (" + l.Reason + ")"
+	}
+	return ": " + words
+}
+
+// reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
+func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
+	if l.News == state.NewsOutput || l.News == state.NewsChange {
+		from, was := stdout, l.Stdout
+		if was.Bytes == 0 {
+			from, was = stderr, l.Stderr
+		}
+		text, cut, err := output.Tail(ctx, from, messageMost)
+		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\n"), "\uFFFD")
+		switch {
+		case err != nil:
+			return cli.Plural(int(was.Bytes), "byte") + " of output, which is no longer kept"
+		case body == "" && l.News == state.NewsChange:
+			return "it has written nothing"
+		case cut || was.Truncated:
+			body += "\n" + endOf(l, was.Bytes)
+		}
+		return body
+	}
+	body, cutAny := view.OutcomeWords(l), false
+	for _, stream := range []struct {
+		from  state.Stream
+		title string
+		was   state.Output
+	}{{stdout, "", l.Stdout}, {stderr, "standard error:\n", l.Stderr}} {
+		text, cut, err := output.Tail(ctx, stream.from, messageMost/2)
+		if text = bytes.TrimRight(text, "\n"); err != nil || len(text) == 0 {
+			continue
+		}
+		lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
+		cutAny = cutAny || cut || stream.was.Truncated || len(lines) > messageLines
+		if l.Stdout.Bytes == 0 {
+			stream.title = "" // there is nothing to tell it from
+		}
+		body += "\n\n" + stream.title + strings.Join(lines[max(0, len(lines)-messageLines):], "\n")
+	}
+	if cutAny {
+		body += "\n" + endOf(l, l.Stdout.Bytes+l.Stderr.Bytes)
+	}
+	return body
+}
+
+// endOf says that only the end of so many bytes is told, and what shows more.
+func endOf(l state.Line, bytes int64) string {
+	return "(the end of " + cli.Plural(int(bytes), "byte") + "; " + problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
+}
+
+// eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells it, and of what.
+type eventJSON struct {
+	ID      string    `json:"id"`
+	Subject *string   `json:"subject"`
+	Body    string    `json:"body"`
+	To      *string   `json:"to"`
+	HTML    bool      `json:"html"` // never: a task tells text
+	Now     time.Time `json:"now"`
+	News    string    `json:"news"`
+	Line    eventLine `json:"line"`
+}
+
+// eventLine is the line of a run as log --json shows it, without what only lines of other kinds have: that would always be null.
+type eventLine struct {
+	view.LineJSON
+	Event      *string `json:"event,omitempty"`
+	When       *string `json:"when,omitempty"`
+	TZ         *string `json:"tz,omitempty"`
+	Schedule   any     `json:"schedule,omitempty"`
+	Revision   *int64  `json:"revision,omitempty"`
+	Resume     *string `json:"resume,omitempty"`
+	DueLast    *string `json:"due_last,omitempty"`
+	Channel    *string `json:"channel,omitempty"`
+	Delivered  *bool   `json:"delivered,omitempty"`
+	Deliveries *string `json:"deliveries,omitempty"`
+}
+
+// eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is in it.
+func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
+	row := view.AsLineJSON(l, zone)
+	if row.Stdout != nil {
+		stdout, stderr := st.Output(l.TaskID, l.Number)
+		row.Stdout.Read(ctx, stdout, view.OutputMost)
+		row.Stderr.Read(ctx, stderr, view.OutputMost)
+	}
+	tell := make([]string, len(l.Tell))
+	for i, word := range l.Tell {
+		tell[i] = cli.ChannelName(word)
+	}
+	row.Tell = tell
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone), News: l.News, Line: eventLine{LineJSON: row}}
+	if enc.Encode(e) != nil {
+		return nil // then it is told without the line
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

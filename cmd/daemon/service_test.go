@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/service"
+)
+
+// TestMayChange: who is not root is told what to type, and root is told of a user that is not there.
+// Sessions do not try this, because one that root runs would install a service of this machine.
+func TestMayChange(t *testing.T) {
+	p, _ := service.ForSystem("systemd", "/usr/bin/ouro-timer", "backup", "")
+	for _, c := range []struct {
+		name, what    string
+		uid           int
+		known         bool
+		message, hint string // empty: it may
+	}{
+		{"root", "install", 0, true, "", ""},
+		{"root removes what a user had who is gone", "uninstall", 0, false, "", ""},
+		{"a user", "install", 1000, true, "only root may install the service of the system", "sudo ouro-timer service install --system; with --print added it shows the file"},
+		{"a user removes", "uninstall", 1000, true, "only root may uninstall the service of the system", "sudo ouro-timer service uninstall --system; with --print added it shows the file"},
+		{"nobody of that name", "install", 0, false, "there is no user backup to run the tasks",
+			"useradd --system --home-dir /var/lib/ouro-timer --shell /usr/sbin/nologin backup makes one; --run-as names another"},
+	} {
+		err := mayChange(p, c.what, c.uid, func(string) bool { return c.known })
+		if c.message == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		var refused *problem.Problem
+		if !errors.As(err, &refused) || refused.Code != problem.Failed {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := refused.Message.String(); got != c.message {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		if got := refused.Hint.String(); got != c.hint {
+			t.Errorf("%s: hint: %s", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package handover
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// Recipients is who is told of a task, and when, as things stand.
+type Recipients struct {
+	Channels []string // never nil
+	Beats    []string // heartbeats, which are pinged for each run
+	On       string   // empty when the configuration cannot be read
+	// why the only channel, a terminal, takes nothing now, as far as can be seen; nil: it does
+	shut error
+}
+
+// RecipientsOf is the runner's own rule, with the configuration there is now.
+func RecipientsOf(s *cli.Call, t state.Task) Recipients {
+	config, err := s.Settings()
+	if err != nil {
+		return Recipients{Channels: cli.OrEmpty(t.Policy.Notify)}
+	}
+	standing := rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()}
+	channels, on := rules.Telling(t, standing)
+	if on == state.NotifyNever {
+		channels = nil
+	}
+	told := Recipients{Channels: cli.OrEmpty(channels), Beats: rules.BeatsOf(t, standing), On: on}
+	if len(channels) == 1 && TerminalOf(channels[0]) != "" {
+		c, err := notify.Find(channels[0], config.Channels)
+		if err == nil {
+			_, err = notify.Ready(c, notify.Env{Getenv: s.Getenv})
+		}
+		told.shut = err
+	}
+	return told
+}
+
+// All are the channels and the heartbeats; never nil.
+func (told Recipients) All() []string {
+	return append(cli.OrEmpty(slices.Clone(told.Channels)), told.Beats...)
+}
+
+// TerminalOf is the device of a channel that is one terminal; empty for other channels.
+func TerminalOf(channel string) string {
+	device, ok := strings.CutPrefix(channel, notify.TTY+":")
+	if !ok || !strings.HasPrefix(device, "/") {
+		return ""
+	}
+	return device
+}
+
+// AboutTelling reports whether a field of a task, as differences names it, has to do with who is
+// told.
+func AboutTelling(field string) bool {
+	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
+}
+
+// toldNobody is the warning of a message that reaches nobody.
+func toldNobody() cli.Warning {
+	return cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+		problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
+}
+
+// Unready says of each channel that nobody could be told by now why, as far as can be seen from
+// here. It is the runner that tells: where the system shows with which variables it was started
+// (Linux), those count and not the caller's.
+func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warning) {
+	config, err := s.Settings()
+	// the answer in words has it
+	if err != nil || len(told.Channels)+len(told.Beats) == 0 || told.shut != nil && !s.InJSON && !s.Quiet {
+		return nil
+	}
+	env, err := NotifyEnv(s)
+	if err != nil {
+		return nil
+	}
+	own := env
+	if getenv := environOf(h); getenv != nil {
+		env.Getenv = getenv
+	}
+	for _, word := range told.All() {
+		c, err := notify.Find(word, config.Channels)
+		if err == nil {
+			_, err = notify.Ready(c, env)
+		}
+		if err == nil {
+			continue
+		}
+		text := problem.T("nobody could be told by %s now: %s", cli.ChannelName(word), cli.Explain(err).Message)
+		if _, here := notify.Ready(c, own); here == nil {
+			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it was started without what there is here: call %s, then %s, or write it into config.toml",
+				h.Pid, cli.ChannelName(word), cli.Explain(err).Message, problem.To("run").With("stop", true), problem.To("run").With("background", true))
+		}
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnUnready + cli.WarningKind(word), Text: text})
+	}
+	return warnings
+}
+
+// environOf reads the variables that a runner which lives already was started with; nil when that
+// cannot be seen.
+func environOf(h RunnerState) func(string) string {
+	if h.Runner != RunnerAlive {
+		return nil
+	}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", h.Pid))
+	if err != nil {
+		return nil
+	}
+	vars := map[string]string{}
+	for _, pair := range strings.Split(string(data), "\x00") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			vars[name] = value
+		}
+	}
+	return func(name string) string { return vars[name] }
+}
+
+// Warnings are of whom nobody would tell although somebody should; none when all is well. That a
+// command tells only the inbox is what was asked for, unless the call says when to tell.
+func (told Recipients) Warnings(t state.Task) []cli.Warning {
+	switch {
+	case len(told.Channels) > 0, told.On == state.NotifyNever, told.On == "":
+		return nil
+	case t.Told():
+		return []cli.Warning{toldNobody()}
+	case t.Policy.NotifyOn != "":
+		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
+		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on), Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}
+	}
+	return nil
+}
+
+// Sentence says who will be told, and when, and what is pinged. program is what a call of ours
+// begins with.
+func (told Recipients) Sentence(t state.Task, program string) string {
+	text := told.people(t, program)
+	if len(told.Beats) > 0 {
+		text += " Each run pings " + channelList(told.Beats) + "."
+	}
+	return text
+}
+
+func (told Recipients) people(t state.Task, program string) string {
+	who := channelList(told.Channels)
+	if t.Told() {
+		switch {
+		case told.On == state.NotifyNever:
+			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
+		case len(told.Channels) == 0:
+			return "It will wait in the inbox (" + program + " inbox)."
+		case told.shut != nil:
+			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) + ") cannot be written to now: " + told.shut.Error() + "."
+		case len(told.Channels) == 1 && TerminalOf(told.Channels[0]) != "":
+			return "It will be told on this terminal (" + TerminalOf(told.Channels[0]) + ") and wait in the inbox."
+		}
+		return "It will be told by " + who + ", and wait in the inbox."
+	}
+	if t.Type() == state.TypeAgent {
+		switch {
+		case told.On == state.NotifyNever || len(told.Channels) == 0:
+			return "Failures go to the inbox."
+		case told.On == state.NotifyFailure:
+			return "The first failure of a row and the recovery go to " + who + "."
+		}
+	}
+	if told.On == state.NotifyNever || len(told.Channels) == 0 {
+		return "Failures and output go to the inbox."
+	}
+	return told.news() + " to " + who + "."
+}
+
+// news is what of a command is told, as the beginning of a sentence.
+func (told Recipients) news() string {
+	switch told.On {
+	case state.NotifyAlways:
+		return "Each outcome goes"
+	case state.NotifyFailure:
+		return "The first failure of a row and the recovery go"
+	case state.NotifyChange:
+		return "Failures and changed output go"
+	case state.NotifyRecovery:
+		return "Recoveries go"
+	}
+	return "Failures and output go"
+}
+
+// Short is the same in a few words, for a list.
+func (told Recipients) Short(t state.Task) string {
+	text := "the inbox alone"
+	if len(told.Channels) > 0 {
+		if text = channelList(told.Channels); !t.Told() {
+			text += " (on " + strings.Replace(told.On, state.NotifyAlways, "each outcome", 1) + ")"
+		}
+	}
+	if len(told.Beats) > 0 {
+		text += "; each run pings " + channelList(told.Beats)
+	}
+	return text
+}
+
+// NotifyEnv is what sending needs of this world.
+func NotifyEnv(s *cli.Call) (notify.Env, error) {
+	// The path rather than /proc/self/exe: it is also the name that the child is called by.
+	self, err := os.Executable()
+	if err == nil {
+		_, err = os.Stat(self)
+	}
+	if err != nil {
+		if self, err = proc.Executable(); err != nil {
+			return notify.Env{}, err
+		}
+	}
+	return notify.Env{
+		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self, Terminal: cli.OwnTerminal(s.World), Now: s.Clock.Now,
+		Proxy:     http.ProxyFromEnvironment,
+		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
+		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },
+	}, nil
+}
+
+// familyHomes are where the ouro family has its settings: the folder that OURO_HOME names, then
+// that of the user. A folder of the state that was moved away does not hide what all of the family
+// shares.
+func familyHomes(s *cli.Call) (list []string) {
+	if home, err := s.Home(); err == nil {
+		list = append(list, home)
+	}
+	at := *s
+	at.Getenv = func(name string) string {
+		if name == "OURO_HOME" {
+			return ""
+		}
+		return s.Getenv(name)
+	}
+	// Without either there is no file; the environment may have all that is needed.
+	if home, err := at.Home(); err == nil && !slices.Contains(list, home) {
+		list = append(list, home)
+	}
+	return list
+}
+
+// channelList is a row of channels in a sentence: desktop, ops and mail.
+func channelList(words []string) string {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = cli.ChannelName(w)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}

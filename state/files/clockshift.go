@@ -1,0 +1,36 @@
+package files
+
+import (
+	"context"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// ClockShift returns what was stored about a clock that is back. A damaged note counts as none, and
+// the counting begins again.
+func (s *Store) ClockShift(ctx context.Context) (b state.ClockShift, err error) {
+	if err := ctx.Err(); err != nil {
+		return b, err
+	}
+	err = s.load(clockShiftFile, &b)
+	if missing(err) || garbled(err) {
+		return state.ClockShift{}, nil
+	}
+	b.Peak = state.UTC(b.Peak)
+	return b, fail("reading what is known of the clock", err)
+}
+
+// SetClockShift replaces the note.
+func (s *Store) SetClockShift(ctx context.Context, b state.ClockShift) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	if b.IsZero() {
+		t.drop(clockShiftFile)
+	} else if err := t.putNote(clockShiftFile, b); err != nil {
+		return err
+	}
+	return t.commit()
+}

@@ -1,0 +1,156 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// broken is a file to set aside.
+type broken struct {
+	found
+	err  error
+	info os.FileInfo
+}
+
+// Quarantine reads every task, without the lock, and moves files that no waiting will make readable
+// into timers/corrupt. Files of a newer version, and those that this user may not read, stay where
+// they are.
+func (s *Store) Quarantine(ctx context.Context, unchanged time.Duration) ([]state.Problem, error) {
+	all, err := s.snapshot(ctx, everything, "")
+	if err != nil {
+		return nil, err
+	}
+	var bad []broken
+	look := func(f found, err error) {
+		if !garbled(err) && !errors.Is(err, state.ErrCopy) {
+			return
+		}
+		info, statErr := os.Lstat(s.path(f.place()))
+		if statErr == nil && alone(info, unchanged) {
+			bad = append(bad, broken{f, err, info})
+		}
+	}
+	doubles := all.doubles()
+	for f := range all.found() {
+		_, err := s.readTask(f.place(), f.id)
+		if files, more := doubles[f.id]; more && err == nil {
+			if win, _ := s.winner(files); f != win {
+				err = state.ErrCopy
+			}
+		}
+		look(f, err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if len(bad) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(bad, func(a, b broken) int { return strings.Compare(a.place(), b.place()) })
+	t, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer t.done()
+	var moved []state.Problem
+	for _, b := range bad {
+		switch p, err := t.quarantine(b); {
+		case errors.Is(err, errTouched):
+		case err != nil:
+			return moved, err
+		default:
+			moved = append(moved, p)
+		}
+	}
+	return moved, nil
+}
+
+// alone reports whether a file has not been changed for this long. A file from the future was
+// written before the clock was put back, so nobody is writing it now.
+func alone(info os.FileInfo, d time.Duration) bool { return time.Since(info.ModTime()).Abs() >= d }
+
+// errTouched is a file that was changed after the look, because somebody is mending it.
+var errTouched = errors.New("was changed in the meantime")
+
+// quarantine moves one file, and writes that into the ledger.
+func (t *tx) quarantine(b broken) (state.Problem, error) {
+	now, err := os.Lstat(t.path(b.place()))
+	if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
+		return state.Problem{}, errTouched
+	}
+	to := corruptDir + "/" + b.queue()
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(t.path(to)); missing(err) {
+			break
+		}
+		to = fmt.Sprintf("%s/%s.%d", corruptDir, b.queue(), i)
+	}
+	due := b.time()
+	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: state.EventQuarantined, Due: &due, Reason: b.err.Error()}
+	old, _ := readFile(t.path(b.place()), recordLimit)
+	t.move(b.place(), to, old)
+	if err := t.write(line); err != nil {
+		return state.Problem{}, err
+	}
+	if err := t.commit(); err != nil {
+		return state.Problem{}, err
+	}
+	p := state.Problem{Path: t.path(to), Err: b.err, Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}
+	if errors.Is(b.err, state.ErrCopy) {
+		p.Hint = "it was set aside; when nothing in it is wanted: rm " + quoted(p.Path)
+	}
+	return p, nil
+}
+
+// Quarantined returns the paths of the task files that were set aside. It reads one small folder.
+func (s *Store) Quarantined(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	all, err := s.allQuarantined()
+	return slices.DeleteFunc(all, s.olderCopy), err
+}
+
+// olderCopy reports whether a file that was set aside is a copy of an existing task with the same
+// or a newer revision. It takes no lock. It can miss a task that moves meanwhile, whose copy is
+// then reported.
+func (s *Store) olderCopy(path string) bool {
+	n, ok := quarantineName(filepath.Base(path))
+	if !ok {
+		return false
+	}
+	old, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
+	if err != nil {
+		return false
+	}
+	all, err := s.list(everything, n.id)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all.tasks, func(l listed) bool {
+		f := l.found()
+		now, err := s.readTask(f.place(), f.id)
+		return err == nil && now.ID == old.ID && now.Revision >= old.Revision
+	})
+}
+
+// allQuarantined returns every file that was set aside.
+func (s *Store) allQuarantined() ([]string, error) {
+	names, err := readNames(s.path(corruptDir))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = s.path(corruptDir + "/" + name)
+	}
+	return names, nil
+}

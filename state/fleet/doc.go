@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// The keys, by their first word. docs/fleet.md has the table.
+const (
+	living   = "s." // a task from which something is to come, or that runs
+	over     = "e." // one that has ended or was removed
+	texts    = "t." // what a task says, by its revision
+	ledger   = "l." // its lines
+	keys     = "k." // which task has a caller's key
+	origins  = "g." // what came of the runs of one task
+	items    = "i." // of the inbox
+	leases   = "x." // until when somebody has one
+	notices  = "n." // of the outbox
+	hearts   = "h." // of living runners
+	drains   = "d." // nodes whose runners begin nothing
+	crowd    = "w"  // written by each addition that a limit of all tasks counts
+	pastGone = "p"  // what was dropped of the ledger, and of the inbox
+)
+
+// spelled is an ID as words, a symbol each: a prefix of it is a prefix of the key.
+func spelled(id string) string { return strings.Join(strings.Split(id, ""), ".") }
+
+// idOf undoes it, of the key of a task.
+func idOf(key string) string { return strings.ReplaceAll(key[2:], ".", "") }
+
+func textKey(id string, revision int64) string {
+	return texts + id + "." + strconv.FormatInt(revision, 10)
+}
+
+// hashKey is a key for any text.
+func hashKey(of, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s%x", of, sum[:16])
+}
+
+// docKey is where a task is kept as it stands.
+func docKey(d state.Doc) string {
+	if d.Over() {
+		return over + spelled(d.Task.ID)
+	}
+	return living + spelled(d.Task.ID)
+}
+
+// record is a task as it stands, without its text.
+type record struct {
+	Due      time.Time   `json:"due"`
+	Phase    state.Phase `json:"phase"`
+	Resume   time.Time   `json:"resume,omitzero"`
+	Gone     time.Time   `json:"gone,omitzero"`
+	Revision int64       `json:"rev"`
+	Origin   string      `json:"origin,omitempty"`
+	On       []string    `json:"on,omitempty"` // where it may run
+	Tally    state.Tally `json:"tally,omitzero"`
+	Open     []openClaim `json:"open,omitempty"`
+}
+
+// openClaim is an open claim, without its task's text.
+type openClaim struct {
+	Revision int64       `json:"rev"`
+	Due      time.Time   `json:"due"`
+	Number   int         `json:"number"`
+	Manual   bool        `json:"manual,omitempty"`
+	Claimed  time.Time   `json:"claimed"`
+	Runner   state.Ident `json:"runner"`
+	Starting time.Time   `json:"starting,omitzero"`
+	Child    state.Ident `json:"child,omitzero"`
+	Started  time.Time   `json:"started,omitzero"`
+	First    time.Time   `json:"first,omitzero"`
+	Attempt  int         `json:"attempt,omitzero"`
+	Retry    time.Time   `json:"retry,omitzero"`
+	Halt     string      `json:"halt,omitempty"`
+	Fence    uint64      `json:"fence,omitempty"`
+}
+
+// recordOf is how a task is kept.
+func recordOf(d state.Doc) record {
+	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision, Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
+	for _, c := range d.Open {
+		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child, c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence})
+	}
+	return r
+}
+
+// doc is the task as it stands, without what tasks say.
+func (r record) doc(id string) state.Doc {
+	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On}, Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
+	for _, c := range r.Open {
+		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision}, Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed,
+			Runner: c.Runner, Starting: c.Starting, Child: c.Child, Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence})
+	}
+	return d
+}
+
+// decode reads what a cell has.
+func decode(c Cell, v any) error {
+	if err := json.Unmarshal(c.Data, v); err != nil {
+		return fmt.Errorf("%w: %s: %w", state.ErrUnusable, c.Key, err)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+// Package fleet is a state.Store that runners on several machines share: the rules of package state over a small seam, KV, which package jet
+// fills with NATS JetStream. What depends on one machine (the runner lock, processes, what runs write) stays there, in a Local.
+//
+// Each change is a transaction of one try: what it needs is read with its revision, the rules decide, and one commit writes what they say, if
+// nothing of it has moved. Else it is read and decided again. Nobody waits for a lock, and nobody who dies holds anything up.
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Local is what stays on this machine.
+type Local interface {
+	state.Outputs
+	state.Presence
+	state.Leases
+	ClockShift(ctx context.Context) (state.ClockShift, error)
+	SetClockShift(ctx context.Context, b state.ClockShift) error
+	Prune(ctx context.Context, keep state.Keep, now time.Time) (state.Pruned, error)
+	// Spool keeps a text by a name, durably; an empty one is dropped. Spooled are all that are kept.
+	Spool(ctx context.Context, name, text string) error
+	Spooled(ctx context.Context) (map[string]string, error)
+}
+
+// Options are the settings of a Store.
+type Options struct {
+	Local Local
+	Node  state.Node
+	// Limits, unless it is nil, is asked for before each change that they could forbid.
+	Limits func() (state.Limits, error)
+	// Rules, unless it is nil, says which version of the rules of zones this program goes by; versions are compared as texts.
+	Rules func() string
+	// Patience is how long a call tries when the servers do not answer; 0: 5 s.
+	Patience time.Duration
+}
+
+// Store is a state.Store for a fleet. It may be used from any goroutine.
+type Store struct {
+	state.NoFiles
+	state.Verbs
+	Local
+
+	kv       KV
+	node     state.Node
+	limits   func() (state.Limits, error)
+	rules    func() string
+	patience time.Duration
+
+	drained atomic.Bool // nothing is to be begun here, as far as somebody follows
+
+	mu     sync.Mutex
+	tasks  map[string]state.Task // what tasks say, by key: it never changes
+	ids    []uint64              // numbers for tasks to come
+	want   int                   // how many are asked for at once
+	peers  map[string]peer       // by the name of the node
+	asked  time.Time             // when they were last asked for
+	beaten time.Time             // when the last heartbeat of ours was sent that came back
+	ahead  time.Duration         // of this machine's clock, as that said
+	spool  map[string]bool       // what of this process is in the Local's
+}
+
+var _ state.Store = (*Store)(nil)
+
+// New returns a store over servers.
+func New(kv KV, o Options) *Store {
+	s := &Store{Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, patience: o.Patience, tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{}}
+	if s.patience <= 0 {
+		s.patience = 5 * time.Second
+	}
+	if s.rules == nil {
+		s.rules = func() string { return "" }
+	}
+	s.Verbs = state.Verbs{Changer: s}
+	return s
+}
+
+// away is the error of a request. What a caller decides on passes as it is.
+func away(ctx context.Context, err error) error {
+	switch {
+	case err == nil, errors.Is(err, ErrMoved), errors.Is(err, state.ErrInvalid), errors.Is(err, state.ErrUnusable), errors.Is(err, state.ErrNewer):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrTooLarge):
+		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	return fmt.Errorf("%w: %w", ErrAway, err)
+}
+
+// patiently repeats a request that changes nothing until it is answered, or the patience is over.
+func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	for {
+		err := ask(limited)
+		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
+			return away(ctx, err)
+		}
+		pause(limited)
+	}
+}
+
+// pause is a moment before something is tried again.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
+// get is KV.Get, patiently.
+func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
+	err = s.patiently(ctx, func(ctx context.Context) error { c, err = s.kv.Get(ctx, key, false); return err })
+	return c, err
+}
+
+// all is KV.Prefix from the beginning, patiently: the last of each key that has something in it, oldest first.
+func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
+	err = s.patiently(ctx, func(ctx context.Context) error {
+		list = nil
+		last, err = s.kv.Prefix(ctx, prefix, 0, func(c Cell) bool { list = append(list, c); return true })
+		return err
+	})
+	newest := make(map[string]uint64, len(list))
+	for _, c := range list {
+		newest[c.Key] = max(newest[c.Key], c.Rev)
+	}
+	kept := list[:0]
+	for _, c := range list {
+		if len(c.Data) > 0 && newest[c.Key] == c.Rev {
+			kept = append(kept, c)
+		}
+	}
+	return kept, last, err
+}
+
+// noncesMost is how many commits a key remembers. When more have written it between a commit whose answer is lost and the look at what became of it,
+// the ledger says whether that commit was among them.
+const noncesMost = 8
+
+// commit does operations, the first of which expects a revision. Unless it is answered that they were done, the key of the first says what has
+// happened: the nonce of this commit is there, or its revision has moved without it; or it has not moved, and the same commit is tried again.
+func (s *Store) commit(ctx context.Context, ops []Op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	nonce := rand.Text()[:16]
+	for i := range ops {
+		nonces := append([]string{nonce}, strings.Fields(ops[i].Nonces)...)
+		ops[i].Nonces = strings.Join(nonces[:min(len(nonces), noncesMost)], " ")
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience) // what was sent is seen to its end
+	defer cancel()
+	for {
+		err := s.kv.Commit(limited, ops)
+		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDenied) {
+			return away(ctx, err)
+		}
+		for looked := false; !looked; {
+			c, e := s.kv.Get(limited, ops[0].Key, false)
+			switch {
+			case e == nil && strings.Contains(c.Nonces, nonce):
+				return nil
+			case e == nil && (errors.Is(err, ErrMoved) || c.Rev > ops[0].Rev): // below it: of a server that is behind
+				if len(strings.Fields(c.Nonces)) < noncesMost {
+					return ErrMoved
+				}
+				return away(ctx, s.appended(limited, ops, nonce))
+			case limited.Err() != nil:
+				return away(ctx, err)
+			}
+			if looked = e == nil; !looked {
+				pause(limited)
+			}
+		}
+		pause(limited)
+	}
+}
+
+// appended answers nil when a commit is known by what it has appended, and ErrMoved when it is not: of those that append nothing, the one who
+// decides again comes to the same.
+func (s *Store) appended(ctx context.Context, ops []Op, nonce string) error {
+	i := slices.IndexFunc(ops, func(op Op) bool { return op.Append })
+	if i < 0 {
+		return ErrMoved
+	}
+	found := false
+	err := s.patiently(ctx, func(ctx context.Context) error {
+		_, err := s.kv.Backward(ctx, ops[i].Key, ops[i].Key, func(c Cell) bool {
+			found = strings.Contains(c.Nonces, nonce)
+			return !found && c.Rev > ops[0].Rev
+		})
+		return err
+	})
+	if err == nil && !found {
+		return ErrMoved
+	}
+	return err
+}
+
+// signal is a channel that holds one signal, and what puts one there.
+func signal() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	return c, func() {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// watch signals what is written below prefixes from now on.
+func (s *Store) watch(ctx context.Context, prefixes ...string) (<-chan struct{}, error) {
+	changed, tell := signal()
+	err := s.patiently(ctx, func(limited context.Context) error {
+		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, prefixes...)
+	})
+	return changed, err
+}

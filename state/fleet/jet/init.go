@@ -1,0 +1,150 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/fleet/nats"
+)
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// streamConfig is the configuration of a stream, as far as it counts.
+type streamConfig struct {
+	Name     string   `json:"name"`
+	Subjects []string `json:"subjects"`
+	Storage  string   `json:"storage"`
+	Replicas int      `json:"num_replicas"`
+	Atomic   bool     `json:"allow_atomic,omitempty"`
+	Rollup   bool     `json:"allow_rollup_hdrs,omitempty"`
+	TTL      bool     `json:"allow_msg_ttl,omitempty"`
+	Direct   bool     `json:"allow_direct"`
+	Counter  bool     `json:"allow_msg_counter,omitempty"`
+	Discard  string   `json:"discard"`
+	MaxBytes int64    `json:"max_bytes,omitempty"`
+	MaxPer   int64    `json:"max_msgs_per_subject,omitempty"`
+}
+
+type streamInfo struct {
+	Config  streamConfig `json:"config"`
+	Cluster *struct {
+		Name     string `json:"name"`
+		Leader   string `json:"leader"`
+		Replicas []struct {
+			Name    string `json:"name"`
+			Current bool   `json:"current"`
+		} `json:"replicas"`
+	} `json:"cluster"`
+	State struct {
+		Messages uint64 `json:"messages"`
+		Bytes    uint64 `json:"bytes"`
+	} `json:"state"`
+}
+
+// Shape is what there is on the servers.
+type Shape struct {
+	Fleet    string
+	Servers  []string // the one that is asked, by name and version, first
+	Version  string
+	Leader   string
+	Replicas int
+	Behind   []string // servers that do not have all
+	Messages uint64
+	Bytes    uint64
+}
+
+// outputsMost is how much of what runs have written is kept for other machines; of one file it is 256 KiB at the most.
+const outputsMost = 64 << 20
+
+// Init makes the streams of a fleet, or gives those that are there another number of replicas.
+func (k *KV) Init(ctx context.Context, replicas int) error {
+	if err := k.supported(); err != nil {
+		return err
+	}
+	name := k.fleet()
+	main := streamConfig{Name: k.stream, Subjects: []string{k.root + ">"}, Storage: "file", Replicas: replicas, Atomic: true, Rollup: true, TTL: true, Direct: true, Discard: "new"}
+	numbers := streamConfig{Name: "OURO_NUMBERS_" + name, Subjects: []string{"OURO_NUMBERS." + name}, Storage: "file", Replicas: replicas, Counter: true, Direct: true, Discard: "old"}
+	outputs := streamConfig{Name: "OURO_OUTPUTS_" + name, Subjects: []string{"OURO_OUTPUTS." + name + ".>"}, Storage: "file", Replicas: replicas, Direct: true, Discard: "old", MaxBytes: outputsMost, MaxPer: 1}
+	for _, c := range []streamConfig{main, numbers, outputs} {
+		err := k.api(ctx, "STREAM.CREATE."+c.Name, c, &struct{}{})
+		var e *apiError
+		if errors.As(err, &e) && e.ErrCode == codeInUse {
+			err = k.api(ctx, "STREAM.UPDATE."+c.Name, c, &struct{}{})
+		}
+		if errors.As(err, &e) && (e.ErrCode == codeAlone || e.ErrCode == codeFewPeers) {
+			err = fmt.Errorf("%w: %w", ErrFewServers, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ErrFewServers is a number of replicas for which there are not enough servers.
+var ErrFewServers = errors.New("there are fewer servers than replicas were asked for")
+
+// Codes of the servers for it.
+const (
+	codeAlone    = 10074 // more than one replica, and no cluster
+	codeFewPeers = 10005
+)
+
+// Probe writes something and reads it again. It says how long the write took, and how far this machine's clock is ahead of the server's.
+func (k *KV) Probe(ctx context.Context) (took, ahead time.Duration, err error) {
+	m := nats.Msg{Subject: k.root + "y", Header: nats.Header{"Nats-Rollup": "sub", "Nats-TTL": "1m"}}
+	before := time.Now()
+	a, err := k.publish(ctx, m)
+	after := time.Now()
+	if err != nil {
+		return 0, 0, err
+	}
+	var got struct {
+		Stored struct {
+			Time time.Time `json:"time"`
+		} `json:"message"`
+	}
+	err = k.api(ctx, "STREAM.MSG.GET."+k.stream, map[string]uint64{"seq": a.Seq}, &got)
+	took = after.Sub(before)
+	return took, before.Add(took / 2).Sub(got.Stored.Time), err
+}
+
+// supported refuses servers that are too old: those before 2.15 commit each message by itself.
+func (k *KV) supported() error {
+	version := k.nc.Info().Version
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil || major < 2 || major == 2 && minor < 15 {
+		return fmt.Errorf("%w: the server %s is of version %s, and fleets need 2.15 or later", state.ErrUnusable, k.nc.Info().Name, version)
+	}
+	return nil
+}
+
+// Shape says what there is.
+func (k *KV) Shape(ctx context.Context) (s Shape, err error) {
+	var info streamInfo
+	err = k.api(ctx, "STREAM.INFO."+k.stream, struct{}{}, &info)
+	s = Shape{Fleet: k.fleet(), Version: k.nc.Info().Version, Replicas: info.Config.Replicas, Messages: info.State.Messages, Bytes: info.State.Bytes}
+	s.Servers = append(s.Servers, k.nc.Info().Name)
+	if err == nil {
+		err = k.supported()
+	}
+	if info.Cluster != nil {
+		s.Leader = info.Cluster.Leader
+		for _, r := range info.Cluster.Replicas {
+			if r.Name != s.Servers[0] {
+				s.Servers = append(s.Servers, r.Name)
+			}
+			if !r.Current {
+				s.Behind = append(s.Behind, r.Name)
+			}
+		}
+		if s.Leader != s.Servers[0] {
+			s.Servers = append(s.Servers, s.Leader)
+		}
+	}
+	return s, err
+}

@@ -1,0 +1,333 @@
+// Package jet is a fleet.KV in a stream of NATS JetStream: a key is a subject, its revision the stream's sequence, and a commit a message or an
+// atomic batch of them that expect sequences. It makes its requests itself, each with a limit of its own, and repeats none: what is to be done
+// after an answer that did not come, package fleet knows.
+package jet
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/nats"
+)
+
+const (
+	// requestLimit is how long a request is waited for.
+	requestLimit = 2 * time.Second
+	// batchesMost is how many batches are on their way at once; servers take 50 of all.
+	batchesMost = 8
+)
+
+// Options are how the servers are reached.
+type Options struct {
+	URL   string // as state.SplitStore reads it
+	Creds string // a file of credentials
+	NKey  string // or a file with the seed of a key
+	CA    string // a file of certificates that servers are known by, besides the system's
+	Cert  string // a certificate of ours, and
+	Key   string // its key
+}
+
+// KV is a fleet's streams. It may be used from any goroutine.
+type KV struct {
+	nc      *nats.Conn
+	stream  string
+	root    string        // what subjects begin with
+	batches chan struct{} // has those that are on their way
+}
+
+var _ fleet.KV = (*KV)(nil)
+
+// Open connects to the servers. Nothing is made there.
+func Open(ctx context.Context, o Options) (*KV, error) {
+	servers, name, err := state.SplitStore(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	dial := nats.Options{Servers: strings.Split(servers, ",")}
+	for _, file := range []string{o.Creds, o.NKey} {
+		if file != "" {
+			if dial.Login, err = nats.ReadLogin(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if o.CA != "" || o.Cert != "" {
+		if dial.TLS, err = certificates(o); err != nil {
+			return nil, err
+		}
+	}
+	nc, err := nats.Dial(ctx, dial)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", fleet.ErrAway, err)
+	}
+	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost)}, nil
+}
+
+// certificates are what servers are known by, and we.
+func certificates(o Options) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CA != "" {
+		data, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, err
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(data) {
+			return nil, fmt.Errorf("%s has no certificate", o.CA)
+		}
+	}
+	if o.Cert != "" {
+		own, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, err
+		}
+		c.Certificates = []tls.Certificate{own}
+	}
+	return c, nil
+}
+
+// Close ends the connection.
+func (k *KV) Close() { k.nc.Close() }
+
+// Errors of the servers that are known by their numbers.
+const (
+	codeMoved     = 10071 // wrong last sequence, and which it is
+	codeNoStream  = 10059
+	codeNoMessage = 10037
+	codeTooLarge  = 10054 // a message
+	codeInUse     = 10058 // the name of a stream, with another configuration
+)
+
+// apiError is an error as servers answer it.
+type apiError struct {
+	Code        int    `json:"code"`
+	ErrCode     int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%s (%d)", e.Description, e.ErrCode) }
+
+// known is an error as package fleet knows it.
+func (k *KV) known(e *apiError) error {
+	switch {
+	case e == nil:
+		return nil
+	case e.ErrCode == codeNoStream:
+		return fmt.Errorf("%w %q", fleet.ErrUnmade, k.fleet())
+	case e.ErrCode == codeTooLarge:
+		return fleet.ErrTooLarge
+	}
+	return e
+}
+
+// request sends messages and waits for the answer to the last.
+func (k *KV) request(ctx context.Context, list ...nats.Msg) (nats.Msg, error) {
+	limited, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	answer, err := k.nc.Request(limited, list...)
+	if errors.Is(err, nats.ErrTooLarge) {
+		err = fleet.ErrTooLarge
+	}
+	if errors.Is(err, nats.ErrDenied) {
+		err = fmt.Errorf("%w: %s", fleet.ErrDenied, answer.Header["Description"])
+	}
+	return answer, err
+}
+
+// api asks the interface of JetStream.
+func (k *KV) api(ctx context.Context, verb string, ask, into any) error {
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return err
+	}
+	answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API." + verb, Data: data})
+	if err != nil {
+		return err
+	}
+	var e struct {
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Data, &e); err != nil {
+		return err
+	}
+	if e.Error != nil {
+		return k.known(e.Error)
+	}
+	return json.Unmarshal(answer.Data, into)
+}
+
+// subject is what a key or a prefix is in the stream.
+func (k *KV) subject(prefix string) string {
+	if strings.HasSuffix(prefix, ".") {
+		return k.root + prefix + ">"
+	}
+	return k.root + prefix
+}
+
+const nonceHeader = "Ouro-Nonce"
+
+// Get is fleet.KV's: the leader of the stream answers or, for what is old, any of its servers.
+func (k *KV) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
+	if !old {
+		return k.newest(ctx, key)
+	}
+	answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream + "." + k.subject(key)})
+	if errors.Is(err, nats.ErrNobody) {
+		return k.newest(ctx, key) // it knows whether there is a stream
+	}
+	if err != nil || answer.Header["Status"] == "404" {
+		return fleet.Cell{}, err
+	}
+	return k.cell(answer)
+}
+
+// cell reads what a server sends of its stream.
+func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
+	if status := m.Header["Status"]; status != "" {
+		return fleet.Cell{}, fmt.Errorf("the server answers %s %s", status, m.Header["Description"])
+	}
+	rev, err := strconv.ParseUint(m.Header["Nats-Sequence"], 10, 64)
+	return fleet.Cell{Key: strings.TrimPrefix(m.Header["Nats-Subject"], k.root), Rev: rev, Data: m.Data, Nonces: m.Header[nonceHeader]}, err
+}
+
+// newest asks the leader for the last of a key, or below a prefix.
+func (k *KV) newest(ctx context.Context, prefix string) (fleet.Cell, error) {
+	return k.last(ctx, k.stream, k.subject(prefix))
+}
+
+// last asks the leader of a stream for the last message of a subject.
+func (k *KV) last(ctx context.Context, stream, subject string) (fleet.Cell, error) {
+	var got struct {
+		Stored struct {
+			Subject string    `json:"subject"`
+			Seq     uint64    `json:"seq"`
+			Time    time.Time `json:"time"`
+			Header  []byte    `json:"hdrs"`
+			Data    []byte    `json:"data"`
+		} `json:"message"`
+	}
+	err := k.api(ctx, "STREAM.MSG.GET."+stream, map[string]string{"last_by_subj": subject}, &got)
+	var e *apiError
+	if errors.As(err, &e) && e.ErrCode == codeNoMessage {
+		return fleet.Cell{}, nil
+	}
+	if err != nil {
+		return fleet.Cell{}, err
+	}
+	m := got.Stored
+	c := fleet.Cell{Key: strings.TrimPrefix(m.Subject, k.root), Rev: m.Seq, Data: m.Data, At: m.Time}
+	c.Nonces = nats.ParseHeader(m.Header)[nonceHeader]
+	return c, nil
+}
+
+// message is an operation as it is published.
+func (k *KV) message(op fleet.Op) nats.Msg {
+	m := nats.Msg{Subject: k.root + op.Key, Data: op.Data, Header: nats.Header{nonceHeader: op.Nonces}}
+	if op.Cell.Rev != fleet.Any {
+		m.Header["Nats-Expected-Last-Subject-Sequence"] = decimal(op.Cell.Rev)
+	}
+	if !op.Append {
+		m.Header["Nats-Rollup"] = "sub"
+	}
+	if op.TTL > 0 {
+		m.Header["Nats-TTL"] = op.TTL.String()
+	}
+	return m
+}
+
+// Commit is fleet.KV's.
+func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
+	list := make([]nats.Msg, len(ops))
+	for i, op := range ops {
+		list[i] = k.message(op)
+	}
+	if len(ops) > 1 {
+		select {
+		case k.batches <- struct{}{}:
+			defer func() { <-k.batches }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		id := rand.Text()
+		for i, m := range list {
+			m.Header["Nats-Batch-Id"], m.Header["Nats-Batch-Sequence"] = id, strconv.Itoa(i+1)
+		}
+		list[len(list)-1].Header["Nats-Batch-Commit"] = "1"
+	}
+	_, err := k.publish(ctx, list...)
+	return err
+}
+
+// ack is what a server answers to a message.
+type ack struct {
+	Error *apiError `json:"error"`
+	Seq   uint64    `json:"seq"`
+	Value string    `json:"val"`
+}
+
+// publish sends messages and waits for the ack of the last.
+func (k *KV) publish(ctx context.Context, list ...nats.Msg) (a ack, err error) {
+	answer, err := k.request(ctx, list...)
+	if errors.Is(err, nats.ErrNobody) { // either there is no leader just now, or there is no stream
+		if _, e := k.newest(ctx, ""); errors.Is(e, fleet.ErrUnmade) {
+			err = e
+		}
+	}
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(answer.Data, &a); err != nil {
+		return a, err
+	}
+	if a.Error != nil && a.Error.ErrCode == codeMoved {
+		return a, fleet.ErrMoved
+	}
+	// After 10164 (a message for the subject is on its way), 10176 (the beginning of the batch is not there) and 10210 (too many batches at once) package
+	// fleet looks, and tries the same again.
+	return a, k.known(a.Error)
+}
+
+// fleet is the name of the fleet.
+func (k *KV) fleet() string { return strings.TrimPrefix(k.stream, "OURO_") }
+
+// Keep is fleet.KV's: a stream of its own that has a bound.
+func (k *KV) Keep(ctx context.Context, key string, text []byte) error {
+	_, err := k.publish(ctx, nats.Msg{Subject: "OURO_OUTPUTS." + k.fleet() + "." + key, Data: text})
+	return err
+}
+
+// Kept is fleet.KV's.
+func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
+	c, err := k.last(ctx, "OURO_OUTPUTS_"+k.fleet(), "OURO_OUTPUTS."+k.fleet()+"."+key)
+	return c.Data, err
+}
+
+// Number is fleet.KV's: a counter of the servers.
+func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
+	a, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
+	if err != nil {
+		return 0, err
+	}
+	end, err := strconv.ParseUint(a.Value, 10, 64)
+	return end - uint64(n), err
+}
+
+// Purge is fleet.KV's.
+func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
+	ask := map[string]any{"filter": k.subject(prefix)}
+	if to > 0 {
+		ask["seq"] = to + 1
+	}
+	return k.api(ctx, "STREAM.PURGE."+k.stream, ask, &struct{}{})
+}

@@ -1,0 +1,280 @@
+package jet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/nats"
+)
+
+const (
+	pageMost  = 1000    // messages that are asked for at once
+	bytesMost = 8 << 20 // and bytes of them
+)
+
+// page yields messages below a prefix from a sequence on, oldest first, as one server of the stream has them, and returns how many there were. It may not have the newest.
+func (k *KV) page(ctx context.Context, prefix string, from uint64, most int, yield func(fleet.Cell) bool) (n int, err error) {
+	ask, err := json.Marshal(map[string]any{"seq": max(from, 1), "next_by_subj": k.subject(prefix), "batch": most, "max_bytes": bytesMost})
+	if err != nil {
+		return 0, err
+	}
+	inbox, err := k.nc.Inbox(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer inbox.Close()
+	if err := inbox.Send(nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream, Reply: inbox.Name, Data: ask}); err != nil {
+		return 0, err
+	}
+	for {
+		limited, cancel := context.WithTimeout(ctx, requestLimit)
+		m, err := inbox.Next(limited)
+		cancel()
+		if err != nil {
+			return n, err
+		}
+		if status := m.Header["Status"]; status == "204" || status == "404" {
+			return n, nil
+		}
+		c, err := k.cell(m)
+		if err != nil {
+			return n, err
+		}
+		if n++; !yield(c) {
+			return n, nil
+		}
+	}
+}
+
+// Prefix is fleet.KV's. The leader says what is the last; pages come from any server of the stream, and one that is behind is asked again.
+func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
+	end, err := k.newest(ctx, prefix)
+	if err != nil || end.Rev <= after {
+		return end.Rev, err
+	}
+	if prefix == end.Key && after == 0 && !strings.HasPrefix(prefix, "l.") { // one key, of which there is the last alone
+		yield(end)
+		return end.Rev, nil
+	}
+	last = end.Rev
+	for at := after; at < last; {
+		stopped := false
+		n, err := k.page(ctx, prefix, at+1, pageMost, func(c fleet.Cell) bool {
+			at = c.Rev
+			stopped = !yield(c)
+			return !stopped
+		})
+		if err != nil || stopped {
+			return last, err
+		}
+		if n == 0 { // it is behind, or what was the last is not there any more
+			if err := pause(ctx); err != nil {
+				return last, err
+			}
+			if end, err = k.newest(ctx, prefix); err != nil || end.Rev <= at {
+				return last, err
+			}
+		}
+	}
+	return last, nil
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(5 * time.Millisecond):
+		return nil
+	}
+}
+
+// Backward is fleet.KV's: windows of sequences, the newest first, each read forwards. A window is larger where little was found, and smaller where much is.
+func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
+	end, err := k.newest(ctx, within)
+	if err != nil || end.Rev == 0 {
+		return end.Rev, err
+	}
+	last = end.Rev
+	if prefix != within {
+		if end, err = k.newest(ctx, prefix); err != nil {
+			return last, err
+		}
+	}
+	newest := end.Rev
+	for high, size := end.Rev, uint64(256); high > 0; {
+		low := uint64(1)
+		if high > size {
+			low = high - size + 1
+		}
+		found, whole, err := k.window(ctx, prefix, low, high)
+		if err != nil {
+			return last, err
+		}
+		if !whole {
+			size = max(size/16, 1)
+			continue
+		}
+		if high == newest && (len(found) == 0 || found[len(found)-1].Rev < high) { // who answered is behind, or it is not there any more
+			if end, err = k.newest(ctx, prefix); err != nil {
+				return last, err
+			}
+			if end.Rev >= high {
+				if err := pause(ctx); err != nil {
+					return last, err
+				}
+				continue
+			}
+		}
+		for _, c := range slices.Backward(found) {
+			if c.Rev <= last && !yield(c) {
+				return last, nil
+			}
+		}
+		if high = low - 1; len(found) < pageMost/2 {
+			size *= 4
+		}
+	}
+	return last, nil
+}
+
+// window is what there is below a prefix from low to high; not whole: it is too much.
+func (k *KV) window(ctx context.Context, prefix string, low, high uint64) (found []fleet.Cell, whole bool, err error) {
+	for at := low; at <= high; {
+		over := false
+		n, err := k.page(ctx, prefix, at, pageMost/4, func(c fleet.Cell) bool {
+			if over = c.Rev > high; !over {
+				found, at = append(found, c), c.Rev+1
+			}
+			return !over
+		})
+		switch {
+		case err != nil:
+			return nil, false, err
+		case over || n == 0:
+			return found, true, nil
+		case len(found) > 4*pageMost && high > low:
+			return nil, false, nil
+		}
+	}
+	return found, true, nil
+}
+
+const (
+	heartbeat = time.Second
+	silence   = 3 * heartbeat // after which a consumer counts as gone
+)
+
+// Watch is fleet.KV's: a consumer, and another one from there on when nothing is heard of it or something is missing.
+func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
+	if after == fleet.Now {
+		last, err := k.newest(ctx, "")
+		if err != nil {
+			return err
+		}
+		after = last.Rev
+	}
+	c := &consumer{k: k, at: after, tell: tell}
+	for _, p := range prefixes {
+		c.filters = append(c.filters, k.subject(p))
+	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	go func() {
+		for ctx.Err() == nil {
+			c.follow(ctx)
+			for ctx.Err() == nil && c.begin(ctx) != nil {
+				select {
+				case <-ctx.Done():
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		}
+		c.end()
+	}()
+	return nil
+}
+
+type consumer struct {
+	k       *KV
+	filters []string
+	at      uint64 // the last sequence that was told of
+	heard   uint64 // how many messages came of this consumer
+	tell    func(fleet.Cell)
+	inbox   *nats.Inbox
+}
+
+// begin makes a consumer from where the one before ended.
+func (c *consumer) begin(ctx context.Context) (err error) {
+	c.end()
+	if c.inbox, err = c.k.nc.Inbox(ctx); err != nil {
+		return err
+	}
+	c.heard = 0
+	name := strings.TrimPrefix(c.inbox.Name, "_INBOX.")
+	ask := map[string]any{"stream_name": c.k.stream, "action": "create", "config": map[string]any{
+		"name": name, "deliver_subject": c.inbox.Name, "deliver_policy": "by_start_sequence", "opt_start_seq": c.at + 1, "filter_subjects": c.filters,
+		"ack_policy": "none", "max_deliver": 1, "flow_control": true, "idle_heartbeat": heartbeat, "inactive_threshold": 10 * heartbeat, "mem_storage": true, "num_replicas": 1,
+	}}
+	if err = c.k.api(ctx, "CONSUMER.CREATE."+c.k.stream+"."+name, ask, &struct{}{}); err != nil {
+		c.end()
+	}
+	return err
+}
+
+// end forgets the consumer; the server does so, too, as nobody listens.
+func (c *consumer) end() {
+	if c.inbox != nil {
+		c.inbox.Close()
+		c.inbox = nil
+	}
+}
+
+// follow tells of what comes, until something is missing.
+func (c *consumer) follow(ctx context.Context) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, silence)
+		m, err := c.inbox.Next(limited)
+		cancel()
+		if err != nil {
+			return
+		}
+		if m.Header["Status"] != "" { // a heartbeat, or the question whether more can come
+			if to := cmp.Or(m.Reply, m.Header["Nats-Consumer-Stalled"]); to != "" {
+				_ = c.inbox.Send(nats.Msg{Subject: to})
+			}
+			if last := m.Header["Nats-Last-Consumer"]; last != "" && last != decimal(c.heard) {
+				return
+			}
+			continue
+		}
+		stream, number, ok := sequences(m.Reply)
+		if !ok || number != c.heard+1 {
+			return
+		}
+		c.heard, c.at = number, stream
+		c.tell(fleet.Cell{Key: m.Subject[len(c.k.root):], Rev: c.at, Data: m.Data, Nonces: m.Header[nonceHeader]})
+	}
+}
+
+// sequences are a message's in the stream and in the consumer, as the subject of its ack has them: $JS.ACK, perhaps a domain and an account, the names of
+// stream and consumer, how often it was delivered, and the two.
+func sequences(ack string) (stream, consumer uint64, ok bool) {
+	words := strings.Split(ack, ".")
+	at := 5
+	if len(words) > 9 {
+		at = 7
+	}
+	if len(words) < at+2 {
+		return 0, 0, false
+	}
+	stream, err := strconv.ParseUint(words[at], 10, 64)
+	consumer, also := strconv.ParseUint(words[at+1], 10, 64)
+	return stream, consumer, err == nil && also == nil
+}

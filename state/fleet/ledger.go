@@ -1,0 +1,164 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// place is where a line ends whose revision this is.
+func place(rev uint64) state.Place {
+	if rev == 0 {
+		return state.Place{}
+	}
+	return state.Place{Part: 1, Offset: int64(rev)}
+}
+
+func linesOf(taskID string) string {
+	if taskID == "" {
+		return ledger
+	}
+	return ledger + taskID
+}
+
+// Log reads the ledger, newest first.
+func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	told := ^uint64(0) // how far it was read, should it be asked again
+	stopped := false
+	err = s.patiently(ctx, func(ctx context.Context) error {
+		last, err := s.kv.Backward(ctx, linesOf(taskID), ledger, func(c Cell) bool {
+			if c.Rev >= told || len(c.Data) == 0 {
+				return true
+			}
+			told = c.Rev
+			var l state.Line
+			if e := decode(c, &l); e != nil {
+				problems = append(problems, state.Problem{Path: c.Key, Err: e})
+				return true
+			}
+			stopped = !yield(l)
+			return !stopped
+		})
+		if end == (state.Place{}) {
+			end = place(last)
+		}
+		return err
+	})
+	return end, problems, err
+}
+
+// Occurrence reads what the ledger has of one occurrence.
+func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
+	end, problems, err = s.Log(ctx, taskID, func(l state.Line) bool {
+		known = true
+		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
+	})
+	return end, known, problems, err
+}
+
+// After reads on from a place.
+func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	end, _, err = s.Log(ctx, "", func(state.Line) bool { return false })
+	switch {
+	case err != nil:
+		return from, nil, err
+	case from.Part > 1 || from.Offset > end.Offset:
+		return end, nil, nil
+	}
+	at, stopped := uint64(from.Offset), false
+	err = s.patiently(ctx, func(ctx context.Context) error {
+		_, err := s.kv.Prefix(ctx, linesOf(taskID), at, func(c Cell) bool {
+			if c.Rev > uint64(end.Offset) {
+				return false
+			}
+			at = c.Rev
+			var l state.Line
+			if e := decode(c, &l); len(c.Data) > 0 && e != nil {
+				problems = append(problems, state.Problem{Path: c.Key, Err: e})
+			} else if e == nil {
+				stopped = !yield(l)
+			}
+			return !stopped
+		})
+		return err
+	})
+	if stopped || err != nil {
+		end = place(at)
+	}
+	return end, problems, err
+}
+
+// Spell puts the text of their tasks into lines: a line says of which revision it is.
+func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
+	for i, l := range lines {
+		if !l.Lacks() {
+			continue
+		}
+		task, err := s.text(ctx, l.TaskID, l.Revision)
+		switch {
+		case err == nil:
+			lines[i] = l.Spell(task.Said())
+		case !errors.Is(err, state.ErrNotFound):
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// past is what is known of what was dropped.
+type past struct {
+	Gone    state.Gone    `json:"gone"`
+	To      uint64        `json:"to"` // of the ledger, the last revision that was dropped
+	Dropped state.Dropped `json:"dropped"`
+}
+
+func (s *Store) past(ctx context.Context) (p past, c Cell, err error) {
+	if c, err = s.get(ctx, pastGone); err == nil && len(c.Data) > 0 {
+		err = decode(c, &p)
+	}
+	p.Gone.To = place(p.To)
+	return p, c, err
+}
+
+// Gone is what was dropped of the ledger.
+func (s *Store) Gone(ctx context.Context) (state.Gone, bool, error) {
+	p, _, err := s.past(ctx)
+	return p.Gone, p.To > 0, err
+}
+
+// Dropped says how many items were forgotten.
+func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
+	p, _, err := s.past(ctx)
+	return p.Dropped, err
+}
+
+// outputTick is how often who watches a task is told to look whether its run has written: that is on the machine that runs it.
+const outputTick = time.Second
+
+// WatchLog tells of lines and, of a task, of claims; that its runs write it only ticks.
+func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, error) {
+	if !state.WholeID(taskID) {
+		return s.watch(ctx, ledger)
+	}
+	changed, tell := signal()
+	err := s.patiently(ctx, func(context.Context) error {
+		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, linesOf(taskID), living+spelled(taskID))
+	})
+	if err == nil {
+		go func() {
+			ticks := time.NewTicker(outputTick)
+			defer ticks.Stop()
+			for {
+				select {
+				case <-ticks.C:
+					tell()
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
+	return changed, err
+}

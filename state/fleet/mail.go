@@ -1,0 +1,236 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// cursor is where an item stands, by its revision, in the form of cursors.
+func cursor(rev uint64) string { return time.Unix(0, int64(rev)).UTC().Format(state.CursorForm) }
+
+// itemKey is where an item is kept that users call so; empty: none is called so.
+func itemKey(id string) string {
+	task, rest, _ := strings.Cut(id, "/")
+	if !state.WholeID(task) || rest == "" || strings.ContainsAny(rest, ".*> \t\r\n") {
+		return ""
+	}
+	return items + task + "." + strings.ReplaceAll(rest, "/", ".")
+}
+
+// box is the inbox: the items, oldest first, and what is known of their leases, by the item's key.
+func (s *Store) box(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	taken = map[string]Cell{}
+	held, _, err := s.all(ctx, leases)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range held {
+		taken[items+c.Key[2:]] = c
+	}
+	cells, _, err := s.all(ctx, items)
+	for _, c := range cells {
+		i := state.Item{Cursor: cursor(c.Rev)}
+		if err := decode(c, &i.Line); err != nil {
+			return nil, nil, nil, err
+		}
+		i.ID = state.ItemID(i.Line)
+		if lease, ok := taken[c.Key]; ok {
+			if err := json.Unmarshal(lease.Data, &i.Leased); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		list, keys = append(list, i), append(keys, c.Key)
+	}
+	return list, keys, taken, err
+}
+
+// Inbox returns the items asked for.
+func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, more int, _ []state.Problem, err error) {
+	if err := state.CheckCursor(q.Since); err != nil {
+		return nil, 0, nil, err
+	}
+	all, _, _, err := s.box(ctx)
+	picked, more := q.Pick(all)
+	for _, i := range picked {
+		list = append(list, all[i])
+	}
+	return list, more, nil, err
+}
+
+// Take leases items. Of two that take the same at once one commits.
+func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) ([]state.Item, int, []state.Problem, error) {
+	if err := errors.Join(state.CheckDue(until), state.CheckCursor(q.Since)); err != nil {
+		return nil, 0, nil, err
+	}
+	q.Free, q.Now = true, now
+	for {
+		all, keys, taken, err := s.box(ctx)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		var list []state.Item
+		var ops []Op
+		more := 0
+		for k, i := range all {
+			switch {
+			case !q.Wants(i, i.Line.TaskID):
+			case q.Limit > 0 && len(list) == q.Limit || len(ops) == commitMost:
+				more++
+			default:
+				i.Leased = state.UTC(until)
+				data, _ := json.Marshal(i.Leased)
+				lease := taken[keys[k]]
+				ops = append(ops, Op{Cell: Cell{Key: leases + keys[k][2:], Rev: lease.Rev, Data: data, Nonces: lease.Nonces}})
+				list = append(list, i)
+			}
+		}
+		if len(ops) == 0 {
+			return nil, more, nil, nil
+		}
+		if err := s.commit(ctx, ops); !errors.Is(err, ErrMoved) {
+			if err != nil {
+				list = nil
+			}
+			return list, more, nil, err
+		}
+		pauseOdd(ctx)
+	}
+}
+
+// commitMost is how many operations a commit of ours has at most; servers take 1000.
+const commitMost = 400
+
+// Ack ends items.
+func (s *Store) Ack(ctx context.Context, ids []string) []error {
+	answers := make([]error, len(ids))
+	for i, id := range ids {
+		answers[i] = s.drop(ctx, itemKey(id))
+	}
+	return answers
+}
+
+// drop ends an item, and its lease.
+func (s *Store) drop(ctx context.Context, key string) error {
+	for key != "" {
+		c, err := s.get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if len(c.Data) == 0 {
+			break
+		}
+		gone := Op{Cell: Cell{Key: key, Rev: c.Rev, Nonces: c.Nonces}, TTL: tombstone}
+		lease := Op{Cell: Cell{Key: leases + key[2:], Rev: Any}, TTL: tombstone}
+		if err := s.commit(ctx, []Op{gone, lease}); !errors.Is(err, ErrMoved) {
+			return err
+		}
+	}
+	return state.ErrNotFound
+}
+
+// notice is a notice as it is kept. The node is whose runner delivers it.
+type notice struct {
+	Line     state.Line `json:"line"`
+	Channel  string     `json:"channel"`
+	Due      time.Time  `json:"due"`
+	Attempts int        `json:"attempts,omitempty"`
+	Last     string     `json:"last,omitempty"`
+	Node     string     `json:"node,omitempty"`
+}
+
+// Outbox returns the notices that are due and that the runner of this node delivers.
+func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, _ []state.Problem, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, next, nil, err
+	}
+	cells, _, err := s.all(ctx, notices)
+	if err != nil || len(cells) == 0 {
+		return nil, next, nil, err
+	}
+	mine, err := s.delivers(ctx)
+	if err != nil {
+		return nil, next, nil, err
+	}
+	var all []state.Notice
+	for _, c := range cells {
+		var n notice
+		if err := decode(c, &n); err != nil {
+			return nil, next, nil, err
+		}
+		if !slices.Contains(except, n.Channel) && mine(n.Node) {
+			all = append(all, state.Notice{Line: n.Line, Channel: n.Channel, Attempts: n.Attempts, Due: n.Due, Last: n.Last, Place: c.Key + " " + strconv.FormatUint(c.Rev, 10)})
+		}
+	}
+	slices.SortFunc(all, state.CompareNotices)
+	for _, n := range all {
+		if n.Due.After(by) || limit > 0 && len(due) == limit {
+			return due, n.Due, nil, nil
+		}
+		due = append(due, n)
+	}
+	return due, next, nil, nil
+}
+
+// notice writes in the place of a notice, as Outbox returned it, and what else comes of it.
+func (s *Store) notice(ctx context.Context, n state.Notice, write func(t *tx, key string, kept notice)) error {
+	key, at, _ := strings.Cut(n.Place, " ")
+	rev, _ := strconv.ParseUint(at, 10, 64)
+	t := s.newTx(ctx)
+	c, err := t.read(key)
+	if err != nil {
+		return err
+	}
+	var kept notice
+	if c.Rev != rev || len(c.Data) == 0 {
+		return state.ErrNotFound
+	}
+	if err := decode(c.Cell, &kept); err != nil {
+		return err
+	}
+	write(t, key, kept)
+	if err = t.broken; err == nil {
+		err = s.commitAll(ctx, t)
+	}
+	if errors.Is(err, ErrMoved) {
+		err = state.ErrNotFound
+	}
+	return err
+}
+
+// Postpone keeps a notice for later.
+func (s *Store) Postpone(ctx context.Context, n state.Notice) error {
+	if err := state.CheckDue(n.Due); err != nil {
+		return err
+	}
+	return s.notice(ctx, n, func(t *tx, key string, kept notice) {
+		kept.Due, kept.Attempts, kept.Last = state.UTC(n.Due), n.Attempts, n.Last
+		t.writeJSON(key, kept)
+	})
+}
+
+// Told ends a notice with a line.
+func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error {
+	return s.notice(ctx, n, func(t *tx, key string, kept notice) {
+		line := state.Notice{Line: kept.Line, Channel: kept.Channel}.Of(line)
+		if line.At.IsZero() {
+			line.At = time.Now()
+		}
+		t.write(key, nil)
+		t.line(line)
+	})
+}
+
+// WatchMail tells of the inbox and the outbox.
+func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
+	return s.watch(ctx, items, notices, leases)
+}

@@ -1,0 +1,327 @@
+// Package model is a KV in memory, for tests: right by itself and, where it is told so, as bad as servers can be. It loses requests and answers,
+// does what was asked later or once more, and reads what was true a while ago.
+package model
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+)
+
+// KV is the servers. Several stores may share one.
+type KV struct {
+	// Fate, when set, says what becomes of each request; what names the method.
+	Fate func(what string) Fate
+
+	mu       sync.Mutex
+	ahead    time.Duration // the clock of the servers
+	rev      uint64
+	log      []fleet.Cell // what is kept, oldest first
+	last     map[string]fleet.Cell
+	kept     map[string][]byte
+	numbers  uint64
+	late     []func() // what was asked, and is still on its way
+	watchers map[*watcher]bool
+}
+
+// Fate is what becomes of a request.
+type Fate int
+
+// The fates.
+const (
+	Fine    Fate = iota
+	Unasked      // it is lost on its way
+	Untold       // it is done, and the answer is lost
+	Late         // the answer is lost, and it is done at the next request
+	Twice        // it is done twice, as when a message is sent anew; the second answer counts
+	Stale        // what is read was true before the last commit
+)
+
+// ErrNoAnswer is a request that was not answered.
+var ErrNoAnswer = errors.New("no answer in time")
+
+// New returns servers that have nothing.
+func New() *KV {
+	return &KV{last: map[string]fleet.Cell{}, kept: map[string][]byte{}, watchers: map[*watcher]bool{}}
+}
+
+type watcher struct {
+	prefixes []string
+	tell     func(fleet.Cell)
+	turn     sync.Mutex
+}
+
+func below(key, prefix string) bool {
+	return key == prefix || strings.HasSuffix(prefix, ".") && strings.HasPrefix(key, prefix)
+}
+
+// meet lets what is on its way arrive, and returns the fate of a request.
+func (k *KV) meet(ctx context.Context, what string) (Fate, error) {
+	if err := ctx.Err(); err != nil {
+		return Fine, err
+	}
+	k.mu.Lock()
+	late := k.late
+	k.late = nil
+	k.mu.Unlock()
+	for _, f := range late {
+		f()
+	}
+	if k.Fate == nil {
+		return Fine, nil
+	}
+	fate := k.Fate(what)
+	if fate == Unasked {
+		return fate, ErrNoAnswer
+	}
+	return fate, nil
+}
+
+// SetAhead puts the clock of the servers ahead of ours.
+func (k *KV) SetAhead(d time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ahead = d
+}
+
+// Get is fleet.KV's.
+func (k *KV) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
+	fate, err := k.meet(ctx, "get")
+	if err != nil || fate == Untold || fate == Late {
+		return fleet.Cell{}, cmpErr(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if fate == Stale && old {
+		return fleet.Cell{}, nil
+	}
+	return k.last[key], nil
+}
+
+func cmpErr(err error) error {
+	if err == nil {
+		return ErrNoAnswer
+	}
+	return err
+}
+
+// Prefix is fleet.KV's.
+func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
+	fate, err := k.meet(ctx, "prefix")
+	if err != nil || fate == Untold || fate == Late {
+		return 0, cmpErr(err)
+	}
+	list := k.below(prefix)
+	for _, c := range list {
+		last = c.Rev
+	}
+	for _, c := range list {
+		if c.Rev > after && !yield(c) {
+			break
+		}
+	}
+	return last, nil
+}
+
+func (k *KV) below(prefix string) (list []fleet.Cell) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.log {
+		if below(c.Key, prefix) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Backward is fleet.KV's.
+func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
+	fate, err := k.meet(ctx, "backward")
+	if err != nil || fate == Untold || fate == Late {
+		return 0, cmpErr(err)
+	}
+	for _, c := range k.below(within) {
+		last = c.Rev
+	}
+	for _, c := range slices.Backward(k.below(prefix)) {
+		if c.Rev <= last && !yield(c) {
+			break
+		}
+	}
+	return last, nil
+}
+
+// Commit is fleet.KV's.
+func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
+	fate, err := k.meet(ctx, "commit")
+	if err != nil {
+		return err
+	}
+	ops = slices.Clone(ops)
+	if fate == Late {
+		k.mu.Lock()
+		k.late = append(k.late, func() { _ = k.commit(ops) })
+		k.mu.Unlock()
+		return ErrNoAnswer
+	}
+	err = k.commit(ops)
+	switch fate {
+	case Twice:
+		err = k.commit(ops)
+	case Untold:
+		err = ErrNoAnswer
+	}
+	return err
+}
+
+func (k *KV) commit(ops []fleet.Op) error {
+	k.mu.Lock()
+	for _, op := range ops {
+		if len(op.Data) > 1<<20 {
+			k.mu.Unlock()
+			return fleet.ErrTooLarge
+		}
+		if op.Cell.Rev != fleet.Any && k.last[op.Key].Rev != op.Cell.Rev {
+			k.mu.Unlock()
+			return fleet.ErrMoved
+		}
+	}
+	var told []fleet.Cell
+	for _, op := range ops {
+		c := op.Cell
+		k.rev++
+		c.Rev, c.Data, c.At = k.rev, slices.Clone(c.Data), time.Now().Add(k.ahead)
+		if !op.Append {
+			k.forget(func(o fleet.Cell) bool { return o.Key == c.Key })
+		}
+		k.log, k.last[c.Key] = append(k.log, c), c
+		if op.TTL > 0 {
+			time.AfterFunc(op.TTL, func() {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				k.forget(func(o fleet.Cell) bool { return o.Rev == c.Rev })
+			})
+		}
+		told = append(told, c)
+	}
+	var all []*watcher
+	for w := range k.watchers {
+		w.turn.Lock() // in order: nobody tells of a later commit before
+		all = append(all, w)
+	}
+	k.mu.Unlock()
+	for _, w := range all {
+		for _, c := range told {
+			if slices.ContainsFunc(w.prefixes, func(p string) bool { return below(c.Key, p) }) {
+				w.tell(c)
+			}
+		}
+		w.turn.Unlock()
+	}
+	return nil
+}
+
+func (k *KV) forget(gone func(fleet.Cell) bool) {
+	k.log = slices.DeleteFunc(k.log, func(c fleet.Cell) bool {
+		if !gone(c) {
+			return false
+		}
+		if k.last[c.Key].Rev == c.Rev {
+			delete(k.last, c.Key)
+		}
+		return true
+	})
+}
+
+// Watch is fleet.KV's.
+func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
+	if _, err := k.meet(ctx, "watch"); err != nil {
+		return err
+	}
+	w := &watcher{prefixes: prefixes, tell: tell}
+	k.mu.Lock()
+	w.turn.Lock()
+	k.watchers[w] = true
+	log := slices.Clone(k.log)
+	k.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.watchers, w)
+	})
+	for _, c := range log {
+		if after != fleet.Now && c.Rev > after && slices.ContainsFunc(prefixes, func(p string) bool { return below(c.Key, p) }) {
+			tell(c)
+		}
+	}
+	w.turn.Unlock()
+	return nil
+}
+
+// Purge is fleet.KV's.
+func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
+	fate, err := k.meet(ctx, "purge")
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	forget := func() {
+		k.forget(func(c fleet.Cell) bool { return below(c.Key, prefix) && (to == 0 || c.Rev <= to) })
+	}
+	switch fate {
+	case Late:
+		k.late = append(k.late, func() {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			forget()
+		})
+		return ErrNoAnswer
+	case Untold:
+		forget()
+		return ErrNoAnswer
+	}
+	forget()
+	return nil
+}
+
+// Keep is fleet.KV's.
+func (k *KV) Keep(ctx context.Context, key string, text []byte) error {
+	if _, err := k.meet(ctx, "keep"); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept[key] = slices.Clone(text)
+	return nil
+}
+
+// Kept is fleet.KV's.
+func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
+	if _, err := k.meet(ctx, "kept"); err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.kept[key]), nil
+}
+
+// Number is fleet.KV's.
+func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
+	fate, err := k.meet(ctx, "number")
+	if err != nil {
+		return 0, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.numbers += uint64(n)
+	if fate == Untold || fate == Late {
+		return 0, ErrNoAnswer
+	}
+	return k.numbers - uint64(n), nil
+}

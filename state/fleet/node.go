@@ -1,0 +1,365 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Runner is a runner of the fleet, as it says itself.
+type Runner struct {
+	state.Node
+	Leader  state.Leader `json:"leader"`
+	Rules   string       `json:"tzdata,omitempty"` // the version of the rules of zones
+	Drained bool         `json:"-"`                // it begins nothing
+	Runs    int          `json:"-"`                // open claims of it
+}
+
+const (
+	beat         = 5 * time.Second
+	beatMost     = 4 * beat         // after which the servers drop a heartbeat
+	quick        = time.Second / 2  // a write that takes longer says little of the clock
+	releaseAfter = 30 * time.Second // without one, what a runner has claimed and not begun is another's
+)
+
+// peer is what is known of a node by this process's own clock.
+type peer struct {
+	seen     time.Time // when its runner was last heard of, or first looked for
+	rev      uint64    // of that heartbeat
+	node     string    // the machine, as identities name it
+	released bool      // it has said that it ends
+}
+
+// Runners are those that live, in order of their nodes.
+func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
+	cells, _, err := s.all(ctx, hearts)
+	for _, c := range cells {
+		var r Runner
+		if err := decode(c, &r); err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b Runner) int { return slices.Compare([]string{a.Name}, []string{b.Name}) })
+	return list, err
+}
+
+// Here is this machine.
+func (s *Store) Here() state.Node { return s.node }
+
+// Steward reports whether this machine's runner is the first of those with the newest rules of zones.
+func (s *Store) Steward(ctx context.Context) (bool, error) {
+	list, err := s.Runners(ctx)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	newest := slices.MaxFunc(list, func(a, b Runner) int { return strings.Compare(a.Rules, b.Rules) }) // the first of them
+	return newest.Name == s.node.Name, nil
+}
+
+// living are the runners that live, and which of them are drained.
+func (s *Store) living(ctx context.Context) ([]Runner, error) {
+	list, err := s.Runners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	drained, _, err := s.all(ctx, drains)
+	for i, r := range list {
+		list[i].Drained = slices.ContainsFunc(drained, func(c Cell) bool { return c.Key == hashKey(drains, r.Name) })
+	}
+	return list, err
+}
+
+// Nodes are the runners that live, with what they do.
+func (s *Store) Nodes(ctx context.Context) ([]Runner, error) {
+	list, err := s.living(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open, _, err := s.Open(ctx)
+	for i, r := range list {
+		for _, c := range open {
+			if c.Runner == r.Leader.Ident {
+				list[i].Runs++
+			}
+		}
+	}
+	return list, err
+}
+
+// Drain has the runner of a node begin nothing more, or again.
+func (s *Store) Drain(ctx context.Context, node string, drained bool) error {
+	for {
+		c, err := s.get(ctx, hashKey(drains, node))
+		if err != nil || drained == (len(c.Data) > 0) {
+			return err
+		}
+		op := Op{Cell: Cell{Key: hashKey(drains, node), Rev: c.Rev, Nonces: c.Nonces}}
+		if drained {
+			op.Data = []byte(node)
+		}
+		if err = s.commit(ctx, []Op{op}); !errors.Is(err, ErrMoved) {
+			return err
+		}
+	}
+}
+
+// Living are the nodes whose runners live and begin tasks.
+func (s *Store) Living(ctx context.Context) (nodes []state.Node, err error) {
+	list, err := s.living(ctx)
+	for _, r := range list {
+		if !r.Drained {
+			nodes = append(nodes, r.Node)
+		}
+	}
+	return nodes, err
+}
+
+// Homeless are the tasks that wait, and that no living runner may run.
+func (s *Store) Homeless(ctx context.Context) (ids []string, err error) {
+	nodes, err := s.Living(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.standing(ctx, "", false)
+	for _, f := range list {
+		if f.doc.Waits() && !slices.ContainsFunc(nodes, func(n state.Node) bool { return n.Fits(f.on) }) {
+			ids = append(ids, f.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// heart is where a node's heartbeat is kept: its name may have any letters.
+func heart(name string) string { return hashKey(hearts, name) }
+
+// lease is the runner lock of this machine, and the heartbeats of its runner.
+type lease struct {
+	state.Lease
+	s    *Store
+	mu   sync.Mutex
+	says Runner
+	stop func()
+	over chan struct{}
+	sent time.Time // the middle of the last write, if that was quick
+}
+
+// Lead takes the runner lock of this machine, and has the fleet know.
+func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
+	l, err := s.Local.Lead(ctx, r)
+	return s.lead(ctx, l, r, err)
+}
+
+// LeadNext is Lead when the lock is free.
+func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
+	l, err := s.Local.LeadNext(ctx, r)
+	return s.lead(ctx, l, r, err)
+}
+
+func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err error) (state.Lease, error) {
+	if err != nil {
+		return nil, err
+	}
+	if r.Since.IsZero() {
+		r.Since = time.Now()
+	}
+	r.Since = state.UTC(r.Since)
+	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l := &lease{Lease: local, s: s, says: Runner{Node: s.node, Leader: r, Rules: s.rules()}, stop: stop, over: make(chan struct{})}
+	err = l.beat(ctx)
+	if err == nil {
+		err = s.tellSpooled(ctx)
+	}
+	if err != nil {
+		stop()
+		return nil, errors.Join(err, local.Release())
+	}
+	go func() {
+		defer close(l.over)
+		ticks := time.NewTicker(beat)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				_ = l.beat(beating) // that it does not come back is seen by its age
+			case <-beating.Done():
+				return
+			}
+		}
+	}()
+	return l, nil
+}
+
+// beat writes a heartbeat.
+func (l *lease) beat(ctx context.Context) error {
+	l.mu.Lock()
+	data, err := json.Marshal(l.says)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return l.write(ctx, Op{Cell: Cell{Data: data}, TTL: beatMost})
+}
+
+func (l *lease) write(ctx context.Context, op Op) error {
+	c, err := l.s.get(ctx, heart(l.s.node.Name))
+	if err != nil {
+		return err
+	}
+	if !l.sent.IsZero() && !c.At.IsZero() { // of the write before
+		l.s.mu.Lock()
+		l.s.ahead = l.sent.Sub(c.At)
+		l.s.mu.Unlock()
+	}
+	op.Key, op.Rev, op.Nonces = heart(l.s.node.Name), c.Rev, c.Nonces
+	begun := time.Now()
+	err, l.sent = l.s.commit(ctx, []Op{op}), time.Time{}
+	if took := time.Since(begun); took < quick {
+		l.sent = begun.Round(0).Add(took / 2)
+	}
+	if err == nil {
+		l.s.heard(begun)
+	}
+	return err
+}
+
+// Delay has Led say what is put off.
+func (l *lease) Delay(list []state.Delay) error {
+	l.mu.Lock()
+	l.says.Leader.Delays = slices.Clone(list)
+	l.mu.Unlock()
+	return l.Lease.Delay(list)
+}
+
+// Release gives the lock back, and says so to the fleet: what is left open may be taken over at once.
+func (l *lease) Release() error {
+	l.mu.Lock()
+	first := l.stop != nil
+	if first {
+		l.stop()
+		l.stop = nil
+	}
+	l.mu.Unlock()
+	if !first {
+		return nil
+	}
+	<-l.over
+	_ = l.write(context.Background(), Op{TTL: tombstone}) // who does not hear it waits for state.LostAfter
+	return l.Lease.Release()
+}
+
+// Leased reports whether a runner of a machine lives. One that is not heard of any more does for a while by this process's own clock, and for as long as
+// our own heartbeats do not come back, either.
+func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, error) {
+	if err := s.look(ctx); err != nil {
+		return true, err
+	}
+	most, cut := releaseAfter, s.Contact().Silent > state.CutOff
+	if begun {
+		most = state.LostAfter
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	released := false
+	for _, p := range s.peers {
+		if p.node != node {
+			continue
+		}
+		if !p.released && (cut || time.Since(p.seen) < most) {
+			return true, nil
+		}
+		released = true
+	}
+	if !released { // nobody knows since when it is not there
+		s.peers["\x00"+node] = peer{seen: time.Now(), node: node}
+	}
+	return !released, nil
+}
+
+// Contact says for how long no heartbeat of ours has come back, and how far this machine's clock is off.
+func (s *Store) Contact() (c state.Contact) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.beaten.IsZero() {
+		c = state.Contact{Silent: since(s.beaten), Ahead: s.ahead}
+	}
+	return c
+}
+
+// since is how long ago t was by whichever clock says more: one stands still while the machine sleeps, the other may be set.
+func since(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// heard notes that a heartbeat of ours was taken. After a while in which none was, nobody knows who else was heard of: that counts from now.
+func (s *Store) heard(begun time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.beaten.IsZero() && since(s.beaten) > state.CutOff {
+		for key, p := range s.peers {
+			p.seen = time.Now()
+			s.peers[key] = p
+		}
+	}
+	s.beaten = begun
+}
+
+// look takes in who lives.
+func (s *Store) look(ctx context.Context) error {
+	s.mu.Lock()
+	fresh := time.Since(s.asked) < time.Second && !s.asked.IsZero()
+	s.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	alive := map[string]bool{}
+	released := map[string]bool{}
+	err := s.patiently(ctx, func(ctx context.Context) error {
+		clear(alive)
+		_, err := s.kv.Prefix(ctx, hearts, 0, func(c Cell) bool {
+			var r Runner
+			alive[c.Key], released[c.Key] = len(c.Data) > 0, len(c.Data) == 0
+			if len(c.Data) > 0 && decode(c, &r) == nil {
+				s.mu.Lock()
+				if s.peers[c.Key].rev != c.Rev {
+					s.peers[c.Key] = peer{seen: time.Now(), rev: c.Rev, node: r.Leader.Ident.Node}
+				}
+				s.mu.Unlock()
+			}
+			return true
+		})
+		return err
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.asked = time.Now()
+	for key, p := range s.peers {
+		if p.released = released[key] && !alive[key]; p.released {
+			s.peers[key] = p
+		}
+	}
+	return nil
+}
+
+// delivers says of which nodes this one delivers the notices: its own, and those of nodes without a runner when it is the first that has one.
+func (s *Store) delivers(ctx context.Context) (func(node string) bool, error) {
+	runners, err := s.Runners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first := len(runners) == 0 || runners[0].Name == s.node.Name
+	return func(node string) bool {
+		return node == s.node.Name || first && !slices.ContainsFunc(runners, func(r Runner) bool { return r.Name == node })
+	}, nil
+}

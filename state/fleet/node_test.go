@@ -1,0 +1,286 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/model"
+	"github.com/ouro-timer/ouro-timer/state/memory"
+)
+
+// cable is the way of one machine to the servers, which somebody may cut.
+type cable struct {
+	fleet.KV
+	cut atomic.Bool
+}
+
+var errCut = errors.New("cut")
+
+func (c *cable) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
+	if c.cut.Load() {
+		return fleet.Cell{}, errCut
+	}
+	return c.KV.Get(ctx, key, old)
+}
+
+func (c *cable) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {
+	if c.cut.Load() {
+		return 0, errCut
+	}
+	return c.KV.Prefix(ctx, prefix, after, yield)
+}
+
+func (c *cable) Commit(ctx context.Context, ops []fleet.Op) error {
+	if c.cut.Load() {
+		return errCut
+	}
+	return c.KV.Commit(ctx, ops)
+}
+
+// machine is one of a fleet, with a runner.
+type machine struct {
+	*fleet.Store
+	cable *cable
+	local *memory.Store
+	lease state.Lease
+}
+
+func newMachine(t *testing.T, kv fleet.KV, name string, labels ...string) *machine {
+	t.Helper()
+	m := &machine{cable: &cable{KV: kv}, local: memory.New()}
+	m.local.Folder = t.TempDir()
+	m.Store = fleet.New(m.cable, fleet.Options{Local: m.local, Node: state.Node{Name: name, Labels: labels}})
+	var err error
+	if m.lease, err = m.Lead(t.Context(), state.Leader{Ident: m.ident()}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *machine) ident() state.Ident {
+	return state.Ident{Node: m.Here().Name, Boot: m.Here().Name, PID: 1}
+}
+
+func (m *machine) leased(t *testing.T, of *machine, begun bool) bool {
+	t.Helper()
+	yes, err := m.Leased(t.Context(), of.Here().Name, begun)
+	if err != nil && yes {
+		return true
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return yes
+}
+
+// TestCutOff: who is cut off knows it before the others give its claims up, and those that were begun later than the others.
+func TestCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		a, b := newMachine(t, kv, "a"), newMachine(t, kv, "b")
+		at := func(d time.Duration, silent, unbegun, begun bool) {
+			t.Helper()
+			time.Sleep(d)
+			if got := a.Contact().Silent > state.CutOff; got != silent {
+				t.Errorf("a is cut off: %v", got)
+			}
+			if got := b.leased(t, a, false); got != unbegun {
+				t.Errorf("what a has not begun is its: %v", got)
+			}
+			if got := b.leased(t, a, true); got != begun {
+				t.Errorf("what a has begun is its: %v", got)
+			}
+		}
+		at(63*time.Second, false, true, true) // between two heartbeats
+		a.cable.cut.Store(true)
+		at(15*time.Second, false, true, true)
+		at(10*time.Second, true, true, true)
+		at(10*time.Second, true, false, true)
+		at(80*time.Second, true, false, true)
+		at(10*time.Second, true, false, false)
+		a.cable.cut.Store(false)
+		at(11*time.Second, false, true, true)
+
+		// The servers are away from all: that declares nobody dead, and counts for nothing once one is back before the other.
+		a.cable.cut.Store(true)
+		b.cable.cut.Store(true)
+		at(time.Hour+3*time.Second, true, true, true)
+		b.cable.cut.Store(false)
+		at(11*time.Second, true, true, true)
+		at(20*time.Second, true, false, true)
+		a.cable.cut.Store(false)
+		at(11*time.Second, false, true, true)
+		if err := errors.Join(a.lease.Release(), b.lease.Release()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// ran has a run of a task on a machine come to its end, which has written something, and returns what is to be told of it.
+func ran(t *testing.T, m *machine, wrote string) state.Ending {
+	t.Helper()
+	now := time.Now()
+	e, err := m.Add(t.Context(), state.Task{Created: now, When: state.Timing{Text: "in 1s", Kind: "once", Zone: "UTC", Start: now}, Run: state.Job{Argv: []string{"true"}, Dir: "/"}}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Claim(t.Context(), e.Task.ID, e.Due, time.Time{}, m.ident(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Starting, r.Started = now, now
+	if err := m.Started(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _ := m.Output(e.Task.ID, r.Number)
+	f, err := stdout.Create(t.Context())
+	if err == nil {
+		_, err = f.WriteString(wrote)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return state.Ending{Record: r, Line: state.Line{At: now, Started: &now, Outcome: state.OK, Stdout: state.Output{Bytes: int64(len(wrote))}}}
+}
+
+func wrote(t *testing.T, m *machine, r state.Record) string {
+	t.Helper()
+	stdout, _ := m.Output(r.Task.ID, r.Number)
+	f, err := stdout.Open(t.Context())
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestOutputElsewhere: what a run has written can be read on every machine once it has ended.
+func TestOutputElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		a, b := newMachine(t, kv, "a"), newMachine(t, kv, "b")
+		e := ran(t, a, "tea\n")
+		if got := wrote(t, b, e.Record); !strings.Contains(got, "no such file") && !strings.Contains(got, "not exist") {
+			t.Errorf("b reads %q of what goes on on a", got)
+		}
+		if err := a.End(t.Context(), e.Record, e.Line); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*machine{a, b} {
+			if got := wrote(t, m, e.Record); got != "tea\n" {
+				t.Errorf("%s reads %q", m.Here().Name, got)
+			}
+		}
+		if err := errors.Join(a.lease.Release(), b.lease.Release()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSpool: an outcome that could not be told is told by the next runner of the machine, unless others have ended the claim meanwhile.
+func TestSpool(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			kv := model.New()
+			a, b := newMachine(t, kv, "a"), newMachine(t, kv, "b")
+			e := ran(t, a, "tea\n")
+			a.cable.cut.Store(true)
+			for range 2 { // it tries again
+				if err := a.End(t.Context(), e.Record, e.Line); !errors.Is(err, state.ErrUnusable) {
+					t.Fatalf("away from the servers: %v", err)
+				}
+			}
+			if list, err := a.local.Spooled(t.Context()); len(list) != 1 || err != nil {
+				t.Fatalf("kept: %v, %v", list, err)
+			}
+			if err := a.lease.Release(); err != nil {
+				t.Fatal(err)
+			}
+			want := state.OK
+			if late {
+				want = state.Interrupted
+				if err := b.End(t.Context(), e.Record, state.Line{At: time.Now(), Outcome: want}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next := fleet.New(kv, fleet.Options{Local: a.local, Node: a.Here()})
+			lease, err := next.Lead(t.Context(), state.Leader{Ident: state.Ident{Node: "a", Boot: "a", PID: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []state.Line
+			if _, _, err := b.Log(t.Context(), e.Record.Task.ID, func(l state.Line) bool { lines = append(lines, l); return l.Outcome == "" }); err != nil {
+				t.Fatal(err)
+			}
+			if len(lines) == 0 || lines[len(lines)-1].Outcome != want {
+				t.Errorf("late %v: the ledger says %+v", late, lines)
+			}
+			if list, err := a.local.Spooled(t.Context()); len(list) != 0 || err != nil {
+				t.Errorf("still kept: %v, %v", list, err)
+			}
+			if got := wrote(t, b, e.Record); !late && got != "tea\n" {
+				t.Errorf("b reads %q", got)
+			}
+			if err := errors.Join(lease.Release(), b.lease.Release()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSkew: a machine knows how far its clock is off from that of the servers.
+func TestSkew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		a := newMachine(t, kv, "a")
+		for _, ahead := range []time.Duration{0, 6 * time.Second, -2 * time.Second} {
+			kv.SetAhead(ahead)
+			time.Sleep(11 * time.Second)
+			if got := a.Contact().Ahead; got != -ahead {
+				t.Errorf("the servers are ahead by %v, and we by %v", ahead, got)
+			}
+		}
+		if err := a.lease.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSteward is the first of those with the newest rules of zones, of those that live.
+func TestSteward(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		var all []*fleet.Store
+		var leases []state.Lease
+		for _, n := range []struct{ name, rules string }{{"a", "2025b"}, {"b", "2026a"}, {"c", "2026a"}, {"d", ""}} {
+			s := fleet.New(kv, fleet.Options{Local: memory.New(), Node: state.Node{Name: n.name}, Rules: func() string { return n.rules }})
+			l, err := s.Lead(t.Context(), state.Leader{Ident: state.Ident{Node: n.name, PID: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, leases = append(all, s), append(leases, l)
+		}
+		for _, want := range []int{1, 2, 0, 3} {
+			for i, s := range all {
+				if got, err := s.Steward(t.Context()); err != nil || got != (i == want) {
+					t.Errorf("%s is the steward: %v, %v", s.Here().Name, got, err)
+				}
+			}
+			if err := leases[want].Release(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

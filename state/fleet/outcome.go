@@ -1,0 +1,173 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// spooled is an outcome that the servers do not have yet.
+type spooled struct {
+	ID      string      `json:"id"`
+	Number  int         `json:"number"`
+	Due     time.Time   `json:"due"`
+	Claimed time.Time   `json:"claimed"`
+	Runner  state.Ident `json:"runner"`
+	Line    state.Line  `json:"line"`
+}
+
+func spoolName(r state.Record) string { return fmt.Sprintf("%s-%d", r.Task.ID, r.Number) }
+
+// End ends a claim.
+func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error {
+	return s.EndAll(ctx, []state.Ending{{Record: r, Line: line}})[0]
+}
+
+// EndAll ends claims. What they have written is told to the servers first. An outcome that the servers do not take for now is kept on this machine: should
+// this process end, its next runner tells it.
+func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
+	if s.Contact().Silent > 2*beat {
+		for _, e := range ends {
+			s.intoSpool(ctx, e)
+		}
+	}
+	s.tellOutputs(ctx, ends)
+	answers := s.Verbs.EndAll(ctx, ends)
+	for i, err := range answers {
+		switch {
+		case err == nil, errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
+			s.unspool(ctx, ends[i].Record)
+		case errors.Is(err, state.ErrUnusable):
+			s.intoSpool(ctx, ends[i])
+		}
+	}
+	return answers
+}
+
+// intoSpool puts an outcome into the spool. What cannot be kept is tried again by this process alone.
+func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
+	name := spoolName(e.Record)
+	s.mu.Lock()
+	there := s.spool[name]
+	s.mu.Unlock()
+	data, err := json.Marshal(spooled{e.Record.Task.ID, e.Record.Number, e.Record.Due, e.Record.Claimed, e.Record.Runner, e.Line})
+	if there || err != nil || s.Local.Spool(ctx, name, string(data)) != nil {
+		return
+	}
+	s.mu.Lock()
+	s.spool[name] = true
+	s.mu.Unlock()
+}
+
+// unspool takes one out of it.
+func (s *Store) unspool(ctx context.Context, r state.Record) {
+	name := spoolName(r)
+	s.mu.Lock()
+	there := s.spool[name]
+	delete(s.spool, name)
+	s.mu.Unlock()
+	if there {
+		_ = s.Local.Spool(ctx, name, "") // the next runner tells it again, and it has ended
+	}
+}
+
+// tellSpooled tells what runners of this machine could not before they ended.
+func (s *Store) tellSpooled(ctx context.Context) error {
+	list, err := s.Local.Spooled(ctx)
+	for name, text := range list {
+		var o spooled
+		if e := json.Unmarshal([]byte(text), &o); e != nil {
+			return errors.Join(err, fmt.Errorf("%w: an outcome that was kept here: %w", state.ErrUnusable, e))
+		}
+		s.mu.Lock()
+		s.spool[name] = true
+		s.mu.Unlock()
+		r := state.Record{Task: state.Task{ID: o.ID}, Number: o.Number, Due: o.Due, Claimed: o.Claimed, Runner: o.Runner}
+		if e := s.End(ctx, r, o.Line); errors.Is(e, state.ErrUnusable) {
+			return errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// Output is what a run writes. Where it did not run on this machine, it is what the servers have of it once it has ended.
+func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
+	stdout, stderr = s.Local.Output(taskID, number)
+	key := fmt.Sprintf("%s.%d.", taskID, number)
+	return &stream{stdout, s, key + "1"}, &stream{stderr, s, key + "2"}
+}
+
+type stream struct {
+	state.Stream
+	s   *Store
+	key string
+}
+
+// Open opens what is here, or what the servers have.
+func (o *stream) Open(ctx context.Context) (state.StreamReader, error) {
+	f, err := o.Stream.Open(ctx)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	var text []byte
+	if e := o.s.patiently(ctx, func(ctx context.Context) (e error) { text, e = o.s.kv.Kept(ctx, o.key); return e }); e != nil {
+		return nil, e
+	}
+	if text == nil {
+		return nil, err
+	}
+	return kept{bytes.NewReader(text)}, nil
+}
+
+// kept reads what the servers have.
+type kept struct{ *bytes.Reader }
+
+func (kept) Close() error           { return nil }
+func (k kept) Size() (int64, error) { return k.Reader.Size(), nil }
+
+// outputMost is more than what is left of an output once its run has ended.
+const outputMost = 512 << 10
+
+// tellOutputs tells the servers what runs of this machine have written. It is for others to read, and holds up no outcome.
+func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
+	limited, stop := context.WithCancel(ctx)
+	defer stop()
+	var telling sync.WaitGroup
+	places := make(chan struct{}, 8)
+	for _, e := range ends {
+		stdout, stderr := s.Output(e.Record.Task.ID, e.Record.Number)
+		for i, bytes := range []int64{e.Line.Stdout.Bytes, e.Line.Stderr.Bytes} {
+			if o := []state.Stream{stdout, stderr}[i].(*stream); bytes > 0 && limited.Err() == nil {
+				places <- struct{}{}
+				telling.Go(func() {
+					defer func() { <-places }()
+					if o.tell(limited) != nil {
+						stop() // nor would they answer for the next
+					}
+				})
+			}
+		}
+	}
+	telling.Wait()
+}
+
+func (o *stream) tell(ctx context.Context) error {
+	f, err := o.Stream.Open(ctx)
+	if err != nil {
+		return nil // it ran elsewhere, or nothing of it is kept
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, outputMost))
+	if err != nil {
+		return nil
+	}
+	return o.s.kv.Keep(ctx, o.key, text)
+}

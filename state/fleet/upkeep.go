@@ -1,0 +1,141 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Prune forgets tasks, items and lines. Each is dropped for itself; a task that came back meanwhile stays.
+func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
+	if keep.Ended > 0 {
+		if p.Tasks, err = s.pruneTasks(ctx, now.Add(-keep.Ended)); err == nil {
+			p.Lines, err = s.pruneLines(ctx, now.Add(-keep.Ended))
+		}
+	}
+	if err == nil {
+		p.Items, err = s.pruneItems(ctx, keep, now)
+	}
+	if err == nil { // what runs have written is here, and so is the care for it
+		var here state.Pruned
+		here, err = s.Local.Prune(ctx, state.Keep{Runs: keep.Runs, Output: keep.Output}, now)
+		p.Runs, p.Bytes = here.Runs, here.Bytes
+	}
+	return p, err
+}
+
+func (s *Store) pruneTasks(ctx context.Context, before time.Time) (n int, err error) {
+	cells, _, err := s.all(ctx, over)
+	for _, c := range cells {
+		var r record
+		if decode(c, &r) != nil || !r.doc("").OverSince().Before(before) {
+			continue
+		}
+		switch e := s.commit(ctx, []Op{{Cell: Cell{Key: c.Key, Rev: c.Rev, Nonces: c.Nonces}, TTL: tombstone}}); {
+		case errors.Is(e, ErrMoved):
+		case e != nil:
+			return n, e
+		default:
+			n++
+			if e := s.purge(ctx, texts+idOf(c.Key)+".", 0); e != nil {
+				return n, e
+			}
+		}
+	}
+	return n, err
+}
+
+// purge is KV.Purge, patiently: what is gone is gone.
+func (s *Store) purge(ctx context.Context, prefix string, to uint64) error {
+	return s.patiently(ctx, func(ctx context.Context) error { return s.kv.Purge(ctx, prefix, to) })
+}
+
+// pruneLines drops the beginning of the ledger, up to the first line that is kept, and counts it first: a count that stands for lines which are still there is
+// put right by the next who prunes, as they begin where it says.
+func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err error) {
+	sum, c, err := s.past(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.patiently(ctx, func(ctx context.Context) error { // it goes on where it was
+		_, err := s.kv.Prefix(ctx, ledger, sum.To, func(c Cell) bool {
+			var l state.Line
+			if decode(c, &l) == nil {
+				if !l.At.Before(before) || n == linesMost {
+					return false
+				}
+				sum.Gone.Lines++
+				sum.Gone.Until = state.UTC(l.At)
+				sum.Gone.Sums.Count(l)
+			}
+			n++
+			sum.To = c.Rev
+			return true
+		})
+		return err
+	})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	if err := s.notePast(ctx, sum, c); err != nil {
+		return 0, err
+	}
+	return n, s.purge(ctx, ledger, sum.To)
+}
+
+// linesMost is how many lines are dropped in one go.
+const linesMost = 100_000
+
+func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	err = s.commit(ctx, []Op{{Cell: Cell{Key: pastGone, Rev: was.Rev, Nonces: was.Nonces, Data: data}}})
+	if errors.Is(err, ErrMoved) {
+		return nil // another runner prunes, too
+	}
+	return err
+}
+
+func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) (n int, err error) {
+	list, keys, _, err := s.box(ctx)
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	there := map[string]bool{}
+	tasks, err := s.standing(ctx, "", true)
+	for _, t := range tasks {
+		there[t.id] = true
+	}
+	last := ""
+	for k := range list { // by when they came, as bounds of age are
+		last = state.NextCursor(last, list[k].Line.At)
+		list[k].Cursor = last
+	}
+	old := keep.Surplus(list, func(id string) bool { return there[id] }, now)
+	for k, i := range list {
+		if err != nil {
+			return n, err
+		}
+		if old[i.Cursor] {
+			switch e := s.drop(ctx, keys[k]); {
+			case e == nil:
+				n++
+			case !errors.Is(e, state.ErrNotFound):
+				err = e
+			}
+		}
+	}
+	if n > 0 && err == nil {
+		sum, c, e := s.past(ctx)
+		if sum.Dropped.Count(n, now); e == nil {
+			e = s.notePast(ctx, sum, c)
+		}
+		err = e
+	}
+	return n, err
+}

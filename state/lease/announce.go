@@ -1,0 +1,52 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
+)
+
+// Announce says that somebody waits for something, with a shared lock on the file at a path, until
+// it is released. Unlike other lock files that one may be removed when nobody can wait any more.
+// Somebody who looks holds it up for a moment, which is waited for no longer than wait:
+// state.ErrBusy.
+func Announce(ctx context.Context, path string, wait time.Duration) (*lock.Held, error) {
+	limit, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		if err := lock.Make(path); err != nil {
+			return nil, err
+		}
+		h, err := lock.Wait(limit, path, lock.Shared)
+		switch {
+		case errors.Is(err, os.ErrNotExist): // it was just removed
+			continue
+		case err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()):
+			return nil, state.ErrBusy
+		case err != nil:
+			return nil, err
+		}
+		same, err := h.Is(path)
+		if same {
+			return h, nil // and not one that was just removed, which would say nothing
+		}
+		h.Release()
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// Awaited reports whether somebody does. Two that look at the same moment may take each other for
+// one who does.
+func Awaited(path string) bool {
+	h, err := lock.Try(path, lock.Exclusive)
+	if err == nil {
+		h.Release()
+	}
+	return errors.Is(err, lock.ErrHeld)
+}

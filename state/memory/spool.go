@@ -1,0 +1,21 @@
+package memory
+
+import (
+	"context"
+	"maps"
+)
+
+// Spool keeps a text by a name; an empty one is dropped.
+func (s *Store) Spool(ctx context.Context, name, text string) error {
+	return s.do(ctx, func() {
+		if s.spool[name] = text; text == "" {
+			delete(s.spool, name)
+		}
+	})
+}
+
+// Spooled are all texts that are kept so, by their names.
+func (s *Store) Spooled(ctx context.Context) (all map[string]string, err error) {
+	err = s.do(ctx, func() { all = maps.Clone(s.spool) })
+	return all, err
+}

@@ -1,0 +1,200 @@
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// SystemState is the state folder of the system's service. Its parent is not a home, so nobody's own
+// tasks are there.
+const SystemState = "/var/lib/ouro-timer"
+
+// SystemUser is who runs the tasks of the system's service where nobody else is named.
+const SystemUser = "ouro-timer"
+
+// Inits are the managers that a service of the system can be made for.
+var Inits = []string{"systemd", "openrc", "runit"}
+
+// InitOf is the one that manages this machine, by the folder that it makes when it starts: exists tells
+// whether there is one. It is systemd where that cannot be told.
+func InitOf(exists func(path string) bool) string {
+	switch {
+	case exists("/run/systemd/system"):
+		return "systemd"
+	case exists("/run/openrc"):
+		return "openrc"
+	case exists("/run/runit"), exists("/run/runit.stopit"), exists("/etc/runit/runsvdir"):
+		return "runit"
+	}
+	return "systemd"
+}
+
+// ForSystem is the service of the machine itself, made for one of Inits: program runs the tasks below
+// SystemState as user. Links is the folder in which runit looks for services.
+func ForSystem(init, program, user, links string) (Plan, bool) {
+	switch init {
+	case "systemd":
+		return systemdSystem(program, user), true
+	case "openrc":
+		return openrc(program, user), true
+	case "runit":
+		return runit(program, user, links), true
+	}
+	return Plan{}, false
+}
+
+// systemUnit is the unit of the system. What it may not do, its commands may not do either: a task that
+// needs more belongs to a user, or to a drop-in (systemctl edit ouro-timer). Memory that can be written
+// and executed is allowed, because interpreters need it. KillMode=process is as in systemdUnit.
+const systemUnit = `# The service of the system, as ouro-timer service install --system writes it.
+[Unit]
+Description=ouro-timer: does what is due, when it is due
+After=network-online.target time-sync.target
+Wants=network-online.target
+
+[Service]
+Type=notify
+WatchdogSec=3min
+User=%s
+Environment=OURO_HOME=` + SystemState + `
+StateDirectory=ouro-timer
+StateDirectoryMode=0700
+UMask=0077
+ExecStart=%s run --standby --output
+ExecReload=/bin/kill -HUP $MAINPID
+KillMode=process
+TimeoutStopSec=30
+Restart=on-failure
+RestartSec=5
+Delegate=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+
+[Install]
+WantedBy=multi-user.target
+`
+
+func systemdSystem(program, user string) Plan {
+	const unit, dir = "ouro-timer.service", "/etc/systemd/system"
+	return Plan{
+		Manager: "systemd", Program: program, System: true, User: user,
+		Path:   filepath.Join(dir, unit),
+		Text:   fmt.Sprintf(systemUnit, user, systemdQuote(program, true)),
+		Tells:  []string{"systemctl", "status", unit},
+		On:     [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "enable", "--now", unit}},
+		Off:    [][]string{{"systemctl", "disable", "--now", unit}},
+		proof:  []string{filepath.Join(dir, "multi-user.target.wants", unit)},
+		probe:  []string{"systemctl", "show-environment"},
+		asks:   []string{"systemctl", "is-active", "--quiet", unit},
+		reload: []string{"systemctl", "daemon-reload"},
+		lint:   []string{"systemd-analyze", "verify"},
+		warns:  true,
+	}
+}
+
+// openrcScript is the script of OpenRC. supervise-daemon starts a runner that has died anew, and ends
+// the runner alone, so commands go on.
+const openrcScript = `#!/sbin/openrc-run
+# The service of the system, as ouro-timer service install --system --init openrc writes it.
+description="ouro-timer: does what is due, when it is due"
+supervisor=supervise-daemon
+command=%s
+command_args="run --standby"
+command_user=%s
+directory=/
+umask=077
+no_new_privs=yes
+respawn_delay=5
+respawn_max=0
+retry=TERM/30/KILL/5
+output_log=/var/log/ouro-timer.log
+error_log=/var/log/ouro-timer.log
+extra_started_commands=reload
+export OURO_HOME=` + SystemState + `
+
+depend() {
+	need localmount
+	use net logger
+	after bootmisc ntpd chronyd
+}
+
+start_pre() {
+	checkpath --directory --mode 0700 --owner %[2]s ` + SystemState + ` &&
+		checkpath --file --mode 0640 --owner %[2]s /var/log/ouro-timer.log
+}
+
+reload() {
+	ebegin "Having ouro-timer read its settings again"
+	supervise-daemon "$RC_SVCNAME" --signal HUP
+	eend $?
+}
+`
+
+func openrc(program, user string) Plan {
+	const name = "ouro-timer"
+	return Plan{
+		Manager: "openrc", Program: program, System: true, User: user, script: true,
+		Path:  "/etc/init.d/" + name,
+		Text:  fmt.Sprintf(openrcScript, shellWord(program), shellWord(user)),
+		Tells: []string{"rc-service", name, "status"},
+		On:    [][]string{{"rc-update", "add", name, "default"}, {"rc-service", name, "start"}},
+		Off:   [][]string{{"rc-service", name, "stop"}, {"rc-update", "del", name, "default"}},
+		proof: []string{"/etc/runlevels/default/" + name},
+		probe: []string{"rc-status", "--runlevel"},
+		asks:  []string{"rc-service", name, "status"},
+		lint:  []string{"sh", "-n"},
+	}
+}
+
+// runitScript is the run script of runit. runsv ends the runner alone, so commands go on.
+const runitScript = `#!/bin/sh
+# The service of the system, as ouro-timer service install --system --init runit writes it.
+exec 2>&1
+umask 077
+cd / || exit
+install -d -m 0700 -o %[2]s ` + SystemState + ` || exit
+OURO_HOME=` + SystemState + `
+export OURO_HOME
+exec chpst -u %[2]s %[1]s run --standby --output
+`
+
+// runitStarts waits for runsvdir, which looks every 5 s, to find the link.
+const runitStarts = `n=0; until sv start ouro-timer; do n=$((n + 1)); [ $n -lt 15 ] || exit 1; sleep 1; done`
+
+func runit(program, user, links string) Plan {
+	const dir = "/etc/sv/ouro-timer"
+	link := filepath.Join(links, "ouro-timer")
+	return Plan{
+		Manager: "runit", Program: program, System: true, User: user, script: true,
+		Path:    dir + "/run",
+		Text:    fmt.Sprintf(runitScript, shellWord(program), shellWord(user)),
+		Tells:   []string{"sv", "status", "ouro-timer"},
+		On:      [][]string{{"ln", "-sfn", dir, link}, {"sh", "-c", runitStarts}},
+		Off:     [][]string{{"sv", "stop", "ouro-timer"}, {"rm", "-f", link}},
+		proof:   []string{link},
+		folders: []string{dir},
+		probe:   []string{"sh", "-c", `command -v sv >/dev/null || { echo "there is no sv" >&2; exit 1; }; test -d "$1" || { echo "there is no folder $1" >&2; exit 1; }`, "sh", links},
+		asks:    []string{"sh", "-c", "sv status ouro-timer | grep -q '^run:'"},
+		lint:    []string{"sh", "-n"},
+	}
+}
+
+// shellWord is a word as sh reads it back.
+func shellWord(word string) string { return state.ShellLine([]string{word}) }
