@@ -17,8 +17,9 @@ import (
 )
 
 // TestCostOfACall holds what calls ask of the system, beyond what a Go program asks that does nothing: how many pages of memory it has to
-// find for them, and how many system calls they make. Both are counts, and say the same on a busy machine. The bounds are what was
-// reached and a tenth more; docs/performance.md has the times that go with them.
+// find for them, and how many system calls they make. The bounds are what was reached, and a tenth more of calls and a quarter more of
+// pages, of which there are more where the program's own file is not whole in the system's memory. docs/performance.md has the times
+// that go with them.
 func TestCostOfACall(t *testing.T) {
 	clocktest.Alone(t)
 	t.Parallel()
@@ -53,18 +54,18 @@ func TestCostOfACall(t *testing.T) {
 		{[]string{"at", "1h", "-q", "--", "true"}, 575, 75, 1}, // the least is of a folder that is there
 	} {
 		name, words := strings.Join(call.words, " "), append([]string{program}, call.words...)
-		check := func(what string, n, reached int) {
+		check := func(what string, n, reached, more int) {
 			t.Logf("%s: %d %s", name, n, what)
-			if n > reached+max(reached/10, 4) {
+			if n > reached+more {
 				t.Errorf("%s: %d %s more than of a program that does nothing, and they were %d", name, n, what, reached)
 			}
 		}
-		check("pages", c.pages(t, words, pages+call.pages)-pages, call.pages)
+		check("pages", c.pages(t, words, pages+call.pages)-pages, call.pages, call.pages/4)
 		if calls < 0 {
 			continue
 		}
 		n, syncs := c.calls(t, words)
-		if check("system calls", n-calls, call.calls); syncs != call.syncs {
+		if check("system calls", n-calls, call.calls, max(call.calls/10, 4)); syncs != call.syncs {
 			t.Errorf("%s waits for the disk %d times", name, syncs)
 		}
 	}
