@@ -18,7 +18,7 @@ import (
 
 // TestCostOfACall holds what calls ask of the system, beyond what a Go program asks that does nothing: how many pages of memory it has to
 // find for them, and how many system calls they make. The bounds are what was reached, and a tenth more of calls and a quarter more of
-// pages, of which there are more where the program's own file is not whole in the system's memory. docs/performance.md has the times
+// pages: there are more where the system does not have the whole file of the program in memory. docs/performance.md has the times
 // that go with them.
 func TestCostOfACall(t *testing.T) {
 	clocktest.Alone(t)
@@ -64,7 +64,7 @@ func TestCostOfACall(t *testing.T) {
 		if calls < 0 {
 			continue
 		}
-		n, syncs := c.calls(t, words)
+		n, syncs := c.fewest(t, words, calls+call.calls)
 		if check("system calls", n-calls, call.calls, max(call.calls/10, 4)); syncs != call.syncs {
 			t.Errorf("%s waits for the disk %d times", name, syncs)
 		}
@@ -96,6 +96,21 @@ func (c priced) pages(t *testing.T, words []string, enough int) int {
 		}
 	}
 	return least
+}
+
+// fewest is the least that calls says of some calls, as the runtime of a busy machine asks more of
+// the system. When it is enough or less, no more calls are made.
+func (c priced) fewest(t *testing.T, words []string, enough int) (n, syncs int) {
+	t.Helper()
+	n, syncs = c.calls(t, words)
+	for range 5 {
+		if n <= enough {
+			break
+		}
+		again, waited := c.calls(t, words)
+		n, syncs = min(n, again), max(syncs, waited)
+	}
+	return n, syncs
 }
 
 // traced is a line of strace -f: the call, and the path of one that is about a path.
