@@ -73,7 +73,7 @@ func BoundFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
-		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
+		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N instants"},
 		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; may be repeated"),
 	}.In(GroupWhen)
 }

@@ -120,7 +120,7 @@ func all(o *Options) []*tool {
 				"humanReadableDescription": "description", "human_readable_description": "description", "timeout_seconds": "timeout"},
 			meant: map[string]string{"recipient": `for e-mail send "notify": ["email:bob@example.org"]`, "to": `for e-mail send "notify": ["email:bob@example.org"]`,
 				"process_name": `did you mean "agent"? It takes a program with its arguments`, "webhook_url": `did you mean "webhook"?`},
-			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at"},
+			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at", "at-each"},
 			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, request: scheduleRequest,
 		},
 		{

@@ -45,6 +45,9 @@ told or not: messages, failures and output wait in the inbox until ouro-timer ac
 An agent is told reminder.fire with --title, --description, --project, --priority and the time, and has --timeout (30s) to
 answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). In its turn it may schedule.
 
+In a fleet, --each LABEL makes one task for each machine that lives and has the label, all at once; with --key NAME they
+have the keys NAME@MACHINE. A machine that comes later gets none: call again, with a key.
+
 --wait waits for the end of the task's first run, and answers how it ended and the end of what it wrote: a command in the
 background with a receipt. It exits with 0 when the run went well, 124 when its --timeout ended it, else 1; with 75 when
 --max came first: the command goes on, and so do the words of the answer.
@@ -61,6 +64,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
 			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review"`,
 			`ouro-timer at now --wait --max 110s --json -- make test`,
+			`ouro-timer at every sunday at 4am --each build --key gc -c 'docker system prune -f'`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		Tail:      true,
@@ -70,14 +74,15 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
 			onFlag("on node or label NAME of a fleet, or any"),
+			option.Option{Name: "each", Kind: option.Name, Value: "LABEL", OfCall: true, Help: "one task on each living node with LABEL, or any: on each"},
 			tagFlag("mark it NAME, for ls --tag and rm --tag; may be repeated"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
-			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell for -c and -f; the config may say another default"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
-			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
+			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat, Help: "name the task NAME: while one of that name lives, nothing is added"},
 			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat, Help: "with --key: change the task that has it to what this call says"},
 			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, as jsonl, lines or json (FORM)"},
 			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal them out evenly over DURATION, the first at WHEN"},
@@ -89,6 +94,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 		}),
 		Answers: append([]cli.Shape{
 			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
+			{Name: "at-each", Of: eachJSON{}, Says: "--each: a task a node"},
 			{Name: "at-batch", Of: batchJSON{}, Says: "--stdin with --quiet: all lines at once"},
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},
@@ -112,11 +118,17 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s waits for one run; %s excludes it", problem.Option("wait"), problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
 		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max", s.Opt.Text("max")))
+	case s.Opt.Has("each") && s.Opt.Has("stdin"):
+		return problem.Of(problem.T("%s makes tasks of one, and %s gives many", problem.Option("each"), problem.Option("stdin")),
+			problem.T("call once for each task, or give each line the machine it is for, %s", problem.Set("on", "build-1")))
 	case s.Opt.Has("stdin"):
 		return runAtStdin(ctx, s)
 	case s.Opt.Has("spread"):
 		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
 			problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
+	}
+	if s.Opt.Has("each") {
+		return runAtEach(ctx, s)
 	}
 	if s.Opt.Bool("wait") {
 		if _, err := cli.Longest(s); err != nil {

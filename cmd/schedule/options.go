@@ -41,15 +41,15 @@ func policyFlags() option.Rows {
 	return append(option.Rows{
 		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll, state.CatchupSkip}, Default: state.CatchupOnce, Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},
 		option.Option{Name: "window", Kind: option.Duration, Help: "never start later than DURATION after the time: what is later is missed"},
-		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "when the time comes while a run goes on: skip it, queue one, allow both, or replace the run"},
+		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "while a run goes on: skip the next, queue one, allow both, or replace the run"},
 		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
 		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 means no limit"},
-		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the output kept is the last one's"},
+		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the last one's output is kept"},
 		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff + " when it is not given"},
 		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor), Help: "make each further pause N times as long; 1 keeps it"},
-		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
+		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what went on when the machine or the runner died"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
-		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output has the regular expression REGEX; (?m)^done$ is a line"},
+		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output matches REGEX; (?m)^done$ is a line"},
 	}.In("When it is late, fails or goes on too long"), append(resourceFlags(), tellFlags()...)...)
 }
 
@@ -67,7 +67,7 @@ func resourceFlags() option.Rows {
 func tellFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
-		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "tell always, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
+		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "when to tell (default: messages always, commands on output)"},
 		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL as JSON, too; may be repeated"},
 		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
 	}.In("Who is told")

@@ -49,12 +49,7 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
 	spec.Description, spec.Text, spec.Tags = textOf(s, "description"), textOf(s, "task"), listOf(s, "tag")
 	if spec.On = listOf(s, "on"); spec.On != nil {
-		address, err := s.StoreAddress()
-		if err == nil && address == "" {
-			err = problem.Of(problem.T("%s is for a fleet, and the tasks are on this machine alone", problem.Option("on")),
-				problem.T("leave it out, or name the fleet's servers: store in config.toml, or OURO_STORE"))
-		}
-		if err != nil {
+		if err := fleetsAlone(s, "on"); err != nil {
 			return spec, err
 		}
 	}

@@ -1,0 +1,217 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// fleetsAlone refuses an option that says where in a fleet a task runs when there is no fleet.
+func fleetsAlone(s *cli.Call, name string) error {
+	address, err := s.StoreAddress()
+	if err == nil && address == "" {
+		err = problem.Of(problem.T("%s is for a fleet, and the tasks are on this machine alone", problem.Option(name)),
+			problem.T("leave it out, or name the fleet's servers: store in config.toml, or OURO_STORE"))
+	}
+	return err
+}
+
+// runAtEach schedules a task for each machine that has a label now: all of them are added at once.
+func runAtEach(ctx context.Context, s *cli.Call) error {
+	label := s.Opt.Text("each")
+	switch {
+	case s.Opt.Has("on"):
+		return problem.Of(problem.T("%s says where each task runs; %s excludes it", problem.Option("each"), problem.Option("on")), cli.OneOfThem)
+	case s.Opt.Bool("wait"):
+		return problem.Of(problem.T("%s waits for one run, and %s makes a task for each machine", problem.Option("wait"), problem.Option("each")),
+			problem.T("leave %s out; %s shows how they end", problem.Option("wait"), problem.To("log")))
+	case label != state.AnyNode && !state.NodeWord(label):
+		return problem.Of(problem.T("%s %s is not a label", problem.Option("each"), cli.Quote(label)),
+			problem.T("give a label of machines, or %s for all that live; %s lists them", problem.Set("each", state.AnyNode), problem.To("fleet", "nodes")))
+	}
+	if err := fleetsAlone(s, "each"); err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	nodes, err := labelled(ctx, st, label)
+	if err != nil {
+		return err
+	}
+	drafts, err := draftEach(ctx, s, nodes)
+	if err != nil {
+		return err
+	}
+	list := make([]*tasks.Change, len(drafts))
+	for i, d := range drafts {
+		list[i] = d.Change
+	}
+	answer := eachJSON{Now: s.Stamp(), Each: label, Tasks: []eachTaskJSON{}, DryRun: s.DryRun}
+	var done []*Scheduled
+	var entries []state.Entry
+	for i, r := range tasks.AddAll(ctx, st, waking(s, st), list) {
+		row := eachTaskJSON{Node: nodes[i]}
+		if r.Err != nil {
+			row.refused = cli.Explain(r.Err)
+			told := s.AsErrorJSON(row.refused)
+			row.Error, answer.worst = &told, max(answer.worst, row.refused.ExitCode())
+		} else {
+			row.of = &Scheduled{Done: r.Done, warnings: drafts[i].warnings, dry: s.DryRun}
+			row.ID, row.Key, row.Due = cli.OrNull(r.Entry.Task.ID), r.Entry.Task.Key, cli.Instant(view.DueOf(r.Entry), row.of.zone())
+			row.Created, row.Replaced, row.Differs = r.Created, r.Replaced, r.Differs
+			done, entries = append(done, row.of), append(entries, r.Entry)
+		}
+		answer.Tasks = append(answer.Tasks, row)
+	}
+	warnings := answer.see(ctx, s, st, done, entries)
+	s.Answer(answer)
+	if err := s.Flush(); err != nil && !s.DryRun && len(entries) > 0 {
+		p := cli.Explain(err)
+		return p.Saying(problem.T("%s scheduled, but %s", cli.Plural(len(entries), "task"), p.Message))
+	}
+	s.WarnAll(warnings)
+	if answer.worst != cli.ExitOK {
+		return cli.ExitCode(answer.worst)
+	}
+	return nil
+}
+
+// labelled are the names of the machines that live, begin tasks and have a label, in order.
+func labelled(ctx context.Context, st state.Store, label string) (names []string, err error) {
+	shared, ok := state.SharedBy(st)
+	if !ok {
+		return nil, nil // fleetsAlone has refused that
+	}
+	living, err := shared.Living(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range living {
+		if !n.Fits([]string{label}) {
+			continue
+		}
+		for _, other := range living {
+			if other.Name != n.Name && slices.Contains(other.Labels, n.Name) {
+				return nil, problem.New(problem.Failed, problem.T("%s is the name of a machine and a label of %s: a task for the one could run on the other", n.Name, other.Name),
+					problem.T("give one of them another word: name or labels under [node] of its config.toml"))
+			}
+		}
+		names = append(names, n.Name)
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return nil, problem.New(problem.NotFound, problem.T("no living runner has the label %s", cli.Quote(label)),
+			problem.T("%s lists those that live, with their labels; drained ones get no task", problem.To("fleet", "nodes")))
+	}
+	return names, nil
+}
+
+// draftEach makes a task for each node of the words of the call. All are read at the same instant, and
+// a key gets the node's name behind it.
+func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error) {
+	one := *s
+	one.Present = s.Clock.Now()
+	spec, err := SpecOf(&one)
+	if err != nil {
+		return nil, err
+	}
+	drafts := make([]Draft, len(nodes))
+	for i, node := range nodes {
+		each := spec
+		each.On = []string{node}
+		if spec.Key != nil && strings.TrimSpace(*spec.Key) != "" { // an empty one is refused as it is
+			key := *spec.Key + "@" + node
+			each.Key = &key
+		}
+		if drafts[i], err = drafted(ctx, &one, each); err != nil {
+			return nil, notTime(&one, each, otherAt(&one, each, err))
+		}
+	}
+	return drafts, nil
+}
+
+// eachJSON is the answer of at --each.
+type eachJSON struct {
+	Now      time.Time      `json:"now"`
+	Each     string         `json:"each" jsonschema:"the label"`
+	Tasks    []eachTaskJSON `json:"tasks" jsonschema:"one for each living machine that has the label, in the order of their names"`
+	Runner   string         `json:"runner,omitempty" enum:"alive started stopped none"`
+	Warnings []string       `json:"warnings,omitempty"`
+	DryRun   bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+
+	worst int
+}
+
+// eachTaskJSON is what became of the task of one machine.
+type eachTaskJSON struct {
+	Node     string         `json:"node"`
+	ID       *string        `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run; or it was refused"`
+	Key      string         `json:"key,omitempty" jsonschema:"the key of the call, @ and the node"`
+	Due      *time.Time     `json:"due,omitempty"`
+	Created  bool           `json:"created"`
+	Replaced bool           `json:"replaced,omitempty"`
+	Differs  []string       `json:"differs,omitempty"`
+	Error    *cli.ErrorJSON `json:"error,omitempty" jsonschema:"why there is none on this machine"`
+
+	of      *Scheduled
+	refused *problem.Problem
+}
+
+// see sees to it that somebody runs them, and returns what speaks against that, each once.
+func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled, entries []state.Entry) (warnings []cli.Warning) {
+	if len(done) == 0 {
+		return nil
+	}
+	h := handover.HandOver(ctx, s, st, entries...)
+	a.Runner = h.Runner
+	seen := map[string]bool{}
+	for _, d := range done {
+		d.see(h, handover.RecipientsOf(s, d.Entry.Task))
+		if d.Created || d.Replaced {
+			d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
+		}
+		for _, w := range append(d.warnings, s.Remote...) {
+			if text := s.Says(w.Text); !seen[text] {
+				seen[text] = true
+				warnings = append(warnings, w)
+			}
+		}
+	}
+	a.Warnings = s.WarningTexts(warnings)
+	return warnings
+}
+
+// Text confirms each in a sentence behind its node; with --quiet it is the IDs.
+func (a eachJSON) Text(o *cli.Out) {
+	noted := map[string]bool{}
+	for _, row := range a.Tasks {
+		switch {
+		case row.of == nil:
+			o.Complain(cli.Visible(row.Node)+": ", row.refused)
+		case o.Quiet && row.ID != nil:
+			o.Line("%s", *row.ID)
+		case o.Quiet:
+		default:
+			o.Line("%s: %s", cli.Visible(row.Node), row.of.sentence())
+			if text := row.of.different(); text != "" {
+				o.Line("%s", text)
+			}
+			for _, note := range row.of.notes() {
+				if !noted[note] {
+					noted[note] = true
+					o.Talk("note: %s", cli.Visible(note))
+				}
+			}
+		}
+	}
+}
