@@ -144,7 +144,8 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 // leading puts flags that every command has behind the command when they stand before it.
 func leading(words []string) []string {
 	n := 0
-	for n < len(words) && (words[n] == "--json" || words[n] == "--json=full" || words[n] == "-q" || words[n] == "--quiet") {
+	for n < len(words) && (words[n] == "--json" || words[n] == "--json=full" || words[n] == "-q" ||
+		words[n] == "--quiet") {
 		n++
 	}
 	if n == 0 || n == len(words) {
@@ -160,7 +161,8 @@ func asksJSON(args []string) bool {
 		if a == "--" {
 			return false
 		}
-		if a == "--json" || a == "-json" || a == "--json=true" || a == "--json=full" || a == "--fields" || strings.HasPrefix(a, "--fields=") {
+		if a == "--json" || a == "-json" || a == "--json=true" || a == "--json=full" || a == "--fields" ||
+			strings.HasPrefix(a, "--fields=") {
 			return true
 		}
 	}

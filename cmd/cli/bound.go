@@ -25,10 +25,12 @@ func Longest(s *Call) (time.Duration, error) {
 	}
 	d, err := when.Duration(text)
 	if err == nil && d <= 0 || strings.TrimSpace(text) == "0" {
-		return 0, problem.Of(problem.T("%s must be more than 0", name), problem.T("write it as 30s or 2m, or %s for no bound", without))
+		return 0, problem.Of(problem.T("%s must be more than 0", name),
+			problem.T("write it as 30s or 2m, or %s for no bound", without))
 	}
 	if err != nil {
-		return 0, problem.Of(problem.T("%s is %s, not a duration", name, Quote(text)), problem.T("write it as 30s or 2m"))
+		return 0, problem.Of(problem.T("%s is %s, not a duration", name, Quote(text)),
+			problem.T("write it as 30s or 2m"))
 	}
 	return d, nil
 }

@@ -6,7 +6,8 @@ import (
 
 // MaxFlag bounds how long a command may block.
 func MaxFlag() option.Option {
-	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
+	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
+		Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
 
 // WaitFlag is of the commands that wait for the end of a run: at and log.
@@ -14,7 +15,8 @@ func WaitFlag(help string) option.Option {
 	return option.Option{Name: "wait", Kind: option.Flag, OfCall: true, Help: help}
 }
 
-// JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is never ignored.
+// JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is
+// never ignored.
 func JsonFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
 		Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
@@ -25,7 +27,8 @@ const jsonFull = "full"
 
 // FieldsFlag leaves out of answers what nobody reads.
 func FieldsFlag() option.Option {
-	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true, Help: "answer in JSON with the fields NAMES alone: id,due; with a dot what lies within: stdout.text"}
+	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
+		Help: "answer in JSON with the fields NAMES alone: id,due; with a dot what lies within: stdout.text"}
 }
 
 func QuietFlag(usage string) option.Option {
@@ -33,22 +36,28 @@ func QuietFlag(usage string) option.Option {
 }
 
 func ZoneFlag() option.Option {
-	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
+	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
+		Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
-// DryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
-// dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
+// DryFlag is of every command that changes something. The answer is then the one of the call in
+// earnest, as far as it can be known, with dry_run beside it; a line has "dry run:" before it and
+// says what would be done (deed). So is what is refused. Nothing is written, started, ended or
+// told.
 func DryFlag() option.Option {
-	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "change nothing: say what would be done"}
+	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
+		Help: "change nothing: say what would be done"}
 }
 
 func NoAutostartFlag() option.Option {
-	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
+	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true,
+		Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
 }
 
 // MatchFlag lets a task be named by what it says.
 func MatchFlag() option.Option {
-	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
+	return option.Option{Name: "match", Kind: option.Text,
+		Help: "the one task whose description, text or command contains TEXT"}
 }
 
 // Groups of options that several commands have.
@@ -57,13 +66,18 @@ const (
 	GroupWhat = "What it does"
 )
 
-// WhenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
+// WhenFlags are the flags that force how a time is read; each excludes the others and the
+// positional WHEN.
 func WhenFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "delay", Kind: option.Duration, Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
-		option.Option{Name: "until", Kind: option.Instant, Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
-		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration, Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
-		option.Option{Name: "cron", Kind: option.Cron, Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
+		option.Option{Name: "delay", Kind: option.Duration,
+			Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
+		option.Option{Name: "until", Kind: option.Instant,
+			Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration,
+			Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
+		option.Option{Name: "cron", Kind: option.Cron,
+			Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
 		option.Option{Name: "rrule", Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
 	}.In(GroupWhen)
 }
@@ -71,7 +85,8 @@ func WhenFlags() option.Rows {
 // BoundFlags are the bounds of a recurrence, and the days that it leaves out.
 func BoundFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+		option.Option{Name: "start", Kind: option.Time,
+			Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
 		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N instants"},
 		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; may be repeated"),
@@ -80,5 +95,6 @@ func BoundFlags() option.Rows {
 
 // ExceptFlag names days that are left out.
 func ExceptFlag(usage string) option.Option {
-	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true, Like: "24 dec", Help: usage}
+	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true,
+		Like: "24 dec", Help: usage}
 }

@@ -28,7 +28,8 @@ const (
 	ExitTimedOut = 124 // what was waited for did not come in time
 )
 
-// ExitCodes are what they say to whoever called, for the guide. A command that runs another one (fire, health-wait) passes its code on.
+// ExitCodes are what they say to whoever called, for the guide. A command that runs another one
+// (fire, health-wait) passes its code on.
 var ExitCodes = []struct {
 	Code  int
 	Means string
@@ -54,7 +55,8 @@ func Failed(message, hint string) error {
 	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
 }
 
-// ExitCode is an answer that was given in full and still is not a success: only the code is left to say.
+// ExitCode is an answer that was given in full and still is not a success: only the code is left to
+// say.
 type ExitCode int
 
 func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
@@ -70,15 +72,19 @@ func Explain(err error) *problem.Problem {
 	case errors.Is(err, state.ErrNotFound):
 		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", EveryTask))
 	case errors.Is(err, state.ErrInvalid):
-		return problem.New(problem.Limit, problem.T(err.Error()), problem.T("keep what is long in a file, and schedule a command that reads it"))
+		return problem.New(problem.Limit, problem.T(err.Error()),
+			problem.T("keep what is long in a file, and schedule a command that reads it"))
 	case errors.Is(err, state.ErrTaken):
-		return problem.New(problem.Ended, problem.T("its occurrence was taken in the meantime"), problem.T("%s shows how it ended", EveryTask))
+		return problem.New(problem.Ended, problem.T("its occurrence was taken in the meantime"),
+			problem.T("%s shows how it ended", EveryTask))
 	case errors.Is(err, state.ErrEnded):
 		return problem.New(problem.Ended, problem.T(err.Error()), problem.T("%s shows how it ended", EveryTask))
 	case errors.Is(err, state.ErrLed):
-		return problem.New(problem.HasRunner, problem.T(err.Error()), problem.T("one runner serves all tasks; %s ends it", problem.To("run").With("stop", true)))
+		return problem.New(problem.HasRunner, problem.T(err.Error()),
+			problem.T("one runner serves all tasks; %s ends it", problem.To("run").With("stop", true)))
 	case errors.As(err, &busy):
-		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("nothing was changed; %s, and call again", freeing(busy)))
+		return problem.New(problem.Busy, problem.T(err.Error()),
+			problem.T("nothing was changed; %s, and call again", freeing(busy)))
 	case errors.Is(err, state.ErrBusy):
 		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("call again in a moment"))
 	case errors.Is(err, state.ErrNewer):
@@ -128,7 +134,8 @@ func mending(err error) string {
 	return "mend or move away what it names; every other task is left as it is"
 }
 
-// Candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.
+// Candidate is a text that can be pasted back in place of what was ambiguous, and the instant it
+// stands for.
 type Candidate struct {
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
@@ -156,8 +163,8 @@ type FailedJSON struct {
 	Error ErrorJSON `json:"error"`
 }
 
-// report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
-// output as an object.
+// report tells the error and returns the exit code: on standard error as a line and a hint, with
+// --json on standard output as an object.
 func report(s *Call, err error) int {
 	if err == nil {
 		return ExitOK
@@ -175,8 +182,9 @@ func report(s *Call, err error) int {
 	return p.ExitCode()
 }
 
-// ExitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
-// no such task, of those that name one; the bound, of those with --max. The row of the command has what is left.
+// ExitsOf are the codes that a command can end with, but for those of signals: done, failed, a
+// wrong call and an unusable state are of all; no such task, of those that name one; the bound, of
+// those with --max. The row of the command has what is left.
 func ExitsOf(c Command) []int {
 	codes := append([]int{ExitOK, ExitFailed, ExitUsage, ExitState}, c.Exits...)
 	if c.Ids != "" || c.Options.Named("origin") != nil {

@@ -202,7 +202,8 @@ func (f Form) pick(v reflect.Value, paths []string) object {
 		if !all && within == nil {
 			continue
 		}
-		value, err := v.FieldByIndexErr(field.index) // an error: of an embedded struct that is not there
+		// An error: of an embedded struct that is not there.
+		value, err := v.FieldByIndexErr(field.index)
 		var there any
 		switch {
 		case err != nil, value.Kind() == reflect.Slice && value.IsNil() && field.optional && !all:
@@ -284,7 +285,8 @@ func failed(v reflect.Value) bool {
 // TakesField reports whether an answer of the command can have a field, be it that it tells of an
 // error.
 func TakesField(c *Command, path string) bool {
-	return reaches(reflect.TypeFor[FailedJSON](), path) || slices.ContainsFunc(c.Answers, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
+	return reaches(reflect.TypeFor[FailedJSON](), path) ||
+		slices.ContainsFunc(c.Answers, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
 }
 
 // readFields takes the fields of --fields, and refuses those that no answer of the command can
@@ -340,7 +342,8 @@ func FieldNames(c *Command) (names []string) {
 	add := func(t reflect.Type) {
 		for _, f := range jsonFields(t) {
 			inner := []string{f.name}
-			if in := structIn(f.of); in != nil && rowsIn(f.of) == nil && f.name != "error" && len(jsonFields(in)) <= few {
+			if in := structIn(f.of); in != nil && rowsIn(f.of) == nil && f.name != "error" &&
+				len(jsonFields(in)) <= few {
 				for _, g := range jsonFields(in) {
 					inner = append(inner, f.name+"."+g.name)
 				}

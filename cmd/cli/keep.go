@@ -18,7 +18,8 @@ const (
 
 // Keep is how long config.toml has the past kept. What it says was checked when it was read.
 func Keep(c state.Config) state.Keep {
-	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger, Items: keepItems, Inbox: keepInbox}
+	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger,
+		Items: keepItems, Inbox: keepInbox}
 	if n := c.Keep.Days; n > 0 {
 		k.Ended = time.Duration(n) * 24 * time.Hour
 	}

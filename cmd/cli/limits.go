@@ -25,7 +25,8 @@ func Origin(s *Call) (string, error) {
 	}
 	id := s.Getenv(runner.OriginVariable)
 	if id != "" && !state.WholeID(id) {
-		return "", problem.Of(problem.T("%s is %s, which is not a task's ID", runner.OriginVariable, Quote(id)), problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
+		return "", problem.Of(problem.T("%s is %s, which is not a task's ID", runner.OriginVariable, Quote(id)),
+			problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
 	}
 	return id, nil
 }
@@ -36,7 +37,8 @@ func (s *Call) storeLimits() (state.Limits, error) {
 	if err != nil {
 		return state.Limits{}, err
 	}
-	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: LineagePending, PerHour: LineagePerHour, File: ConfigPath(s)}
+	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: LineagePending, PerHour: LineagePerHour,
+		File: ConfigPath(s)}
 	if n := config.Lineage.Pending; n != nil {
 		l.Pending = *n
 	}
@@ -71,10 +73,12 @@ func RunPath(s *Call) (string, error) {
 // LimitFailure is the refusal by a limit of the store.
 func LimitFailure(e *state.LimitError) *problem.Problem {
 	file := OrElse(e.File, "config.toml")
-	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)", problem.To("ls"), file)
+	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)",
+		problem.To("ls"), file)
 	switch e.Setting {
 	case state.SettingPerHour:
-		hint = problem.T("there is room again at %s; or set per_hour under [lineage] in %s higher (0: no limit)", e.Again.UTC().Format(time.RFC3339), file)
+		hint = problem.T("there is room again at %s; or set per_hour under [lineage] in %s higher (0: no limit)",
+			e.Again.UTC().Format(time.RFC3339), file)
 	case state.SettingPending:
 		hint = problem.T("end some of them: %s, %s; or set pending under [lineage] in %s higher (0: no limit)",
 			problem.To("ls").With("origin", e.Origin), problem.To("rm").With("origin", e.Origin), file)

@@ -9,7 +9,8 @@ import (
 var forms = []struct {
 	flag string
 	form when.Form
-}{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm}, {"rrule", when.RRuleForm}}
+}{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm},
+	{"rrule", when.RRuleForm}}
 
 // Forced returns the text and the form given by a flag of whenFlags; ok is false when there was
 // none.

@@ -16,7 +16,8 @@ func OriginGiven(given option.Values) (string, error) {
 	}
 	id := strings.ToLower(strings.TrimSpace(given.Text("origin")))
 	if !state.WholeID(id) {
-		return "", problem.New(problem.NotFound, problem.T("%s %s is not a task's ID", problem.Option("origin"), Quote(given.Text("origin"))),
+		return "", problem.New(problem.NotFound, problem.T("%s %s is not a task's ID", problem.Option("origin"),
+			Quote(given.Text("origin"))),
 			problem.T("it takes a whole ID; %s names the origin of a task", problem.To("show")))
 	}
 	return id, nil

@@ -92,7 +92,8 @@ func (o *Out) Flush() error {
 
 // Unwritten is the problem of an answer that reaches nobody.
 func Unwritten(err error) *problem.Problem {
-	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err), problem.T("give standard output somewhere to go"))
+	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err),
+		problem.T("give standard output somewhere to go"))
 }
 
 // Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which

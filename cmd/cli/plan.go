@@ -33,9 +33,11 @@ func PlanOf(s *Call) (service.Plan, error) {
 	if err != nil {
 		return service.Plan{}, err
 	}
-	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"), User: s.Getenv("USER"), UID: os.Getuid()}
+	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"),
+		User: s.Getenv("USER"), UID: os.Getuid()}
 	if w.Home == "" {
-		return service.Plan{}, &problem.Problem{Code: problem.Unusable, Message: problem.T("HOME is not set, so there is no place for the service"), Hint: problem.T("set HOME")}
+		return service.Plan{}, &problem.Problem{Code: problem.Unusable,
+			Message: problem.T("HOME is not set, so there is no place for the service"), Hint: problem.T("set HOME")}
 	}
 	if !filepath.IsAbs(w.Config) {
 		w.Config = filepath.Join(w.Home, ".config")
@@ -45,8 +47,10 @@ func PlanOf(s *Call) (service.Plan, error) {
 	}
 	p, ok := service.For(runtime.GOOS, w)
 	if !ok {
-		return p, &problem.Problem{Code: problem.Unsupported, Message: problem.T("services are made for systemd and launchd only"),
-			Hint: problem.T("have the system call at its start: " + ShellLine([]string{program, "run", "--background"}))}
+		return p, &problem.Problem{Code: problem.Unsupported,
+			Message: problem.T("services are made for systemd and launchd only"),
+			Hint: problem.T("have the system call at its start: " +
+				ShellLine([]string{program, "run", "--background"}))}
 	}
 	return p, nil
 }
@@ -59,8 +63,10 @@ func SystemPlanOf(init, user string) (service.Plan, error) {
 		return service.Plan{}, err
 	}
 	if runtime.GOOS != "linux" {
-		return service.Plan{}, &problem.Problem{Code: problem.Unsupported, Message: problem.T("services of the system are made for Linux only"),
-			Hint: problem.T("have the system call at its start: " + ShellLine([]string{program, "run", "--background"}))}
+		return service.Plan{}, &problem.Problem{Code: problem.Unsupported,
+			Message: problem.T("services of the system are made for Linux only"),
+			Hint: problem.T("have the system call at its start: " +
+				ShellLine([]string{program, "run", "--background"}))}
 	}
 	if init == "" {
 		init = service.InitOf(isFolder)
@@ -72,7 +78,8 @@ func SystemPlanOf(init, user string) (service.Plan, error) {
 	p, ok := service.ForSystem(init, program, user, links)
 	if !ok {
 		last := len(service.Inits) - 1
-		return p, Usage(Quote(init)+" is not an init that is known here", "it is "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
+		return p, Usage(Quote(init)+" is not an init that is known here",
+			"it is "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
 	}
 	return p, nil
 }

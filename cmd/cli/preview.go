@@ -6,8 +6,10 @@ import (
 
 // Deeds are what lines of answers say was done, and the same as what would be.
 var Deeds = map[string]string{
-	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause", "removed": "remove", "replaced": "replace",
-	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start", "stopped": "stop", "written": "write",
+	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause",
+	"removed": "remove", "replaced": "replace",
+	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start",
+	"stopped": "stop", "written": "write",
 }
 
 // Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would

@@ -186,7 +186,8 @@ func tellQuarantined(s *Call) {
 	case len(names) == 1:
 		s.Warn("warning: a task file could not be read and was set aside: mend or delete %s", Visible(names[0]))
 	default:
-		s.Warn("warning: %d task files could not be read and were set aside: mend or delete what is in %s", len(names), Visible(filepath.Dir(names[0])))
+		s.Warn("warning: %d task files could not be read and were set aside: mend or delete what is in %s",
+			len(names), Visible(filepath.Dir(names[0])))
 	}
 }
 
@@ -194,7 +195,8 @@ func tellQuarantined(s *Call) {
 func (s *Call) Home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
-			return "", problem.New(problem.Unusable, problem.T("OURO_HOME is %s, and the present folder cannot be told", Quote(dir)),
+			return "", problem.New(problem.Unusable,
+				problem.T("OURO_HOME is %s, and the present folder cannot be told", Quote(dir)),
 				problem.T("set OURO_HOME to an absolute path, or change to a folder that exists"))
 		}
 		return filepath.Clean(dir), nil
@@ -206,7 +208,8 @@ func (s *Call) Home() (string, error) {
 		}
 	}
 	unusable := func(why string) (string, error) {
-		return "", problem.New(problem.Unusable, problem.T("%s, so there is no place to keep the state in", why), problem.T("set HOME, or OURO_HOME to a folder of yours"))
+		return "", problem.New(problem.Unusable, problem.T("%s, so there is no place to keep the state in", why),
+			problem.T("set HOME, or OURO_HOME to a folder of yours"))
 	}
 	switch _, err := os.Stat(dir); {
 	case dir == "":

@@ -19,7 +19,8 @@ type Words struct {
 
 // AsErrorJSON is a problem in the words of the surface that the call came by.
 func (w *Words) AsErrorJSON(p *problem.Problem) ErrorJSON {
-	return ErrorJSON{Code: p.Code, Message: w.Says(p.Message), Hint: OrNull(w.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
+	return ErrorJSON{Code: p.Code, Message: w.Says(p.Message), Hint: OrNull(w.Says(p.Hint)),
+		Candidates: AsCandidates(p.Candidates)}
 }
 
 // Says is a text in the words of the surface that the call came by.

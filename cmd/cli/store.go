@@ -32,15 +32,16 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	var st *files.Store
-	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: waiting(s), Report: func(p state.Problem) {
-		if !s.InJSON {
-			// not by Warn: many tell at once
-			fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error()))
-		}
-		if s.Opt.Bool("detached") { // nobody reads what a runner in the background says
-			_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
-		}
-	}})
+	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits,
+		Waiting: waiting(s), Report: func(p state.Problem) {
+			if !s.InJSON {
+				// not by Warn: many tell at once
+				fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error()))
+			}
+			if s.Opt.Bool("detached") { // nobody reads what a runner in the background says
+				_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
+			}
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,8 @@ func (s *Call) Open() (state.Store, error) {
 func (s *Call) StoreAddress() (string, error) {
 	if address := s.Getenv("OURO_STORE"); address != "" {
 		if err := state.CheckStore(address); err != nil {
-			return "", problem.Of(problem.T("OURO_STORE: %s", err.Error()), problem.T("unset it for the tasks of this machine alone"))
+			return "", problem.Of(problem.T("OURO_STORE: %s", err.Error()),
+				problem.T("unset it for the tasks of this machine alone"))
 		}
 		return address, nil
 	}
@@ -84,7 +86,8 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits, Rules: when.RulesVersion}), nil
+	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits,
+		Rules: when.RulesVersion}), nil
 }
 
 // connections are those of this process, one to each fleet.
@@ -99,7 +102,8 @@ func (s *Call) Servers(address string) (*jet.KV, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := jet.Options{URL: address, Creds: config.Fleet.Creds, NKey: config.Fleet.NKey, CA: config.Fleet.CA, Cert: config.Fleet.Cert, Key: config.Fleet.Key}
+	o := jet.Options{URL: address, Creds: config.Fleet.Creds, NKey: config.Fleet.NKey, CA: config.Fleet.CA,
+		Cert: config.Fleet.Cert, Key: config.Fleet.Key}
 	connections.Lock()
 	defer connections.Unlock()
 	if k := connections.to[o]; k != nil {
@@ -128,7 +132,8 @@ func (s *Call) Node() (state.Node, error) {
 			err = fmt.Errorf("%q cannot be the name of a node", node.Name)
 		}
 		if err != nil {
-			return node, problem.Of(problem.T("this machine has no host name that a fleet could know it by: %s", err.Error()), problem.T("give it one in %s: name = \"build-1\" under [node]", ConfigPath(s)))
+			return node, problem.Of(problem.T("this machine has no host name that a fleet could know it by: %s",
+				err.Error()), problem.T("give it one in %s: name = \"build-1\" under [node]", ConfigPath(s)))
 		}
 	}
 	return node, nil
@@ -160,7 +165,8 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 func waiting(s *Call) func(who *lock.BusyError, most time.Duration) {
 	return func(who *lock.BusyError, most time.Duration) {
 		if !s.InJSON {
-			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"), Visible(who.Error()), most)
+			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"),
+				Visible(who.Error()), most)
 		}
 	}
 }

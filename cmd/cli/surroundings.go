@@ -17,7 +17,8 @@ func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	}
 	dir, err := s.Getwd()
 	if err != nil {
-		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()), problem.T("change to a folder that exists"))
+		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()),
+			problem.T("change to a folder that exists"))
 	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {

@@ -7,7 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
+// warnMost is how many problems are told at once: where a file was overwritten there may be
+// thousands.
 const warnMost = 10
 
 // WarnOf tells of state that cannot be read.
@@ -30,7 +31,8 @@ type Warning struct {
 	Text problem.Text
 }
 
-// WarningKind is what warnings share that are alike: they differ in which task it is, and what that names.
+// WarningKind is what warnings share that are alike: they differ in which task it is, and what that
+// names.
 type WarningKind string
 
 // The kinds. Those that are about a channel have its word behind them.
@@ -52,11 +54,13 @@ const (
 	WarnUnready   WarningKind = "not ready: "
 )
 
-// OfSetup reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
-// from being run or told against what the call says is no such warning.
+// OfSetup reports whether a warning is of how things are set up, which every call would repeat:
+// --quiet leaves it out. What keeps a task from being run or told against what the call says is no
+// such warning.
 func (w Warning) OfSetup() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
-// WarningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
+// WarningTexts are warnings in the words of the surface that the call came by, for an answer in
+// JSON.
 func (w *Words) WarningTexts(list []Warning) []string {
 	texts := make([]string, len(list))
 	for i, warning := range list {

@@ -82,8 +82,10 @@ func machineZone(etc string) (*time.Location, error) {
 	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
 		return time.UTC, nil
 	}
-	return nil, problem.New(problem.Zone, problem.T("cannot tell the machine's time zone: /etc/localtime is not a link into the zone database"),
-		problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
+	return nil,
+		problem.New(problem.Zone,
+			problem.T("cannot tell the machine's time zone: /etc/localtime is not a link into the zone database"),
+			problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 
 // Options is what a time expression is read against in this call.
@@ -100,7 +102,8 @@ func (s *Call) Options() (when.Options, error) {
 	if config.DefaultTime != "" {
 		t, err := time.Parse("15:04", config.DefaultTime)
 		if err != nil {
-			return o, problem.Of(problem.T("default_time in config.toml is %s", Quote(config.DefaultTime)), problem.T(`write it as "09:00"`))
+			return o, problem.Of(problem.T("default_time in config.toml is %s", Quote(config.DefaultTime)),
+				problem.T(`write it as "09:00"`))
 		}
 		o.DefaultTime = time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 	}

@@ -81,7 +81,8 @@ func Skill(path, text string) (Change, error) {
 		c.Effect = Add
 	case bytes.Equal(c.before, c.after):
 	case !bytes.HasPrefix(c.before, []byte("---\nname: "+server+"\n")):
-		return c, problem.New(problem.Failed, problem.T("%s is not a skill of the name %s", path, server), problem.T("name another place, or move that file away first"))
+		return c, problem.New(problem.Failed, problem.T("%s is not a skill of the name %s", path, server),
+			problem.T("name another place, or move that file away first"))
 	default:
 		c.Effect = Replace
 	}
@@ -95,7 +96,8 @@ func (c Change) Do() error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	} else if _, err := os.Lstat(path); err == nil {
-		return problem.New(problem.Failed, problem.T("%s is a link to nothing", path), problem.T("make the file that it names, or remove the link"))
+		return problem.New(problem.Failed, problem.T("%s is a link to nothing", path),
+			problem.T("make the file that it names, or remove the link"))
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -103,7 +105,8 @@ func (c Change) Do() error {
 	}
 	now, _, err := read(path)
 	if err == nil && !bytes.Equal(now, c.before) {
-		err = problem.New(problem.Failed, problem.T("%s was changed meanwhile, and was left as it is", c.Path), problem.T("call it again"))
+		err = problem.New(problem.Failed, problem.T("%s was changed meanwhile, and was left as it is", c.Path),
+			problem.T("call it again"))
 	}
 	if err != nil {
 		return err
@@ -166,12 +169,14 @@ func read(path string) (text []byte, there bool, err error) {
 
 // unreadable is the problem of a file that is not what it should be.
 func unreadable(path string, err error) error {
-	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, bared(err)), problem.T("nothing was changed in it; mend it, or put the entry there by hand"))
+	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, bared(err)),
+		problem.T("nothing was changed in it; mend it, or put the entry there by hand"))
 }
 
 // unwritable is the problem of a file that cannot be put in place.
 func unwritable(path string, err error) error {
-	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, bared(err)), problem.T("nothing was changed; see who may write to %s", filepath.Dir(path)))
+	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, bared(err)),
+		problem.T("nothing was changed; see who may write to %s", filepath.Dir(path)))
 }
 
 // bared is an error of the system without the path that the message has already.

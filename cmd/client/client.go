@@ -71,11 +71,17 @@ func All(w World) []Client {
 	}
 	skill := func(dir string) string { return filepath.Join(dir, "skills", server, "SKILL.md") }
 	return []Client{
-		{Name: "claude", Config: claudeConfig, Table: "mcpServers", Skill: skill(claude), marks: []string{claude, claudeConfig}, form: jsonForm{}, typed: true},
-		{Name: "codex", Config: filepath.Join(codex, "config.toml"), Table: "mcp_servers", Skill: skill(filepath.Join(home, ".agents")), marks: []string{codex}, form: tomlForm{}},
-		{Name: "gemini", Config: filepath.Join(gemini, "settings.json"), Table: "mcpServers", Skill: skill(gemini), marks: []string{gemini}, form: jsonForm{comments: true}},
-		{Name: "cursor", Config: filepath.Join(cursor, "mcp.json"), Table: "mcpServers", Skill: skill(cursor), marks: []string{cursor}, form: jsonForm{comments: true}},
-		{Name: "vscode", Config: filepath.Join(code, "mcp.json"), Table: "servers", Skill: skill(filepath.Join(home, ".copilot")), marks: []string{code}, form: jsonForm{comments: true}, typed: true},
+		{Name: "claude", Config: claudeConfig, Table: "mcpServers", Skill: skill(claude),
+			marks: []string{claude, claudeConfig}, form: jsonForm{}, typed: true},
+		{Name: "codex", Config: filepath.Join(codex, "config.toml"), Table: "mcp_servers",
+			Skill: skill(filepath.Join(home, ".agents")), marks: []string{codex}, form: tomlForm{}},
+		{Name: "gemini", Config: filepath.Join(gemini, "settings.json"), Table: "mcpServers",
+			Skill: skill(gemini), marks: []string{gemini}, form: jsonForm{comments: true}},
+		{Name: "cursor", Config: filepath.Join(cursor, "mcp.json"), Table: "mcpServers", Skill: skill(cursor),
+			marks: []string{cursor}, form: jsonForm{comments: true}},
+		{Name: "vscode", Config: filepath.Join(code, "mcp.json"), Table: "servers",
+			Skill: skill(filepath.Join(home, ".copilot")), marks: []string{code},
+			form: jsonForm{comments: true}, typed: true},
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// lullMost is how much memory is in use before some is given back in a lull: looking through a large queue, or through many changes,
-	// takes more than keeping what was found. Some is given back again when there is lullMore more of it, or lullEvery has passed.
+	// lullMost is how much memory is in use before some is given back in a lull: looking through a
+	// large queue, or through many changes, takes more than keeping what was found. Some is given
+	// back again when there is lullMore more of it, or lullEvery has passed.
 	lullMost  = 20 << 20
 	lullMore  = 4 << 20
 	lullEvery = time.Minute
@@ -41,8 +42,9 @@ func held() int64 {
 // idleGarbage is how much garbage may lie while the runner dozes.
 const idleGarbage = 16 << 20
 
-// pauseCollector stops the collector of garbage, which would look for some every two minutes although none is made while nothing happens. What
-// memory is to spare goes back to the system first; should garbage be made all the same, idleGarbage of it is let lie.
+// pauseCollector stops the collector of garbage, which would look for some every two minutes
+// although none is made while nothing happens. What memory is to spare goes back to the system
+// first; should garbage be made all the same, idleGarbage of it is let lie.
 func pauseCollector() (wake func()) {
 	debug.FreeOSMemory()
 	limit := debug.SetMemoryLimit(held() + idleGarbage)

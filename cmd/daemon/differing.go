@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// differing are the keys of the settings that are not the same in both, as config.toml has them, in order. Of a channel it is its name.
+// differing are the keys of the settings that are not the same in both, as config.toml has them, in
+// order. Of a channel it is its name.
 func differing(a, b any) (keys []string) {
 	return differingIn("", reflect.ValueOf(a), reflect.ValueOf(b))
 }
@@ -26,7 +27,8 @@ func differingIn(key string, a, b reflect.Value) (keys []string) {
 		for _, m := range []reflect.Value{a, b} {
 			for _, name := range m.MapKeys() {
 				x, y := a.MapIndex(name), b.MapIndex(name)
-				if one := key + "." + name.String(); !slices.Contains(keys, one) && (!x.IsValid() || !y.IsValid() || !reflect.DeepEqual(x.Interface(), y.Interface())) {
+				if one := key + "." + name.String(); !slices.Contains(keys, one) &&
+					(!x.IsValid() || !y.IsValid() || !reflect.DeepEqual(x.Interface(), y.Interface())) {
 					keys = append(keys, one)
 				}
 			}

@@ -37,8 +37,10 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 what is well is counted (well), and of the settings those are told that somebody gave; --json=full has all.`,
 		Examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
 		Options: option.Rows{
-			option.Option{Name: "fix", Kind: option.Flag, Help: "do what is safe, and say what was done and what is left"},
-			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "with --fix: do nothing, and say what would be done"},
+			option.Option{Name: "fix", Kind: option.Flag,
+				Help: "do what is safe, and say what was done and what is left"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
+				Help: "with --fix: do nothing, and say what would be done"},
 			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
@@ -68,7 +70,8 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	}
 	d := &doctoring{Call: s, would: would}
 	unusable := d.examined(examinerOf(s))
-	state.Examine(ctx, slices.Concat(unusable, d.of.Inspections(), d.fleet()), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
+	state.Examine(ctx, slices.Concat(unusable, d.of.Inspections(), d.fleet()), fix && !would,
+		func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -78,9 +81,11 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 // examinerOf is what there is to examine, and the part of our world that it takes.
 func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
-		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(), Programs: handover.Programs(s), Parallel: parallel,
-		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) }, ChannelOf: cli.ChannelName,
-		Near: func(name string) string { return problem.Nearest(name, Heeded) },
+		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(),
+		Programs: handover.Programs(s), Parallel: parallel,
+		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) },
+		ChannelOf: cli.ChannelName,
+		Near:      func(name string) string { return problem.Nearest(name, Heeded) },
 		Explain: func(err error) (string, string) {
 			var refusal *rules.Refusal
 			if errors.As(err, &refusal) {
@@ -119,7 +124,8 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	}}}
 }
 
-// fleet is what is looked at of a fleet, where the tasks are in one. Of its servers fleet doctor tells.
+// fleet is what is looked at of a fleet, where the tasks are in one. Of its servers fleet doctor
+// tells.
 func (d *doctoring) fleet() []state.Inspection {
 	if address, err := d.StoreAddress(); err != nil || address == "" {
 		return nil
@@ -135,7 +141,8 @@ func (d *doctoring) fleet() []state.Inspection {
 			return ""
 		}
 		for _, w := range handover.Homeless(ctx, st) {
-			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Says(w.Text), Hint: d.Program() + " fleet nodes"})
+			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Says(w.Text),
+				Hint: d.Program() + " fleet nodes"})
 		}
 		return "its servers answer; " + d.Program() + " fleet doctor looks at them"
 	}}}
@@ -143,7 +150,8 @@ func (d *doctoring) fleet() []state.Inspection {
 
 // reported takes in what was found and mended before something else could be.
 func (d *doctoring) reported(p state.Problem) {
-	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path, Text: p.Error(), Hint: p.Hint,
+	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path,
+		Text: p.Error(), Hint: p.Hint,
 		Done: "done on the way, before something else was mended"})
 }
 
@@ -162,15 +170,18 @@ func (d *doctoring) answer() error {
 			warned++
 		}
 	}
-	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
+	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{},
+		Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
 	if d.Lean() {
-		answer.Settings = slices.DeleteFunc(answer.Settings, func(v setting) bool { return v.Source == fromDefault || v.Source == fromMachine })
+		answer.Settings = slices.DeleteFunc(answer.Settings,
+			func(v setting) bool { return v.Source == fromDefault || v.Source == fromMachine })
 	}
 	for _, f := range d.found {
 		if d.Lean() && f.Level == state.Fine {
 			continue
 		}
-		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint), f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
+		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint),
+			f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
 			cli.OrNull(string(f.Reason)), cli.OrNull(f.Subject)})
 	}
 	d.Answer(answer)

@@ -14,7 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
 
-// liveness are a runner's signs of life, for who started it and who watches it: whether it leads, and whether its loop turns.
+// liveness are a runner's signs of life, for who started it and who watches it: whether it leads,
+// and whether its loop turns.
 type liveness struct {
 	probe    chan func()
 	leading  atomic.Bool
@@ -25,7 +26,8 @@ type liveness struct {
 }
 
 func newVital(s *cli.Call, warn func(format string, a ...any)) *liveness {
-	return &liveness{probe: make(chan func()), notifier: service.Notifies(s.Getenv), watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: warn}
+	return &liveness{probe: make(chan func()), notifier: service.Notifies(s.Getenv),
+		watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: warn}
 }
 
 // into has the runner give its signs. ctx ends with the runner.
@@ -52,7 +54,8 @@ func (v *liveness) into(ctx context.Context, o *runner.Options, st state.Leases,
 	}
 }
 
-// watch tells the watchdog, twice as often as it has to be told, but only while the loop turns. One that stands by has none.
+// watch tells the watchdog, twice as often as it has to be told, but only while the loop turns. One
+// that stands by has none.
 func (v *liveness) watch(ctx context.Context) {
 	for {
 		waiting, stop := context.WithTimeout(ctx, v.watchdog/2)
@@ -79,7 +82,8 @@ func (v *liveness) responds(ctx context.Context) bool {
 	}
 }
 
-// tellOfEnd tells when the runner was told to end, which its commands may take long for, or has ended.
+// tellOfEnd tells when the runner was told to end, which its commands may take long for, or has
+// ended.
 func (v *liveness) tellOfEnd(living, told context.Context) {
 	select {
 	case <-told.Done():
@@ -94,5 +98,6 @@ func (v *liveness) tell(lines ...string) {
 	}
 }
 
-// answerMost is for how long a loop is waited for that is asked whether it turns. A pass over all that is due at once takes a second or two.
+// answerMost is for how long a loop is waited for that is asked whether it turns. A pass over all
+// that is due at once takes a second or two.
 const answerMost = 10 * time.Second

@@ -20,7 +20,8 @@ import (
 
 func MetricsCommand() cli.Command {
 	return cli.Command{
-		Name: "metrics", Args: "[--textfile <path>]", Short: "print numbers for Prometheus: tasks, outcomes, lateness, the runner",
+		Name: "metrics", Args: "[--textfile <path>]",
+		Short: "print numbers for Prometheus: tasks, outcomes, lateness, the runner",
 		Long: `
 Prints how the tasks and the runner stand, in Prometheus' text format: tasks by state and overdue ones, occurrences by
 outcome, histograms of lateness and of how long commands took, what waits in the inbox and to be delivered, whether a
@@ -31,10 +32,13 @@ readable by all; the folder has to be there. To have that done each minute:
   ouro-timer at every 1m -- ouro-timer metrics --textfile /var/lib/node_exporter/ouro-timer.prom
 
 What each number covers, a dashboard for Grafana and rules for alerts: docs/metrics.md.`,
-		Examples: []string{"ouro-timer metrics", "ouro-timer metrics --textfile /var/lib/prometheus/node-exporter/ouro-timer.prom"},
+		Examples: []string{"ouro-timer metrics",
+			"ouro-timer metrics --textfile /var/lib/prometheus/node-exporter/ouro-timer.prom"},
 		Options: option.Rows{
-			option.Option{Name: "textfile", Kind: option.File, Help: "write them to FILE, which ends with .prom, and print nothing"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors and the answer"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			option.Option{Name: "textfile", Kind: option.File,
+				Help: "write them to FILE, which ends with .prom, and print nothing"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors and the answer"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "metrics", Of: metricsJSON{}, Says: "the numbers"},
@@ -110,7 +114,8 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 
 // numbersOf is where the numbers about a store come from.
 func numbersOf(s *cli.Call, st state.Store) metrics.Source {
-	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(), Totals: new(metrics.Totals)}
+	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(),
+		Totals: new(metrics.Totals)}
 }
 
 // checkTextfile refuses a name that node_exporter would not read.
@@ -119,14 +124,16 @@ func checkTextfile(path string) error {
 	name := strings.TrimSuffix(base, filepath.Ext(base))
 	if name == "" || !strings.HasSuffix(base, ".prom") {
 		better := folder + cmp.Or(name, "ouro-timer") + ".prom"
-		return problem.Of(problem.T("%s is %s, and node_exporter reads only files that end with .prom", problem.Option("textfile"), cli.Quote(path)),
-			problem.T("%s; to write elsewhere: %s > FILE", problem.To("metrics").With("textfile", better), problem.To("metrics")))
+		return problem.Of(problem.T("%s is %s, and node_exporter reads only files that end with .prom",
+			problem.Option("textfile"), cli.Quote(path)),
+			problem.T("%s; to write elsewhere: %s > FILE", problem.To("metrics").With("textfile", better),
+				problem.To("metrics")))
 	}
 	return nil
 }
 
-// writeTextfile puts text in the place of a file at once, for everybody to read. A reader sees the old text or the new one. On an error the
-// old one stays.
+// writeTextfile puts text in the place of a file at once, for everybody to read. A reader sees the
+// old text or the new one. On an error the old one stays.
 func writeTextfile(path string, text []byte) (err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "replace", Path: path, Err: errNoFile}
@@ -163,7 +170,8 @@ func unwrittenTextfile(path string, err error) error {
 	hint := "see that there is room, and who may write to " + filepath.Dir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		hint = "make the folder that node_exporter reads (--collector.textfile.directory): mkdir -p " + cli.ShellQuote(filepath.Dir(path))
+		hint = "make the folder that node_exporter reads (--collector.textfile.directory): mkdir -p " +
+			cli.ShellQuote(filepath.Dir(path))
 	case errors.Is(err, errNoFile):
 		hint = "name another file, or remove what is there"
 	}

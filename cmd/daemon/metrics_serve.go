@@ -17,15 +17,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// listenForMetrics opens the address that run --metrics names: [HOST]:PORT, where no host is this machine alone. nil when the call names none.
+// listenForMetrics opens the address that run --metrics names: [HOST]:PORT, where no host is this
+// machine alone. nil when the call names none.
 func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	if !s.Opt.Has("metrics") {
 		return nil, nil
 	}
 	text := s.Opt.Text("metrics")
 	host, port, err := net.SplitHostPort(text)
-	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || port != strconv.FormatUint(n, 10) || host != "" && host != "localhost" && net.ParseIP(host) == nil {
-		return nil, problem.Of(problem.T("%s is %s, which is not an address", problem.Option("metrics"), cli.Quote(text)),
+	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || port != strconv.FormatUint(n, 10) ||
+		host != "" && host != "localhost" && net.ParseIP(host) == nil {
+		return nil, problem.Of(problem.T("%s is %s, which is not an address", problem.Option("metrics"),
+			cli.Quote(text)),
 			problem.T("write it as in :9464, which is 127.0.0.1:9464, or with an IP address in full, as in 192.0.2.7:9464 or [::]:9464"))
 	}
 	if host == "" {
@@ -49,7 +52,8 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	return nil, cli.Failed("nothing can be served at "+net.JoinHostPort(host, port)+": "+err.Error(), hint)
 }
 
-// metricsServer serves a runner's numbers and whether it is well, beside its loop, which knows nothing of it.
+// metricsServer serves a runner's numbers and whether it is well, beside its loop, which knows
+// nothing of it.
 type metricsServer struct {
 	source   metrics.Source
 	liveness *liveness
@@ -63,8 +67,10 @@ func serveMetrics(l net.Listener, source metrics.Source, v *liveness) (closes fu
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", m.metrics)
 	mux.HandleFunc("GET /healthz", m.health)
-	m.server = http.Server{Handler: mux, ReadTimeout: requestMost, WriteTimeout: requestMost, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: log.New(io.Discard, "", 0)} // what strangers send wrong is no talk of the runner's
+	m.server = http.Server{Handler: mux, ReadTimeout: requestMost, WriteTimeout: requestMost,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		// What strangers send wrong is no talk of the runner's.
+		ErrorLog: log.New(io.Discard, "", 0)}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -46,14 +46,21 @@ the channels, what each gets, and how to know that what came is genuine.`,
 		},
 		Arguments: []option.Argument{{Name: "body", Kind: option.Text, Many: true}},
 		Options: option.Rows{
-			option.Option{Name: "channel", Aliases: []string{"c"}, Kind: option.Channel, Many: true, Help: "tell through CHANNEL: a name, NAME:RECIPIENT or a URL; may be repeated"},
-			option.Option{Name: "to", Kind: option.Text, Value: "RECIPIENT", Many: true, Help: "tell RECIPIENT: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
-			option.Option{Name: "subject", Aliases: []string{"s"}, Kind: option.Text, Help: "TEXT on one line (default: the first line of the body)"},
+			option.Option{Name: "channel", Aliases: []string{"c"}, Kind: option.Channel, Many: true,
+				Help: "tell through CHANNEL: a name, NAME:RECIPIENT or a URL; may be repeated"},
+			option.Option{Name: "to", Kind: option.Text, Value: "RECIPIENT", Many: true,
+				Help: "tell RECIPIENT: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
+			option.Option{Name: "subject", Aliases: []string{"s"}, Kind: option.Text,
+				Help: "TEXT on one line (default: the first line of the body)"},
 			option.Option{Name: "html", Kind: option.Flag, Help: "the body is HTML; those who take none get its text"},
-			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(notifyTimeout), Help: "give up after DURATION, tries and all, at most 1h; when it is not given, later where a channel says so"},
-			option.Option{Name: "test", Kind: option.Flag, Help: "send a test message to each channel of config.toml, or to those named"},
-			option.Option{Name: "list", Kind: option.Flag, Help: "tell nobody: list the channels, and what stands in their way"},
-			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "tell nobody: say what would be sent where"},
+			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(notifyTimeout),
+				Help: "give up after DURATION, tries and all, at most 1h; when it is not given, later where a channel says so"},
+			option.Option{Name: "test", Kind: option.Flag,
+				Help: "send a test message to each channel of config.toml, or to those named"},
+			option.Option{Name: "list", Kind: option.Flag,
+				Help: "tell nobody: list the channels, and what stands in their way"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
+				Help: "tell nobody: say what would be sent where"},
 			cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
@@ -118,8 +125,10 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 		return o, err
 	}
 	recipients := s.Opt.List("to")
-	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
-		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"), channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
+	if len(recipients) > 0 && !slices.ContainsFunc(channels,
+		func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
+		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"),
+			channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
 	}
 	if err := notifyTime(s, channels, &o); err != nil {
 		return o, err
@@ -149,13 +158,15 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 		}
 	}
 	if len(o.tellings) > notifyMost {
-		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.tellings), notifyMost), problem.T("call notify more than once"))
+		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.tellings),
+			notifyMost), problem.T("call notify more than once"))
 	}
 	return o, nil
 }
 
-// notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in config.toml when that says nothing, and
-// never longer than OURO_MAX. There is no going on with a call that has told somebody.
+// notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in
+// config.toml when that says nothing, and never longer than OURO_MAX. There is no going on with a
+// call that has told somebody.
 func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	if err := notifyBound(s.Opt, channels, o); err != nil {
 		return err
@@ -180,14 +191,18 @@ func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions
 	}
 	d, err := when.Duration(given.Text("timeout"))
 	if err != nil {
-		return cli.Explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s", problem.Set("timeout", "30s")))
+		return cli.Explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s",
+			problem.Set("timeout", "30s")))
 	}
 	if d <= 0 {
-		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(given.Text("timeout"))), problem.T("give it some time, such as 30s"))
+		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(given.Text("timeout"))),
+			problem.T("give it some time, such as 30s"))
 	}
 	if d > notifyLongest {
-		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"), cli.Quote(given.Text("timeout"))),
-			problem.T("write it as in %s; who is to be told for longer is a task: %s", problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
+		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"),
+			cli.Quote(given.Text("timeout"))),
+			problem.T("write it as in %s; who is to be told for longer is a task: %s",
+				problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
 	}
 	o.timeout = d
 	return nil
@@ -198,19 +213,23 @@ func checkTelling(t telling) error {
 	to := cmp.Or(t.message.To, t.channel.To)
 	switch {
 	case notify.HasControl(to):
-		return problem.Of(problem.T("the recipient %s has a control character in it", cli.Quote(to)), problem.T("write it on one line, such as bob@example.org"))
+		return problem.Of(problem.T("the recipient %s has a control character in it", cli.Quote(to)),
+			problem.T("write it on one line, such as bob@example.org"))
 	case t.channel.Type == notify.Email && to == "":
 		return problem.Of(problem.T("email has no recipient"),
-			problem.T(`add %s, or to = "bob@example.org" under [channels.%s] in config.toml`, problem.Set("to", "bob@example.org"), t.channel.Name))
+			problem.T(`add %s, or to = "bob@example.org" under [channels.%s] in config.toml`,
+				problem.Set("to", "bob@example.org"), t.channel.Name))
 	case t.channel.Type == notify.Email:
 		if _, err := notify.Address(to); err != nil {
 			return problem.Of(problem.T(err.Error()), problem.T("give one address for each %s", problem.Option("to")))
 		}
 		if strings.TrimSpace(t.message.Body) == "" {
-			return problem.Of(problem.T("an email without a body is not sent"), problem.T("give it one, or see why what makes it writes nothing"))
+			return problem.Of(problem.T("an email without a body is not sent"),
+				problem.T("give it one, or see why what makes it writes nothing"))
 		}
 	case t.channel.Type == notify.TTY && to != "":
-		// One that is closed by now is for the telling to find out: it costs the other channels nothing.
+		// One that is closed by now is for the telling to find out: it costs the other channels
+		// nothing.
 		var e *notify.Error
 		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
 			return problem.Of(problem.T(err.Error()), problem.T("leave the recipient out to tell all your terminals"))
@@ -251,9 +270,11 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 		if err != nil {
 			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels()))
 		}
-		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec, notify.Heartbeat}, c.Type) {
+		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec,
+			notify.Heartbeat}, c.Type) {
 			if err := notify.CheckService(c.URL); err != nil {
-				return nil, problem.Of(problem.T(err.Error()), problem.T("docs/notify.md shows the URL of each service"))
+				return nil, problem.Of(problem.T(err.Error()),
+					problem.T("docs/notify.md shows the URL of each service"))
 			}
 		}
 		list = append(list, c)
@@ -262,11 +283,13 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 	case len(list) > 0:
 		return list, nil
 	case s.Opt.Bool("test"):
-		return nil, problem.Of(problem.T("there is no channel to test: config.toml has none, and its notify.default is empty"),
-			problem.T("name one, as in %s", problem.To("notify").With("test", true).With("channel", "desktop")))
+		return nil,
+			problem.Of(problem.T("there is no channel to test: config.toml has none, and its notify.default is empty"),
+				problem.T("name one, as in %s", problem.To("notify").With("test", true).With("channel", "desktop")))
 	}
 	return nil, problem.Of(problem.T("no channel is to be told: notify.default in config.toml is empty"),
-		problem.T("name one: %s, or %s", problem.To("notify").With("channel", "desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
+		problem.T("name one: %s, or %s", problem.To("notify").With("channel",
+			"desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
 }
 
 // theChannels is the call that shows the channels.
@@ -284,10 +307,12 @@ func defaultChannels(config state.Config) []string {
 func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.Opt.Text("subject"), s.Opt.Bool("html")
 	if notify.HasControl(m.Subject) {
-		return m, problem.Of(problem.T("%s has a control character in it, such as a line break", problem.Option("subject")), problem.T("a subject is one line; what is longer is the body"))
+		return m, problem.Of(problem.T("%s has a control character in it, such as a line break",
+			problem.Option("subject")), problem.T("a subject is one line; what is longer is the body"))
 	}
 	if len(m.Subject) > notify.SubjectLimit {
-		return m, problem.Of(problem.T("%s has %d bytes, more than the %d of a line of email", problem.Option("subject"), len(m.Subject), notify.SubjectLimit),
+		return m, problem.Of(problem.T("%s has %d bytes, more than the %d of a line of email",
+			problem.Option("subject"), len(m.Subject), notify.SubjectLimit),
 			problem.T("a subject is a few words; what is longer is the body"))
 	}
 	if s.Opt.Bool("test") {
@@ -314,7 +339,8 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 	case !utf8.ValidString(m.Body):
 		return m, problem.Of(problem.T("the body is not valid UTF-8"), problem.NotText)
 	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
-		return m, problem.Of(problem.T("there is nothing to tell"), problem.T("give it a body: %s", problem.To("notify", "the build is done")))
+		return m, problem.Of(problem.T("there is nothing to tell"),
+			problem.T("give it a body: %s", problem.To("notify", "the build is done")))
 	}
 	return m, nil
 }
@@ -323,18 +349,21 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 func testMessage(s *cli.Call, t telling) notify.Message {
 	m := t.message
 	m.Subject = "Test of ouro-timer"
-	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.", t.channel.Name, s.Stamp().Format(time.RFC3339))
+	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.",
+		t.channel.Name, s.Stamp().Format(time.RFC3339))
 	return m
 }
 
-// newNoticeID is new for each call: a channel that is tried again can be told that it is the same message.
+// newNoticeID is new for each call: a channel that is tried again can be told that it is the same
+// message.
 func newNoticeID(s *cli.Call) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "notify-" + hex.EncodeToString(b[:])
 }
 
-// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
+// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is
+// bounded like all of the call.
 func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
 	defer cancel()
@@ -344,19 +373,22 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3)) // CR LF is not part of a body
+		// CR LF is not part of a body.
+		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3))
 		done <- read{data, err}
 	}()
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, problem.New(problem.Failed, problem.T("the body could not be read from standard input: %v", r.err), problem.Text{})
+			return nil, problem.New(problem.Failed,
+				problem.T("the body could not be read from standard input: %v", r.err), problem.Text{})
 		}
 		return r.data, nil
 	case <-ctx.Done():
 		if context.Cause(ctx) != errNotifyTime {
 			return nil, ctx.Err()
 		}
-		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body", most), problem.T("give the body as an argument, or close standard input: </dev/null"))
+		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body",
+			most), problem.T("give the body as an argument, or close standard input: </dev/null"))
 	}
 }

@@ -42,7 +42,8 @@ type channelsJSON struct {
 func listChannels(s *cli.Call) error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.Opt.Has(flag) {
-			return cli.Instead(problem.T("%s lists all channels and tells nobody, so it takes no %s", problem.Option("list"), problem.Option(flag)), theChannels())
+			return cli.Instead(problem.T("%s lists all channels and tells nobody, so it takes no %s",
+				problem.Option("list"), problem.Option(flag)), theChannels())
 		}
 	}
 	if len(s.Args) > 0 {
@@ -101,7 +102,8 @@ func listChannels(s *cli.Call) error {
 func (a channelsJSON) Text(o *cli.Out) {
 	if _, terminal := o.Width(); !terminal {
 		for _, row := range a.Channels {
-			o.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(), row.standing(), cli.Visible(row.state()))
+			o.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(),
+				row.standing(), cli.Visible(row.state()))
 		}
 		return
 	}
@@ -172,11 +174,13 @@ type wouldTellJSON struct {
 	Channels []wouldBe `json:"channels"`
 }
 
-// wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the channels.
+// wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the
+// channels.
 func wouldTell(s *cli.Call, o notifyOptions) error {
 	rows, ready := []wouldBe{}, true
 	for _, t := range o.tellings {
-		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel), To: cli.OrNull(cmp.Or(t.message.To, t.channel.To)),
+		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel),
+			To:      cli.OrNull(cmp.Or(t.message.To, t.channel.To)),
 			Subject: t.message.Title(), Bytes: len(t.message.Body), HTML: t.message.HTML}
 		_, err := notify.Ready(withRecipient(t), o.env)
 		if row.Ready = err == nil; err != nil {
@@ -199,7 +203,8 @@ func (a wouldTellJSON) Text(o *cli.Out) {
 			kind = "HTML"
 		}
 		where := listedChannel{Target: row.Target, To: row.To}.where()
-		o.Line("Would tell %s: %s, and %s of %s.", cli.Visible(where), cli.Quote(row.Subject), cli.Plural(row.Bytes, "byte"), kind)
+		o.Line("Would tell %s: %s, and %s of %s.", cli.Visible(where), cli.Quote(row.Subject),
+			cli.Plural(row.Bytes, "byte"), kind)
 		if row.Problem != nil {
 			o.Warn("%s", cli.Visible(*row.Problem))
 		}

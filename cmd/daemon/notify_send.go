@@ -104,7 +104,8 @@ func untoldHint(rows []tellingEnd) problem.Text {
 	if rows[i].To != nil {
 		word += ":" + *rows[i].To
 	}
-	return problem.T("it may pass: call again; a task is told again until it is: %s", problem.To("at", "now").With("task", "TEXT").With("notify", word))
+	return problem.T("it may pass: call again; a task is told again until it is: %s",
+		problem.To("at", "now").With("task", "TEXT").With("notify", word))
 }
 
 var errNotifyTime = errors.New("the time is up")
@@ -129,8 +130,10 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 			}
 		}
 		last, row.Permanent = e, e.Permanent
-		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email || t.channel.Type == notify.Heartbeat
-		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries || e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
+		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email ||
+			t.channel.Type == notify.Heartbeat
+		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries ||
+			e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
 			break
 		}
 	}

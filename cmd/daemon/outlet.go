@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// outlet writes lines to a stream that somebody may read slowly, or not at all: one goroutine does, so that lines of different
-// speakers do not mix, and no speaker waits for the reader but who asks to.
+// outlet writes lines to a stream that somebody may read slowly, or not at all: one goroutine does,
+// so that lines of different speakers do not mix, and no speaker waits for the reader but who asks
+// to.
 type outlet struct {
 	to   io.Writer
 	mark func(lost int) []byte // is written in the place of lines that were left out
@@ -115,8 +116,8 @@ func (o *outlet) work() {
 	}
 }
 
-// close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
-// Nothing may be given any more.
+// close returns when all was written, or when ctx ends, and the error of who could not be written
+// to. left is how much was not written. Nothing may be given any more.
 func (o *outlet) close(ctx context.Context) (left int64, err error) {
 	o.mu.Lock()
 	o.ended = true

@@ -16,19 +16,23 @@ import (
 )
 
 const (
-	// startTries is how often it is tried to ping that a run has started, while it runs, and startPause how long after the first try the
-	// second is made; each further pause is twice as long. After that nobody needs to know any more.
+	// startTries is how often it is tried to ping that a run has started, while it runs, and
+	// startPause how long after the first try the second is made; each further pause is twice as
+	// long. After that nobody needs to know any more.
 	startTries = 3
 	startPause = 2 * time.Second
-	// startMost is how long one try takes at the most: the ping of the run's end waits for it, so that they come in their order.
+	// startMost is how long one try takes at the most: the ping of the run's end waits for it, so
+	// that they come in their order.
 	startMost = 10 * time.Second
 	// startsAtOnce is how many such pings are on their way at most.
 	startsAtOnce = 8
-	// lateBeat is how old the end of a run is at least whose ping is left out when a later run has ended since.
+	// lateBeat is how old the end of a run is at least whose ping is left out when a later run has
+	// ended since.
 	lateBeat = time.Minute
 )
 
-// starts are the pings of runs that have started. No run waits for any of it: a start that cannot be told is only talked of.
+// starts are the pings of runs that have started. No run waits for any of it: a start that cannot
+// be told is only talked of.
 type starts struct {
 	mu   sync.Mutex
 	open map[string]*startPing // by the run and the channel
@@ -70,7 +74,8 @@ func (c *sender) begun(r state.Record, say func(format string, a ...any)) {
 	}
 }
 
-// pingStart pings one channel, if it is a heartbeat, until it is told to make no further tries. Where there is room for it the first is made in any case.
+// pingStart pings one channel, if it is a heartbeat, until it is told to make no further tries.
+// Where there is room for it the first is made in any case.
 func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, say func(format string, a ...any)) {
 	config, err := c.settings()
 	if err != nil || config.Channels[word].Type != notify.Heartbeat {
@@ -121,7 +126,8 @@ func (s *starts) settle(ctx context.Context, id, word string) {
 }
 
 // ping pings a heartbeat once.
-func (c *sender) ping(ctx context.Context, config state.Config, word string, m notify.Message, t state.Task) (string, error) {
+func (c *sender) ping(ctx context.Context, config state.Config, word string, m notify.Message,
+	t state.Task) (string, error) {
 	channel, err := notify.Find(word, config.Channels)
 	if err != nil {
 		return "", err
@@ -129,8 +135,10 @@ func (c *sender) ping(ctx context.Context, config state.Config, word string, m n
 	return notify.Send(ctx, channel, m, c.envOf(t))
 }
 
-// beat is send of a heartbeat: the end of a run. That of an earlier run which could not be told at once would only be wrong by now, and is left out.
-func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task, tally state.Tally) (detail string, err error) {
+// beat is send of a heartbeat: the end of a run. That of an earlier run which could not be told at
+// once would only be wrong by now, and is left out.
+func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task,
+	tally state.Tally) (detail string, err error) {
 	l, ended := n.Line, n.Line.At
 	if l.Ended != nil {
 		ended = *l.Ended
@@ -150,8 +158,8 @@ func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel
 
 var errLaterRun = errors.New("a later run has ended since, and is told in its place")
 
-// pulse pings the runner's own heartbeat ([run] heartbeat) for as long as the runner is well: its loop turns, and its store answers. It ends
-// with living.
+// pulse pings the runner's own heartbeat ([run] heartbeat) for as long as the runner is well: its
+// loop turns, and its store answers. It ends with living.
 type pulse struct {
 	c        *sender
 	st       state.Tasks
@@ -225,7 +233,8 @@ func (p *pulse) send(ctx context.Context, config state.Config, m notify.Message)
 func (p *pulse) ended() {
 	config, _ := p.c.settings() // as above
 	if config.Run.Heartbeat != "" {
-		p.send(context.Background(), config, notify.Message{Ping: notify.PingFail, Body: "the runner has ended in trouble"})
+		p.send(context.Background(), config, notify.Message{Ping: notify.PingFail,
+			Body: "the runner has ended in trouble"})
 	}
 }
 

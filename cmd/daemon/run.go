@@ -1,4 +1,5 @@
-// Package daemon has the runner and what looks after it: run, service, doctor, metrics, simulate and notify.
+// Package daemon has the runner and what looks after it: run, service, doctor, metrics, simulate
+// and notify.
 package daemon
 
 import (
@@ -31,7 +32,8 @@ import (
 
 func RunCommand() cli.Command {
 	return cli.Command{
-		Name: "run", Args: "[--once | --drain | --standby | --background | --status | --stop]", Short: "do what is due, when it is due",
+		Name: "run", Args: "[--once | --drain | --standby | --background | --status | --stop]",
+		Short: "do what is due, when it is due",
 		Long: `
 The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
 and talks on standard error. INT and TERM let running commands finish, a second one ends them; HUP has config.toml read
@@ -48,26 +50,39 @@ loop turns, on this machine alone unless another address is named in full.
 
 What a runner in the background says is in runs/runner.log. It gives the lock to one that a newer ouro-timer starts. What
 survives a reboot is ouro-timer service.`,
-		Examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
+		Examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background",
+			"ouro-timer run --status --json"},
 		Options: option.Rows{
 			option.Option{Name: "once", Kind: option.Flag, Help: "do what is due now, wait for it, and end"},
-			option.Option{Name: "drain", Kind: option.Flag, Help: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
-			option.Option{Name: "standby", Kind: option.Flag, Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
-			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel), Help: "run at most N commands at once; max_parallel in the config says another default"},
-			option.Option{Name: "output", Kind: option.Flag, Help: "copy what commands write to standard output, line by line, behind the ID of the run"},
-			option.Option{Name: "metrics", Kind: option.Text, Value: "ADDR", Help: "serve numbers for Prometheus at http://ADDR/metrics, and /healthz; :9464 is 127.0.0.1:9464"},
-			option.Option{Name: "background", Kind: option.Flag, Help: "start a runner that goes on in the background (it ends when nothing is pending)"},
+			option.Option{Name: "drain", Kind: option.Flag,
+				Help: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
+			option.Option{Name: "standby", Kind: option.Flag,
+				Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
+			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel),
+				Help: "run at most N commands at once; max_parallel in the config says another default"},
+			option.Option{Name: "output", Kind: option.Flag,
+				Help: "copy what commands write to standard output, line by line, behind the ID of the run"},
+			option.Option{Name: "metrics", Kind: option.Text, Value: "ADDR",
+				Help: "serve numbers for Prometheus at http://ADDR/metrics, and /healthz; :9464 is 127.0.0.1:9464"},
+			option.Option{Name: "background", Kind: option.Flag,
+				Help: "start a runner that goes on in the background (it ends when nothing is pending)"},
 			option.Option{Name: "status", Kind: option.Flag, Help: "say which runner is alive and what it waits for"},
 			option.Option{Name: "stop", Kind: option.Flag, Help: "end the runner; what is pending stays pending"},
-			option.Option{Name: "kill", Kind: option.Flag, Help: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
-			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
-			option.Option{Name: "pid", Kind: option.Whole, Value: "PID", Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
-			option.Option{Name: "detached", Kind: option.Flag, Hidden: true, Help: "this is the runner in the background"},
-			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			option.Option{Name: "kill", Kind: option.Flag,
+				Help: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
+				Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
+			option.Option{Name: "pid", Kind: option.Whole, Value: "PID",
+				Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
+			option.Option{Name: "detached", Kind: option.Flag, Hidden: true,
+				Help: "this is the runner in the background"},
+			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence or a delivery that has ended", Stream: true},
-			{Name: "log-output", Of: view.PieceJSON{}, Says: "--output: a line that a command wrote, or a piece of one", Stream: true},
+			{Name: "log-output", Of: view.PieceJSON{},
+				Says: "--output: a line that a command wrote, or a piece of one", Stream: true},
 			{Name: "log-problem", Of: view.ProblemJSON{}, Says: "something that is wrong", Stream: true},
 			{Name: "run-summary", Of: summaryJSON{}, Says: "--once, --drain: what was done; the last line"},
 			{Name: "run-status", Of: runStatusJSON{}, Says: "--status: whether a runner is alive"},
@@ -94,36 +109,47 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	}
 	for _, of := range []string{"kill", "max", "pid"} {
 		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
-			return cli.GoesWith(problem.Option(of), "stop", problem.To("run").With("stop", true).With(problem.Option(of), value))
+			return cli.GoesWith(problem.Option(of), "stop",
+				problem.To("run").With("stop", true).With(problem.Option(of), value))
 		}
 	}
 	if s.Opt.Has("pid") && s.Opt.Int("pid") < 1 {
-		return problem.Of(problem.T("%s is %d, which is not a process", problem.Option("pid"), s.Opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
+		return problem.Of(problem.T("%s is %d, which is not a process", problem.Option("pid"), s.Opt.Int("pid")),
+			problem.T("%s shows the runners", problem.To("run").With("status", true)))
 	}
 	if s.Opt.Bool("standby") && given != "" && given != "drain" {
 		return cli.Excluding("standby", problem.Option(given)).
-			Advising(problem.T("%s, or %s", problem.To("run").With("standby", true), problem.To("run").With("drain", true).With("standby", true)))
+			Advising(problem.T("%s, or %s", problem.To("run").With("standby", true),
+				problem.To("run").With("drain", true).With("standby", true)))
 	}
 	if s.Opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
-		return cli.Excluding("max-parallel", problem.Option(given)).Advising(problem.T("for runners in the background it stands in config.toml: max_parallel, below [run]"))
+		return cli.Excluding("max-parallel",
+			problem.Option(given)).Advising(problem.T("for runners in the background it stands in config.toml: max_parallel, below [run]"))
 	}
 	if s.Opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
 		return cli.Excluding("output", problem.Option(given)).
-			Advising(problem.T("a runner in the background keeps what commands write: %s shows it as it comes", problem.To("log", "ID").With("follow", true)))
+			Advising(problem.T("a runner in the background keeps what commands write: %s shows it as it comes",
+				problem.To("log", "ID").With("follow", true)))
 	}
 	if s.Opt.Has("metrics") && given != "" && given != "drain" {
-		return cli.Excluding("metrics", problem.Option(given)).Advising(problem.T("it is for a runner that stays: %s", problem.To("run").With("metrics", s.Opt.Text("metrics"))))
+		return cli.Excluding("metrics",
+			problem.Option(given)).Advising(problem.T("it is for a runner that stays: %s",
+			problem.To("run").With("metrics", s.Opt.Text("metrics"))))
 	}
 	if s.Opt.Has("max-parallel") && s.Opt.Int("max-parallel") < 1 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")), problem.T("leave it out for the default"))
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")),
+			problem.T("leave it out for the default"))
 	}
 	if s.DryRun && given != "once" && given != "stop" && given != "background" {
-		return problem.Of(problem.T("%s goes with %s and %s", problem.Option("dry-run"), problem.Options(", ", "once", "stop"), problem.Option("background")),
-			problem.T("%s says what is due; what comes later: %s", problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
+		return problem.Of(problem.T("%s goes with %s and %s", problem.Option("dry-run"),
+			problem.Options(", ", "once", "stop"), problem.Option("background")),
+			problem.T("%s says what is due; what comes later: %s",
+				problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
 	}
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.DryRun && (given == "" || given == "once" || given == "drain") {
 		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands", cli.Quote(v)),
-			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX", problem.To("run").With("background", true)))
+			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX",
+				problem.To("run").With("background", true)))
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -176,7 +202,8 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	defer stop()
 	cgroups, _ := proc.OwnCgroups() // where there are none, a run that needs one says why
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch, Cgroups: cgroups}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch,
+			Cgroups: cgroups}, Self: self, Mode: mode, Kill: kill,
 		Leader:  state.Leader{Ident: self, Version: cli.Version, Mode: how},
 		Standby: s.Opt.Bool("standby"), Lull: lull(), Idle: pauseCollector,
 	}
@@ -287,7 +314,8 @@ func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct
 	}
 }
 
-// rereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
+// rereadWords says what has changed in config.toml, and what of it a runner that is there does not
+// go by.
 func rereadWords(changed []string, bounded bool) string {
 	if len(changed) == 0 {
 		return "config.toml was read again: nothing in it has changed"
@@ -302,8 +330,9 @@ func rereadWords(changed []string, bounded bool) string {
 	return text
 }
 
-// ballastSize is memory that a runner has and never touches, so that it takes none of the machine's: the garbage collector, which runs when the
-// memory in use has doubled, then runs after so much and not after every 4 MB. A tenth of what a burst costs went into that; more than this
+// ballastSize is memory that a runner has and never touches, so that it takes none of the
+// machine's: the garbage collector, which runs when the memory in use has doubled, then runs after
+// so much and not after every 4 MB. A tenth of what a burst costs went into that; more than this
 // saves nothing that can be measured, and what lies as garbage meanwhile is the machine's.
 const ballastSize = 12 << 20
 
@@ -352,12 +381,14 @@ func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *
 	return nil
 }
 
-// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx. HUP does not count.
+// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx.
+// HUP does not count.
 func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	kill, quit := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 4)
 	for _, sig := range cli.Endings {
-		// A terminal that goes away sends HUP, and the shell in it sends another: that is nobody who asks twice.
+		// A terminal that goes away sends HUP, and the shell in it sends another: that is nobody
+		// who asks twice.
 		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
@@ -375,8 +406,9 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	return kill, func() { signal.Stop(signals); close(quit) }
 }
 
-// runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
-// (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
+// runDetached is the runner in the background. When one that is just ending still holds the lock it
+// tries for a moment (state.LeadWait), and leaves the work to one that stays: that has the lock,
+// and sees what we would see.
 func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = handover.OpenRunnerLog(s)
@@ -387,7 +419,8 @@ func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())}) // the log has it
+		// The log has it.
+		_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())})
 	}
 	return err
 }
@@ -475,7 +508,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	}
 	now, standby := s.Now(zone), st.Standby(ctx)
 	suspended := led && runner.Suspended(leader.Ident)
-	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby), SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby),
+		SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
 	for _, off := range leader.Delays {
 		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
 	}
@@ -544,9 +578,10 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	}
 }
 
-// steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
-// left is how many claims are nobody's.
-func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident, left int, err error) {
+// steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were
+// fired by hand are not of a runner. left is how many claims are nobody's.
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident,
+	left int, err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
 		if !runner.Alive(r.Runner) {

@@ -11,7 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// planRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
+// planRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates
+// (--if) are not asked.
 func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	zone, err := s.Zone()
 	if err != nil {
@@ -40,7 +41,8 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 		for _, l := range lines {
 			sum.Ended++
 			l.At = now
-			s.Answer(plannedLine{view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now, DryRun: true}, l, e.Task})
+			s.Answer(plannedLine{view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now,
+				DryRun: true}, l, e.Task})
 		}
 	}
 	next, pending, err := state.Next(ctx, st, now)
@@ -67,5 +69,6 @@ func (a plannedLine) Text(o *cli.Out) {
 		o.Line("%s would be %s (%s): %s", a.task.ID, l.Outcome, l.Reason, cli.Plural(l.Count, "instant"))
 		return
 	}
-	o.Line("would run %s (%s), due %s", a.task.ID, view.Describe(a.task), view.Stamp(a.line.Due.In(rules.TaskZone(a.task))))
+	o.Line("would run %s (%s), due %s", a.task.ID, view.Describe(a.task),
+		view.Stamp(a.line.Due.In(rules.TaskZone(a.task))))
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// console is how a runner speaks: answers on standard output, whole lines at a time, and talk on standard error. With --output it says
-// there what commands write, too. In the foreground no reader of any of that holds up the runner; in the background a file is the reader.
+// console is how a runner speaks: answers on standard output, whole lines at a time, and talk on
+// standard error. With --output it says there what commands write, too. In the foreground no reader
+// of any of that holds up the runner; in the background a file is the reader.
 type console struct {
 	*cli.Call
 	zone   *time.Location
@@ -40,7 +41,8 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 		return v
 	}
 	const lostLines = " of the runner's own left out here: nobody read them in time"
-	v.outlet = newOutlet(s.World.Out, func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
+	v.outlet = newOutlet(s.World.Out,
+		func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
 	if sameStream(s.World.Out, s.Err) {
 		v.errs = v.outlet
 	} else {
@@ -131,18 +133,22 @@ func (v *console) problem(to []byte, text string) []byte {
 func (v *console) Append(to []byte, p relay.Piece) []byte {
 	switch {
 	case p.Runs > 0:
-		return v.problem(to, fmt.Sprintf("%d bytes of %s left out here: nobody read them in time", p.Lost, cli.Plural(p.Runs, "run")))
+		return v.problem(to, fmt.Sprintf("%d bytes of %s left out here: nobody read them in time", p.Lost,
+			cli.Plural(p.Runs, "run")))
 	case v.InJSON && p.Lost > 0:
-		return v.problem(to, fmt.Sprintf("%s: %d bytes of %s left out: nobody read them in time", p.Run, p.Lost, p.Stream))
+		return v.problem(to, fmt.Sprintf("%s: %d bytes of %s left out: nobody read them in time", p.Run,
+			p.Lost, p.Stream))
 	case v.InJSON:
 		now := v.Clock.Now().In(v.zone)
-		return jsonLine(to, view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task, Stream: p.Stream, Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})
+		return jsonLine(to, view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task, Stream: p.Stream,
+			Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})
 	}
 	return pieceLine(to, p, v.terminal)
 }
 
-// pieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in its place says that the line goes on
-// in the next piece of that stream, and an exclamation mark that something is left out.
+// pieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in
+// its place says that the line goes on in the next piece of that stream, and an exclamation mark
+// that something is left out.
 func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	to = append(to, p.Run...)
 	if p.Stream == "stderr" {
@@ -177,8 +183,8 @@ func (v *console) Write(text []byte) error { return v.outlet.give(text) }
 // unreadMost is for how long a runner that was told to end waits for who reads its standard output.
 const unreadMost = 3 * time.Second
 
-// close returns when all that was said is read, or nobody reads it any more. A runner that was told to end waits for that for a while,
-// and one that was told so twice not at all.
+// close returns when all that was said is read, or nobody reads it any more. A runner that was told
+// to end waits for that for a while, and one that was told so twice not at all.
 func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	if v.outlet == nil {
 		return
@@ -223,7 +229,8 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	_, _ = v.talk.close(waiting) // there is nobody to be told that nobody reads it
 }
 
-// lastTalkMost is for how long who reads standard error is waited for when standard output was waited for in vain.
+// lastTalkMost is for how long who reads standard error is waited for when standard output was
+// waited for in vain.
 const lastTalkMost = 500 * time.Millisecond
 
 // delivered is a message in the foreground.

@@ -14,8 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending one that is not there is done
-// already. One that was told before, and only waits for its commands, is waited for as well.
+// runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending
+// one that is not there is done already. One that was told before, and only waits for its commands,
+// is waited for as well.
 func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	most, err := cli.Longest(s)
 	if err != nil {
@@ -29,7 +30,8 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	defer cancel()
 	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
-	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
+	// One that has just taken the lock has not said yet who it is; one that is gone is about to let
+	// it go.
 	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
 		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
 			leader, led, err = st.Led(ctx)
@@ -76,8 +78,10 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 			return err
 		}
 		if led && now.Ident == leader.Ident {
-			return problem.New(problem.Failed, problem.T("the runner (pid %d) was told to end and goes on", leader.Ident.PID),
-				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"), problem.To("run").With("stop", true).With("kill", true)))
+			return problem.New(problem.Failed, problem.T("the runner (pid %d) was told to end and goes on",
+				leader.Ident.PID),
+				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"),
+					problem.To("run").With("stop", true).With("kill", true)))
 		}
 	}
 	next, err := successor(ctx, s.Clock, st, standby)
@@ -87,15 +91,16 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	return tellStopped(s, ending, left, led, next, most)
 }
 
-// tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too. One that was sent SIGSTOP is let go
-// on: signals reach it only then.
+// tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too.
+// One that was sent SIGSTOP is let go on: signals reach it only then.
 func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	if !runner.Alive(i) {
 		return problem.New(problem.Failed, problem.T("the runner (pid %d) cannot be seen from here", i.PID),
 			problem.T("end it where it was started, such as in its container"))
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
-		return problem.New(problem.Failed, problem.T("the runner (pid %d) could not be told: %v", i.PID, err), problem.Text{})
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) could not be told: %v", i.PID, err),
+			problem.Text{})
 	}
 	if s.Opt.Bool("kill") {
 		// Two TERMs that arrive together count as one.
@@ -108,13 +113,15 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	}
 	if runner.Suspended(i) {
 		if err := runner.Continue(i); err != nil && runner.Alive(i) {
-			return problem.New(problem.Failed, problem.T("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err), problem.Text{})
+			return problem.New(problem.Failed,
+				problem.T("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err), problem.Text{})
 		}
 	}
 	return nil
 }
 
-// endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone.
+// endingAlready are the runners that do not hold the lock and see their commands to the end; of
+// --pid that one alone.
 func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader) ([]state.Ident, error) {
 	ending, _, err := steppedDown(ctx, st, leader)
 	if err != nil {
@@ -142,19 +149,22 @@ type runStopJSON struct {
 	most time.Duration
 }
 
-// tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
+// tellStopped says what has come of it. told says that a runner had the lock and was told to end
+// now.
 func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
 	stopped := 0
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
-	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next), Waits: len(left) > 0, DryRun: s.DryRun,
+	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next),
+		Waits: len(left) > 0, DryRun: s.DryRun,
 		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	if stopped == 0 && len(left) == 0 {
 		answer.Runner = cli.OrNull(handover.RunnerNone)
 	}
 	if len(left) > 0 && most > 0 {
-		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json", "fields"))
+		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid",
+			left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json", "fields"))
 	}
 	s.Answer(answer)
 	if answer.Continue == nil {
@@ -167,7 +177,8 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 func (a runStopJSON) Text(o *cli.Out) {
 	switch {
 	case a.Waits && a.told:
-		o.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", o.Deed("stopped"), *a.Stopped)
+		o.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have",
+			o.Deed("stopped"), *a.Stopped)
 	case a.Waits:
 		for _, i := range a.left {
 			o.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
@@ -191,7 +202,8 @@ func (a runStopJSON) Text(o *cli.Out) {
 	}
 }
 
-// successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
+// successor is the one of those who stood by that has taken over from a runner that was stopped; 0
+// when there is none.
 func successor(ctx context.Context, c clock.Clock, st state.Leases, standby []int) (int, error) {
 	if len(standby) == 0 {
 		return 0, nil

@@ -23,8 +23,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// sender tells notices for a runner, which may live for months: config.toml is read again when it has changed. It is used by
-// many goroutines.
+// sender tells notices for a runner, which may live for months: config.toml is read again when it
+// has changed. It is used by many goroutines.
 type sender struct {
 	st    state.Store
 	env   notify.Env
@@ -55,7 +55,8 @@ func newSender(s *cli.Call, st state.Store, config state.Config) (*sender, error
 	if err != nil {
 		host = "this machine" // it has no name
 	}
-	return &sender{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStarts(), config: config, told: config}, nil
+	return &sender{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStarts(),
+		config: config, told: config}, nil
 }
 
 // settings is the configuration as it is now; with an error, as it last was.
@@ -77,7 +78,8 @@ func (c *sender) settings() (state.Config, error) {
 	return c.config, c.err
 }
 
-// reread reads config.toml now, and says which settings have changed since it was last called, or since the beginning.
+// reread reads config.toml now, and says which settings have changed since it was last called, or
+// since the beginning.
 func (c *sender) reread() (changed []string, err error) {
 	c.mu.Lock()
 	c.stamp = "" // as if it had never been read
@@ -107,7 +109,8 @@ func (c *sender) keep() state.Keep {
 // standing is who is told of tasks that do not say.
 func (c *sender) standing() rules.TellDefaults {
 	config, _ := c.settings() // while it cannot be read, as it was
-	return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix, Beats: config.Heartbeats()}
+	return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix,
+		Beats: config.Heartbeats()}
 }
 
 // giveUp is how long what cannot be told is tried again; 0 when nothing is said.
@@ -117,12 +120,14 @@ func (c *sender) giveUp() time.Duration {
 	return d
 }
 
-// envOf is the world of a notice about a task: what a program of a channel schedules came of that task.
+// envOf is the world of a notice about a task: what a program of a channel schedules came of that
+// task.
 func (c *sender) envOf(t state.Task) notify.Env {
 	env := c.env
 	if environ := env.Environ; environ != nil {
 		env.Environ = func() []string {
-			list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, runner.OriginVariable+"=") })
+			list := slices.DeleteFunc(slices.Clone(environ()),
+				func(pair string) bool { return strings.HasPrefix(pair, runner.OriginVariable+"=") })
 			return append(list, runner.OriginVariable+"="+t.ChildOrigin())
 		}
 	}
@@ -135,8 +140,9 @@ func (c *sender) allow() []string {
 	return config.Run.Allow
 }
 
-// send makes an attempt to tell a notice. What only the other side can mend is permanent. What the user can, such as a key that is missing or a
-// channel that is no longer in config.toml, may be gone at the next attempt, and is told meanwhile by log, doctor and the runner's log.
+// send makes an attempt to tell a notice. What only the other side can mend is permanent. What the
+// user can, such as a key that is missing or a channel that is no longer in config.toml, may be
+// gone at the next attempt, and is told meanwhile by log, doctor and the runner's log.
 func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err error) {
 	config, err := c.settings()
 	if err != nil {
@@ -161,8 +167,10 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 	permanent := told.Permanent && !told.Here // what somebody can mend here is tried until it is
 	own := false
 	if device := handover.TerminalOf(n.Channel); device != "" {
-		if own = n.Line.News == state.NewsMessage; own { // the desktop is there when the terminal is not
-			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, letter, c.envOf(task)); e == nil {
+		// The desktop is there when the terminal is not.
+		if own = n.Line.News == state.NewsMessage; own {
+			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, letter,
+				c.envOf(task)); e == nil {
 				return detail + ", as " + told.Error(), nil
 			}
 		}

@@ -25,12 +25,14 @@ const (
 	messageMost = 16 << 10
 	// messageLate is by how much a message that is told later than it was due says so.
 	messageLate = time.Minute
-	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
+	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's
+	// own words keep beside a long prefix.
 	subjectMost, titleLeast = 200, 40
 )
 
 // compose is what is told of a line by a channel, on that machine and at now.
-func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string,
+	now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
 		zone = rules.TaskZone(t)
@@ -39,8 +41,11 @@ func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, 
 	switch {
 	case l.News == state.NewsMessage:
 		m.Subject, m.Body = messageOf(l, t, c.Type == notify.TTY, zone, now)
-		if first, _, _ := strings.Cut(l.Text, "\n"); c.Type == notify.Email && m.Subject == "" && t.Policy.Prefix != "" { // once, not in front of both
-			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
+		// Once, not in front of both.
+		if first, _, _ := strings.Cut(l.Text, "\n"); c.Type == notify.Email && m.Subject == "" &&
+			t.Policy.Prefix != "" {
+			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""),
+				strings.TrimPrefix(m.Body, t.Policy.Prefix)
 		}
 	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
 		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(ctx, st, l)
@@ -55,14 +60,17 @@ func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, 
 	return m
 }
 
-// messageOf is what is told of a message. Without a description the first line of its text is the subject, where one is needed.
+// messageOf is what is told of a message. Without a description the first line of its text is the
+// subject, where one is needed.
 func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, now time.Time) (subject, body string) {
 	body = strings.ToValidUTF8(l.Text, "\uFFFD")
 	if l.Due != nil && now.Sub(*l.Due) > messageLate {
 		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
 	}
-	if t.Type() == state.TypeAgent && t.Description != "" { // the text is the title, which is the subject
-		subject, body = subjectOf(t.Policy.Prefix, l.Text, ""), strings.ToValidUTF8(t.Description, "\uFFFD")+strings.TrimPrefix(body, strings.ToValidUTF8(l.Text, "\uFFFD"))
+	// The text is the title, which is the subject.
+	if t.Type() == state.TypeAgent && t.Description != "" {
+		subject, body = subjectOf(t.Policy.Prefix, l.Text, ""),
+			strings.ToValidUTF8(t.Description, "\uFFFD")+strings.TrimPrefix(body, strings.ToValidUTF8(l.Text, "\uFFFD"))
 		if terminal {
 			subject = subjectOf(t.Policy.Prefix, "Reminder: "+l.Text, "")
 		}
@@ -79,7 +87,8 @@ func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, n
 	return "", t.Policy.Prefix + body
 }
 
-// subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too long, and what happened to it.
+// subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too
+// long, and what happened to it.
 func subjectOf(prefix, title, words string) string {
 	room := max(subjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
 	if r := []rune(notify.OneLine(title)); len(r) > room {
@@ -108,7 +117,8 @@ func newsWords(l state.Line) string {
 	return ": " + words
 }
 
-// reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
+// reportOf is what is told of the end of a command: its output, when that is the news; else how it
+// ended, and the last lines of what it wrote.
 func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {
@@ -153,10 +163,12 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 
 // endOf says that only the end of so many bytes is told, and what shows more.
 func endOf(l state.Line, bytes int64) string {
-	return "(the end of " + cli.Plural(int(bytes), "byte") + "; " + problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
+	return "(the end of " + cli.Plural(int(bytes), "byte") + "; " +
+		problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
 }
 
-// eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells it, and of what.
+// eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells
+// it, and of what.
 type eventJSON struct {
 	ID      string    `json:"id"`
 	Subject *string   `json:"subject"`
@@ -168,7 +180,8 @@ type eventJSON struct {
 	Line    eventLine `json:"line"`
 }
 
-// eventLine is the line of a run as log --json shows it, without what only lines of other kinds have: that would always be null.
+// eventLine is the line of a run as log --json shows it, without what only lines of other kinds
+// have: that would always be null.
 type eventLine struct {
 	view.LineJSON
 	Event      *string `json:"event,omitempty"`
@@ -183,8 +196,10 @@ type eventLine struct {
 	Deliveries *string `json:"deliveries,omitempty"`
 }
 
-// eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is in it.
-func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
+// eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is
+// in it.
+func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string,
+	zone *time.Location, now time.Time) json.RawMessage {
 	row := view.AsLineJSON(l, zone)
 	if row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)
@@ -199,7 +214,8 @@ func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Messa
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone), News: l.News, Line: eventLine{LineJSON: row}}
+	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone),
+		News: l.News, Line: eventLine{LineJSON: row}}
 	if enc.Encode(e) != nil {
 		return nil // then it is told without the line
 	}

@@ -23,7 +23,8 @@ import (
 
 func ServiceCommand() cli.Command {
 	return cli.Command{
-		Name: "service", Args: "{install | uninstall | status}", Short: "start the runner at login, or with the machine",
+		Name: "service", Args: "{install | uninstall | status}",
+		Short: "start the runner at login, or with the machine",
 		Long: `
 Without it at starts a runner when there is something to run, and after a reboot nothing runs until ouro-timer is called
 again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at login,
@@ -39,15 +40,22 @@ folder given with OURO_HOME has a service of its own. To have it run before anyb
 --system is about a service of the machine instead, for systemd, OpenRC or runit, whichever manages it. It starts with the
 machine, its tasks are below /var/lib/ouro-timer whatever OURO_HOME says, and the user of --run-as runs them: as that user,
 OURO_HOME=/var/lib/ouro-timer ouro-timer at schedules there. Root installs and uninstalls it; --print shows it to all.`,
-		Examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes",
-			"sudo ouro-timer service install --system --run-as backup", "ouro-timer service install --system --init openrc --print"},
-		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"install", "uninstall", "status"}}},
+		Examples: []string{"ouro-timer service install", "ouro-timer service install --print",
+			"ouro-timer service status --json", "ouro-timer service uninstall --yes",
+			"sudo ouro-timer service install --system --run-as backup",
+			"ouro-timer service install --system --init openrc --print"},
+		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true,
+			Choices: []string{"install", "uninstall", "status"}}},
 		Options: option.Rows{
-			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
+			option.Option{Name: "print", Kind: option.Flag,
+				Help: "do nothing: print the file that install writes, or what uninstall takes back"},
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
-			option.Option{Name: "system", Kind: option.Flag, Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
-			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser, Help: "with --system: who runs the tasks"},
-			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits, Help: "with --system: make it for systemd, openrc or runit (default: that which manages the machine)"},
+			option.Option{Name: "system", Kind: option.Flag,
+				Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
+			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser,
+				Help: "with --system: who runs the tasks"},
+			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
+				Help: "with --system: make it for systemd, openrc or runit (default: that which manages the machine)"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
@@ -61,7 +69,8 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at schedules there. Root installs and u
 
 func runService(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 1 {
-		return problem.Of(problem.T("service needs one word: install, uninstall or status"), problem.T("%s", problem.To("service", "install")))
+		return problem.Of(problem.T("service needs one word: install, uninstall or status"),
+			problem.T("%s", problem.To("service", "install")))
 	}
 	what, shows := s.Args[0], s.Opt.Bool("print")
 	asks := what == "status" || shows // and changes nothing
@@ -108,13 +117,15 @@ func planOf(s *cli.Call) (service.Plan, error) {
 	who, init := s.Opt.Text("run-as"), s.Opt.Text("init")
 	if s.Opt.Bool("system") {
 		if s.Opt.Has("run-as") && !userName.MatchString(who) {
-			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user", "give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
+			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user",
+				"give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
 		}
 		return cli.SystemPlanOf(init, cli.OrElse(who, service.SystemUser))
 	}
 	for _, name := range []string{"run-as", "init"} {
 		if s.Opt.Has(name) {
-			return service.Plan{}, problem.Of(problem.T("%s is for the service of the system", problem.Option(name)), problem.T("add %s", problem.Option("system")))
+			return service.Plan{}, problem.Of(problem.T("%s is for the service of the system",
+				problem.Option(name)), problem.T("add %s", problem.Option("system")))
 		}
 	}
 	return cli.PlanOf(s)
@@ -123,13 +134,14 @@ func planOf(s *cli.Call) (service.Plan, error) {
 // userName is what useradd(8) takes for one, so that it is a word in every file of a service.
 var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// mayChange reports why a service of the system can be neither installed nor removed by who has this
-// user ID; known tells whether there is a user of a name.
+// mayChange reports why a service of the system can be neither installed nor removed by who has
+// this user ID; known tells whether there is a user of a name.
 func mayChange(p service.Plan, what string, uid int, known func(name string) bool) error {
 	again := problem.To("service", what).With("system", true)
 	switch {
 	case uid != 0:
-		return problem.New(problem.Failed, problem.T("only root may %s the service of the system", what), problem.T("sudo %s; with %s added it shows the file", again, problem.Option("print")))
+		return problem.New(problem.Failed, problem.T("only root may %s the service of the system", what),
+			problem.T("sudo %s; with %s added it shows the file", again, problem.Option("print")))
 	case what == "install" && !known(p.User):
 		return problem.New(problem.Failed, problem.T("there is no user %s to run the tasks", p.User),
 			problem.T("useradd --system --home-dir %s --shell /usr/sbin/nologin %s makes one; --run-as names another", service.SystemState, p.User))
@@ -200,14 +212,16 @@ func (a serviceAnswer) Text(o *cli.Out) {
 
 // tellService answers: how it stands, whether that is a change, what was called for it, and all of
 // it in words.
-func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
+func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, called [][]string,
+	words ...string) error {
 	s.Answer(serviceAnswer{s.Stamp(), p.Manager, is, changed, p.Path, cli.OrEmpty(called), s.DryRun, words})
 	return nil
 }
 
 // changeService shows a change, asks whether it may be made, and makes it. done is false when there
 // was nothing to do, or it is a dry run, and the answer was given.
-func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.Status, c service.Change, nothing string) (done bool, called [][]string, err error) {
+func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.Status, c service.Change,
+	nothing string) (done bool, called [][]string, err error) {
 	what := "write " + c.Write
 	if c.Remove != "" {
 		what = "remove " + c.Remove
@@ -216,7 +230,8 @@ func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.
 	case c.Write == c.Remove:
 		return false, nil, tellService(s, p, is, false, nil, nothing)
 	case s.DryRun:
-		return false, nil, tellService(s, p, is, true, c.Calls, "would "+what+" and call "+cli.OrElse(commandsIn(c.Calls, "", "; "), "nothing"))
+		return false, nil, tellService(s, p, is, true, c.Calls,
+			"would "+what+" and call "+cli.OrElse(commandsIn(c.Calls, "", "; "), "nothing"))
 	}
 	shown := "This will " + what
 	if c.Write != "" {
@@ -248,7 +263,8 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	var call *service.CallError
 	switch {
 	case errors.As(err, &call):
-		return problem.New(problem.Failed, problem.T("the service was not installed: %v", err), problem.T("what was begun was taken back; %s shows the file", shown))
+		return problem.New(problem.Failed, problem.T("the service was not installed: %v", err),
+			problem.T("what was begun was taken back; %s shows the file", shown))
 	case errors.Is(err, service.ErrUnwritten):
 		return cli.Failed(err.Error(), "see who may write to "+filepath.Dir(p.Path))
 	case !done:
@@ -283,14 +299,16 @@ var shown = problem.To("service", "install").With("print", true)
 // take.
 func checkService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	if strings.HasPrefix(p.Program, os.TempDir()+string(filepath.Separator)) {
-		s.Warn("warning: this program is in a temporary folder (%s); put it where it stays first", cli.Visible(p.Program))
+		s.Warn("warning: this program is in a temporary folder (%s); put it where it stays first",
+			cli.Visible(p.Program))
 	}
 	says, refused := p.Check(ctx, serviceTools(s))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused != "":
-		return problem.New(problem.Failed, problem.T("%s does not take the service: %s", p.Manager, refused), problem.T("nothing was changed; %s shows the file", shown))
+		return problem.New(problem.Failed, problem.T("%s does not take the service: %s", p.Manager, refused),
+			problem.T("nothing was changed; %s shows the file", shown))
 	case says != "":
 		s.Warn("warning: %s says of the service: %s", p.Manager, cli.Visible(says))
 	}
@@ -391,8 +409,10 @@ func consent(s *cli.Call, shown string) error {
 		return nil
 	}
 	if !cli.IsTerminal(s.In) || s.InJSON {
-		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
-			Hint: problem.T("to have it done: %s; %s shows the file", problem.To("service", s.Args[0]).With("yes", true), problem.Option("print"))}
+		return &problem.Problem{Code: problem.Usage,
+			Message: problem.T("nothing was done: there is no terminal to ask on"),
+			Hint: problem.T("to have it done: %s; %s shows the file",
+				problem.To("service", s.Args[0]).With("yes", true), problem.Option("print"))}
 	}
 	s.Remark("%s\nGo on? [y/N] ", shown)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no
@@ -404,13 +424,15 @@ func consent(s *cli.Call, shown string) error {
 
 // silentManager says why the manager of services does not answer, and what to do.
 func silentManager(p service.Plan, why error) error {
-	f := &problem.Problem{Code: problem.NoManager, Message: problem.T(p.Manager + " cannot be used from here: " + why.Error())}
+	f := &problem.Problem{Code: problem.NoManager,
+		Message: problem.T(p.Manager + " cannot be used from here: " + why.Error())}
 	cron := "crontab -e, and the line @reboot " + cli.ShellLine([]string{p.Program, "run", "--background"})
 	var missing *proc.StartError
 	switch {
 	case p.System:
 		f.Hint = problem.T("name what manages this machine with --init (systemd, openrc, runit), or have cron of %s start the runner: %s",
-			p.User, "@reboot "+cli.ShellLine([]string{"env", "OURO_HOME=" + service.SystemState, p.Program, "run", "--background"}))
+			p.User, "@reboot "+cli.ShellLine([]string{"env", "OURO_HOME=" + service.SystemState, p.Program, "run",
+				"--background"}))
 	case errors.As(why, &missing):
 		f.Hint = problem.T("without it, have cron start the runner: %s", cron)
 	case p.Manager == "systemd":

@@ -23,11 +23,13 @@ import (
 // an error in the middle of a line.
 func CompleteCommand() cli.Command {
 	return cli.Command{
-		Name: "__complete", Args: "[--empty] -- [<word>...]", Short: "print what could stand at the cursor, for the scripts of completion",
+		Name: "__complete", Args: "[--empty] -- [<word>...]",
+		Short:  "print what could stand at the cursor, for the scripts of completion",
 		Hidden: true, Tail: true,
 		Options: option.Rows{
 			// Windows PowerShell drops empty arguments.
-			option.Option{Name: "empty", Kind: option.Flag, Help: "the word at the cursor is empty, and not among the words given"},
+			option.Option{Name: "empty", Kind: option.Flag,
+				Help: "the word at the cursor is empty, and not among the words given"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			words := s.Tail
@@ -85,7 +87,8 @@ func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {
 	case len(before) == 0 && strings.HasPrefix(current, "-"):
-		return only([]offered{{"--help", "the commands, and how times are written"}, {"--version", "the version of this build"}}, current)
+		return only([]offered{{"--help", "the commands, and how times are written"},
+			{"--version", "the version of this build"}}, current)
 	case len(before) == 2 && before[0] == "help" && before[1] == "--man":
 		var names []offered
 		for _, name := range ManualNames() {
@@ -117,7 +120,8 @@ func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	case t.dash || !strings.HasPrefix(current, "-") || option.IsNumber(current):
 		return arguments(ctx, s, c, t, current)
 	case assigned:
-		if o := c.Options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") && o.Kind != option.Flag {
+		if o := c.Options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") &&
+			o.Kind != option.Flag {
 			return values(ctx, s, *o, name+"=", value)
 		}
 		return offers{}

@@ -1,4 +1,5 @@
-// Package guide has what tells of the commands themselves: help, guide, completion, and the tools of MCP.
+// Package guide has what tells of the commands themselves: help, guide, completion, and the tools
+// of MCP.
 package guide
 
 import (
@@ -34,7 +35,8 @@ description: Wait, schedule and be woken from a shell, with the ouro-timer comma
 
 func GuideCommand() cli.Command {
 	return cli.Command{
-		Name: "guide", Args: "[--json <command>... | --skill --write [<program or path>...]]", Short: "print the page for agents: when to use what, with real answers",
+		Name: "guide", Args: "[--json <command>... | --skill --write [<program or path>...]]",
+		Short: "print the page for agents: when to use what, with real answers",
 		Long: `
 Prints how a program, or an agent that calls tools, gets on with ouro-timer: the contract, the commands that matter
 with their answers, exit codes, and what to do about long waits and failures that pass.
@@ -52,15 +54,17 @@ calling those needs; --json=full has the rest of them, and --schema the schema o
 		},
 		Arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
 		Options: option.Rows{
-			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
+			option.Option{Name: "skill", Kind: option.Flag,
+				Help: "print it as a SKILL.md, with its name and what it is for in front"},
 			option.Option{Name: "schema", Kind: option.Name, Help: "print the JSON Schema of the answer NAME"},
 			writeFlag("with --skill: put it where programs look for it, and print where that is"),
 			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},
-		Always:  true,
-		Brief:   true,
-		Run:     func(_ context.Context, s *cli.Call) error { return runGuide(s) },
+		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{},
+			Says: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},
+		Always: true,
+		Brief:  true,
+		Run:    func(_ context.Context, s *cli.Call) error { return runGuide(s) },
 	}
 }
 
@@ -165,13 +169,15 @@ var Variables = []VariableJSON{
 	{"OURO_TZ", "the zone that times are meant in, as --tz"},
 	{"OURO_MAX", "how long a call may block, as --max"},
 	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
-	{runner.OriginVariable, "given to each run: the task that all it schedules came of, which is counted and limited; leave it as it is"},
+	{runner.OriginVariable,
+		"given to each run: the task that all it schedules came of, which is counted and limited; leave it as it is"},
 	{"OURO_TASK_ID", "given to each run: the ID of its task"},
 	{"OURO_TASK", "given to each run: the text of --task"},
 	{"OURO_DUE", "given to each run: the instant that it is of"},
 	{"OURO_OCCURRENCE", "given to each run: ID/N, the same for all attempts and after a crash"},
 	{"OURO_ATTEMPT", "given to each run: which attempt it is, from 1"},
-	{"OURO_FENCE", "given to each run in a fleet: a number that grows with each, so that what it writes to may refuse one that comes late"},
+	{"OURO_FENCE",
+		"given to each run in a fleet: a number that grows with each, so that what it writes to may refuse one that comes late"},
 	{"OURO_LAST_OUTCOME", "given to each run: how the one before ended"},
 	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
 	{"NO_COLOR", "no colours"},
@@ -189,12 +195,14 @@ func runGuide(s *cli.Call) error {
 	case skill && write:
 		return writeSkill(s, skillFront+GuideText())
 	case s.DryRun:
-		return problem.Of(problem.T("%s is for what changes something, and this does not", problem.Option("dry-run")), problem.T("leave it out"))
+		return problem.Of(problem.T("%s is for what changes something, and this does not",
+			problem.Option("dry-run")), problem.T("leave it out"))
 	case s.InJSON && skill:
 		return cli.Excluding("skill", "json")
 	case !s.InJSON && len(s.Args) > 0:
 		return problem.Of(problem.T("the page is one for all commands, but was asked for %s", cli.Quote(s.Args[0])),
-			problem.T("%s, or %s", problem.To(s.Args[0]).With("help", true), problem.To("guide", s.Args[0]).With("json", true)))
+			problem.T("%s, or %s", problem.To(s.Args[0]).With("help", true),
+				problem.To("guide", s.Args[0]).With("json", true)))
 	}
 	if s.InJSON {
 		cmds := s.Table.All()
@@ -236,7 +244,8 @@ func GuideText() string {
 	var codes, numbers, signals []string
 	for _, e := range cli.ExitCodes {
 		if _, by, is := strings.Cut(e.Means, "ended by "); is {
-			numbers, signals = append(numbers, strconv.Itoa(e.Code)), append(signals, strings.TrimSuffix(by, ", as the shell tells it"))
+			numbers, signals = append(numbers, strconv.Itoa(e.Code)),
+				append(signals, strings.TrimSuffix(by, ", as the shell tells it"))
 			continue
 		}
 		text := fmt.Sprintf("%d %s", e.Code, e.Means)
@@ -254,7 +263,8 @@ func GuideText() string {
 	codes = append(codes, fmt.Sprintf("%s ended by %s", strings.Join(numbers, ", "), strings.Join(signals, ", ")))
 	return strings.NewReplacer(
 		"{{codes}}", strings.Join(wrap(strings.Join(codes, " · ")+". The list is closed.", 140), "\n"),
-		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", cli.LineagePending, cli.LineagePerHour, tasks.LineageMinInterval),
+		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence",
+			cli.LineagePending, cli.LineagePerHour, tasks.LineageMinInterval),
 	).Replace(guidePage)
 }
 
@@ -279,14 +289,16 @@ func runSchema(s *cli.Call, name string) error {
 	return problem.Of(problem.T("no answer has the schema %s", cli.Quote(name)), hint)
 }
 
-// guide is the command line as data. Of some commands that is what calling them needs: what they have in common, and the schemas, are told with all.
+// guide is the command line as data. Of some commands that is what calling them needs: what they
+// have in common, and the schemas, are told with all.
 func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 	g := guideJSON{Now: s.Stamp(), Version: cli.Version}
 	if some = some && s.Lean(); some {
 		g.SchemaCall = []string{s.Program(), "guide", "--schema", "NAME"}
 		for _, c := range cmds {
 			j := asCommandJSON(c, s.Table)
-			j.Description, j.Flags, j.Fields = nil, nil, "" // --help has the first, and the options are told in lines
+			// --help has the first, and the options are told in lines.
+			j.Description, j.Flags, j.Fields = nil, nil, ""
 			j.Examples = j.Examples[:min(len(j.Examples), 3)]
 			j.Answers = slices.DeleteFunc(j.Answers, func(a answerJSON) bool { return a.Schema == errorAnswer.Name })
 			for _, o := range c.Options.Shown() {
@@ -319,8 +331,11 @@ func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 }
 
 func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
-	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args), Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
-		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples), ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Fields: strings.Join(cli.FieldNames(&c), ","), Answers: []answerJSON{}}
+	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args),
+		Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
+		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples),
+		ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Fields: strings.Join(cli.FieldNames(&c), ","),
+		Answers: []answerJSON{}}
 	for _, o := range c.Options.Shown() {
 		j.Flags = append(j.Flags, AsFlagJSON(o))
 	}
@@ -334,7 +349,8 @@ func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 }
 
 func AsFlagJSON(o option.Option) flagJSON {
-	j := flagJSON{Type: "string", Aliases: []string{}, Values: cli.OrEmpty(o.Choices), Optional: o.Bare, Repeatable: o.Many, Environment: cli.OrNull(o.Env),
+	j := flagJSON{Type: "string", Aliases: []string{}, Values: cli.OrEmpty(o.Choices), Optional: o.Bare,
+		Repeatable: o.Many, Environment: cli.OrNull(o.Env),
 		Value: cli.OrNull(o.ValueName()), Description: o.Usage()}
 	for _, name := range o.Names() {
 		switch {

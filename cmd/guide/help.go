@@ -221,5 +221,6 @@ func row(line string, width int) []string {
 		return strings.Split(line[:gap+2]+strings.Join(rows, "\n"+indent), "\n")
 	}
 	const indent = "      "
-	return append([]string{head}, strings.Split(indent+strings.Join(wrap(tail, width-len(indent)), "\n"+indent), "\n")...)
+	return append([]string{head}, strings.Split(indent+strings.Join(wrap(tail, width-len(indent)),
+		"\n"+indent), "\n")...)
 }

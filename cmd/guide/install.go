@@ -20,7 +20,8 @@ func writeFlag(usage string) option.Option {
 }
 
 // installShape is the answer of what changes files of programs that models work in.
-var installShape = cli.Shape{Name: "install", Of: installJSON{}, Says: "the files of programs that models work in, and what becomes of them"}
+var installShape = cli.Shape{Name: "install", Of: installJSON{},
+	Says: "the files of programs that models work in, and what becomes of them"}
 
 // installJSON is the answer of mcp install, mcp uninstall and guide --skill --write.
 type installJSON struct {
@@ -64,7 +65,8 @@ func (a installJSON) Text(o *cli.Out) {
 		case f.Changed:
 			o.Tell("%s: %s", path, o.Deed("written"))
 		default:
-			o.Tell("%s: %s", path, map[client.Effect]string{client.Add: "to be added", client.Replace: "to be brought up to date", client.Remove: "to be removed"}[client.Effect(*f.Change)])
+			o.Tell("%s: %s", path, map[client.Effect]string{client.Add: "to be added",
+				client.Replace: "to be brought up to date", client.Remove: "to be removed"}[client.Effect(*f.Change)])
 		}
 		if f.Entry != nil && f.Change != nil && !f.Changed {
 			o.Tell("\n  %s\n", strings.ReplaceAll(strings.ReplaceAll(*f.Entry, "\r", ""), "\n", "\n  "))
@@ -131,18 +133,21 @@ func changeFiles(s *cli.Call, places []place, again problem.Call) error {
 func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	all := client.All(client.World{System: runtime.GOOS, Getenv: s.Getenv})
 	if s.Getenv("HOME") == "" && runtime.GOOS != "windows" {
-		return nil, problem.New(problem.Unusable, problem.T("HOME is not set, and it says where programs keep their files"), problem.T("set HOME"))
+		return nil, problem.New(problem.Unusable,
+			problem.T("HOME is not set, and it says where programs keep their files"), problem.T("set HOME"))
 	}
 	if len(names) == 0 {
 		if list = slices.DeleteFunc(all, func(c client.Client) bool { return !c.Used() }); len(list) == 0 {
-			return nil, problem.Of(problem.T("none of the programs that are known has a folder here"), problem.T("name one: %s", strings.Join(client.Names(), ", ")))
+			return nil, problem.Of(problem.T("none of the programs that are known has a folder here"),
+				problem.T("name one: %s", strings.Join(client.Names(), ", ")))
 		}
 		return list, nil
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(c client.Client) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			hint := problem.T("the programs are %s; docs/mcp.md has the entry for others", strings.Join(client.Names(), ", "))
+			hint := problem.T("the programs are %s; docs/mcp.md has the entry for others",
+				strings.Join(client.Names(), ", "))
 			if near := problem.Nearest(name, client.Names()); near != "" {
 				hint = problem.T("did you mean %s? %s", near, hint)
 			}
@@ -160,9 +165,12 @@ func runInstall(s *cli.Call) error {
 	what, names := s.Args[0], s.Args[1:]
 	switch {
 	case what != "install" && what != "uninstall":
-		return problem.Of(problem.T("mcp takes no argument %s", cli.Quote(what)), problem.T("%s, %s, or mcp alone, which is the server", problem.To("mcp", "install"), problem.To("mcp", "uninstall")))
+		return problem.Of(problem.T("mcp takes no argument %s", cli.Quote(what)),
+			problem.T("%s, %s, or mcp alone, which is the server", problem.To("mcp", "install"),
+				problem.To("mcp", "uninstall")))
 	case s.Opt.Has("max"):
-		return problem.Of(problem.T("%s is for the server", problem.Option("max")), problem.T("%s; give the server its bound in the entry", problem.To("mcp", s.Args...)))
+		return problem.Of(problem.T("%s is for the server", problem.Option("max")),
+			problem.T("%s; give the server its bound in the entry", problem.To("mcp", s.Args...)))
 	}
 	list, err := clientsOf(s, names)
 	if err != nil {

@@ -27,11 +27,13 @@ func ReadHelp(words []string) (a Asked, err error) {
 			a.Manual = true
 		case slices.Contains([]string{"--json", "--json=full", "-q", "--quiet", "--"}, w):
 		case strings.HasPrefix(w, "-"):
-			return a, problem.Of(problem.T("help has no option %s", cli.Quote(w)), problem.T("it has %s and %s", problem.Option("man"), problem.Option("json")))
+			return a, problem.Of(problem.T("help has no option %s", cli.Quote(w)),
+				problem.T("it has %s and %s", problem.Option("man"), problem.Option("json")))
 		case a.Command == "":
 			a.Command = w
 		default:
-			return a, problem.Of(problem.T("help takes one command, but was also given %s", cli.Quote(w)), problem.T("%s", problem.To("help", a.Command)))
+			return a, problem.Of(problem.T("help takes one command, but was also given %s", cli.Quote(w)),
+				problem.T("%s", problem.To("help", a.Command)))
 		}
 	}
 	return a, nil
@@ -40,11 +42,14 @@ func ReadHelp(words []string) (a Asked, err error) {
 // Manual prints a manual page, as man(1) takes it with -l -.
 func Manual(s *cli.Call, name string) error {
 	if s.InJSON {
-		return problem.Of(problem.T("a manual page is not JSON"), problem.T("leave %s out; %s is the help as JSON", problem.Option("json"), problem.To("guide").With("json", true)))
+		return problem.Of(problem.T("a manual page is not JSON"),
+			problem.T("leave %s out; %s is the help as JSON", problem.Option("json"),
+				problem.To("guide").With("json", true)))
 	}
 	page, ok := man.Page(name)
 	if !ok {
-		return problem.New(problem.Usage, problem.T("there is no manual page %s", cli.Quote(name)), problem.T("there are %s", strings.Join(ManualNames(), ", ")))
+		return problem.New(problem.Usage, problem.T("there is no manual page %s", cli.Quote(name)),
+			problem.T("there are %s", strings.Join(ManualNames(), ", ")))
 	}
 	_, err := s.Stdout.Write(page)
 	return err

@@ -18,7 +18,8 @@ import (
 
 func McpCommand() cli.Command {
 	return cli.Command{
-		Name: "mcp", Args: "[{install | uninstall} [<program>...]]", Short: "serve the tools of MCP to a program that a model works in",
+		Name: "mcp", Args: "[{install | uninstall} [<program>...]]",
+		Short: "serve the tools of MCP to a program that a model works in",
 		Long: `
 Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
 it by itself, once it is configured. The entry, where a client has a file of them (docs/mcp.md has more of the usual ones):
@@ -35,7 +36,8 @@ in place of an exit code. ouro://tasks and ouro://inbox are resources that can b
 
 A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
 --max changes that for a program that is known to be more patient.`,
-		Examples: []string{"ouro-timer mcp", "ouro-timer mcp install", "ouro-timer mcp install claude --write", "ouro-timer mcp uninstall codex --write", "ouro-timer mcp --max 9m"},
+		Examples: []string{"ouro-timer mcp", "ouro-timer mcp install", "ouro-timer mcp install claude --write",
+			"ouro-timer mcp uninstall codex --write", "ouro-timer mcp --max 9m"},
 		Arguments: []option.Argument{
 			{Name: "word", Kind: option.Word, Choices: []string{"install", "uninstall"}},
 			{Name: "program", Kind: option.Word, Many: true, Choices: client.Names()},
@@ -43,8 +45,10 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 		Answers: []cli.Shape{installShape},
 		Options: option.Rows{
 			writeFlag("of install and uninstall: make the change that is shown"),
-			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
-			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost), Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
+			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JsonFlag(),
+			cli.FieldsFlag(),
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost),
+				Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
 		},
 		Run: runMCP,
 	}
@@ -60,7 +64,8 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	}
 	for _, name := range []problem.Option{"write", "dry-run", "quiet", "json", "fields"} {
 		if s.Opt.Has(string(name)) {
-			return problem.Of(problem.T("%s is for install and uninstall, and this is the server", name), problem.T("leave it out, or %s", problem.To("mcp", "install")))
+			return problem.Of(problem.T("%s is for install and uninstall, and this is the server", name),
+				problem.T("leave it out, or %s", problem.To("mcp", "install")))
 		}
 	}
 	most, err := cli.Longest(s)
@@ -80,7 +85,8 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
-			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
+			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)),
+				problem.T("call it in another way")))
 		},
 		Rows: func(name string) option.Rows { return s.Table.Find(name).Options },
 		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {

@@ -18,7 +18,8 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
 	s := cli.NewCall(w.Settled())
-	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.Single = called, of.Table.Find(r.Command), of.Table, r.Surface, true, true
+	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.Single = called, of.Table.Find(r.Command), of.Table,
+		r.Surface, true, true
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := cli.Perform(ctx, s, r.Line)

@@ -16,10 +16,12 @@ import (
 func UnknownCommand(word string, all cli.Table) error {
 	names := commandNames(all)
 	if word == "--" {
-		return problem.Of(problem.T("-- comes before the command"), problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
+		return problem.Of(problem.T("-- comes before the command"),
+			problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
 	}
 	if strings.HasPrefix(word, "-") {
-		return problem.Of(problem.T("unknown option %s", cli.Quote(word)), problem.T("options follow the command: ouro-timer <command> %s; see ouro-timer --help", word))
+		return problem.Of(problem.T("unknown option %s", cli.Quote(word)),
+			problem.T("options follow the command: ouro-timer <command> %s; see ouro-timer --help", word))
 	}
 	hint := problem.T("the commands are %s", strings.Join(names, ", "))
 	if call := foreignCommand(word); call != "" {
@@ -33,7 +35,8 @@ func UnknownCommand(word string, all cli.Table) error {
 
 // TimeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
 func TimeFirst(words []string, now time.Time, all cli.Table) error {
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
+	words = slices.DeleteFunc(slices.Clone(words),
+		func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
 	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !option.IsNumber(w) })
 	if end < 0 {
 		end = len(words)
@@ -41,10 +44,12 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	for n := min(end, cli.LongestTime); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
-			if other := problem.Nearest(words[0], commandNames(all)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+			if other := problem.Nearest(words[0], commandNames(all)); other != "" &&
+				!strings.ContainsAny(words[0], "0123456789") {
 				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
 			}
-			return problem.Of(problem.T("%s is a time, and the command comes first", cli.Quote(strings.Join(words[:n], " "))), hint)
+			return problem.Of(problem.T("%s is a time, and the command comes first",
+				cli.Quote(strings.Join(words[:n], " "))), hint)
 		}
 	}
 	return nil
@@ -55,7 +60,8 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 func isTime(text string, now time.Time) bool {
 	for _, seconds := range []bool{false, true} {
 		var refused *when.Error
-		if _, err := when.Parse(text, when.Options{Now: now, Zone: time.UTC, BareSeconds: seconds}); !errors.As(err, &refused) || refused.Code == when.CodeAmbiguous {
+		if _, err := when.Parse(text, when.Options{Now: now, Zone: time.UTC,
+			BareSeconds: seconds}); !errors.As(err, &refused) || refused.Code == when.CodeAmbiguous {
 			return true
 		}
 	}
@@ -76,9 +82,11 @@ func asCall(said, rest, options []string) problem.Text {
 		}
 		return problem.T("did you mean %s %s?", at, cli.ShellLine(options))
 	}
-	hint := problem.T("to be told something then: %s; to run something: %s", at.With("task", "TEXT"), at.Running("COMMAND"))
+	hint := problem.T("to be told something then: %s; to run something: %s", at.With("task", "TEXT"),
+		at.Running("COMMAND"))
 	if len(rest) > 0 {
-		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")), at.Running(rest...))
+		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")),
+			at.Running(rest...))
 	}
 	if !number { // four digits are a time of day to at alone
 		hint = problem.T("%s; to wait for it here: %s", hint, wait)

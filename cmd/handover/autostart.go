@@ -85,7 +85,8 @@ func (h RunnerState) sentence() problem.Text {
 	start := problem.To("run").With("background", true)
 	switch {
 	case len(h.on) > 0:
-		return problem.T("no living runner may run it: it runs on %s; start one there with %s", strings.Join(h.on, " or "), start)
+		return problem.T("no living runner may run it: it runs on %s; start one there with %s",
+			strings.Join(h.on, " or "), start)
 	case !h.problem.Empty():
 		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
 	case !h.off.Empty():
@@ -115,7 +116,8 @@ func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...stat
 }
 
 // findElsewhere says who in a fleet runs tasks none of which this machine has to run.
-func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState, elsewhere bool, err error) {
+func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState,
+	elsewhere bool, err error) {
 	shared, ok := state.SharedBy(st)
 	if !ok || len(entries) == 0 {
 		return h, false, nil
@@ -154,7 +156,8 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	if err != nil {
 		return RunnerState{}, err
 	}
-	if led && off.Empty() && !s.DryRun && leader.Yields && newerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
+	if led && off.Empty() && !s.DryRun && leader.Yields && newerVersion(cli.Version, leader.Version) &&
+		!runner.Suspended(leader.Ident) {
 		led = !supersede(ctx, s.Clock, st, leader)
 	}
 	switch {
@@ -274,7 +277,8 @@ func autostartOff(s *cli.Call) (off problem.Text, err error) {
 // those by which it finds its way, and what it takes to tell somebody. Commands see none of them
 // but those that were captured with their task.
 var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
-	"OURO_STORE", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY", "RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
+	"OURO_STORE", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY",
+	"RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
 // startRunner starts a detached runner that ends when nothing is pending. It has its own session,
@@ -293,7 +297,8 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	}
 	log, err := plainfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if errors.Is(err, plainfile.ErrOdd) {
-		return id, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, cli.ShellQuote(path))
+		return id, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path,
+			cli.ShellQuote(path))
 	}
 	if err != nil {
 		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
@@ -326,8 +331,9 @@ func Homeless(ctx context.Context, st any) []cli.Warning {
 	if len(ids) > 1 {
 		wait = fmt.Sprint(len(ids), " tasks wait")
 	}
-	return []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("%s that no living runner may run, such as %s; start one there (%s), or let it run elsewhere (%s)", wait, ids[0],
-		problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
+	return []cli.Warning{{Kind: cli.WarnRunner,
+		Text: problem.T("%s that no living runner may run, such as %s; start one there (%s), or let it run elsewhere (%s)", wait, ids[0],
+			problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
 }
 
 // NoRunner says when nobody would run what is waited for.

@@ -68,8 +68,9 @@ func AboutTelling(field string) bool {
 
 // toldNobody is the warning of a message that reaches nobody.
 func toldNobody() cli.Warning {
-	return cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
-		problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
+	return cli.Warning{Kind: cli.WarnTold,
+		Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+			problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 }
 
 // Unready says of each channel that nobody could be told by now why, as far as can be seen from
@@ -100,7 +101,8 @@ func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warnin
 		text := problem.T("nobody could be told by %s now: %s", cli.ChannelName(word), cli.Explain(err).Message)
 		if _, here := notify.Ready(c, own); here == nil {
 			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it was started without what there is here: call %s, then %s, or write it into config.toml",
-				h.Pid, cli.ChannelName(word), cli.Explain(err).Message, problem.To("run").With("stop", true), problem.To("run").With("background", true))
+				h.Pid, cli.ChannelName(word), cli.Explain(err).Message, problem.To("run").With("stop", true),
+				problem.To("run").With("background", true))
 		}
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnUnready + cli.WarningKind(word), Text: text})
 	}
@@ -136,7 +138,9 @@ func (told Recipients) Warnings(t state.Task) []cli.Warning {
 		return []cli.Warning{toldNobody()}
 	case t.Policy.NotifyOn != "":
 		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
-		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on), Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}
+		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on),
+			Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on,
+				problem.Set("notify", "desktop"))}}
 	}
 	return nil
 }
@@ -160,7 +164,8 @@ func (told Recipients) people(t state.Task, program string) string {
 		case len(told.Channels) == 0:
 			return "It will wait in the inbox (" + program + " inbox)."
 		case told.shut != nil:
-			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) + ") cannot be written to now: " + told.shut.Error() + "."
+			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) +
+				") cannot be written to now: " + told.shut.Error() + "."
 		case len(told.Channels) == 1 && TerminalOf(told.Channels[0]) != "":
 			return "It will be told on this terminal (" + TerminalOf(told.Channels[0]) + ") and wait in the inbox."
 		}
@@ -222,7 +227,8 @@ func NotifyEnv(s *cli.Call) (notify.Env, error) {
 		}
 	}
 	return notify.Env{
-		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self, Terminal: cli.OwnTerminal(s.World), Now: s.Clock.Now,
+		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self,
+		Terminal: cli.OwnTerminal(s.World), Now: s.Clock.Now,
 		Proxy:     http.ProxyFromEnvironment,
 		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
 		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },

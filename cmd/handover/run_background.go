@@ -130,7 +130,9 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
-				return h, false, problem.New(problem.Failed, problem.T("the runner that was started has ended: %s", why), problem.T("tail %s", cli.ShellQuote(path)))
+				return h, false, problem.New(problem.Failed,
+					problem.T("the runner that was started has ended: %s", why),
+					problem.T("tail %s", cli.ShellQuote(path)))
 			}
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, true, nil
 		}
@@ -138,7 +140,8 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 			return h, false, err
 		}
 	}
-	return h, false, problem.New(problem.Failed, problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
+	return h, false, problem.New(problem.Failed,
+		problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
 		problem.T("see what it says: tail %s", cli.ShellQuote(path)))
 }
 

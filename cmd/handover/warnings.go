@@ -29,7 +29,8 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	job := t.Run
 	if job.Dir != "" {
 		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
-			return []cli.Warning{{Kind: cli.WarnFolder, Text: problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
+			return []cli.Warning{{Kind: cli.WarnFolder,
+				Text: problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
 		}
 	}
 	program := job.Prog
@@ -47,11 +48,13 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnProgram, Text: problem.T(missing.Says("now") + willFail)})
 	}
 	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
-		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate, Text: problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate,
+			Text: problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
 	if p := t.Policy; p.Memory > 0 || p.CPU > 0 {
 		if why := proc.CanLimit(); why != nil {
-			warnings = append(warnings, cli.Warning{Kind: cli.WarnLimits, Text: problem.T("its memory and its processor time may not be limited here, as far as can be seen from outside of the runner: %v%s", why, willFail)})
+			warnings = append(warnings, cli.Warning{Kind: cli.WarnLimits,
+				Text: problem.T("its memory and its processor time may not be limited here, as far as can be seen from outside of the runner: %v%s", why, willFail)})
 		}
 	}
 	return warnings
@@ -74,7 +77,9 @@ const farOff = 24 * time.Hour
 
 // rebootWarning is said of recurring tasks, and of what is days away.
 func rebootWarning() cli.Warning {
-	return cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+	return cli.Warning{Kind: cli.WarnReboot,
+		Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)",
+			problem.To("run").With("background", true))}
 }
 
 // RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
@@ -83,7 +88,8 @@ func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Wa
 	if !view.Awaited(e) {
 		return nil
 	}
-	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && e.Task.Type() != state.TypeWait && !h.Survives() {
+	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farOff) && h.Runner != RunnerNone &&
+		e.Task.Type() != state.TypeWait && !h.Survives() {
 		warnings = append(warnings, rebootWarning())
 	}
 	return append(warnings, h.Warnings()...)

@@ -15,7 +15,8 @@ import (
 func become(w cli.World, path string, argv []string) error {
 	signal.Reset() // what was ignored when we were started is to be ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {
-		p := problem.New(problem.Failed, problem.T("cannot execute %s: %v", cli.Quote(path), err), problem.T("a script needs a first line such as #!/bin/sh"))
+		p := problem.New(problem.Failed, problem.T("cannot execute %s: %v", cli.Quote(path), err),
+			problem.T("a script needs a first line such as #!/bin/sh"))
 		p.Exit = 126
 		return p
 	}

@@ -56,7 +56,8 @@ func (b *bounds) read(s *cli.Call) (err error) {
 
 // untilLike is what an instant to give up at looks like.
 func untilLike() problem.Text {
-	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
+	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"),
+		problem.Set("until", "2026-12-24T18:00:00+01:00"))
 }
 
 // deadline reads --until. One that has passed is none to complain about: this may be the last of
@@ -76,7 +77,8 @@ func (b *bounds) deadline(s *cli.Call) error {
 		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
 	}
 	if b.due.IsZero() {
-		return problem.Of(problem.T("%s is %s, which is not one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
+		return problem.Of(problem.T("%s is %s, which is not one instant", problem.Option("until"),
+			cli.Quote(s.Opt.Text("until"))), untilLike())
 	}
 	return nil
 }

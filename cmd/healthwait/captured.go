@@ -111,7 +111,8 @@ func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON
 		}
 		<-read
 	}
-	j := &commandJSON{Command: o.argv, Signal: cli.OrNull(result.Signal), Seconds: cli.Seconds(result.Ended.Sub(result.Started)), Stdout: texts[0].json(), Stderr: texts[1].json()}
+	j := &commandJSON{Command: o.argv, Signal: cli.OrNull(result.Signal),
+		Seconds: cli.Seconds(result.Ended.Sub(result.Started)), Stdout: texts[0].json(), Stderr: texts[1].json()}
 	if result.Signal == "" {
 		j.ExitCode = &result.ExitCode
 	}

@@ -25,7 +25,8 @@ type wouldJSON struct {
 // whoever they are of.
 func (o *healthWait) would(s *cli.Call) {
 	now := s.Stamp()
-	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any, Invert: o.group.Asked.Invert, Due: cli.Instant(o.bounds.due, now.Location()),
+	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any,
+		Invert: o.group.Asked.Invert, Due: cli.Instant(o.bounds.due, now.Location()),
 		Command: o.argv, DryRun: true}
 	for _, t := range o.group.Targets {
 		a.Targets = append(a.Targets, t.String())

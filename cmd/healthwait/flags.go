@@ -23,30 +23,51 @@ const leastInterval = 10 * time.Millisecond
 
 func flags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long", Default: cli.SpanText(usualTimeout), Help: "give up after DURATION; 0 is never"},
-		option.Option{Name: "until", Kind: option.Instant, Group: "How long", Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
-		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX", Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
-		option.Option{Name: "interval", Kind: option.Duration, Group: "What is healthy", Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
-		option.Option{Name: "attempt-timeout", Kind: option.Duration, Group: "What is healthy", Default: cli.SpanText(health.DefaultAttempt), Help: "an attempt fails after DURATION"},
-		option.Option{Name: "all", Kind: option.Flag, Group: "What is healthy", Help: "wait until all targets are healthy (the default)"},
+		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long",
+			Default: cli.SpanText(usualTimeout), Help: "give up after DURATION; 0 is never"},
+		option.Option{Name: "until", Kind: option.Instant, Group: "How long",
+			Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
+		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX",
+			Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
+		option.Option{Name: "interval", Kind: option.Duration, Group: "What is healthy",
+			Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
+		option.Option{Name: "attempt-timeout", Kind: option.Duration, Group: "What is healthy",
+			Default: cli.SpanText(health.DefaultAttempt), Help: "an attempt fails after DURATION"},
+		option.Option{Name: "all", Kind: option.Flag, Group: "What is healthy",
+			Help: "wait until all targets are healthy (the default)"},
 		option.Option{Name: "any", Kind: option.Flag, Group: "What is healthy", Help: "one healthy target is enough"},
-		option.Option{Name: "invert", Kind: option.Flag, Group: "What is healthy", Help: "wait until the targets are not there: port free, file or process gone"},
-		option.Option{Name: "successes", Kind: option.Whole, Group: "What is healthy", Default: "1", Help: "healthy is who answers well N times in a row"},
-		option.Option{Name: "stable", Kind: option.Duration, Group: "What is healthy", Help: "healthy is who answers well for DURATION without a break"},
-		option.Option{Name: "keep-trying", Kind: option.Flag, Group: "What is healthy", Help: "also wait out faults that waiting does not mend as a rule"},
-		option.Option{Name: "status", Kind: option.List, Group: "http and TLS", Default: "2xx", Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
-		option.Option{Name: "header", Kind: option.Text, Group: "http and TLS", Value: "LINE", Many: true, Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
-			"machine: @FILE reads the lines from a file, for secrets"},
-		option.Option{Name: "body", Kind: option.Regex, Group: "http and TLS", Help: "http: the body must match REGEX (its first MiB is looked at)"},
-		option.Option{Name: "body-json", Kind: option.Text, Group: "http and TLS", Value: "PATH=VALUE", Many: true, Help: "http: the JSON of the body must have VALUE at PATH (JSONPath), as '$.status=up'; may be given again"},
-		option.Option{Name: "method", Kind: option.Name, Group: "http and TLS", Value: "METHOD", Default: "GET", Help: "http: send METHOD"},
-		option.Option{Name: "insecure", Kind: option.Flag, Group: "http and TLS", Help: "with TLS: accept any certificate"},
-		option.Option{Name: "ca", Kind: option.File, Group: "http and TLS", Help: "with TLS: trust the certificates in FILE (PEM) instead of the system's"},
-		option.Option{Name: "min-days", Kind: option.Whole, Group: "http and TLS", Help: "with TLS: the certificate must be valid for N more days"},
+		option.Option{Name: "invert", Kind: option.Flag, Group: "What is healthy",
+			Help: "wait until the targets are not there: port free, file or process gone"},
+		option.Option{Name: "successes", Kind: option.Whole, Group: "What is healthy", Default: "1",
+			Help: "healthy is who answers well N times in a row"},
+		option.Option{Name: "stable", Kind: option.Duration, Group: "What is healthy",
+			Help: "healthy is who answers well for DURATION without a break"},
+		option.Option{Name: "keep-trying", Kind: option.Flag, Group: "What is healthy",
+			Help: "also wait out faults that waiting does not mend as a rule"},
+		option.Option{Name: "status", Kind: option.List, Group: "http and TLS", Default: "2xx",
+			Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
+		option.Option{Name: "header", Kind: option.Text, Group: "http and TLS", Value: "LINE", Many: true,
+			Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
+				"machine: @FILE reads the lines from a file, for secrets"},
+		option.Option{Name: "body", Kind: option.Regex, Group: "http and TLS",
+			Help: "http: the body must match REGEX (its first MiB is looked at)"},
+		option.Option{Name: "body-json", Kind: option.Text, Group: "http and TLS", Value: "PATH=VALUE",
+			Many: true,
+			Help: "http: the JSON of the body must have VALUE at PATH (JSONPath), as '$.status=up'; may be given again"},
+		option.Option{Name: "method", Kind: option.Name, Group: "http and TLS", Value: "METHOD", Default: "GET",
+			Help: "http: send METHOD"},
+		option.Option{Name: "insecure", Kind: option.Flag, Group: "http and TLS",
+			Help: "with TLS: accept any certificate"},
+		option.Option{Name: "ca", Kind: option.File, Group: "http and TLS",
+			Help: "with TLS: trust the certificates in FILE (PEM) instead of the system's"},
+		option.Option{Name: "min-days", Kind: option.Whole, Group: "http and TLS",
+			Help: "with TLS: the certificate must be valid for N more days"},
 		option.Option{Name: "non-empty", Kind: option.Flag, Group: "Files", Help: "file: it must not be empty"},
-		option.Option{Name: "newer-than", Kind: option.File, Group: "Files", Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
-			"or since the wait began (now)"},
-		option.Option{Name: "stream", Kind: option.Flag, OfCall: true, Help: "with --json and a command: answer first, and pass on what it writes, instead of answering with it"},
+		option.Option{Name: "newer-than", Kind: option.File, Group: "Files",
+			Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
+				"or since the wait began (now)"},
+		option.Option{Name: "stream", Kind: option.Flag, OfCall: true,
+			Help: "with --json and a command: answer first, and pass on what it writes, instead of answering with it"},
 		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 	}
 }
@@ -96,16 +117,19 @@ func (r reader) rhythm() (err error) {
 		return err
 	}
 	if r.asked.Interval < leastInterval {
-		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
+		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")),
+			problem.T("leave it out for 2s"))
 	}
 	if r.asked.Attempt, err = span(r.s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
 	if r.asked.Attempt <= 0 {
-		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")), problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
+		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")),
+			problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
 	}
 	if r.asked.Successes = r.s.Opt.Int("successes"); r.s.Opt.Has("successes") && r.asked.Successes < 1 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")),
+			problem.T("leave it out for 1"))
 	}
 	if r.asked.Stable, err = span(r.s.Opt, "stable", 0); err != nil {
 		return err
@@ -119,14 +143,16 @@ func (r reader) rhythm() (err error) {
 		{"max", r.b.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
 	} {
 		if bound.span > 0 && r.asked.Stable >= bound.span {
-			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(r.asked.Stable), bound.name, lasted(bound.span)),
+			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"),
+				lasted(r.asked.Stable), bound.name, lasted(bound.span)),
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
 	// With --max this may be the last of several calls, and the deadline one that the first had
 	// room for. The same goes for one that has passed.
 	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.asked.Stable >= left {
-		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
+		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"),
+			lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
 			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
 	}
 	return nil
@@ -147,30 +173,39 @@ func (r reader) web() (err error) {
 		h.Method = strings.ToUpper(r.s.Opt.Text("method"))
 		switch {
 		case !isToken(h.Method):
-			return problem.Of(problem.T("%s %s is not a method of HTTP", problem.Option("method"), cli.Quote(r.s.Opt.Text("method"))),
+			return problem.Of(problem.T("%s %s is not a method of HTTP", problem.Option("method"),
+				cli.Quote(r.s.Opt.Text("method"))),
 				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
 		case h.Method == http.MethodConnect:
-			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is", problem.Set("method", "CONNECT")),
-				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port", problem.Set("method", "HEAD")))
+			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is",
+				problem.Set("method", "CONNECT")),
+				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port",
+					problem.Set("method", "HEAD")))
 		}
 	}
 	if r.s.Opt.Has("body") {
 		if h.Body, err = regexp.Compile(r.s.Opt.Text("body")); err != nil {
-			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("body"), problem.RegexFault(err)),
-				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
+			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("body"),
+				problem.RegexFault(err)),
+				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away",
+					problem.Set("body", `ready|"status": *"ok"`)))
 		}
 		if h.Method == http.MethodHead {
-			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
+			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body",
+				problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
 		}
 	}
 	for _, text := range r.s.Opt.List("body-json") {
 		m, err := health.ParseJSONMatch(text)
 		if err != nil {
 			return problem.Of(problem.T("%s %s: %v", problem.Option("body-json"), cli.Quote(text), err),
-				problem.T("write a path of RFC 9535, = and a value: %s or %s", problem.Set("body-json", "$.status=up"), problem.Set("body-json", `$.checks[?@.name=="db"].ok=true`)))
+				problem.T("write a path of RFC 9535, = and a value: %s or %s",
+					problem.Set("body-json", "$.status=up"),
+					problem.Set("body-json", `$.checks[?@.name=="db"].ok=true`)))
 		}
 		if h.Method == http.MethodHead {
-			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body-json"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
+			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body",
+				problem.Option("body-json"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
 		}
 		h.JSON = append(h.JSON, m)
 	}
@@ -191,10 +226,12 @@ func statusRanges(list string) (ranges []health.StatusRange, err error) {
 		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
 		switch {
 		case r.From == 0 || r.To == 0:
-			return nil, problem.Of(problem.T("%s %s: %s is not a status, which has three digits from 100 to 599", problem.Option("status"), cli.Quote(list), cli.Quote(part)),
+			return nil, problem.Of(problem.T("%s %s: %s is not a status, which has three digits from 100 to 599",
+				problem.Option("status"), cli.Quote(list), cli.Quote(part)),
 				problem.T("write it as %s or %s", problem.Set("status", "200-299,401"), problem.Set("status", "2xx")))
 		case r.From > r.To:
-			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"), cli.Quote(list), cli.Quote(part)), problem.T("write it as %s-%s", to, from))
+			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"),
+				cli.Quote(list), cli.Quote(part)), problem.T("write it as %s-%s", to, from))
 		}
 		ranges = append(ranges, r)
 	}
@@ -225,11 +262,15 @@ func (r reader) headers(lines []string) (http.Header, error) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !found:
-			return problem.Of(problem.T("%s has no colon", where), problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like, problem.Set("header", "@FILE")))
+			return problem.Of(problem.T("%s has no colon", where),
+				problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like,
+					problem.Set("header", "@FILE")))
 		case !isToken(name):
-			return problem.Of(problem.T("%s: %s is not a name of a header", where, cli.Quote(name)), problem.T("write a name, a colon and a value: %s", like))
+			return problem.Of(problem.T("%s: %s is not a name of a header", where, cli.Quote(name)),
+				problem.T("write a name, a colon and a value: %s", like))
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return problem.Of(problem.T("%s: the value of %s has a control character", where, name), problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
+			return problem.Of(problem.T("%s: the value of %s has a control character", where, name),
+				problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
 		}
 		if err := health.CheckHeader(name); err != nil {
 			return problem.Of(problem.T("%s: %v", where, err), problem.T("leave it out"))
@@ -246,15 +287,18 @@ func (r reader) headers(lines []string) (http.Header, error) {
 			continue
 		}
 		if path == "-" {
-			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s", problem.Set("header", "@-"), problem.Command),
-				problem.T("name one, such as %s; with bash %s @<(pass show token)", problem.Set("header", "@token"), problem.Option("header")))
+			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s",
+				problem.Set("header", "@-"), problem.Command),
+				problem.T("name one, such as %s; with bash %s @<(pass show token)",
+					problem.Set("header", "@token"), problem.Option("header")))
 		}
 		text, err := r.flagFile(path, headersMost)
 		switch {
 		case r.ctx.Err() != nil:
 			return nil, r.ctx.Err()
 		case err != nil:
-			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), cli.Quote(path), err), problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
+			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), cli.Quote(path), err),
+				problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
 		}
 		n := 0
 		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
@@ -273,7 +317,8 @@ func (r reader) headers(lines []string) (http.Header, error) {
 // isToken reports whether a word can be a method or the name of a header (RFC 9110, section 5.6.2).
 func isToken(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
+			!strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 	})
 }
 
@@ -286,23 +331,27 @@ func (r reader) trust() error {
 	if r.s.Opt.Has("ca") {
 		path := r.s.Opt.Text("ca")
 		if r.asked.Insecure {
-			return problem.Of(problem.T("%s exclude each other: one accepts any certificate", problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
+			return problem.Of(problem.T("%s exclude each other: one accepts any certificate",
+				problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
 		}
 		text, err := r.flagFile(path, authoritiesMost)
 		switch {
 		case r.ctx.Err() != nil:
 			return r.ctx.Err()
 		case err != nil:
-			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err), problem.T("name a file of certificates in PEM form, such as ca.pem"))
+			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err),
+				problem.T("name a file of certificates in PEM form, such as ca.pem"))
 		}
 		r.asked.CA = x509.NewCertPool()
 		if !r.asked.CA.AppendCertsFromPEM([]byte(text)) {
-			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"), cli.Quote(path)),
+			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"),
+				cli.Quote(path)),
 				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
 		}
 	}
 	if r.asked.MinDays = r.s.Opt.Int("min-days"); r.s.Opt.Has("min-days") && r.asked.MinDays < 1 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")), problem.T("leave it out: that the certificate is valid now is asked for anyway"))
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")),
+			problem.T("leave it out: that the certificate is valid now is asked for anyway"))
 	}
 	return nil
 }
@@ -321,7 +370,8 @@ func (r reader) file() error {
 	}
 	text := strings.TrimSpace(r.s.Opt.Text("newer-than"))
 	if text == "" {
-		return problem.Of(problem.T("%s is empty", problem.Option("newer-than")), problem.T("try %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(newerNow)))
+		return problem.Of(problem.T("%s is empty", problem.Option("newer-than")),
+			problem.T("try %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(newerNow)))
 	}
 	if text == newerNow {
 		f.Since = r.b.begun
@@ -337,7 +387,8 @@ func (r reader) file() error {
 	}
 	if _, err := os.Stat(r.s.Opt.Text("newer-than")); err != nil {
 		return problem.Of(problem.T("%s %s is not a file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
-			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
+			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"),
+				newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
 	f.NewerThanFile = r.s.Opt.Text("newer-than")
 	return nil

@@ -31,10 +31,12 @@ func (g *Group) fitting(s *cli.Call) error {
 		if use.schemes == nil {
 			use.schemes = health.Secured()
 		}
-		if !s.Opt.Has(use.flag) || slices.ContainsFunc(g.Targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+		if !s.Opt.Has(use.flag) || slices.ContainsFunc(g.Targets,
+			func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
 			continue
 		}
-		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), either(use.schemes)),
+		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag),
+			either(use.schemes)),
 			problem.T("leave it out, or wait for one such as %s", use.example))
 	}
 	return nil
@@ -47,7 +49,8 @@ func (g *Group) Docker(s *cli.Call) error {
 	}
 	g.Asked.Docker = s.Getenv("DOCKER_HOST")
 	if err := health.CheckDocker(g.Asked.Docker); err != nil {
-		return problem.Of(problem.T("DOCKER_HOST %v", err), problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
+		return problem.Of(problem.T("DOCKER_HOST %v", err),
+			problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
 	}
 	return nil
 }
@@ -95,7 +98,8 @@ func (g *Group) Path(s *cli.Call) (string, error) {
 func withPath(w cli.World, path string) cli.World {
 	environ := w.Environ
 	w.Environ = func() []string {
-		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
+		list := slices.DeleteFunc(slices.Clone(environ()),
+			func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
 		return append(list, "PATH="+path)
 	}
 	return w
@@ -156,7 +160,8 @@ func (g *Group) Line(r health.Result, i int) string {
 	if t.Healthy && g.after != nil {
 		when = ", " + g.came(i) + "after " + lasted(time.Duration(g.after[i]*float64(time.Second)))
 	}
-	return fmt.Sprintf("%s %s (%s%s)", cli.Visible(t.Target), cli.Visible(g.standing(i, t)), cli.Plural(t.Attempts, "attempt"), when)
+	return fmt.Sprintf("%s %s (%s%s)", cli.Visible(t.Target), cli.Visible(g.standing(i, t)),
+		cli.Plural(t.Attempts, "attempt"), when)
 }
 
 // came is the word for what a target has become.
@@ -228,7 +233,8 @@ type Row struct {
 // Row tells a program how a target stands.
 func (g *Group) Row(r health.Result, i int) Row {
 	t := r.Targets[i]
-	row := Row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()), Fault: cli.OrNull(string(t.Last.Kind)),
+	row := Row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()),
+		Fault:     cli.OrNull(string(t.Last.Kind)),
 		Permanent: t.Permanent, Streak: t.Streak, Seen: cli.OrNull(t.Seen.String())}
 	if t.Healthy {
 		row.LatencySeconds = new(cli.Seconds(t.Latency))

@@ -107,12 +107,15 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	case s.Opt.Bool("any") && s.Opt.Bool("all"):
 		return o, cli.Excluding("any", "all")
 	case s.Opt.Bool("stream") && (!s.Dash || !s.InJSON):
-		return o, problem.Of(problem.T("%s passes on what a command writes, beside the answer in JSON", problem.Option("stream")),
+		return o, problem.Of(problem.T("%s passes on what a command writes, beside the answer in JSON",
+			problem.Option("stream")),
 			problem.T("%s", example.With("json", true).With("stream", true).Running("make", "test")))
 	case s.Dash && len(s.Tail) == 0:
-		return o, cli.Instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
+		return o, cli.Instead(problem.T("there is no command after %s", problem.Command),
+			example.Running("make", "test"))
 	}
-	o.group.Asked.Any, o.group.Asked.Invert, o.group.Asked.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
+	o.group.Asked.Any, o.group.Asked.Invert, o.group.Asked.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"),
+		s.Opt.Bool("keep-trying")
 	o.group.Asked.HTTP.Proxy = http.ProxyFromEnvironment
 	unread := o.parse(s)
 	if unread == nil {
@@ -169,7 +172,8 @@ func (o *healthWait) parse(s *cli.Call) *unread {
 			row.Target, row.Permanent, u.hints[i] = refusal.Target, true, problem.T(refusal.Hint)
 			row.Last = health.Cause{Kind: health.NoTarget, Subject: refusal.Problem}
 			if i > 0 && u.first == nil && !s.Dash && refusal.Bare && !strings.ContainsAny(text, ":/.") {
-				command = problem.T("a command stands after %s: ... %s", problem.Command, problem.Set(problem.Command, s.Args[i:]))
+				command = problem.T("a command stands after %s: ... %s", problem.Command,
+					problem.Set(problem.Command, s.Args[i:]))
 			}
 			if !command.Empty() {
 				u.hints[i] = command
@@ -191,7 +195,8 @@ func (u *unread) tell(s *cli.Call, o *healthWait) error {
 	if u.first.Clause {
 		between = ": "
 	}
-	f := problem.New(problem.Failed, problem.T("target %s%s%s", cli.Quote(u.first.Target), between, u.first.Problem), u.hint)
+	f := problem.New(problem.Failed, problem.T("target %s%s%s", cli.Quote(u.first.Target), between,
+		u.first.Problem), u.hint)
 	if s.InJSON {
 		s.Answer(o.answer(s, u.result, u.hints, nil, f))
 		return cli.ExitCode(f.ExitCode())
@@ -201,7 +206,8 @@ func (u *unread) tell(s *cli.Call, o *healthWait) error {
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
 func notStarted(err error) error {
-	f := problem.New(problem.Failed, problem.T(err.Error()), problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
+	f := problem.New(problem.Failed, problem.T(err.Error()),
+		problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		f.Exit = start.ExitCode()
 	}
@@ -293,7 +299,8 @@ func lastWord(s *cli.Call, tell func(*cli.Call)) {
 // further is the call that goes on with a wait which ended because the caller granted no more; none
 // when it is over.
 func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
-	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() && !s.Clock.Now().Before(o.bounds.due) {
+	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() &&
+		!s.Clock.Now().Before(o.bounds.due) {
 		return problem.Call{}
 	}
 	c := o.again.With("timeout", "0")

@@ -46,7 +46,8 @@ func (o *healthWait) fault(r health.Result) *problem.Problem {
 
 // notFound reports whether all that ended the wait is tasks that are not there.
 func (o *healthWait) notFound(r health.Result) bool {
-	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
+	return !slices.ContainsFunc(r.Targets,
+		func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
 // missed says what did not come in time.
@@ -123,7 +124,8 @@ func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
 	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
 	switch {
 	case scheme == "exec":
-		return problem.T("correct the command, or give %s if it is still to be installed", problem.Option("keep-trying"))
+		return problem.T("correct the command, or give %s if it is still to be installed",
+			problem.Option("keep-trying"))
 	case scheme == "pid":
 		return problem.T("to wait until a process has ended, give %s", problem.Option("invert"))
 	case kind == health.FromOne:
@@ -148,7 +150,8 @@ func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
 	case refused && t.Last.Number == http.StatusProxyAuthRequired:
 		return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
 	case refused:
-		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
+		return problem.T("%s accepts it; %s sends credentials",
+			problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
 	case kind == health.RedirectOther && t.Last.Away == "":
 		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
 	case scheme != "http" && scheme != "https":

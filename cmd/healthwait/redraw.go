@@ -25,7 +25,8 @@ type screen struct {
 // watch draws the lines on standard error, five times a second, until stop; then they are gone.
 func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	now := s.Clock.Now()
-	v := &screen{invert: o.group.Asked.Invert, rows: make([]health.TargetResult, len(o.group.Targets)), begun: now, bound: o.bounds.bound(now)}
+	v := &screen{invert: o.group.Asked.Invert, rows: make([]health.TargetResult, len(o.group.Targets)),
+		begun: now, bound: o.bounds.bound(now)}
 	for i, t := range o.group.Targets {
 		v.rows[i].Target = t.String()
 	}

@@ -71,7 +71,8 @@ func (a answerJSON) Text(o *cli.Out) {
 
 // answer is the result as it is told. hints, if any, say for each target what to type instead;
 // further, if any, are the words to go on with. fault is why waiting does not help, or nil.
-func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) answerJSON {
+func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string,
+	fault *problem.Problem) answerJSON {
 	rows := make([]Row, len(r.Targets))
 	for i := range rows {
 		rows[i] = o.group.Row(r, i)
@@ -91,7 +92,8 @@ func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, 
 			left = new(cli.Seconds(max(0, o.bounds.due.Sub(now))))
 		}
 	}
-	answer := answerJSON{Now: now, Healthy: r.Healthy, WaitedSeconds: cli.Seconds(r.Waited), Attempts: r.Attempts, Reason: cli.OrNull(reason), Targets: rows, Status: status,
+	answer := answerJSON{Now: now, Healthy: r.Healthy, WaitedSeconds: cli.Seconds(r.Waited), Attempts: r.Attempts,
+		Reason: cli.OrNull(reason), Targets: rows, Status: status,
 		Due: cli.Instant(o.bounds.due, now.Location()), LeftSeconds: left, Continue: further}
 	if fault != nil {
 		e := s.AsErrorJSON(fault)

@@ -17,7 +17,8 @@ import (
 
 func AckCommand() cli.Command {
 	return cli.Command{
-		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>] | --all", Short: "acknowledge what is in the inbox: it is gone for good",
+		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>] | --all",
+		Short: "acknowledge what is in the inbox: it is gone for good",
 		Long: `
 Ends items (k7m2/3) for good, whoever has taken them; what happened stays in the log. Of the task's ID a unique beginning
 is enough. Every item is tried: one that is not there, because it was acknowledged already or never was, is told on
@@ -28,12 +29,14 @@ together those of the task up to it; --all ends all there are. When there is non
 
 k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task,
 --up-to and --all leave that alone.`,
-		Examples:  []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
+		Examples: []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2",
+			"ouro-timer ack --up-to 20261123T080000.000000000Z"},
 		Ids:       "item",
 		Arguments: []option.Argument{{Name: "item", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			option.Option{Name: "task", Kind: option.ID, Help: "all items of the task ID"},
-			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
+			option.Option{Name: "up-to", Kind: option.Cursor,
+				Help: "all items that came up to CURSOR, with the one that has it"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "all items there are"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
@@ -70,13 +73,18 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	many := some || s.Opt.Bool("all")
 	switch {
 	case some && s.Opt.Bool("all"):
-		return problem.Of(problem.T("%s ends every item; %s end some", problem.Option("all"), problem.Options(" and ", "task", "up-to")), cli.OneOfThem)
+		return problem.Of(problem.T("%s ends every item; %s end some", problem.Option("all"),
+			problem.Options(" and ", "task", "up-to")), cli.OneOfThem)
 	case s.Opt.Bool("all") && len(s.Args) > 0:
-		return problem.Of(problem.T("%s ends every item; what is %s?", problem.Option("all"), cli.Quote(s.Args[0])), problem.T("give the items, or %s", problem.Option("all")))
+		return problem.Of(problem.T("%s ends every item; what is %s?", problem.Option("all"),
+			cli.Quote(s.Args[0])), problem.T("give the items, or %s", problem.Option("all")))
 	case many && len(s.Args) > 0:
-		return problem.Of(problem.T("%s name items already; what is %s?", problem.Options(" and ", "task", "up-to"), cli.Quote(s.Args[0])), problem.T("give the items, or the options"))
+		return problem.Of(problem.T("%s name items already; what is %s?",
+			problem.Options(" and ", "task", "up-to"), cli.Quote(s.Args[0])),
+			problem.T("give the items, or the options"))
 	case !many && len(s.Args) == 0:
-		return problem.Of(problem.T("which item? %s needs one, such as k7m2/3", problem.To("ack")), problem.T("%s shows them", problem.To("inbox")))
+		return problem.Of(problem.T("which item? %s needs one, such as k7m2/3", problem.To("ack")),
+			problem.T("%s shows them", problem.To("inbox")))
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -113,7 +121,8 @@ func runAck(ctx context.Context, s *cli.Call) error {
 }
 
 func noItem(id string) *view.PickError {
-	p := view.PickFailed(id, problem.NotFound, problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
+	p := view.PickFailed(id, problem.NotFound,
+		problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
 	p.Hint = problem.T("%s shows what is there", problem.To("inbox").With("all", true))
 	return p
 }
@@ -127,8 +136,10 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 		name = strings.ToLower(name)
 		if !part || rest == "" {
 			p := noItem(word)
-			p.Code, p.Message = problem.NotFound, problem.T("%s names no item; an item is named as in %s/3", cli.Quote(word), cli.OrElse(name, "k7m2"))
-			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"), problem.To("ack").With("task", cli.OrElse(name, "ID")))
+			p.Code, p.Message = problem.NotFound, problem.T("%s names no item; an item is named as in %s/3",
+				cli.Quote(word), cli.OrElse(name, "k7m2"))
+			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"),
+				problem.To("ack").With("task", cli.OrElse(name, "ID")))
 			failed = append(failed, *p)
 			continue
 		}
@@ -154,7 +165,8 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 				failed = append(failed, *noItem(word))
 				continue
 			case len(fit) > 1:
-				p := view.PickFailed(word, problem.IDAmbiguous, problem.T("the beginning %s fits %s", cli.Quote(word), cli.Plural(len(fit), "item")))
+				p := view.PickFailed(word, problem.IDAmbiguous,
+					problem.T("the beginning %s fits %s", cli.Quote(word), cli.Plural(len(fit), "item")))
 				p.Hint = problem.T("it could be %s", strings.Join(fit, ", "))
 				failed = append(failed, *p)
 				continue
@@ -192,7 +204,8 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	if s.Opt.Has("task") {
 		word := strings.TrimSpace(s.Opt.Text("task"))
 		if word == "" || strings.Contains(word, "/") {
-			return nil, problem.Of(problem.T("%s %s is not an ID of a task", problem.Option("task"), cli.Quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
+			return nil, problem.Of(problem.T("%s %s is not an ID of a task", problem.Option("task"),
+				cli.Quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
 		}
 		tasks, failed, err := pickItems(ctx, s, st, []string{word})
 		if err != nil {
@@ -206,7 +219,9 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	last := ""
 	if s.Opt.Has("up-to") {
 		if last = strings.TrimSpace(s.Opt.Text("up-to")); last == "" || state.CheckCursor(last) != nil {
-			return nil, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox", problem.Option("up-to"), cli.Quote(last)), problem.T(`take the "cursor" of an answer of %s`, problem.To("inbox")))
+			return nil, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox",
+				problem.Option("up-to"), cli.Quote(last)), problem.T(`take the "cursor" of an answer of %s`,
+				problem.To("inbox")))
 		}
 	}
 	items, _, problems, err := st.Inbox(ctx, q)

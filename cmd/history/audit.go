@@ -20,7 +20,8 @@ import (
 )
 
 func auditFlag() option.Option {
-	return option.Option{Name: "audit", Kind: option.Flag, Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
+	return option.Option{Name: "audit", Kind: option.Flag,
+		Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
 }
 
 // findingJSON is something that does not balance, as log --audit --json has it: one line each,
@@ -70,19 +71,22 @@ func (a auditJSON) Text(o *cli.Out) {
 	case a.Known == nil && a.Balanced:
 		o.Talk("The ledger is empty: there is nothing to audit.")
 	case a.Balanced:
-		o.Talk("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
+		o.Talk("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).",
+			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
 			alsoResting(a.Resting), alsoLeft(a.left))
 	case a.Findings == 0:
 		o.Talk("The ledger is damaged, so nobody can say whether all is accounted for. What can be read is: %s of %s.",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	default:
-		o.Talk("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"), cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
+		o.Talk("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"),
+			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	}
 	if a.before != "" {
 		o.Talk("%s", a.before)
 	}
 	if a.Known != nil {
-		o.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since), when.Stamp(*a.Known))
+		o.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since),
+			when.Stamp(*a.Known))
 	}
 }
 
@@ -90,7 +94,8 @@ func (a auditJSON) Text(o *cli.Out) {
 // what happens in between is in the ledger.
 func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
 	if s.Opt.Has("number") {
-		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"), problem.T("%s narrows it", problem.To("log").With("audit", true).With("since", "7d")))
+		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"),
+			problem.T("%s narrows it", problem.To("log").With("audit", true).With("since", "7d")))
 	}
 	var problems []state.Problem
 	var one []state.Entry // the task that it is about; none: all are
@@ -157,7 +162,8 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 	if err != nil {
 		return err
 	}
-	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led, s.Program()), problems, since}, o)
+	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led, s.Program()),
+		problems, since}, o)
 }
 
 // lateness is what is due and has not begun.
@@ -182,7 +188,8 @@ func (l *lateness) warning(led bool, program string) string {
 	case led:
 		return cli.Plural(l.overdue, "instant") + " should have started by now; " + program + " doctor says why"
 	}
-	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: " + program + " run --background"
+	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: " + program +
+		" run --background"
 }
 
 // instantsMost bounds the counting of a task's overdue instants.
@@ -198,7 +205,8 @@ func claims(open []state.Record, program string) (running, resting int, lost []s
 		case !r.Retry.IsZero():
 			resting++
 		default:
-			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; "+program+" run --once accounts for it")
+			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; "+program+
+				" run --once accounts for it")
 		}
 	}
 	return running, resting, lost
@@ -247,7 +255,8 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn))
 	balanced := len(r.Findings) == 0 && damaged == nil
 	for _, f := range r.Findings {
-		j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count, line: findingLine(f, o.Zone)}
+		j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone),
+			Count: f.Count, line: findingLine(f, o.Zone)}
 		if f.Last.After(f.First) {
 			j.DueLast = cli.Instant(f.Last, o.Zone)
 		}
@@ -256,7 +265,8 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 		}
 		s.Answer(j)
 	}
-	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
+	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks,
+		r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
 		cli.OrEmpty(r.Unknown), warnings, r.lines(), r.until(o.Zone), left, r.before(o.Zone)})
 	if len(r.Findings) > 0 {
 		return cli.ExitCode(cli.ExitFailed)

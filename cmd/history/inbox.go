@@ -44,21 +44,29 @@ from where to go on.
 In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
 line breaks and tabs in it are written \n and \t; with --all, until when it is taken (or -) comes last. The exit code is
 4 when an item cannot be read, and 75 at --max.`,
-		Examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json", "ouro-timer inbox --wait --take --json --max 9m",
+		Examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json",
+			"ouro-timer inbox --wait --take --json --max 9m",
 			"ouro-timer inbox --since 20261123T080000.000000000Z"},
 		Ids:       "items",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			option.Option{Name: "take", Kind: option.Duration, Bare: true, Help: "lease what is printed for DURATION (10m when it is left out)"},
-			option.Option{Name: "wait", Aliases: []string{"w"}, Kind: option.Flag, Help: "block until there is something"},
+			option.Option{Name: "take", Kind: option.Duration, Bare: true,
+				Help: "lease what is printed for DURATION (10m when it is left out)"},
+			option.Option{Name: "wait", Aliases: []string{"w"}, Kind: option.Flag,
+				Help: "block until there is something"},
 			cli.MaxFlag(),
-			option.Option{Name: "since", Kind: option.Cursor, Help: "only what came after CURSOR, as an earlier answer gave it"},
-			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers), Help: "show at most N items; on a terminal 20 when it is not given"},
+			option.Option{Name: "since", Kind: option.Cursor,
+				Help: "only what came after CURSOR, as an earlier answer gave it"},
+			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers),
+				Help: "show at most N items; on a terminal 20 when it is not given"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
-			option.Option{Name: "count", Kind: option.Flag, Help: "how many items there are, and nothing else: a number for a shell's prompt"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			option.Option{Name: "count", Kind: option.Flag,
+				Help: "how many items there are, and nothing else: a number for a shell's prompt"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}, {Name: "inbox-count", Of: countJSON{}, Says: "--count: how much that is"}},
+		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"},
+			{Name: "inbox-count", Of: countJSON{}, Says: "--count: how much that is"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newInbox(s)
 			if err != nil {
@@ -85,14 +93,19 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	o.wait, o.dry = s.Opt.Bool("wait"), s.DryRun
 	switch {
 	case o.dry && !s.Opt.Has("take"):
-		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing", problem.Option("dry-run"), problem.Option("take")),
-			problem.T("%s, or %s", problem.To("inbox"), problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
+		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing",
+			problem.Option("dry-run"), problem.Option("take")),
+			problem.T("%s, or %s", problem.To("inbox"),
+				problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
 	case s.Opt.Has("limit") && s.Opt.Int("limit") < 1:
-		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
+			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
 	case s.Opt.Bool("count") && slices.ContainsFunc([]string{"take", "wait", "limit"}, s.Opt.Has):
-		return o, problem.Of(problem.T("%s only looks, at once and at all; %s do not go with it", problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.OneOfThem)
+		return o, problem.Of(problem.T("%s only looks, at once and at all; %s do not go with it",
+			problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.OneOfThem)
 	case s.Opt.Bool("all") && s.Opt.Has("take"):
-		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken", problem.Options(" and ", "all", "take")), cli.OneOfThem)
+		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken",
+			problem.Options(" and ", "all", "take")), cli.OneOfThem)
 	case !o.wait && s.Opt.Has("max"):
 		return o, cli.GoesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
 	}
@@ -109,7 +122,8 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	if s.Opt.Has("since") {
 		o.Query.Since = strings.TrimSpace(s.Opt.Text("since"))
 		if state.CheckCursor(o.Query.Since) != nil {
-			return o, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox", problem.Option("since"), cli.Quote(o.Query.Since)),
+			return o, problem.Of(problem.T("%s is %s, which is not a cursor of the inbox",
+				problem.Option("since"), cli.Quote(o.Query.Since)),
 				problem.T(`take the "cursor" of an earlier answer of inbox, or leave it out`))
 		}
 	}
@@ -125,7 +139,8 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	}
 	// A reader with a place of its own would never see what somebody else had taken when it came
 	// by; and an item that is named is shown.
-	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(word string) bool { return !strings.Contains(word, "/") })
+	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args,
+		func(word string) bool { return !strings.Contains(word, "/") })
 	o.Query.Free = o.Take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
 	return o, nil
 }
@@ -141,8 +156,10 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 		return err
 	}
 	if len(failed) > 0 && len(o.Query.Tasks) == 0 {
-		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
-			return problem.Of(problem.T("is %s how long %s leases? It is not a duration, and no task has that ID", cli.Quote(word), problem.Option("take")),
+		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") &&
+			!state.WholeID(strings.ToLower(word)) {
+			return problem.Of(problem.T("is %s how long %s leases? It is not a duration, and no task has that ID",
+				cli.Quote(word), problem.Option("take")),
 				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
 		}
 		return failed[0].Problem
@@ -207,13 +224,15 @@ func (o *inboxOptions) again(s *cli.Call) problem.Call {
 	if s.Opt.Has("take") {
 		c = c.With("take", problem.Bare(s.Opt.Text("take")))
 	}
-	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)), s.Opt, "json", "fields")
+	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)),
+		s.Opt, "json", "fields")
 }
 
 // pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a
 // unique beginning is enough. A whole ID is taken as it is when there is a task or an item of it:
 // an item can outlive its task.
-func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string, failed []view.PickError, err error) {
+func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string,
+	failed []view.PickError, err error) {
 	var items []state.Item
 	if len(words) > 0 {
 		if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {

@@ -66,7 +66,8 @@ func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Locat
 }
 
 // tellMail writes the answer.
-func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m tasks.Found, failed []view.PickError, waited bool) {
+func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m tasks.Found,
+	failed []view.PickError, waited bool) {
 	rows := make([]view.ItemJSON, len(m.Items))
 	for i, item := range m.Items {
 		rows[i] = view.AsItemJSON(context.WithoutCancel(ctx), st, item, m.Now, o.zone)
@@ -81,7 +82,8 @@ func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions,
 	for _, r := range rows { // those of one instant do not stand in the order of their cursors
 		cursor = max(cursor, r.Cursor)
 	}
-	answer := inboxJSON{Now: m.Now.In(o.zone), Status: "ready", Total: len(rows) + m.More, More: m.More, Cursor: cursor, Items: rows,
+	answer := inboxJSON{Now: m.Now.In(o.zone), Status: "ready", Total: len(rows) + m.More, More: m.More,
+		Cursor: cursor, Items: rows,
 		Errors: view.PickErrors(s, failed), Problems: view.ProblemTexts(m.Problems), DryRun: o.dry,
 		until: m.Until, named: len(s.Args) > 0, leases: s.Opt.Bool("all"), goesOn: s.Opt.Has("since")}
 	switch {
@@ -124,7 +126,8 @@ func (a inboxJSON) Text(o *cli.Out) {
 	}
 	if d := a.Dropped; d != nil && a.Now.Sub(d.Last) < droppedSaid {
 		o.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
-			cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1], view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
+			cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1],
+				view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
 	}
 	if a.goesOn && a.Cursor != "" {
 		o.Talk("to go on from here: --since %s", a.Cursor)
@@ -175,7 +178,8 @@ func (a inboxJSON) table(o *cli.Out, width int) {
 	}
 	switch {
 	case !a.until.IsZero():
-		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.", times.Format(a.until.In(a.Items[0].At.Location()), "15:04:05"), o.Program())
+		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.",
+			times.Format(a.until.In(a.Items[0].At.Location()), "15:04:05"), o.Program())
 	case !a.named:
 		o.Talk("%s inbox ID shows all of one, %[1]s ack ITEM... ends it.", o.Program())
 	}

@@ -42,26 +42,34 @@ nothing lost and nothing twice.
 --wait waits for one end: of the run that is named, of the task's next run, or, when the task is over, of its last. It
 answers how the run ended and the end of what it wrote, and exits with 0 when it went well, 124 when its time-out ended
 it, else 1. --max bounds it: exit 75, with the command that waits further.`,
-		Examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
+		Examples: []string{"ouro-timer log", "ouro-timer log k7m2",
+			"ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
 			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options: option.Rows{
-			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole, Default: strconv.Itoa(logRows), Help: "show at most N entries; 1 with an ID when it is not given"},
-			option.Option{Name: "since", Kind: option.Time, Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
-			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
+			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole,
+				Default: strconv.Itoa(logRows), Help: "show at most N entries; 1 with an ID when it is not given"},
+			option.Option{Name: "since", Kind: option.Time,
+				Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
+			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: outcomes,
+				Help: "only runs and instants that ended so, LIST: failed,timeout"},
 			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
 			cli.WaitFlag("with an ID: wait for the end of a run, and answer how it ended"),
-			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow or --wait: begin after the PLACE that an earlier call ended with"},
-			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
-			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE",
+				Help: "with --follow or --wait: begin after the PLACE that an earlier call ended with"},
+			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost),
+				Help: "with an ID: show the last N bytes of what it wrote to each stream"},
+			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Exits: []int{cli.ExitTimedOut},
 		Answers: append([]cli.Shape{
 			{Name: "log", Of: logJSON{}, Says: "the latest lines of the ledger, in the order they were written"},
 			{Name: "line", Of: view.ToldLine{}, Says: "--follow: a line of the ledger", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Says: "--follow: a piece of what a run writes", Stream: true},
-			{Name: "log-problem", Of: view.ProblemJSON{}, Says: "--follow: something that cannot be read", Stream: true},
+			{Name: "log-problem", Of: view.ProblemJSON{},
+				Says: "--follow: something that cannot be read", Stream: true},
 			{Name: "log-followed", Of: followedJSON{}, Says: "--follow: how to go on after --max"},
 			{Name: "log-finding", Of: findingJSON{}, Says: "--audit: something that does not balance", Stream: true},
 			{Name: "log-audit", Of: auditJSON{}, Says: "--audit: whether all balances; after the findings"},
@@ -114,38 +122,49 @@ func outputLimit(s *cli.Call) (int64, error) {
 	case !s.Opt.Has("output-limit"):
 		return view.OutputMost, nil
 	case n < 1 || n > outputLimitMost:
-		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"), outputLimitMost), problem.T("leave it out for %s", problem.Usual{Name: "output-limit", Text: strconv.Itoa(view.OutputMost)}))
+		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"),
+			outputLimitMost), problem.T("leave it out for %s",
+			problem.Usual{Name: "output-limit", Text: strconv.Itoa(view.OutputMost)}))
 	case len(s.Args) == 0 && !s.Opt.Has("match"):
-		return 0, cli.Instead(problem.T("%s is for the output of one task, and none is named", problem.Option("output-limit")),
+		return 0, cli.Instead(problem.T("%s is for the output of one task, and none is named",
+			problem.Option("output-limit")),
 			problem.To("log", "k7m2").With("output-limit", n))
 	case s.Opt.Bool("follow") || s.Opt.Bool("audit"):
-		return 0, problem.Of(problem.T("%s has no meaning with %s", problem.Option("output-limit"), problem.Options(" or ", "follow", "audit")), problem.T("leave it out"))
+		return 0, problem.Of(problem.T("%s has no meaning with %s", problem.Option("output-limit"),
+			problem.Options(" or ", "follow", "audit")), problem.T("leave it out"))
 	}
 	return int64(n), nil
 }
 
 // newLog reads all of the call but the ID.
 func newLog(s *cli.Call) (o logOptions, err error) {
-	o.n, o.numbered, o.follow, o.wait = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow"), s.Opt.Bool("wait")
+	o.n, o.numbered, o.follow, o.wait = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow"),
+		s.Opt.Bool("wait")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
-		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("n")), problem.T("leave it out for %d, or 1 with an ID", logRows))
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("n")),
+			problem.T("leave it out for %d, or 1 with an ID", logRows))
 	case len(s.Args) > 1:
 		return o, cli.Instead(problem.T("log takes one ID"), problem.To("log", s.Args[0]))
 	case o.follow && s.Opt.Bool("audit"):
 		return o, cli.Excluding("follow", "audit")
 	case o.wait && (o.follow || s.Opt.Bool("audit")):
-		return o, problem.Of(problem.T("%s excludes %s", problem.Option("wait"), problem.Options(" and ", "follow", "audit")), cli.OneOfThem)
+		return o, problem.Of(problem.T("%s excludes %s", problem.Option("wait"),
+			problem.Options(" and ", "follow", "audit")), cli.OneOfThem)
 	case o.wait && (o.numbered || s.Opt.Has("since") || s.Opt.Has("outcome")):
-		return o, problem.Of(problem.T("%s waits for one end; %s have no meaning with it", problem.Option("wait"), problem.Options(", ", "n", "since", "outcome")), problem.T("leave them out"))
+		return o, problem.Of(problem.T("%s waits for one end; %s have no meaning with it", problem.Option("wait"),
+			problem.Options(", ", "n", "since", "outcome")), problem.T("leave them out"))
 	case o.wait && len(s.Args) == 0 && !s.Opt.Has("match"):
-		return o, cli.Instead(problem.T("the end of which task? %s needs its ID", problem.Option("wait")), problem.To("log", "k7m2").With("wait", true))
+		return o, cli.Instead(problem.T("the end of which task? %s needs its ID", problem.Option("wait")),
+			problem.To("log", "k7m2").With("wait", true))
 	case !o.follow && !o.wait && s.Opt.Has("max"):
 		return o, cli.GoesWith("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
 	case !o.follow && !o.wait && s.Opt.Has("after"):
-		return o, cli.GoesWith("after", "follow", problem.To("log").With("follow", true).With("after", s.Opt.Text("after")))
+		return o, cli.GoesWith("after", "follow", problem.To("log").With("follow", true).With("after",
+			s.Opt.Text("after")))
 	case s.Opt.Has("after") && (o.numbered || s.Opt.Has("since")):
-		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it", problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
+		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it",
+			problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
 	}
 	if o.output, err = outputLimit(s); err != nil {
 		return o, err
@@ -220,7 +239,8 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	// A line of which only a part was written was never confirmed; of one that was damaged since
 	// something is missing.
 	lost := view.Incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
-	answer := logJSON{Now: o.now, Running: running != "", Problems: view.ProblemTexts(past.problems), past: past, o: o, running: running, st: st}
+	answer := logJSON{Now: o.now, Running: running != "", Problems: view.ProblemTexts(past.problems), past: past,
+		o: o, running: running, st: st}
 	if past.more {
 		answer.More = 1
 	}
@@ -279,7 +299,8 @@ func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 	}
 	if occurrence {
 		if o.number, err = strconv.Atoi(after); err != nil || o.number < 1 {
-			return false, problem.Of(problem.T("%s names no occurrence", cli.Quote(s.Args[0])), problem.T("write it as %s", state.OccurrenceID(o.task, 1)))
+			return false, problem.Of(problem.T("%s names no occurrence", cli.Quote(s.Args[0])),
+				problem.T("write it as %s", state.OccurrenceID(o.task, 1)))
 		}
 	}
 	return known, nil
@@ -368,10 +389,12 @@ func (o *logOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p
 			return failed[0].Problem
 		}
 	}
-	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
+	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 ||
+		slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
 		return nil
 	}
-	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(o.task, o.number)),
+	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s",
+		state.OccurrenceID(o.task, o.number)),
 		problem.T("%s shows the latest", problem.To("log", o.task).With("n", 20)))
 }
 
@@ -438,8 +461,10 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 	if t, err := when.Instant(text, o); err == nil {
 		return t, nil
 	}
-	return time.Time{}, problem.Of(problem.T("%s is %s, neither a duration back from now nor an instant", problem.Option("since"), cli.Quote(text)),
-		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"), problem.Set("since", "2026-11-21T09:00")))
+	return time.Time{}, problem.Of(problem.T("%s is %s, neither a duration back from now nor an instant",
+		problem.Option("since"), cli.Quote(text)),
+		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"),
+			problem.Set("since", "2026-11-21T09:00")))
 }
 
 // logJSON is the answer of log. The ledger is not read to its end, so the total is not known.
@@ -488,5 +513,6 @@ func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l stat
 }
 
 // outcomes are the words for how a run or an instant can end.
-var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
+var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted),
+	string(state.Missed), string(state.Skipped),
 	string(state.Cancelled)}

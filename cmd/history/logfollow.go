@@ -148,7 +148,8 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	case running != "":
 		f.Talk("%s", running)
 	case len(past.open) > 0:
-		f.Talk("The runner of %s died; the next one accounts for it: %s run --background", state.OccurrenceID(f.o.task, past.open[0].Number), f.Program())
+		f.Talk("The runner of %s died; the next one accounts for it: %s run --background",
+			state.OccurrenceID(f.o.task, past.open[0].Number), f.Program())
 	case f.o.one() && len(past.lines) == 0 && !f.o.numbered:
 		f.Talk("Task %s has not run yet.", f.o.task)
 	}
@@ -176,7 +177,8 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 			return false, err
 		}
 		for _, r := range open {
-			if r.Task.ID == f.o.task && r.Number > 0 && f.runs[r.Number] == nil && (f.o.number == 0 || f.o.number == r.Number) {
+			if r.Task.ID == f.o.task && r.Number > 0 && f.runs[r.Number] == nil &&
+				(f.o.number == 0 || f.o.number == r.Number) {
 				f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{})
 			}
 		}
@@ -358,7 +360,8 @@ type stream struct {
 
 func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutput {
 	stdout, stderr := st.Output(id, number)
-	return &runOutput{id, number, [2]*stream{{name: "stdout", from: stdout, at: at[0]}, {name: "stderr", from: stderr, at: at[1]}}}
+	return &runOutput{id, number, [2]*stream{{name: "stdout", from: stdout, at: at[0]},
+		{name: "stderr", from: stderr, at: at[1]}}}
 }
 
 // told is how much of it was told.
@@ -397,7 +400,8 @@ func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) 
 		if end != nil && len(t.rest) > 0 {
 			f.piece(r, t, t.told(), t.rest, true)
 		}
-		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON && (i == 0 || terminal) {
+		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON &&
+			(i == 0 || terminal) {
 			f.write(t, "\n") // the entry comes on a line of its own
 		}
 	}
@@ -465,7 +469,8 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 		return
 	}
 	now := f.Clock.Now().In(f.o.zone)
-	f.Emit(view.PieceJSON{Type: "output", At: now, ID: state.OccurrenceID(r.id, r.number), TaskID: r.id, Stream: t.name, Offset: from, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Now: now})
+	f.Emit(view.PieceJSON{Type: "output", At: now, ID: state.OccurrenceID(r.id, r.number), TaskID: r.id,
+		Stream: t.name, Offset: from, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Now: now})
 	f.lost = errors.Join(f.lost, f.Flush())
 }
 

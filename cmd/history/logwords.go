@@ -51,7 +51,8 @@ func logFields(l state.Line, zone *time.Location) string {
 // its pause ends; nil for none.
 func newInstant(l state.Line) *time.Time {
 	switch l.Event {
-	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved, state.EventClock:
+	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved,
+		state.EventClock:
 		return l.Due
 	case state.EventPaused:
 		return l.Resume

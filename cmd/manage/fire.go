@@ -43,15 +43,18 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Ids:      "any",
 		Exits:    []int{cli.ExitTimedOut}, Passes: true,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag, Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:   []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
-		Run:       runFire,
+		Options: option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag,
+			Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(),
+			cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
+		Run:     runFire,
 	}
 }
 
 func runFire(ctx context.Context, s *cli.Call) error {
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.DryRun {
-		return problem.Of(problem.T("OURO_MAX is %s, but %s lasts as long as its command", cli.Quote(v), problem.To("fire")),
+		return problem.Of(problem.T("OURO_MAX is %s, but %s lasts as long as its command", cli.Quote(v),
+			problem.To("fire")),
 			problem.T("unset OURO_MAX, and let the shell keep it: %s >fire.out 2>&1 &", problem.To("fire", "...")))
 	}
 	if len(s.Args) > 1 {
@@ -206,7 +209,8 @@ type followed struct {
 }
 
 // Start starts an attempt. What the one before it wrote is shown first: the files are written anew.
-func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (runner.Command, error) {
+func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream,
+	begin func() error) (runner.Command, error) {
 	if stdout == nil { // of the gate
 		return f.Processes.Start(ctx, r, env, stdout, stderr, begin)
 	}

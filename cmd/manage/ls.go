@@ -37,19 +37,26 @@ fits --match, --tag, --state, --due and --origin as well, is listed.
 
 "overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
 read, the others are listed and the exit code is 4.`,
-		Examples:  []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --before 24h --summary", "ouro-timer ls --json --limit 20", "ouro-timer ls backup --tag home --due tomorrow"},
+		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`,
+			"ouro-timer ls --before 24h --summary", "ouro-timer ls --json --limit 20",
+			"ouro-timer ls backup --tag home --due tomorrow"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Text, Many: true}},
 		Options: slices.Concat(option.Rows{
-			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag,
+				Help: "also what has ended or was removed"},
 		}.In("Which tasks"), filterFlags().In("Which tasks"), option.Rows{
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
-			option.Option{Name: "summary", Kind: option.Flag, Help: "with --before: a row for each task, with how many occurrences it has, the first and the last"},
-			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
-		}.In("How they are listed"), formatFlags().In("How they are listed"), option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
+			option.Option{Name: "summary", Kind: option.Flag,
+				Help: "with --before: a row for each task, with how many occurrences it has, the first and the last"},
+			option.Option{Name: "limit", Kind: option.Whole,
+				Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
+		}.In("How they are listed"), formatFlags().In("How they are listed"),
+			option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
 		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
-			{Name: "ls-summary", Of: lsSummaryJSON{}, Says: "--before --summary: tasks, with how many occurrences they have"},
+			{Name: "ls-summary", Of: lsSummaryJSON{},
+				Says: "--before --summary: tasks, with how many occurrences they have"},
 		},
 		Brief: true,
 		Run:   runLs,
@@ -63,7 +70,8 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	}
 	limit := s.Opt.Int("limit")
 	if limit < 0 || s.Opt.Has("limit") && limit == 0 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
+			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
 	}
 	zone, err := s.Zone()
 	if err != nil {
@@ -83,7 +91,8 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	}
 	if s.Opt.Has("before") {
 		if only.origin != "" {
-			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", only.origin)))
+			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next",
+				problem.To("ls").With("origin", only.origin)))
 		}
 		return listOccurrences(ctx, s, st, only, now, limit, form{format, s.Opt.Bool("header")})
 	}
@@ -97,7 +106,8 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	rows := &taskRows{Call: s, now: now, leader: leader, most: most, only: only, phases: only.phases(s.Opt.Bool("all")), keep: format == formatCalendar || format == formatTable}
+	rows := &taskRows{Call: s, now: now, leader: leader, most: most, only: only,
+		phases: only.phases(s.Opt.Bool("all")), keep: format == formatCalendar || format == formatTable}
 	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
@@ -109,19 +119,22 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	} else if !led && rows.awaited {
 		warnings = handover.RunnerState{Runner: handover.RunnerNone}.Warnings()
 	} else if !led && rows.lost > 0 {
-		warnings = []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
-			cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
+		warnings = []cli.Warning{{Kind: cli.WarnRunner,
+			Text: problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
+				cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
 	}
 	var late, delayed problem.Text
 	if rows.overdue > 0 {
-		late = problem.T("%s should have started by now; %s says why", cli.Plural(rows.overdue, "task"), problem.To("doctor"))
+		late = problem.T("%s should have started by now; %s says why", cli.Plural(rows.overdue, "task"),
+			problem.To("doctor"))
 	}
 	if rows.delayed > 0 {
 		are := "is"
 		if rows.delayed > 1 {
 			are = "are"
 		}
-		delayed = problem.T("%s cannot be started for now, and %s tried again: %s", cli.Plural(rows.delayed, "task"), are, rows.why)
+		delayed = problem.T("%s cannot be started for now, and %s tried again: %s",
+			cli.Plural(rows.delayed, "task"), are, rows.why)
 	}
 	if late = problem.Texts("; ", late, delayed); !late.Empty() {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnLate, Text: late})
@@ -131,9 +144,11 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	answer := lsJSON{
-		Now: now, Total: rows.total, More: rows.total - len(rows.rows), Tasks: rows.listed(), Runner: handover.RunnerAlive,
+		Now: now, Total: rows.total, More: rows.total - len(rows.rows), Tasks: rows.listed(),
+		Runner:   handover.RunnerAlive,
 		Warnings: s.WarningTexts(warnings), Problems: unread,
-		rows: rows, cut: cut, form: form{format, s.Opt.Bool("header")}, none: nothing(s.Opt.Bool("all"), only.any(), problems),
+		rows: rows, cut: cut, form: form{format, s.Opt.Bool("header")},
+		none: nothing(s.Opt.Bool("all"), only.any(), problems),
 	}
 	if terminal || s.InJSON {
 		answer.Unread = view.UnreadItems(ctx, s, st)
@@ -224,7 +239,8 @@ func taskFields(e state.Entry) string {
 	if e.Phase == state.Removed {
 		phase = string(state.Removed)
 	}
-	return strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)}, "\t")
+	return strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), cli.Visible(e.Task.When.Text),
+		view.Describe(e.Task)}, "\t")
 }
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
@@ -342,7 +358,8 @@ func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, 
 	default:
 		what += " (nobody waits: wait --resume " + e.Task.ID + ")"
 	}
-	return "  " + at + "  " + cli.Pad(e.Task.ID, widest) + "  " + cli.Pad(p.As(means(e, now), left), column) + "  " + what
+	return "  " + at + "  " + cli.Pad(e.Task.ID, widest) + "  " +
+		cli.Pad(p.As(means(e, now), left), column) + "  " + what
 }
 
 // means is what the state of a task means for an eye.

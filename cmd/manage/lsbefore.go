@@ -68,7 +68,8 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 	a.form.head(o, "id\tcount\tfirst\tlast\twhat")
 	for _, t := range a.Tasks {
 		if a.form.plain() {
-			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339), t.last().Format(time.RFC3339), t.what)
+			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339),
+				t.last().Format(time.RFC3339), t.what)
 			continue
 		}
 		span := view.Stamp(t.First)
@@ -78,7 +79,8 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 		o.Line("%s", cli.Fit(fmt.Sprintf("%s  %6s × %s  %s", t.ID, view.Thousands(t.Count), t.what, span), width))
 	}
 	if a.Once != nil {
-		o.Line("%s", cli.Fit(fmt.Sprintf("and %s more that come once  %s … %s", view.Thousands(a.Once.Count), view.Stamp(a.Once.First), view.Stamp(a.Once.Last)), width))
+		o.Line("%s", cli.Fit(fmt.Sprintf("and %s more that come once  %s … %s", view.Thousands(a.Once.Count),
+			view.Stamp(a.Once.First), view.Stamp(a.Once.Last)), width))
 	}
 	switch {
 	case len(a.Tasks) == 0 && a.unread > 0:
@@ -101,7 +103,8 @@ func (t summarized) last() time.Time {
 // summary sums a task's instants up.
 func summary(e state.Entry, until time.Time) summarized {
 	t, zone := e.Task, rules.TaskZone(e.Task)
-	row := summarized{ID: t.ID, Description: cli.OrNull(t.Description), Summary: t.Summary(), Count: 1, First: e.Due.In(zone), what: view.Describe(t), recurs: t.Recurring()}
+	row := summarized{ID: t.ID, Description: cli.OrNull(t.Description), Summary: t.Summary(), Count: 1,
+		First: e.Due.In(zone), what: view.Describe(t), recurs: t.Recurring()}
 	if sched, err := rules.Schedule(t); err == nil && sched != nil {
 		row.Count += sched.Count(e.Due, until, countMost-1)
 		if last, ok := sched.Latest(e.Due, until); ok && row.Count > 1 {
@@ -135,7 +138,8 @@ func (a *lsSummaryJSON) gather() {
 }
 
 // listSummary lists each task that is due up to --before, with how many instants it has until then.
-func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int, in form) error {
+func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int,
+	in form) error {
 	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: in}
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
@@ -191,7 +195,8 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 		return false
 	}
 	t := e.Task
-	o.rows = append(o.rows, occurrence{due.In(rules.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
+	o.rows = append(o.rows, occurrence{due.In(rules.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(),
+		view.Describe(t), e.Due})
 	if n := len(o.rows); n >= 1000 && n/2 >= o.most {
 		o.rows = slices.Clone(o.list())
 		o.full, o.last = true, o.rows[o.most-1].Due
@@ -213,7 +218,8 @@ const (
 )
 
 // listOccurrences lists each instant up to --before at which a task is due.
-func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int, in form) error {
+func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int,
+	in form) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
@@ -256,7 +262,8 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 	if capped {
 		counted = nil
 	}
-	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until, view.UnreadCount(problems), in})
+	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until,
+		view.UnreadCount(problems), in})
 	return view.Incomplete(problems)
 }
 
@@ -266,7 +273,8 @@ func (a lsBeforeJSON) Text(o *cli.Out) {
 	a.form.head(o, "due\tid\twhat")
 	for _, r := range a.Occurrences {
 		if !a.form.plain() {
-			o.Line("%s", cli.Fit(times.Format(r.Due.In(a.Now.Location()), "Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
+			o.Line("%s", cli.Fit(times.Format(r.Due.In(a.Now.Location()), "Mon 2 Jan 2006 15:04:05")+"  "+r.ID+
+				"  "+r.what, width))
 		} else {
 			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}

@@ -20,10 +20,13 @@ var states = []string{"pending", "running", "paused", "ended", string(state.Remo
 // filterFlags are the options that say which tasks are listed.
 func filterFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "match", Kind: option.Text, Help: "only tasks whose ID, key, description, text, command or time contains TEXT"},
+		option.Option{Name: "match", Kind: option.Text,
+			Help: "only tasks whose ID, key, description, text, command or time contains TEXT"},
 		tagFlag("only what"),
-		option.Option{Name: "state", Kind: option.List, Choices: states, Help: "only tasks in a state of LIST: running,paused"},
-		option.Option{Name: "due", Kind: option.Text, Value: "WHEN", Help: "only tasks due next by WHEN (2h, tomorrow 9am), on the day WHEN (tomorrow, 24 dec), or in A..B"},
+		option.Option{Name: "state", Kind: option.List, Choices: states,
+			Help: "only tasks in a state of LIST: running,paused"},
+		option.Option{Name: "due", Kind: option.Text, Value: "WHEN",
+			Help: "only tasks due next by WHEN (2h, tomorrow 9am), on the day WHEN (tomorrow, 24 dec), or in A..B"},
 		originFlag("only what came of the runs of task ID"),
 	}
 }
@@ -70,7 +73,8 @@ func statesOf(s *cli.Call) (list []string, err error) {
 	one := *s.Cmd.Options.Named("state")
 	for word := range strings.SplitSeq(s.Opt.Text("state"), ",") {
 		if strings.TrimSpace(word) == "" {
-			return nil, problem.Of(problem.T("%s has an empty word", problem.Option("state")), problem.T("it takes %s, with commas between", strings.Join(states, ", ")))
+			return nil, problem.Of(problem.T("%s has an empty word", problem.Option("state")),
+				problem.T("it takes %s, with commas between", strings.Join(states, ", ")))
 		}
 		if word, err = one.Choose(word); err != nil {
 			return nil, err
@@ -94,19 +98,22 @@ func (f *filter) readDue(s *cli.Call) error {
 		f.until, err = dueInstant(right, o)
 		f.untilIs = true
 		if err == nil && !f.from.IsZero() && !f.until.IsZero() && f.until.Before(f.from) {
-			return problem.Of(problem.T("%s %s ends before it begins", problem.Option("due"), cli.Quote(text)), problem.T("turn it round: A..B, with A before B"))
+			return problem.Of(problem.T("%s %s ends before it begins", problem.Option("due"), cli.Quote(text)),
+				problem.T("turn it round: A..B, with A before B"))
 		}
 		return err
 	}
 	if text == "" {
-		return problem.Of(problem.T("%s is empty", problem.Option("due")), problem.T("give a day, an instant or a span: %s, or A..B", problem.Set("due", "tomorrow")))
+		return problem.Of(problem.T("%s is empty", problem.Option("due")),
+			problem.T("give a day, an instant or a span: %s, or A..B", problem.Set("due", "tomorrow")))
 	}
 	at, err := dueInstant(text, o)
 	if err != nil {
 		return err
 	}
 	year, month, day := at.Date()
-	if _, clock := when.Instant(text+" 12:00", o); clock == nil && at.Equal(time.Date(year, month, day, 0, 0, 0, 0, at.Location())) {
+	if _, clock := when.Instant(text+" 12:00", o); clock == nil &&
+		at.Equal(time.Date(year, month, day, 0, 0, 0, 0, at.Location())) {
 		f.from, f.until = at, time.Date(year, month, day+1, 0, 0, 0, 0, at.Location())
 		return nil
 	}
@@ -162,7 +169,8 @@ func (f *filter) fits(e *state.Entry) bool {
 		return true
 	}
 	due := view.DueOf(*e)
-	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIs && due.Equal(f.until))
+	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIs &&
+		due.Equal(f.until))
 }
 
 // stateOf is the state of a task, as --state has it.

@@ -21,7 +21,9 @@ const (
 // formatFlags choose the form of a list.
 func formatFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "format", Kind: option.Word, OfCall: true, Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON}, Help: "write it as calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
+		option.Option{Name: "format", Kind: option.Word, OfCall: true,
+			Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON},
+			Help:    "write it as calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
 		option.Option{Name: "header", Kind: option.Flag, OfCall: true, Help: "with tsv: the names of the fields first"},
 	}
 }
@@ -46,7 +48,8 @@ func formatOf(s *cli.Call) (format string, err error) {
 		format = formatTSV
 	}
 	if s.Opt.Bool("header") && format != formatTSV {
-		return "", problem.Of(problem.T("%s is for fields with tabs between, and this is %s", problem.Option("header"), format),
+		return "", problem.Of(problem.T("%s is for fields with tabs between, and this is %s",
+			problem.Option("header"), format),
 			problem.T("%s", problem.To("ls").With("format", formatTSV).With("header", true)))
 	}
 	return format, nil
@@ -94,7 +97,8 @@ func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
 		if view.IsOverdue(e, now) {
 			stands = "overdue"
 		}
-		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stands), e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
+		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stands), e.Task.Type(),
+			cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
 	}
 	width := lineWidth(o)
 	for _, line := range cli.InColumns(rows) {

@@ -93,12 +93,14 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 		kept := *e
 		t.entry = &kept
 	case r.InJSON && !r.Lean():
-		whole := &listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed, view.PolicyInForce(e.Task)}
+		whole := &listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed,
+			view.PolicyInForce(e.Task)}
 		whole.Tell, whole.TellOn = r.telling(e.Task)
 		t.whole = whole
 	case r.InJSON:
 		var room [1 << 10]byte // most rows are shorter
-		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed, view.PolicyJSON{}}))
+		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue,
+			e.Phase == state.Removed, view.PolicyJSON{}}))
 	default:
 		t.text = []byte(taskFields(*e))
 	}
@@ -206,7 +208,8 @@ func (r *taskRows) print(o *cli.Out) {
 // whyPostponed is why the start of a task is put off, as its runner says; empty: it is not, or
 // something of it runs.
 func whyPostponed(e state.Entry, leader state.Leader) string {
-	if !tasks.Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
+	if !tasks.Live(e) && len(e.Open) == 0 || e.Held ||
+		slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
 		return ""
 	}
 	return leader.DelayOf(e.Task.ID)

@@ -17,7 +17,8 @@ import (
 
 func PauseCommand() cli.Command {
 	return cli.Command{
-		Name: "pause", Args: "<id>... | --match <text> | --tag <name> | --all", Short: "hold tasks: nothing of them starts until they are resumed",
+		Name: "pause", Args: "<id>... | --match <text> | --tag <name> | --all",
+		Short: "hold tasks: nothing of them starts until they are resumed",
 		Long: `
 A paused task keeps its ID, its schedule and its place in ls, and needs no runner. A command of it that is running goes
 on. With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
@@ -32,9 +33,12 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"), tagFlag("every task that is not paused yet"),
-			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
-			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"),
+			tagFlag("every task that is not paused yet"),
+			option.Option{Name: "resume-at", Kind: option.Time,
+				Help: "end the pause at WHEN: an instant or a length of time"},
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "pause", Of: pauseJSON{}, Says: "what is held"}},
 		Run:     runPause,
@@ -55,7 +59,8 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
-		return tasks.Live(e) && !((s.Opt.Bool("all") || s.Opt.Has("tag")) && (e.Held || e.Task.Type() == state.TypeWait))
+		return tasks.Live(e) && !((s.Opt.Bool("all") || s.Opt.Has("tag")) &&
+			(e.Held || e.Task.Type() == state.TypeWait))
 	})
 	if err != nil {
 		return err
@@ -88,7 +93,8 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		h = handover.HandOver(ctx, s, st, paused...)
 		warnings = append(warnings, h.Warnings()...)
 	}
-	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
+		cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
 	answer.Count = len(answer.held)
 	return view.Answered(ctx, s, answer, failed, warnings)
@@ -149,7 +155,9 @@ func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []vie
 			others = append(others, e)
 			continue
 		}
-		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, "and cannot be paused: time goes by, unless who waits at a terminal presses space")})
+		failed = append(failed, view.PickError{ID: e.Task.ID,
+			Problem: tasks.IsWait(e,
+				"and cannot be paused: time goes by, unless who waits at a terminal presses space")})
 	}
 	return others, failed
 }
@@ -159,7 +167,8 @@ func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, [
 	var others []state.Entry
 	for _, e := range found {
 		if view.HeldWait(e) {
-			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, "and goes on where somebody waits for it")})
+			failed = append(failed, view.PickError{ID: e.Task.ID,
+				Problem: tasks.IsWait(e, "and goes on where somebody waits for it")})
 		} else {
 			others = append(others, e)
 		}
@@ -189,7 +198,8 @@ func resumeAt(s *cli.Call) (time.Time, error) {
 	}
 	t, err := tasks.Moment("resume-at", s.Opt.Text("resume-at"), o)
 	if err == nil && !t.After(o.Now) {
-		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"), cli.Quote(s.Opt.Text("resume-at"))),
+		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"),
+			cli.Quote(s.Opt.Text("resume-at"))),
 			problem.T("give a later time, or leave it out and resume by hand"))
 	}
 	return t, err
@@ -207,7 +217,8 @@ run it after all. A runner is started when none lives.`,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			cli.MatchFlag(), allFlag("every task that is paused"), tagFlag("every task that is paused"),
-			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
 		Run:     runResume,
@@ -271,7 +282,8 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		}
 		return e.Held || !held && tasks.Live(e)
 	})
-	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
+	if err == nil && s.Opt.Has("match") && failed != nil &&
+		(failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
 		found, failed, err = view.Pick(ctx, s, st, tasks.Live)
 	}
 	if err != nil {
@@ -310,7 +322,8 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		h = handover.HandOver(ctx, s, st, goOn...)
 	}
 	warnings := h.Warnings()
-	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
+		cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
@@ -352,7 +365,8 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	case r.Skipped == 1:
 		o.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
 	case r.Skipped > 1:
-		o.Talk("note: %s passed while it was paused and are skipped, from %s to %s", cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
+		o.Talk("note: %s passed while it was paused and are skipped, from %s to %s",
+			cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
 	}
 }
 
@@ -368,7 +382,8 @@ func originFlag(usage string) option.Option {
 
 // tagFlag names all tasks that have a tag; which says of which tasks.
 func tagFlag(which string) option.Option {
-	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: which + " that has the tag NAME; repeated: all of them"}
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home",
+		Help: which + " that has the tag NAME; repeated: all of them"}
 }
 
 // allFlag names every task at once.

@@ -28,7 +28,10 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"), tagFlag("every task"), originFlag("all that came of the runs of task ID"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
+		Options: option.Rows{cli.MatchFlag(), allFlag("every task that is pending, paused or running"),
+			tagFlag("every task"), originFlag("all that came of the runs of task ID"),
+			option.Option{Name: "kill", Kind: option.Flag,
+				Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
@@ -40,7 +43,8 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
+	found, failed, err := view.PickTagged(ctx, s, st,
+		func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,8 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		if brief && len(e.Open) == 0 {
 			continue
 		}
-		answer.Removed = append(answer.Removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()), len(e.Open) > 0, view.Describe(e.Task)})
+		answer.Removed = append(answer.Removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()),
+			len(e.Open) > 0, view.Describe(e.Task)})
 	}
 	var left unended
 	if kill {
@@ -83,7 +88,8 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if most > 0 {
 		answer.Continue = cli.GoingOn(s, stopping(s, left))
 	}
-	answer.Now, answer.Errors, answer.Count, answer.DryRun, answer.left = s.Stamp(), view.PickErrors(s, failed), len(removed), s.DryRun, left
+	answer.Now, answer.Errors, answer.Count, answer.DryRun, answer.left = s.Stamp(), view.PickErrors(s, failed),
+		len(removed), s.DryRun, left
 	s.Answer(answer)
 	return left.code(ctx, s, failed)
 }
@@ -147,9 +153,10 @@ tried, as with rm; one whose --key another task has taken meanwhile is left wher
 		Examples:  []string{"ouro-timer restore", "ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:   []cli.Shape{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
-		Run:       runRestore,
+		Options: option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
+		Run:     runRestore,
 	}
 }
 
@@ -162,7 +169,8 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	var failed []view.PickError
 	if len(s.Args) == 0 && !s.Opt.Has("match") {
 		if found, err = tasks.LastRemoved(ctx, st, st); err == nil && len(found) == 0 {
-			err = problem.New(problem.NotFound, problem.T("nothing that was removed is left to restore"), problem.T("%s shows every task", cli.EveryTask))
+			err = problem.New(problem.NotFound, problem.T("nothing that was removed is left to restore"),
+				problem.T("%s shows every task", cli.EveryTask))
 		}
 	} else {
 		found, failed, err = view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Phase == state.Removed })
@@ -172,7 +180,8 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	}
 	for _, f := range failed {
 		if f.Other != nil && f.Other.Phase != state.Removed {
-			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.Other.Task.ID, view.PhaseWords(*f.Other, "is"))
+			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.Other.Task.ID,
+				view.PhaseWords(*f.Other, "is"))
 			f.Hint = problem.T("%s", problem.To("show", f.Other.Task.ID))
 			if tasks.IsRunning(*f.Other) {
 				f.Code = problem.Failed
@@ -192,7 +201,8 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 			return err
 		}
 		back, answer.Restored = append(back, e), append(answer.Restored, view.AsJSON(e, now))
-		answer.lines = append(answer.lines, fmt.Sprintf("%s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Coming(e, now.In(zone))))
+		answer.lines = append(answer.lines, fmt.Sprintf("%s (%s), due %s", e.Task.ID, view.Describe(e.Task),
+			view.Coming(e, now.In(zone))))
 		return nil
 	})
 	failed = append(failed, view.Failed(unchanged)...)
@@ -209,7 +219,8 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		warnings = cli.Once(warnings, handover.RunWarnings(e, s.Clock.Now(), h)...)
 	}
 	warnings = append(warnings, s.Remote...)
-	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(), view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(),
+		view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
 

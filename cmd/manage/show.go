@@ -25,10 +25,11 @@ func ShowCommand() cli.Command {
 		Examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:   []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
-		Brief:     true,
-		Run:       runShow,
+		Options: option.Rows{cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
+		Brief:   true,
+		Run:     runShow,
 	}
 }
 
@@ -81,8 +82,10 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	e := found[0]
 	zone := rules.TaskZone(e.Task)
 	now := s.Now(zone)
-	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
-		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
+	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone),
+		Next: upcoming(e, now), Env: []string{}, Running: []string{},
+		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal),
+		LastEnd: cli.Instant(e.Tally.LastEnd, zone),
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.RecipientsOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.All()), cli.OrNull(told.On)
@@ -92,7 +95,8 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		j.Postponed = cli.OrNull(whyPostponed(e, leader))
 	}
 	if _, err := rules.Schedule(e.Task); err != nil && tasks.Live(e) {
-		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " + s.Says(cli.Explain(err).Message) + "; it does not run")
+		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " +
+			s.Says(cli.Explain(err).Message) + "; it does not run")
 	}
 	if t := e.Task.Type(); t == state.TypeAgent {
 		j.Request = &e.Task.Reminder.Request
@@ -192,7 +196,8 @@ func (j showJSON) Text(o *cli.Out) {
 	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
-		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
+		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+
+			view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:
 		field("paused", "until "+view.Echo(*j.ResumeAt, now))
 	case view.HeldWait(e):
@@ -216,7 +221,8 @@ func (j showJSON) Text(o *cli.Out) {
 	case *j.Awaited:
 		field("attended", "somebody waits for it")
 	default:
-		field("attended", "nobody waits: when its time comes it goes to the inbox; "+again+" wait --resume "+j.ID+" goes on with it")
+		field("attended", "nobody waits: when its time comes it goes to the inbox; "+again+" wait --resume "+j.ID+
+			" goes on with it")
 	}
 	if j.Start != nil {
 		field("start", view.Stamp(*j.Start))
@@ -243,7 +249,8 @@ func (j showJSON) Text(o *cli.Out) {
 	field("tells", told.Short(e.Task))
 	field("key", cli.Visible(e.Task.Key))
 	if e.Task.Origin != "" {
-		field("origin", "a run of task "+e.Task.Origin+"; "+again+" ls --origin "+e.Task.Origin+" shows all that came of it")
+		field("origin", "a run of task "+e.Task.Origin+"; "+again+" ls --origin "+e.Task.Origin+
+			" shows all that came of it")
 	}
 	field("created", view.Stamp(j.Created))
 	if j.Dir != nil {

@@ -33,8 +33,10 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 		Ids:       "running",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag, Help: "with KILL at once: the command gets no time to end by itself"},
-			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag,
+				Help: "with KILL at once: the command gets no time to end by itself"},
+			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Says: "the runs that were ended"}},
 		Run:     runStopTask,
@@ -54,7 +56,8 @@ type stopped struct {
 func asStopped(runs []*tasks.Stopped) []stopped {
 	list := []stopped{}
 	for _, r := range runs {
-		list = append(list, stopped{state.OccurrenceID(r.Task.ID, r.Number), cli.OrNull(string(r.Outcome)), cli.OrNull(r.Reason), r.Over})
+		list = append(list, stopped{state.OccurrenceID(r.Task.ID, r.Number), cli.OrNull(string(r.Outcome)),
+			cli.OrNull(r.Reason), r.Over})
 	}
 	return list
 }
@@ -84,7 +87,8 @@ func tellStopped(o *cli.Out, runs []stopped) {
 		case r.Outcome == nil:
 			o.Tell("%s %s", o.Deed("ended"), r.ID)
 		default:
-			o.Tell("%s %s (%s)", o.Deed("ended"), r.ID, cli.Visible(strings.TrimSuffix(*r.Outcome+", "+cli.Deref(r.Reason), ", ")))
+			o.Tell("%s %s (%s)", o.Deed("ended"), r.ID,
+				cli.Visible(strings.TrimSuffix(*r.Outcome+", "+cli.Deref(r.Reason), ", ")))
 		}
 	}
 }
@@ -112,7 +116,8 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	if len(u.runs) == 0 {
 		return
 	}
-	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(u.runs, ", "), u.bound), u.hint))
+	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s",
+		strings.Join(u.runs, ", "), u.bound), u.hint))
 	if again != nil {
 		o.GoOn(again)
 	}
@@ -163,7 +168,8 @@ func stopping(s *cli.Call, left unended) problem.Call {
 // notRunning is the error of a task of which nothing runs that could be ended.
 func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 	end := problem.To("rm", e.Task.ID)
-	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID, view.StateName(e)), problem.T("to cancel what is to come of it: %s", end))
+	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID,
+		view.StateName(e)), problem.T("to cancel what is to come of it: %s", end))
 	if e.Task.Type() == state.TypeWait {
 		p.Hint = problem.T("to end the wait: %s", end)
 	}
@@ -209,6 +215,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	if !s.Opt.Bool("kill") {
 		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
-	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, stopping(s, left)), view.PickErrors(s, failed), s.DryRun, left})
+	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, stopping(s, left)), view.PickErrors(s, failed),
+		s.DryRun, left})
 	return left.code(ctx, s, failed)
 }

@@ -69,7 +69,8 @@ type under struct {
 }
 
 func newWire(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *wire {
-	return &wire{in: in, out: out, ended: ended, subscribed: subscribed, lines: make(chan line), gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
+	return &wire{in: in, out: out, ended: ended, subscribed: subscribed, lines: make(chan line),
+		gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
 }
 
 // Connect is what the library calls for the one session there is.
@@ -165,7 +166,8 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 				w.drain(ctx)
 				return nil, l.err
 			case l.long:
-				w.refuse(callID(l.text), jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is longer than %d bytes: keep what is long in a file, and name the file", messageMost))
+				w.refuse(callID(l.text), jsonrpc.CodeInvalidRequest,
+					fmt.Sprintf("the message is longer than %d bytes: keep what is long in a file, and name the file", messageMost))
 			default:
 				w.open(bytes.TrimPrefix(l.text, []byte("\xef\xbb\xbf")))
 			}
@@ -350,7 +352,8 @@ func plainly(c *under, err error) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
 	if c != nil && strings.Contains(err.Error(), "unmarshal") {
-		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + c.method + " are not what the protocol has for it"}
+		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + c.method +
+			" are not what the protocol has for it"}
 	}
 	return err
 }

@@ -95,13 +95,15 @@ func Serve(ctx context.Context, o Options) error {
 	defer end()
 	s := &server{Options: o, ends: ends, slot: make(chan struct{}, slots)}
 	s.tools = all(&s.Options)
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "ouro-timer", Title: "ouro-timer", Version: o.Version}, &sdk.ServerOptions{
-		Instructions:       s.instructions(),
-		Logger:             slog.New(slog.DiscardHandler),
-		Capabilities:       &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}},
-		SubscribeHandler:   s.subscribe,
-		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
-	})
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "ouro-timer", Title: "ouro-timer", Version: o.Version},
+		&sdk.ServerOptions{
+			Instructions: s.instructions(),
+			Logger:       slog.New(slog.DiscardHandler),
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{},
+				Resources: &sdk.ResourceCapabilities{Subscribe: true}},
+			SubscribeHandler:   s.subscribe,
+			UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+		})
 	for _, t := range s.tools {
 		row, err := s.row(t)
 		if err != nil {
@@ -144,8 +146,10 @@ const lastWord = 500 * time.Millisecond
 
 // instructions are what a client may hand on to its model.
 func (s *server) instructions() string {
-	return "Waiting, reminders and scheduled commands that outlive this session. Times are meant in " + s.Zone() + " unless tz says otherwise. " +
-		"An answer with \"error\" says in hint what to send instead. A blocking call lasts at most " + fmt.Sprint(s.Most.Seconds()) +
+	return "Waiting, reminders and scheduled commands that outlive this session. Times are meant in " + s.Zone() +
+		" unless tz says otherwise. " +
+		"An answer with \"error\" says in hint what to send instead. A blocking call lasts at most " +
+		fmt.Sprint(s.Most.Seconds()) +
 		" seconds: when status is waiting, make the call in \"call\"."
 }
 
@@ -156,14 +160,16 @@ func (s *server) row(t *tool) (*sdk.Tool, error) {
 		return nil, err
 	}
 	no, yes := false, true
-	notes := &sdk.ToolAnnotations{ReadOnlyHint: t.reads, IdempotentHint: t.repeats || t.reads, DestructiveHint: &no, OpenWorldHint: &no}
+	notes := &sdk.ToolAnnotations{ReadOnlyHint: t.reads, IdempotentHint: t.repeats || t.reads,
+		DestructiveHint: &no, OpenWorldHint: &no}
 	if t.destroys {
 		notes.DestructiveHint = &yes
 	}
 	if t.open {
 		notes.OpenWorldHint = &yes
 	}
-	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.says + " Example: " + t.example, Annotations: notes, InputSchema: t.schema(), OutputSchema: out}, nil
+	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.says + " Example: " + t.example,
+		Annotations: notes, InputSchema: t.schema(), OutputSchema: out}, nil
 }
 
 // call makes one call of a tool. Whatever goes wrong is the result: the model is to read it.
@@ -188,7 +194,8 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 		case s.slot <- struct{}{}:
 			defer func() { <-s.slot }()
 		case <-ctx.Done():
-			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})), false)
+			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"),
+				problem.Text{})), false)
 		}
 	}
 	return s.result(words, s.Call(ctx, c.Request), c.bounded)
@@ -238,7 +245,8 @@ func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (
 					return
 				}
 				total = max(total, gone) // it is late
-				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: gone.Seconds(), Total: total.Seconds(),
+				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
+					Progress: gone.Seconds(), Total: total.Seconds(),
 					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - gone).Seconds()))})
 			}
 		}
@@ -299,7 +307,8 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 		failed = true
 		full = s.Crashed(fmt.Sprintf("the answer is not an object of JSON: %.200q", answer.JSON), nil)
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}}, StructuredContent: json.RawMessage(full), IsError: failed}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}},
+		StructuredContent: json.RawMessage(full), IsError: failed}
 }
 
 // first is the error of an answer that has none, but one for each of the things it was about: the
@@ -318,11 +327,13 @@ func first(answer []byte) map[string]any {
 	if json.Unmarshal(answer, &said) != nil || said.Error != nil {
 		return nil
 	}
-	told := map[string]any{"code": problem.Failed, "message": "it failed", "hint": "the rest of the answer says what", "candidates": []any{}}
+	told := map[string]any{"code": problem.Failed, "message": "it failed",
+		"hint": "the rest of the answer says what", "candidates": []any{}}
 	where, n := "errors", len(said.Errors)
 	if n > 0 {
 		one := said.Errors[0]
-		told["code"], told["message"], told["hint"], told["candidates"] = one.Code, one.Message, one.Hint, one.Candidates
+		told["code"], told["message"], told["hint"], told["candidates"] = one.Code, one.Message,
+			one.Hint, one.Candidates
 	}
 	for _, c := range said.Channels {
 		if c.Error == nil {

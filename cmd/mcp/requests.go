@@ -123,12 +123,14 @@ func moded(t *tool, v option.Values) (option.Values, error) {
 			return v, refuse(fmt.Sprintf(`%q excludes "mode" and "value"`, other), `send "when" alone`)
 		}
 	}
-	form := map[string]string{"delay": "delay", "interval": "every", "cron": "cron"}[strings.ToLower(strings.TrimSpace(v.Text("mode")))]
+	form := map[string]string{"delay": "delay", "interval": "every",
+		"cron": "cron"}[strings.ToLower(strings.TrimSpace(v.Text("mode")))]
 	switch {
 	case !v.Has("mode") || !v.Has("value"):
 		return v, refuse(`"mode" and "value" belong together`, `send "when" in their place, such as "30s"`)
 	case form == "":
-		return v, refuse(fmt.Sprintf("%q is %q", "mode", v.Text("mode")), `send "delay", "interval" or "cron", or "when" in place of mode and value`)
+		return v, refuse(fmt.Sprintf("%q is %q", "mode", v.Text("mode")),
+			`send "delay", "interval" or "cron", or "when" in place of mode and value`)
 	case v.Has(form):
 		return v, refuse(fmt.Sprintf(`"mode" and %q exclude each other`, form), "send one of them")
 	}
@@ -161,7 +163,8 @@ func (o *Options) ends(t *tool, v option.Values) (left time.Duration, asks *Requ
 
 // asLine is a command in one text as a line for the shell.
 func asLine(v option.Values) option.Values {
-	if list := v.List("command"); len(list) == 1 && strings.ContainsAny(strings.TrimSpace(list[0]), " \t\n") && !v.Has("c") {
+	if list := v.List("command"); len(list) == 1 && strings.ContainsAny(strings.TrimSpace(list[0]),
+		" \t\n") && !v.Has("c") {
 		return v.Without("command").With("c", list[0])
 	}
 	return v
@@ -210,14 +213,16 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	case !v.Has("id"):
 		return request{}, t.missing("id")
 	case !slices.Contains(editActions, action):
-		return request{}, refuse(fmt.Sprintf("%q is %q", "action", v.Text("action")), "send one of "+strings.Join(editActions, ", "))
+		return request{}, refuse(fmt.Sprintf("%q is %q", "action", v.Text("action")),
+			"send one of "+strings.Join(editActions, ", "))
 	case action != "change":
 		may := []string{"id", "action", "dry-run"}
 		if action == "pause" {
 			may = append(may, "resume-at")
 		}
 		err := t.alone(v, func(key string) error {
-			return refuse(fmt.Sprintf("%q has no meaning when the action is %s", key, action), "leave it out, or call edit_task once more to change it")
+			return refuse(fmt.Sprintf("%q has no meaning when the action is %s", key, action),
+				"leave it out, or call edit_task once more to change it")
 		}, may...)
 		return calls(action, v.Without("id", "action"), id), err
 	case v.Has("resume-at"):
@@ -271,7 +276,8 @@ func logRequest(_ *Options, t *tool, v option.Values) (request, error) {
 func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if ack := v.List("ack"); len(ack) > 0 {
 		err := t.alone(v, func(key string) error {
-			return refuse(fmt.Sprintf(`"ack" and %q exclude each other`, key), "acknowledge in one call, and look in the next")
+			return refuse(fmt.Sprintf(`"ack" and %q exclude each other`, key),
+				"acknowledge in one call, and look in the next")
 		}, "ack", "dry-run", "max", "limit")
 		return calls("ack", v.Without("ack", "max", "limit"), ack...), err
 	}

@@ -24,7 +24,8 @@ const (
 func resources() []resource {
 	return []resource{
 		{TasksURI, "tasks", "what is pending, next first", calls("ls", option.Values{}.With("limit", 1000))},
-		{InboxURI, "inbox", "messages and results that nobody has acknowledged", calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
+		{InboxURI, "inbox", "messages and results that nobody has acknowledged",
+			calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
 	}
 }
 
@@ -33,7 +34,8 @@ func (s *server) addResources() {
 		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.says, MIMEType: "application/json"},
 			func(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 				answer := s.Call(ctx, r.request.Request)
-				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri, MIMEType: "application/json", Text: string(answer.JSON)}}}, nil
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri,
+					MIMEType: "application/json", Text: string(answer.JSON)}}}, nil
 			})
 	}
 }

@@ -19,10 +19,14 @@ func ForeignOptions() []ForeignOption { return foreignOptions }
 // commands that people try them with: what to type instead. Names are in small letters, with - for
 // _; those of one letter as they are.
 var foreignOptions = []ForeignOption{
-	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
-	{"wait", "when time date at time-expression", "the time is not an option: ouro-timer wait 5m TASK, or --until 22:00"},
-	{"at edit", "hours hour minutes minute seconds second days delay-seconds delay-minutes on-active", "write the time as one: ouro-timer at 1 hour 30 minutes --task TEXT, or --delay 90m"},
-	{"wait", "hours hour minutes minute seconds second duration delay-seconds on-active", "write the time as one: ouro-timer wait 1h30m TASK, or --delay 90m"},
+	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at",
+		"the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
+	{"wait", "when time date at time-expression",
+		"the time is not an option: ouro-timer wait 5m TASK, or --until 22:00"},
+	{"at edit", "hours hour minutes minute seconds second days delay-seconds delay-minutes on-active",
+		"write the time as one: ouro-timer at 1 hour 30 minutes --task TEXT, or --delay 90m"},
+	{"wait", "hours hour minutes minute seconds second duration delay-seconds on-active",
+		"write the time as one: ouro-timer wait 1h30m TASK, or --delay 90m"},
 	{"at edit wait", "interval-seconds repeat repeat-every every-seconds on-unit-active", "write --every 5m"},
 	{"at edit wait", "schedule cron-expression expression cronexpr", "write --cron '0 9 * * 1-5'"},
 	{"at edit wait", "recurrence rule", "write --rrule RULE"},
@@ -32,8 +36,10 @@ var foreignOptions = []ForeignOption{
 	{"at edit wait", "max-repetitions repetitions times limit max-runs", "write --count N"},
 	{"at edit", "process-name process agent-process", "write --agent PROGRAM"},
 	{"at edit", "payload task-payload taskpayload message text prompt body reminder", "write --task TEXT"},
-	{"at edit", "name human-readable-description humanreadabledescription label unit summary", "write --description TEXT; --key NAME where there must be one only"},
-	{"at edit", "command cmd exec script tool args run", "the command is not an option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
+	{"at edit", "name human-readable-description humanreadabledescription label unit summary",
+		"write --description TEXT; --key NAME where there must be one only"},
+	{"at edit", "command cmd exec script tool args run",
+		"the command is not an option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
 	{"at edit", "webhook-url callback callback-url", "write --webhook URL"},
 	{"at edit", "marker message-prefix", "write --prefix TEXT"},
 	{"at edit", "misfire missed-runs misfire-policy", "write --catchup once, all or skip"},
@@ -43,8 +49,10 @@ var foreignOptions = []ForeignOption{
 	{"at", "m", "who is told when it has run: --notify email:bob@example.org --notify-on always"},
 	{"at", "M", "nobody is told with --notify-on never"},
 	{"at", "u", "who is told: --notify email:bob@example.org"},
-	{"at", "t", "the time is not an option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
-	{"at", "b", "ouro-timer at now -- COMMAND; once the load is low, as batch has it: ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
+	{"at", "t",
+		"the time is not an option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
+	{"at", "b",
+		"ouro-timer at now -- COMMAND; once the load is low, as batch has it: ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
 	{"at", "o", "ouro-timer ls --json has each time with its offset"},
 	{"at", "v", "the answer names the time; ouro-timer when WORDS explains it"},
 	{"at", "V", "ouro-timer version"},
@@ -52,10 +60,12 @@ var foreignOptions = []ForeignOption{
 	{"wait", "task message text description payload", "the task follows the time: ouro-timer wait 5m check the oven"},
 	{"wait", "timeout max-seconds max-wait", "write --max DURATION"},
 	{"notify", "recipient recipients email address", "write --to RECIPIENT"},
-	{"notify", "body message text content", `the text is an argument: ouro-timer notify --to bob@example.org --subject "Daily digest" "Nothing new."`},
+	{"notify", "body message text content",
+		`the text is an argument: ouro-timer notify --to bob@example.org --subject "Daily digest" "Nothing new."`},
 	{"notify", "title", "write --subject TEXT"},
 	{"health-wait", "timeout-seconds time-out max-wait", "write --timeout 120s"},
-	{"health-wait", "url target host endpoint", "the target is an argument: ouro-timer health-wait http://localhost:8080/health"},
+	{"health-wait", "url target host endpoint",
+		"the target is an argument: ouro-timer health-wait http://localhost:8080/health"},
 	{"health-wait", "expect-status-code expect-status status-code", "write --status LIST, such as 200"},
 	{"health-wait", "expect-body-regex body-regex", "write --body REGEX"},
 	{"health-wait", "invert-check", "write --invert"},
@@ -70,7 +80,8 @@ func Foreign(word, command string) string {
 	for _, o := range foreignOptions {
 		if slices.Contains(strings.Fields(o.Commands), command) && slices.Contains(strings.Fields(o.Options), word) {
 			if command == "edit" {
-				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT", "").Replace(o.Instead)
+				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT",
+					"").Replace(o.Instead)
 			}
 			return o.Instead
 		}

@@ -54,7 +54,8 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 		if err != nil {
 			// it is not in the list of tools: what it takes is best told of the one that is
 			if l.Also[f.key] == row.FieldKey() {
-				err = usage(fmt.Sprintf("%s has no argument %q", l.Name, f.key), fmt.Sprintf("did you mean %q? It takes %s", row.FieldKey(), row.takes()))
+				err = usage(fmt.Sprintf("%s has no argument %q", l.Name, f.key),
+					fmt.Sprintf("did you mean %q? It takes %s", row.FieldKey(), row.takes()))
 			}
 			return v, err
 		}
@@ -86,7 +87,8 @@ func (l Lenient) object(raw json.RawMessage) ([]field, error) {
 		}
 		raw = json.RawMessage(text)
 	}
-	return nil, usage("the arguments of "+l.Name+" are "+theKind(Decode(raw))+", not an object", "send an object such as "+l.Example)
+	return nil, usage("the arguments of "+l.Name+" are "+theKind(Decode(raw))+", not an object",
+		"send an object such as "+l.Example)
 }
 
 // Decode is the value of JSON, numbers as they were written; nil when it is none.
@@ -158,7 +160,8 @@ func (l Lenient) Named(key string) *Option {
 			k = other
 		}
 		for i, o := range l.Rows {
-			also := slices.ContainsFunc(o.Aliases, func(name string) bool { return len(name) > 1 && fieldKey(name) == k })
+			also := slices.ContainsFunc(o.Aliases,
+				func(name string) bool { return len(name) > 1 && fieldKey(name) == k })
 			if o.FieldKey() == k || also {
 				return &l.Rows[i]
 			}
@@ -224,7 +227,8 @@ func (o Option) takes() string {
 // Coerce makes of a value what the option has. A bare number is a length in seconds.
 func (o Option) Coerce(key string, v any) (any, error) {
 	wrong := func(like string) error {
-		return usage(fmt.Sprintf("%q is %s, and takes %s", key, theKind(v), o.takes()), fmt.Sprintf("send %q: %s", key, like))
+		return usage(fmt.Sprintf("%q is %s, and takes %s", key, theKind(v), o.takes()),
+			fmt.Sprintf("send %q: %s", key, like))
 	}
 	switch {
 	case o.Kind == Flag:
@@ -261,12 +265,14 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	text, ok := scalar(v)
 	switch n, bare := v.(json.Number); {
 	case !ok && o.Bare:
-		return nil, usage(fmt.Sprintf("%q is %s, and takes true, or how long it is", key, theKind(v)), fmt.Sprintf("send %q: true", key))
+		return nil, usage(fmt.Sprintf("%q is %s, and takes true, or how long it is", key, theKind(v)),
+			fmt.Sprintf("send %q: true", key))
 	case !ok:
 		return nil, wrong(`"..."`)
 	case bare && (o.Kind == Time || o.Kind == Instant):
 		// 1800 would be a time of day, and 3600 none
-		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, theKind(n)), fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
+		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, theKind(n)),
+			fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
 	case o.Kind == Duration && strings.Trim(text, "0123456789.") == "":
 		text += "s"
 	}
@@ -306,7 +312,8 @@ func pairsOf(key string, v any, wrong error) ([]string, error) {
 		case !ok:
 			return nil, wrong
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(fmt.Sprintf("%q in %q is not a name of a variable", name, key), fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
+			return nil, usage(fmt.Sprintf("%q in %q is not a name of a variable", name, key),
+				fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
 		}
 		list = append(list, name+"="+text)
 	}
@@ -331,7 +338,8 @@ func listOf(key string, v any, wrong error) ([]string, error) {
 	for _, one := range all {
 		text, ok := scalar(one)
 		if !ok {
-			return nil, usage(fmt.Sprintf("in %q there is %s, and it takes texts", key, theKind(one)), fmt.Sprintf("send %q: [\"...\"]", key))
+			return nil, usage(fmt.Sprintf("in %q there is %s, and it takes texts", key, theKind(one)),
+				fmt.Sprintf("send %q: [\"...\"]", key))
 		}
 		list = append(list, text)
 	}

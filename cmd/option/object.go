@@ -74,7 +74,8 @@ func (r Rows) Fields() Fields {
 
 // foreignKeys are what an agent's scheduling tool called the keys, whose calls are understood as
 // they are.
-var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task", "humanReadableDescription": "description"}
+var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task",
+	"humanReadableDescription": "description"}
 
 // Read reads an object: a JSON object, or a JSON string of one. All of it must be understood.
 func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
@@ -164,7 +165,8 @@ func WholeCharacters(data []byte) error {
 		}
 		if r := half(i); r != 0 {
 			if utf16.DecodeRune(r, half(i+6)) == utf8.RuneError {
-				return usage("it has half of a character, "+string(data[i:i+6]), "write both halves, or the character itself")
+				return usage("it has half of a character, "+string(data[i:i+6]),
+					"write both halves, or the character itself")
 			}
 			i += 6
 		}
@@ -258,7 +260,8 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 		o.When = &v
 		return err
 	}
-	argv, err := words(dec, t, key, `write the program and each argument by itself, "command": ["make", "backup"]; a line for the shell is "shell": "make backup"`)
+	argv, err := words(dec, t, key,
+		`write the program and each argument by itself, "command": ["make", "backup"]; a line for the shell is "shell": "make backup"`)
 	if err == nil && (len(argv) == 0 || argv[0] == "") {
 		err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 	}
@@ -299,7 +302,8 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 		}
 		return words(dec, t, key, hint)
 	case o.Words && t == json.Delim('['):
-		list, err := words(dec, t, key, "write the program and each argument by itself, "+plain.Quote(key)+`: ["python3", "agent.py"]`)
+		list, err := words(dec, t, key, "write the program and each argument by itself, "+plain.Quote(key)+
+			`: ["python3", "agent.py"]`)
 		return state.ShellLine(list), err
 	}
 	return oneText(t, key, o.Kind == Duration)
@@ -370,11 +374,13 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 		value, ok := t.(string)
 		switch {
 		case !ok:
-			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOf(t)+", and takes a text", "write "+plain.Quote(name)+`: "..."`)
+			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOf(t)+
+				", and takes a text", "write "+plain.Quote(name)+`: "..."`)
 		case seen[name]:
 			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable", "write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
+			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable",
+				"write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
 		}
 		if err := NoNUL(key, value); err != nil {
 			return nil, err

@@ -74,7 +74,8 @@ var Kinds = []struct {
 }{
 	{Text, "any text", "TEXT"},
 	{Duration, "a length of time: `90s`, `2h30m`, `1d`", "DURATION"},
-	{Time, "a time expression, as `ouro-timer when` explains them: an instant, and where it fits a recurrence or a duration", "WHEN"},
+	{Time,
+		"a time expression, as `ouro-timer when` explains them: an instant, and where it fits a recurrence or a duration", "WHEN"},
 	{Instant, "a time expression that is one instant: `10pm`, `tomorrow at 9am`, `2026-12-24T18:00`", "INSTANT"},
 	{Timestamp, "an instant of RFC 3339, with its offset", "TIMESTAMP"},
 	{Cron, "a line of cron, or `@daily`", "CRON"},

@@ -282,11 +282,14 @@ func checkNumber(o Option, flag, value string) error {
 	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && n > math.MaxInt32:
-		return problem.Of(problem.T("%s is %s, which is too large", flag, plain.Quote(value)), problem.T("the most is %d", math.MaxInt32))
+		return problem.Of(problem.T("%s is %s, which is too large", flag, plain.Quote(value)),
+			problem.T("the most is %d", math.MaxInt32))
 	case err != nil && digits != "" && len(digits) < 9:
-		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)), problem.T("write %s %s", flag, digits))
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)),
+			problem.T("write %s %s", flag, digits))
 	case err != nil:
-		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)), problem.T("write %s 5", flag))
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)),
+			problem.T("write %s 5", flag))
 	}
 	return nil
 }

@@ -124,7 +124,8 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 		runs[i]++
 		after = t
 		if runs[i] > 1 { // enough is known of this cell
-			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second +
+				time.Duration(t.Nanosecond())
 			next := t.Add(cell - into)
 			if _, end := t.ZoneBounds(); end.After(t) && end.Before(next) {
 				next = end

@@ -128,7 +128,8 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 	if !t.p.MakesUp(c) {
 		if t.ahead(c.At) {
 			those := listed(walls, more)
-			t.say(c.At, "no run at %s %s: %s and %s left out", those.text, t.on(walls[0]), those.missing(), those.verb("is", "are"))
+			t.say(c.At, "no run at %s %s: %s and %s left out", those.text, t.on(walls[0]), those.missing(),
+				those.verb("is", "are"))
 		}
 		return
 	}
@@ -170,7 +171,8 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 		case t.p.Cron && those.n > 1:
 			what += " once,"
 		}
-		t.say(moved[own][0]-c.After, "no run at %s %s: %s, %s %s", those.text, t.on(skipped[0]), those.missing(), what, end)
+		t.say(moved[own][0]-c.After, "no run at %s %s: %s, %s %s", those.text, t.on(skipped[0]),
+			those.missing(), what, end)
 	}
 }
 
@@ -190,12 +192,14 @@ func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
 	summer, winter := zoneShort(c.At-1, t.p.Zone), zoneShort(c.At, t.p.Zone)
 	if len(both) > 0 {
 		those := listed(both, more)
-		t.say(both[0]-c.Before, "%s %s twice %s: %s both times (%s and %s)", those.text, those.verb("comes", "come"), t.on(both[0]),
+		t.say(both[0]-c.Before, "%s %s twice %s: %s both times (%s and %s)", those.text,
+			those.verb("comes", "come"), t.on(both[0]),
 			those.verb("it runs", "they run"), summer, winter)
 	}
 	if len(first) > 0 {
 		those := listed(first, more)
-		t.say(first[0]-c.Before, "%s %s twice %s: %s the first time (%s), not the second (%s)", those.text, those.verb("comes", "come"),
+		t.say(first[0]-c.Before, "%s %s twice %s: %s the first time (%s), not the second (%s)", those.text,
+			those.verb("comes", "come"),
 			t.on(first[0]), those.verb("it runs", "they run"), summer, winter)
 	}
 }
@@ -211,7 +215,8 @@ func (t *teller) elapsed(from, until int64) {
 	when.ClockChanges(from, until, t.s.Zone, func(c when.ClockChange) bool {
 		shift, change := c.After-c.Before, time.Unix(c.At, 0)
 		at, ok := t.s.Next(change.Add(-1))
-		if int64(time.Duration(shift)*time.Second)%step == 0 || !ok || !change.After(t.now) || !change.After(t.p.Anchor) {
+		if int64(time.Duration(shift)*time.Second)%step == 0 || !ok || !change.After(t.now) ||
+			!change.After(t.p.Anchor) {
 			return true
 		}
 		if t.full(c) {
@@ -247,7 +252,8 @@ func (t *teller) apart(zone *time.Location, from, until int64) {
 		if !ok || shift == 0 || !before.Before(time.Unix(u, 0)) || len(t.remarks) > maxRemarks {
 			continue
 		}
-		t.say(at.Unix(), "from %s on it runs %s by the clocks of %s: it follows those of %s", at.Format("Mon 2 Jan 2006"),
+		t.say(at.Unix(), "from %s on it runs %s by the clocks of %s: it follows those of %s",
+			at.Format("Mon 2 Jan 2006"),
 			later(shift), t.s.Zone, zone)
 	}
 	slices.SortStableFunc(t.remarks, func(a, b Remark) int { return a.At.Compare(b.At) })

@@ -45,11 +45,15 @@ type confirmation struct {
 
 // confirm is the confirmation of what became of a request, with the instants of the answer in a
 // zone.
-func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerState, told handover.Recipients, warnings []cli.Warning) confirmation {
+func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerState, told handover.Recipients,
+	warnings []cli.Warning) confirmation {
 	e := d.Entry
 	j := confirmation{
-		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
+		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID),
+		TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)),
+		Notes: []string{}, Others: []cli.Candidate{},
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
+		Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the words do not say it, and it is a look at files of the system
 		j.SurvivesReboot = h.Survives()
@@ -174,7 +178,8 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	}
 	// whoever is killed has read nothing else; programs name a task by --key, or find it by ls
 	if !s.Quiet && !s.InJSON {
-		s.Remark("scheduled %s; its end: %s\n", a.ID, cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
+		s.Remark("scheduled %s; its end: %s\n", a.ID,
+			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
 	}
 	s.WarnAll(d.warnings)
 	return view.AwaitEnd(ctx, s, st, a, most, view.EndedMost, d.warnings)
@@ -188,7 +193,8 @@ func (d *Scheduled) see(h handover.RunnerState, told handover.Recipients) {
 		d.warnings = nil // they are about what was not scheduled
 	}
 	if !view.Awaited(e) && e.Held {
-		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused, Text: problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
+		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused,
+			Text: problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return
 	}
 	d.warnings = append(d.warnings, handover.RunWarnings(e, d.Now, h)...)
@@ -228,7 +234,8 @@ func comes(e state.Entry, reading string) string {
 
 // atJSON is the answer in JSON.
 func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
-	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
+	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told,
+		d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
 		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.others())
 	}
@@ -253,9 +260,11 @@ func (d *Scheduled) sentence() string {
 		stands = "running now"
 	}
 	if d.Replaced {
-		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry), cli.Quote(e.Task.Key), what, stands, id)
+		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry),
+			cli.Quote(e.Task.Key), what, stands, id)
 	}
-	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry), cli.Quote(e.Task.Key), what, stands, id)
+	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry),
+		cli.Quote(e.Task.Key), what, stands, id)
 }
 
 // different says in what the call differs from the task that had the key; empty for nothing.
@@ -282,10 +291,12 @@ func (d *Scheduled) more(h handover.RunnerState, program string) []string {
 	case e.Task.Type() == state.TypeMessage:
 		lines = append(lines, d.told.Sentence(e.Task, program)+" "+who(e, h))
 	case e.Task.Type() == state.TypeAgent:
-		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; %s log %s shows what comes of it.", who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), program, e.Task.ID),
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; %s log %s shows what comes of it.",
+			who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), program, e.Task.ID),
 			d.told.Sentence(e.Task, program))
 	default:
-		lines = append(lines, fmt.Sprintf("%s Its output is kept: %s log %s", who(e, h), program, e.Task.ID), d.told.Sentence(e.Task, program))
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: %s log %s", who(e, h), program, e.Task.ID),
+			d.told.Sentence(e.Task, program))
 	}
 	return append(lines, policyWords(e.Task)...)
 }

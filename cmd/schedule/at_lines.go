@@ -185,7 +185,9 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 			continue
 		}
 		if size += len(text) + lineCost; size > spreadMost {
-			return nil, problem.New(problem.Limit, problem.T("the lines are too many to be held, and %s has to know how many there are", problem.Option("spread")),
+			return nil, problem.New(problem.Limit,
+				problem.T("the lines are too many to be held, and %s has to know how many there are",
+					problem.Option("spread")),
 				problem.T("split them, or leave %s out and give each line its own time", problem.Option("spread")))
 		}
 		lines = append(lines, numbered{text, l.Number, err})

@@ -81,7 +81,8 @@ func (list likeWarnings) texts(o *cli.Out) []string {
 }
 
 func runAtStdin(ctx context.Context, s *cli.Call) error {
-	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{}, Asked: map[string]bool{}}
+	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
+		Asked: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -128,27 +129,35 @@ func (in *Lines) readCall(ctx context.Context) error {
 		{in.Dash, problem.T("a command after %s", problem.Command), run},
 		{in.Opt.Has("c"), problem.T("%s", problem.Option("c")), run},
 		{in.Opt.Has("file"), problem.T("%s", problem.Option("file")), run},
-		{in.Form != formJSON && in.Opt.Has("key"), problem.T("%s", problem.Option("key")), problem.T(`a key is one task's: give each line its own "key", with %s`, objects)},
-		{in.Form == formLines && in.Opt.Has("replace"), problem.T("%s", problem.Option("replace")), problem.T("lines have no keys; give objects with %s", objects)},
-		{in.Form != formJSON && in.Opt.Has("expect"), problem.T("%s", problem.Option("expect")), problem.T(`it is one task's: give each line its own "expect", with %s`, objects)},
-		{in.Form == formJSON && in.Opt.Has("spread"), problem.T("%s", problem.Option("spread")), problem.T("it deals out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
+		{in.Form != formJSON && in.Opt.Has("key"), problem.T("%s", problem.Option("key")),
+			problem.T(`a key is one task's: give each line its own "key", with %s`, objects)},
+		{in.Form == formLines && in.Opt.Has("replace"), problem.T("%s", problem.Option("replace")),
+			problem.T("lines have no keys; give objects with %s", objects)},
+		{in.Form != formJSON && in.Opt.Has("expect"), problem.T("%s", problem.Option("expect")),
+			problem.T(`it is one task's: give each line its own "expect", with %s`, objects)},
+		{in.Form == formJSON && in.Opt.Has("spread"), problem.T("%s", problem.Option("spread")),
+			problem.T("it deals out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
 		{in.Opt.Has("spread") && in.Opt.Has("jitter"), problem.T("%s", problem.Options(" with ", "jitter", "spread")),
 			problem.T("give one of them: %s puts each task off by its share of the span", problem.Option("spread"))},
 	} {
 		if odd.is {
-			return problem.Of(problem.T("%s has no meaning beside %s", odd.what, problem.Set("stdin", in.Form)), odd.hint)
+			return problem.Of(problem.T("%s has no meaning beside %s", odd.what,
+				problem.Set("stdin", in.Form)), odd.hint)
 		}
 	}
 	if in.Opt.Has("spread") {
-		if in.span, err = tasks.Span("spread", in.Opt.Text("spread"), problem.T("to deal tasks out over"), "1h"); err != nil {
+		if in.span, err = tasks.Span("spread", in.Opt.Text("spread"), problem.T("to deal tasks out over"),
+			"1h"); err != nil {
 			return err
 		}
 	}
 	switch {
 	case in.Form == formLines && !in.timed:
-		return problem.Of(problem.T("when? %s needs one time for all lines", problem.Set("stdin", formLines)), problem.T("%s", problem.To("at", "tomorrow", "10am").With("stdin", formLines)))
+		return problem.Of(problem.T("when? %s needs one time for all lines", problem.Set("stdin", formLines)),
+			problem.T("%s", problem.To("at", "tomorrow", "10am").With("stdin", formLines)))
 	case in.span > 0 && !in.timed:
-		return problem.Of(problem.T("%s needs the time at which it begins", problem.Option("spread")), problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.Form)))
+		return problem.Of(problem.T("%s needs the time at which it begins", problem.Option("spread")),
+			problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.Form)))
 	}
 	// What the settings say is read here, once: lines are read by a goroutine of their own.
 	opts, err := in.Options()
@@ -219,7 +228,8 @@ func (in *Lines) Said(o option.Object) option.Values {
 func (in *Lines) Object(text string) (option.Object, error) {
 	o, err := in.Fields.Read([]byte(text), in.Base.Cmd.Options)
 	if err == nil && o.Values.Text("file") == "-" {
-		err = problem.Of(problem.T("%s cannot be standard input, which the tasks are read from", problem.Option("file")),
+		err = problem.Of(problem.T("%s cannot be standard input, which the tasks are read from",
+			problem.Option("file")),
 			problem.T("name a file, or give the text in %s", problem.Option("c")))
 	}
 	return o, err
@@ -278,13 +288,15 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	case len(data) > LineMost:
 		return Draft{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
-		return Draft{}, problem.Of(problem.T("standard input is empty"), problem.T("write an object such as "+option.Example))
+		return Draft{}, problem.Of(problem.T("standard input is empty"),
+			problem.T("write an object such as "+option.Example))
 	}
 	return in.Read(ctx, text, nil)
 }
 
 func Unreadable(err error) error {
-	return problem.New(problem.Failed, problem.T("standard input could not be read: "+err.Error()), problem.T("what was answered is scheduled; call again with the rest"))
+	return problem.New(problem.Failed, problem.T("standard input could not be read: "+err.Error()),
+		problem.T("what was answered is scheduled; call again with the rest"))
 }
 
 // feed reads the lines into the intake, until they or ctx end.
@@ -550,7 +562,8 @@ func (in *Stdin) sum() {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{in.counts.created, "scheduled"}, {in.counts.kept, "kept"}, {in.counts.replaced, "replaced"}, {in.counts.failed, "refused"}} {
+	}{{in.counts.created, "scheduled"}, {in.counts.kept, "kept"}, {in.counts.replaced, "replaced"},
+		{in.counts.failed, "refused"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
@@ -563,7 +576,8 @@ func (in *Stdin) sum() {
 	if in.DryRun {
 		front = "dry run: "
 	}
-	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
+	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
+		"line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
 }
 
 // FromObject is the request that an object stands for, as it does in a line of --stdin, and what it

@@ -16,7 +16,8 @@ import (
 
 func EditCommand() cli.Command {
 	return cli.Command{
-		Name: "edit", Args: "{<id> | --match <text>} [<when>...] [<options of at>...] [-- <command>...]", Short: "change a task: its time, its words, what it runs",
+		Name: "edit", Args: "{<id> | --match <text>} [<when>...] [<options of at>...] [-- <command>...]",
+		Short: "change a task: its time, its words, what it runs",
 		Long: `
 Changes what is given and nothing else; the answer names what became different. It is for later occurrences: a command
 that is running goes on as it was, and a one-shot that has begun can no longer be changed. A paused task stays paused.
@@ -43,19 +44,26 @@ were and leaves the others.`,
 		Options: slices.Concat(option.Rows{
 			cli.MatchFlag(),
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
-			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text,
+				Help: "what it is, in a few words (TEXT)"},
 			onFlag("run it on the NAME of a fleet's nodes or labels, or any, in the place of where it runs; may be repeated"),
 			tagFlag("mark it NAME, in the place of the tags it has; may be repeated; empty: none"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
-			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
-			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Help: "the shell, PROGRAM, for -c and -f"},
-			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File,
+				Help: "run the script in FILE, or from standard input with -"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program",
+				Help: "the shell, PROGRAM, for -c and -f"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE",
+				Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
-			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once more"},
-			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the next instant is then not TIMESTAMP (RFC 3339)"},
+			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
+				Help: "be late by up to DURATION, dealt once more"},
+			option.Option{Name: "expect", Kind: option.Timestamp,
+				Help: "refuse when the next instant is then not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
-			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that its times are meant in from now on (default: the one it has)"},
+			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
+				Help: "ZONE that its times are meant in from now on (default: the one it has)"},
 			cli.JsonFlag(), cli.FieldsFlag(),
 		}),
 		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what is different"}},
@@ -96,7 +104,8 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	d, err := tasks.Edit(ctx, WorldOf(s), spec, st, st, e)
 	switch {
 	case errors.Is(err, tasks.ErrOver):
-		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, view.PhaseWords(d.Entry, "is still"))))
+		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended,
+			problem.T("task %s %s", e.Task.ID, view.PhaseWords(d.Entry, "is still"))))
 	case err != nil:
 		return oneID(ctx, st, words, err)
 	}
@@ -106,13 +115,15 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 // oneID is the error of words that are no time because they begin with another task's ID; err when
 // they do not.
 func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
-	if f := cli.Explain(err); f.ExitCode() != cli.ExitUsage || f.Code == problem.Usage || len(words) == 0 || !state.WholeID(words[0]) {
+	if f := cli.Explain(err); f.ExitCode() != cli.ExitUsage || f.Code == problem.Usage || len(words) == 0 ||
+		!state.WholeID(words[0]) {
 		return err
 	}
 	if _, unknown := st.Find(ctx, words[0]); unknown != nil {
 		return err
 	}
-	return problem.Of(problem.T("edit takes one ID, and %s is another task", cli.Quote(words[0])), problem.T("change one after the other"))
+	return problem.Of(problem.T("edit takes one ID, and %s is another task", cli.Quote(words[0])),
+		problem.T("change one after the other"))
 }
 
 // notEditable is the refusal of a task that cannot be changed.
@@ -132,9 +143,11 @@ func changes(s *cli.Call, id string) (tasks.Spec, error) {
 	if spec.Form == when.Any && cli.Deref(spec.When) == "" {
 		spec.When = nil
 	}
-	if spec.When == nil && !s.Dash && !slices.ContainsFunc(s.Opt.Names(), func(name string) bool { return !slices.Contains(notChanges, name) }) {
-		return spec, problem.Of(problem.T("nothing to change"), problem.T("give a time, as in %s, or an option such as %s; %s shows what it has",
-			problem.To("edit", id, "15:00"), problem.Option("description"), problem.To("show", id)))
+	if spec.When == nil && !s.Dash && !slices.ContainsFunc(s.Opt.Names(),
+		func(name string) bool { return !slices.Contains(notChanges, name) }) {
+		return spec, problem.Of(problem.T("nothing to change"),
+			problem.T("give a time, as in %s, or an option such as %s; %s shows what it has",
+				problem.To("edit", id, "15:00"), problem.Option("description"), problem.To("show", id)))
 	}
 	return spec, nil
 }

@@ -36,16 +36,19 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 	case now && !before:
 		if changed("timeout") || changed("retries") {
 			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s say otherwise",
-				cli.OrElse(is.Policy.Timeout, "any time"), cli.Plural(is.Policy.Retries+1, "time"), problem.Options(" and ", "timeout", "retries")))
+				cli.OrElse(is.Policy.Timeout, "any time"), cli.Plural(is.Policy.Retries+1, "time"),
+				problem.Options(" and ", "timeout", "retries")))
 		}
 	case before && !now:
 		title := was.Reminder.Title
 		switch {
 		case title == "":
 		case is.Description == title && changed("description"):
-			notes = append(notes, problem.T("the title is the description now; %s changes it", problem.Option("description")))
+			notes = append(notes, problem.T("the title is the description now; %s changes it",
+				problem.Option("description")))
 		case is.Description != title && is.Text != title:
-			notes = append(notes, problem.T("the title %s is gone; %s says what a task is", cli.Quote(title), problem.Option("description")))
+			notes = append(notes, problem.T("the title %s is gone; %s says what a task is", cli.Quote(title),
+				problem.Option("description")))
 		}
 		for _, had := range []struct {
 			what problem.Setting
@@ -55,7 +58,8 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 			{problem.Set("retries", was.Policy.Retries), is.Policy.Retries == 0},
 		} {
 			if had.gone && changed(string(had.what.Name)) {
-				notes = append(notes, problem.T("%s is what agents have, and is taken back; give it to keep it", had.what))
+				notes = append(notes, problem.T("%s is what agents have, and is taken back; give it to keep it",
+					had.what))
 			}
 		}
 		var lost []string
@@ -94,16 +98,21 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		notes, others = append(notes, readings(d.Sched, d.Now)...), d.Sched.Others
 	}
 	if len(d.Fields) > 0 && d.Passed != nil {
-		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s", cli.Plural(d.Passed.Count, "instant"), view.Stamp(d.Passed.Due.In(rules.TaskZone(was.Task)))))
+		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s",
+			cli.Plural(d.Passed.Count, "instant"), view.Stamp(d.Passed.Due.In(rules.TaskZone(was.Task)))))
 	}
-	if slices.Contains(d.Fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !s.Opt.Has("task") {
-		told = append(told, problem.T("it is a command now, and the message's text is handed to it as OURO_TASK; %s drops it", problem.Set("task", "")))
+	if slices.Contains(d.Fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" &&
+		!s.Opt.Has("task") {
+		told = append(told,
+			problem.T("it is a command now, and the message's text is handed to it as OURO_TASK; %s drops it",
+				problem.Set("task", "")))
 	}
 	for _, note := range append(told, aboutAgents(was.Task, e.Task, d.Fields)...) {
 		notes = append(notes, s.Says(note))
 	}
 	now := d.Now.In(rules.TaskZone(e.Task))
-	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, whom, warnings), of: d, h: h, whom: whom, now: now}
+	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, whom, warnings), of: d,
+		h: h, whom: whom, now: now}
 	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
 	if moved && !state.IsUnscheduled(was.Due) {
 		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))

@@ -36,7 +36,8 @@ func agentFlags() option.Rows {
 	}.In("An agent process")
 }
 
-// policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and who is told.
+// policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and
+// who is told.
 func policyFlags() option.Rows {
 	return append(option.Rows{
 		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll, state.CatchupSkip}, Default: state.CatchupOnce, Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},

@@ -34,15 +34,18 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	case err != nil:
 		return t, problem.Of(problem.T("a backslash stands at the end"), problem.T(`leave it out, or write \\`))
 	case shell != "":
-		return t, problem.Of(problem.T("%s has no meaning without a shell", cli.Quote(shell)), problem.T("a line for the shell: %s", problem.Set("c", "...")))
+		return t, problem.Of(problem.T("%s has no meaning without a shell", cli.Quote(shell)),
+			problem.T("a line for the shell: %s", problem.Set("c", "...")))
 	}
-	command.Options = slices.DeleteFunc(slices.Clone(command.Options), func(o option.Option) bool { return o.OfCall || o.Name == "match" })
+	command.Options = slices.DeleteFunc(slices.Clone(command.Options),
+		func(o option.Option) bool { return o.OfCall || o.Name == "match" })
 	read, err := command.Syntax().Words(words)
 	if err != nil {
 		return t, err
 	}
 	one := *s
-	one.Cmd, one.Opt, one.Args, one.Tail, one.Dash, one.After = &command, read.Values, read.Args, read.Tail, read.Dash, read.After
+	one.Cmd, one.Opt, one.Args, one.Tail, one.Dash, one.After = &command, read.Values, read.Args, read.Tail,
+		read.Dash, read.After
 	one.In = strings.NewReader("") // the keys are the view's
 	t.call, t.World = &one, WorldOf(&one)
 	if id == "" {

@@ -34,8 +34,10 @@ repeats an instant, within the instants shown and the coming year, and which mon
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		Options: append(append(cli.WhenFlags(), cli.BoundFlags()...),
-			option.Option{Name: "from", Kind: option.Time, Help: "read it as if now were WHEN, an instant or a date (2027-03-27)"},
-			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
+			option.Option{Name: "from", Kind: option.Time,
+				Help: "read it as if now were WHEN, an instant or a date (2027-03-27)"},
+			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole,
+				Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
@@ -59,7 +61,8 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		}
 		if err != nil {
 			return problem.Of(problem.T("%s is %s, no instant", problem.Option("from"), cli.Quote(s.Opt.Text("from"))),
-				problem.T("try %s or %s", problem.Set("from", "2027-03-27"), problem.Set("from", o.Now.Format(time.RFC3339))))
+				problem.T("try %s or %s", problem.Set("from", "2027-03-27"),
+					problem.Set("from", o.Now.Format(time.RFC3339))))
 		}
 		o.Now = t.In(o.Zone)
 		s.Reference = o.Now
@@ -69,7 +72,8 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		n = s.Opt.Int("number")
 	}
 	if n < 1 || n > 10000 {
-		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")), problem.T("leave it out for 5"))
+		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")),
+			problem.T("leave it out for 5"))
 	}
 	spec, err := timeOf(s)
 	if err != nil {
@@ -101,8 +105,10 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 			better = append(better, r.Kind)
 		}
 	}
-	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
-		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, better...), !view.SpeaksUTF8(s.Getenv)})
+	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now),
+		cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
+		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, better...),
+		!view.SpeaksUTF8(s.Getenv)})
 	return nil
 }
 
@@ -111,10 +117,12 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 func atBoot(s *cli.Call, o when.Options) error {
 	for _, name := range []string{"once", "start", "end", "count", "except"} {
 		if s.Opt.Has(name) {
-			return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times", problem.Option(name)), problem.T("leave it out"))
+			return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times",
+				problem.Option(name)), problem.T("leave it out"))
 		}
 	}
-	s.Answer(whenJSON{Now: o.Now, Said: strings.Join(s.Args, " "), Kind: state.KindBoot, TZ: o.Zone.String(), Canonical: tasks.BootText, Next: []time.Time{}})
+	s.Answer(whenJSON{Now: o.Now, Said: strings.Join(s.Args, " "), Kind: state.KindBoot, TZ: o.Zone.String(),
+		Canonical: tasks.BootText, Next: []time.Time{}})
 	return nil
 }
 
@@ -165,7 +173,8 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 	switch left, of := sched.Excluded(now, excludedOf); {
 	case of == 0:
 	case of < excludedOf:
-		notes = append(notes, fmt.Sprintf("%d of its %s fall on days that are left out", left, cli.Plural(of, "instant")))
+		notes = append(notes, fmt.Sprintf("%d of its %s fall on days that are left out", left,
+			cli.Plural(of, "instant")))
 	default:
 		notes = append(notes, fmt.Sprintf("%d of its next %d instants fall on days that are left out", left, of))
 	}

@@ -49,14 +49,19 @@ alone, task by task.`,
 		},
 		Options: option.Rows{
 			option.Option{Name: "from", Kind: option.Time, Default: "now", Help: "begin at WHEN, an instant or a date"},
-			option.Option{Name: "to", Kind: option.Time, Default: cli.SpanText(simulateDefault), Help: "end at WHEN, an instant, a date, or a duration from the beginning"},
+			option.Option{Name: "to", Kind: option.Time, Default: cli.SpanText(simulateDefault),
+				Help: "end at WHEN, an instant, a date, or a duration from the beginning"},
 			option.Option{Name: "down", Kind: option.Span, Many: true, Help: "no power during A..B; may be repeated"},
 			option.Option{Name: "suspend", Kind: option.Span, Many: true, Help: "asleep during A..B; may be repeated"},
-			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true, Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
-			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
+			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true,
+				Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
+			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true,
+				Help: "the runs of task ID take D: ID=D; may be repeated"},
 			cli.ExceptFlag("all recurrences leave DAYS out as well, as at --except has it; may be repeated"),
-			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
-			option.Option{Name: "summary", Kind: option.Flag, Help: "a row for each task alone: how many occurrences, how they ended, the first and the last"},
+			option.Option{Name: "file", Kind: option.File, Value: "TASKS",
+				Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
+			option.Option{Name: "summary", Kind: option.Flag,
+				Help: "a row for each task alone: how many occurrences, how they ended, the first and the last"},
 			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
@@ -97,7 +102,8 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if len(s.Args) > 0 {
-		return problem.Of(problem.T("simulate takes no arguments: it is about all tasks"), problem.T("%s; %s names other tasks", problem.To("simulate").With("to", "30d"), problem.Option("file")))
+		return problem.Of(problem.T("simulate takes no arguments: it is about all tasks"),
+			problem.T("%s; %s names other tasks", problem.To("simulate").With("to", "30d"), problem.Option("file")))
 	}
 	m := &simulation{zone: o.Zone, takes: map[string]time.Duration{}, named: map[string]string{}, warnings: []string{}}
 	if err := m.period(s, o); err != nil {
@@ -168,7 +174,8 @@ func (m *simulation) period(s *cli.Call, o when.Options) error {
 	if s.Opt.Has("from") {
 		t, err := when.Instant(s.Opt.Text("from"), o)
 		if err != nil {
-			return notAn("from", s.Opt.Text("from"), "an instant", problem.T("try %s or %s", problem.Set("from", "2026-11-23"), problem.Set("from", "2026-11-23T09:00")))
+			return notAn("from", s.Opt.Text("from"), "an instant",
+				problem.T("try %s or %s", problem.Set("from", "2026-11-23"), problem.Set("from", "2026-11-23T09:00")))
 		}
 		m.from = t
 	}
@@ -177,16 +184,19 @@ func (m *simulation) period(s *cli.Call, o when.Options) error {
 		text := s.Opt.Text("to")
 		t, ok := end(text, m.from, o)
 		if !ok {
-			return notAn("to", text, "an instant or a duration", problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "2026-12-24")))
+			return notAn("to", text, "an instant or a duration",
+				problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "2026-12-24")))
 		}
 		m.to = t
 	}
 	if !m.to.After(m.from) {
-		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", when.Stamp(m.to.In(m.zone)), when.Stamp(m.from.In(m.zone))),
+		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", when.Stamp(m.to.In(m.zone)),
+			when.Stamp(m.from.In(m.zone))),
 			problem.T("name a later %s, such as %s", problem.Option("to"), problem.Set("to", "7d")))
 	}
 	if m.to.Sub(m.from) > simulateMost {
-		return problem.New(problem.Limit, problem.T("that is more than 100 years"), problem.T("end sooner, such as %s", problem.Set("to", "1y")))
+		return problem.New(problem.Limit, problem.T("that is more than 100 years"),
+			problem.T("end sooner, such as %s", problem.Set("to", "1y")))
 	}
 	return nil
 }
@@ -213,7 +223,8 @@ func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 
 // ranges reads a flag with spans A..B.
 func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, each func(a, b time.Time)) error {
-	hint := problem.T("write it as %s, or with a duration, ..6h", problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
+	hint := problem.T("write it as %s, or with a duration, ..6h",
+		problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
 	for _, text := range s.Opt.List(string(name)) {
 		left, right, ok := strings.Cut(text, "..")
 		if !ok {
@@ -226,13 +237,16 @@ func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, ea
 		b, ok := end(right, a, o)
 		switch {
 		case !ok:
-			return problem.Of(problem.T("%s ends at %s, which is neither an instant nor a duration", name, cli.Quote(right)), hint)
+			return problem.Of(problem.T("%s ends at %s, which is neither an instant nor a duration", name,
+				cli.Quote(right)), hint)
 		case b.Equal(a):
 			return problem.Of(problem.T("%s %s takes no time: it ends when it begins", name, cli.Quote(text)), hint)
 		case !b.After(a):
-			return problem.Of(problem.T("%s %s ends before it begins", name, cli.Quote(text)), problem.T("turn it round: A..B, with A before B"))
+			return problem.Of(problem.T("%s %s ends before it begins", name, cli.Quote(text)),
+				problem.T("turn it round: A..B, with A before B"))
 		case a.Before(m.from) || a.After(m.to):
-			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name, cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt())
+			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name,
+				cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt())
 		}
 		each(a, b)
 	}
@@ -271,7 +285,8 @@ func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
 	}); err != nil {
 		return err
 	}
-	step, hint := problem.Option("clock-step"), problem.T("write it as %s or =+90s", problem.Set("clock-step", "2026-11-23T12:00=-5h"))
+	step, hint := problem.Option("clock-step"),
+		problem.T("write it as %s or =+90s", problem.Set("clock-step", "2026-11-23T12:00=-5h"))
 	for _, text := range s.Opt.List("clock-step") {
 		left, right, ok := strings.Cut(text, "=")
 		right = strings.TrimSpace(right)
@@ -305,15 +320,19 @@ func (m *simulation) durations(s *cli.Call) error {
 	for _, text := range s.Opt.List("duration") {
 		name, span, ok := strings.Cut(text, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return notAn("duration", text, "a task and how long it takes", problem.T("write it as %s", problem.Set("duration", "k7m2=40m")))
+			return notAn("duration", text, "a task and how long it takes",
+				problem.T("write it as %s", problem.Set("duration", "k7m2=40m")))
 		}
 		d, err := when.Duration(strings.TrimSpace(span))
 		if err != nil {
-			return problem.Of(problem.T("%s %s: %s is not a duration", problem.Option("duration"), cli.Quote(text), cli.Quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
+			return problem.Of(problem.T("%s %s: %s is not a duration", problem.Option("duration"),
+				cli.Quote(text), cli.Quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
 		}
 		id, ok := m.named[name]
 		if !ok {
-			return problem.New(problem.NotFound, problem.T("%s: there is no task %s in the simulation", problem.Option("duration"), cli.Quote(name)), problem.T("%s shows the tasks and their IDs", problem.To("ls")))
+			return problem.New(problem.NotFound, problem.T("%s: there is no task %s in the simulation",
+				problem.Option("duration"), cli.Quote(name)),
+				problem.T("%s shows the tasks and their IDs", problem.To("ls")))
 		}
 		m.takes[id] = d
 	}
@@ -345,7 +364,8 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 		}
 	}
 	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
-		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil && l.Attempts <= 1 {
+		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil &&
+			l.Attempts <= 1 {
 			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
 		}
 		return len(m.takes) < m.tasks
@@ -408,7 +428,9 @@ func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error)
 			return e, nil
 		}
 	}
-	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s", cli.Quote(key)), problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
+	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s",
+		cli.Quote(key)),
+		problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
 }
 
 // without has a task leave out the days of --except as well, from its due instant on when that is
@@ -436,7 +458,8 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return problem.Of(problem.T("%s: %s", problem.Option("file"), err), problem.T("name a file of JSON lines, such as "+option.Example))
+			return problem.Of(problem.T("%s: %s", problem.Option("file"), err),
+				problem.T("name a file of JSON lines, such as "+option.Example))
 		}
 		defer f.Close()
 		in = f

@@ -37,7 +37,9 @@ func (m *simulation) bounded() error {
 		fits /= 2
 		total, worst = m.instants(fits)
 	}
-	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")", cli.Quote(worst.When.Text)),
+	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s",
+		grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")",
+		cli.Quote(worst.When.Text)),
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 
@@ -48,7 +50,8 @@ func (m *simulation) instants(span time.Duration) (total int, worst state.Task) 
 	for _, e := range m.entries {
 		sched, err := rules.Schedule(e.Task)
 		n := 1
-		if err == nil && sched != nil && !e.Task.Policy.UntilOK && (!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
+		if err == nil && sched != nil && !e.Task.Policy.UntilOK &&
+			(!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
 			n = sched.Count(m.from, until, simulateLines+1-total)
 		}
 		if total += n; n > most {
@@ -73,7 +76,9 @@ func tooMany(message problem.Text, seconds float64) error {
 			break
 		}
 	}
-	return problem.New(problem.Limit, message, problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to), problem.Option("file")))
+	return problem.New(problem.Limit, message,
+		problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to),
+			problem.Option("file")))
 }
 
 // grouped writes a number with its thousands apart.
@@ -116,7 +121,8 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 		case m.outcomes > simulateLines:
 			show.erase()
 			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
-			return tooMany(problem.T("more than %s outcomes by %s", grouped(simulateLines), when.Stamp(m.world.Now().In(m.zone))), seconds)
+			return tooMany(problem.T("more than %s outcomes by %s", grouped(simulateLines),
+				when.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
 		case got < few:
@@ -146,7 +152,8 @@ func (p *progress) draw(now time.Time) {
 	}
 	p.at, p.drawn = p.clock.Now(), true
 	part := float64(now.Sub(p.from)) / float64(p.to.Sub(p.from))
-	fmt.Fprintf(p.out, "%ssimulated until %s (%d %%)\r", view.EraseBelow, now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
+	fmt.Fprintf(p.out, "%ssimulated until %s (%d %%)\r", view.EraseBelow,
+		now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
 }
 
 func (p *progress) erase() {

@@ -34,7 +34,8 @@ type simulationJSON struct {
 
 // answer shows what happened in the simulated time.
 func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) error {
-	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone), Tasks: m.tasks, Paused: m.paused,
+	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone),
+		Tasks: m.tasks, Paused: m.paused,
 		Outcomes: map[string]int{}, Warnings: m.warnings}
 	var lines []state.Line
 	if _, _, err := m.world.Store.Log(ctx, "", func(l state.Line) bool {
@@ -94,14 +95,16 @@ func (a simulationJSON) Text(o *cli.Out) {
 		if t.Last != nil {
 			at += " … " + view.Stamp(*t.Last)
 		}
-		text := fmt.Sprintf("%s  %s × %s  %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), at, outcomeCounts(t.Outcomes))
+		text := fmt.Sprintf("%s  %s × %s  %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), at,
+			outcomeCounts(t.Outcomes))
 		if terminal {
 			text = cli.Fit(text, width)
 		}
 		o.Line("%s", text)
 	}
 	if t := a.Once; t != nil {
-		o.Line("and %s more that came once  %s … %s  (%s)", view.Thousands(t.Count), view.Stamp(t.First), view.Stamp(t.Last), outcomeCounts(t.Outcomes))
+		o.Line("and %s more that came once  %s … %s  (%s)", view.Thousands(t.Count), view.Stamp(t.First),
+			view.Stamp(t.Last), outcomeCounts(t.Outcomes))
 	}
 	for _, text := range a.timeline {
 		if terminal {
@@ -114,7 +117,8 @@ func (a simulationJSON) Text(o *cli.Out) {
 
 // sentence sums up for people.
 func (a simulationJSON) sentence() string {
-	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To), cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
+	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To),
+		cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
 	if counts := outcomeCounts(a.Outcomes); counts != "" {
 		text += " (" + counts + ")"
 	}
@@ -133,7 +137,8 @@ func (a simulationJSON) sentence() string {
 // outcomeCounts are outcomes in words: 3 ok, 1 failed.
 func outcomeCounts(outcomes map[string]int) string {
 	var parts []string
-	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled} {
+	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed,
+		state.Skipped, state.Cancelled} {
 		if n := outcomes[string(o)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
@@ -165,7 +170,8 @@ type together struct {
 // onceMost is how many tasks that came once are listed each; the rest is summed up.
 const onceMost = 20
 
-// gathered are the tasks of a list in the order of their first instants, and in sum those that came once, but for the first.
+// gathered are the tasks of a list in the order of their first instants, and in sum those that came
+// once, but for the first.
 func gathered(list []simulated) ([]simulated, *together) {
 	var once *together
 	listed := 0
@@ -198,7 +204,8 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 		if !seen {
 			i = len(list)
 			at[l.TaskID] = i
-			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{}, First: l.Due.In(zone)})
+			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{},
+				First: l.Due.In(zone)})
 		}
 		t := &list[i]
 		t.Count += l.Count
@@ -226,7 +233,8 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 	return list
 }
 
-// timeline shows lines by day. What is the same many times in a row is one line, and so are days that are like the one before.
+// timeline shows lines by day. What is the same many times in a row is one line, and so are days
+// that are like the one before.
 func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	type day struct {
 		date time.Time
@@ -255,7 +263,8 @@ func timeline(lines []state.Line, zone *time.Location) (out []string) {
 		out = append(out, days[i].date.Format("Mon 2 Jan 2006"))
 		out = append(out, days[i].rows...)
 		if n-i > 1 {
-			out = append(out, fmt.Sprintf("  … and so on, each day until %s (%s more)", days[n-1].date.Format("Mon 2 Jan 2006"), cli.Plural(n-i-1, "day")))
+			out = append(out, fmt.Sprintf("  … and so on, each day until %s (%s more)",
+				days[n-1].date.Format("Mon 2 Jan 2006"), cli.Plural(n-i-1, "day")))
 		}
 		i = n
 	}
@@ -268,7 +277,8 @@ func consecutive(a, b time.Time) bool {
 	return y == y2 && m == m2 && d == d2
 }
 
-// placeOf is when a line's matter took place: a run when it was begun, all else when its instant was.
+// placeOf is when a line's matter took place: a run when it was begun, all else when its instant
+// was.
 func placeOf(l state.Line) time.Time {
 	switch {
 	case l.Started != nil:
@@ -301,7 +311,8 @@ func rows(lines []state.Line, zone *time.Location) (out []string) {
 		for _, j := range same {
 			n += lines[j].Count
 		}
-		out = append(out, row(l, hourOf(placeOf(l), zone)+" … "+hourOf(placeOf(lines[same[len(same)-1]]), zone), n, zone))
+		out = append(out, row(l, hourOf(placeOf(l), zone)+" … "+
+			hourOf(placeOf(lines[same[len(same)-1]]), zone), n, zone))
 	}
 	return out
 }
@@ -322,7 +333,8 @@ func hourOf(t time.Time, zone *time.Location) string {
 func row(l state.Line, at string, n int, zone *time.Location) string {
 	what := string(l.Outcome)
 	if l.Type == state.LineTask {
-		what = map[string]string{state.EventFinished: "ended", state.EventClock: "the clock was put back; it goes on from now"}[l.Event]
+		what = map[string]string{state.EventFinished: "ended",
+			state.EventClock: "the clock was put back; it goes on from now"}[l.Event]
 	}
 	if n > 1 {
 		what += fmt.Sprintf(" ×%d", n)
@@ -342,8 +354,10 @@ func row(l state.Line, at string, n int, zone *time.Location) string {
 // reasonWords says a reason so that it reads.
 func reasonWords(reason string) string {
 	if words, ok := map[string]string{
-		"coalesced": "one later run stands for it", "window": "past its window", "catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
-		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended", "paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
+		"coalesced": "one later run stands for it", "window": "past its window",
+		"catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
+		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended",
+		"paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
 		"next_due": "the next instant came first", "exit_unknown": "it outlived its runner",
 		"memory": "it took more memory than it may",
 	}[reason]; ok {

@@ -207,7 +207,8 @@ func (d *deeds) try(r schedule.Typed, t typed, e *echo) error {
 	}
 	e.meaning = "nothing changes"
 	if len(done.Fields) > 0 {
-		e.meaning = "due " + view.Echo(done.Due.In(d.zone), done.Now.In(d.zone)) + "; changes " + strings.Join(done.Fields, ", ")
+		e.meaning = "due " + view.Echo(done.Due.In(d.zone), done.Now.In(d.zone)) + "; changes " +
+			strings.Join(done.Fields, ", ")
 	}
 	return nil
 }
@@ -297,7 +298,8 @@ func (d *deeds) fire(e state.Entry) tea.Msg {
 		}
 		line, err = runner.Fire(d.ctx, o, e)
 	}
-	answer := did{text: state.OccurrenceID(line.TaskID, line.Number) + " " + view.OutcomeWords(line), failed: line.Outcome != state.OK}
+	answer := did{text: state.OccurrenceID(line.TaskID, line.Number) + " " + view.OutcomeWords(line),
+		failed: line.Outcome != state.OK}
 	switch {
 	case errors.Is(err, runner.ErrGoing):
 		answer = d.failed(manage.GoesOn(e))

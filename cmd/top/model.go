@@ -75,7 +75,8 @@ type model struct {
 }
 
 func newModel(do doer, zone *time.Location, now time.Time, l looks) model {
-	return model{selection: selection{known: known{zone: zone, now: now, times: l.times, clockWidth: clockWidth(l.times)}}, do: do, looks: l, looking: true}
+	return model{selection: selection{known: known{zone: zone, now: now, times: l.times,
+		clockWidth: clockWidth(l.times)}}, do: do, looks: l, looking: true}
 }
 
 // ticked is the beginning of a second.

@@ -115,11 +115,13 @@ func (m *known) runningRow(r *ran) row {
 	case r.Halt != "":
 		said, s = "ending: "+said, yellow
 	case !r.Retry.IsZero():
-		said, s = fmt.Sprintf("attempt %d failed, again in %s: %s", r.Attempt, countdown(r.Retry.Sub(m.now)), said), yellow
+		said, s = fmt.Sprintf("attempt %d failed, again in %s: %s", r.Attempt,
+			countdown(r.Retry.Sub(m.now)), said), yellow
 	case r.Manual:
 		said += " (by hand)"
 	}
-	return row{key: r.id(), what: said, columns: []column{{s, -8, countdown(m.now.Sub(r.began())), false}, {cyan, 8, r.id(), false}}, subject: subject{run: r}}
+	return row{key: r.id(), what: said, columns: []column{{s, -8, countdown(m.now.Sub(r.began())), false},
+		{cyan, 8, r.id(), false}}, subject: subject{run: r}}
 }
 
 // itemRow is an item of the inbox, and since when it waits.
@@ -139,7 +141,8 @@ func (m *known) itemRow(i *state.Item) row {
 	if i.Leased.After(m.now) {
 		said += " (somebody has taken it)"
 	}
-	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, m.clockWidth, m.clock(l.At), false}, {s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
+	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
+		{s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
 }
 
 // lineRow is a line of the log. Lines have no name: its place tells it from others of the same
@@ -163,14 +166,16 @@ func (m *known) lineRow(l *state.Line, at int) row {
 		said += "  " + cli.Visible(l.Description)
 	}
 	key := fmt.Sprintf("%s %s %d %s %s", l.At.Format(time.RFC3339Nano), id, l.Revision, l.Event, l.Channel)
-	return row{key: key, style: s, what: said, columns: []column{{dim, m.clockWidth, m.clock(l.At), false}, {cyan, 8, id, false}}, subject: subject{line: l}}
+	return row{key: key, style: s, what: said, columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
+		{cyan, 8, id, false}}, subject: subject{line: l}}
 }
 
 // clockWidth is how many columns clock takes: nine, where the locale asks for no more.
 func clockWidth(times cli.Locale) (width int) {
 	for month := range 12 { // each day of the week, and each month
 		at := time.Date(2026, time.Month(1+month), 1+month, 22, 0, 0, 0, time.UTC)
-		width = max(width, cli.Columns(today(times, at)), cli.Columns(times.Format(at, "Mon 15:04")), cli.Columns(times.Format(at, "02 Jan 06")))
+		width = max(width, cli.Columns(today(times, at)), cli.Columns(times.Format(at, "Mon 15:04")),
+			cli.Columns(times.Format(at, "02 Jan 06")))
 	}
 	return width
 }

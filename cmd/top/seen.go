@@ -191,7 +191,8 @@ func taskDetail(e state.Entry, zone *time.Location) []string {
 	} else if e.Held {
 		lines = append(lines, "paused  until somebody resumes it")
 	}
-	for _, part := range [][2]string{{"text    ", t.Text}, {"runs    ", commandOf(t)}, {"in      ", t.Run.Dir}, {"key     ", t.Key}, {"last    ", e.Tally.Last}} {
+	for _, part := range [][2]string{{"text    ", t.Text}, {"runs    ", commandOf(t)}, {"in      ", t.Run.Dir},
+		{"key     ", t.Key}, {"last    ", e.Tally.Last}} {
 		if part[1] != "" {
 			lines = append(lines, part[0]+cli.Visible(part[1]))
 		}

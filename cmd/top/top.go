@@ -45,12 +45,14 @@ func run(ctx context.Context, s *cli.Call) error {
 	if err := cli.NoArguments(s); err != nil {
 		return err
 	}
-	instead := problem.T("%s, %s and %s say the same in lines", problem.To("ls"), problem.To("inbox"), problem.To("log"))
+	instead := problem.T("%s, %s and %s say the same in lines", problem.To("ls"), problem.To("inbox"),
+		problem.To("log"))
 	if !cli.IsTerminal(s.World.In) || !cli.IsTerminal(s.World.Out) {
 		return problem.Of(problem.T("top needs a terminal for its keys and for its screen"), instead)
 	}
 	if kind := s.Getenv("TERM"); kind == "" || kind == "dumb" {
-		return problem.Of(problem.T("top needs a terminal whose cursor can be moved, and TERM is %s", cli.Quote(kind)), instead)
+		return problem.Of(problem.T("top needs a terminal whose cursor can be moved, and TERM is %s",
+			cli.Quote(kind)), instead)
 	}
 	zone, err := s.Zone()
 	if err != nil {
@@ -70,8 +72,10 @@ func run(ctx context.Context, s *cli.Call) error {
 	living, end := context.WithCancel(ctx)
 	times := cli.LocaleOn(ctx, s.World.Out, s.Getenv)
 	d := &deeds{ctx: living, s: s, st: st, zone: zone, times: times}
-	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)), ascii: !view.SpeaksUTF8(s.Getenv), times: times})
-	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out), tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
+	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)),
+		ascii: !view.SpeaksUTF8(s.Getenv), times: times})
+	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out),
+		tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
 	said.tell = func(line string) { go p.Send(did{text: line, failed: true}) }
 	if err := watch(living, st, func() { p.Send(changed{}) }); err != nil {
 		end()

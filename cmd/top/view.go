@@ -278,7 +278,8 @@ func (m picture) drawn(b box) []string {
 		text := ""
 		switch n := first + i; {
 		case n < len(rows) && n == m.place[b.pane] && b.pane == m.at:
-			lines = append(lines, l.paint(reverse, l.fill(">"+rows[n].text(looks{ascii: l.ascii, flat: true}, b.w-1), b.w)))
+			lines = append(lines, l.paint(reverse,
+				l.fill(">"+rows[n].text(looks{ascii: l.ascii, flat: true}, b.w-1), b.w)))
 			continue
 		case n < len(rows):
 			text = " " + rows[n].text(l, b.w-1)
@@ -295,7 +296,8 @@ func (m picture) none(p pane) string {
 	if m.filter != "" {
 		return "nothing has " + cli.Quote(m.filter)
 	}
-	return [panes]string{"nothing is due; a adds a task", "nothing runs", "nothing is unread", "nothing has happened yet"}[p]
+	return [panes]string{"nothing is due; a adds a task", "nothing runs", "nothing is unread",
+		"nothing has happened yet"}[p]
 }
 
 // title is the first row of a box.

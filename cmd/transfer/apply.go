@@ -74,7 +74,8 @@ func runApply(ctx context.Context, s *cli.Call) error {
 		table, ok := tree[name].(map[string]any)
 		var w wanted
 		if !ok {
-			w.err = problem.Of(problem.T("%s is not a table", cli.Quote(name)), problem.T("write [%s], and below it what the task is", name))
+			w.err = problem.Of(problem.T("%s is not a table", cli.Quote(name)),
+				problem.T("write [%s], and below it what the task is", name))
 		} else {
 			w = declaredTask(s, from.group+name, table)
 		}
@@ -104,7 +105,8 @@ func noTasks(name string, err error) error {
 func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
 	for _, own := range []string{"key", "replace"} {
 		if _, has := table[own]; has {
-			w.err = problem.Of(problem.T("%s has no place here", cli.Quote(own)), problem.T("the name of the table is the key, and what is different is changed"))
+			w.err = problem.Of(problem.T("%s has no place here", cli.Quote(own)),
+				problem.T("the name of the table is the key, and what is different is changed"))
 			return w
 		}
 	}

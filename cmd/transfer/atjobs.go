@@ -22,11 +22,13 @@ import (
 // folder and sets its variables itself.
 func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if len(s.Args) > 1 {
-		return source{}, problem.Of(problem.T("%s: you have no file with the jobs of at", cli.Quote(s.Args[1])), problem.T("%s", problem.To("import", kindAt)))
+		return source{}, problem.Of(problem.T("%s: you have no file with the jobs of at", cli.Quote(s.Args[1])),
+			problem.T("%s", problem.To("import", kindAt)))
 	}
 	me, err := user.Current()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))
+		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
+			problem.T("call as a user of this machine"))
 	}
 	zone, err := s.Zone()
 	if err != nil {
@@ -49,16 +51,19 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 		at, err := time.ParseInLocation("Jan _2 15:04:05 2006", strings.Join(fields[2:6], " "), zone)
 		switch {
 		case err != nil:
-			w.err = problem.Of(problem.T("its time %s cannot be read", cli.Quote(strings.Join(fields[1:6], " "))), problem.T("have atq write times in English: LC_ALL=C"))
+			w.err = problem.Of(problem.T("its time %s cannot be read", cli.Quote(strings.Join(fields[1:6], " "))),
+				problem.T("have atq write times in English: LC_ALL=C"))
 		case fields[7] != me.Username:
-			w.err = problem.New(problem.NotAllowed, problem.T("it is %s's, and you are %s", fields[7], me.Username), problem.T("import it as that user"))
+			w.err = problem.New(problem.NotAllowed, problem.T("it is %s's, and you are %s", fields[7],
+				me.Username), problem.T("import it as that user"))
 		}
 		text, key := at.Format("2006-01-02T15:04:05"), from.group+fields[0]
 		shell, description := "/bin/sh", fmt.Sprintf("job %s of at", fields[0])
 		w.spec = tasks.Spec{When: &text, Form: when.UntilForm, Key: &key, Program: &shell, Description: &description,
 			Script: func(ctx context.Context) (string, error) { return jobScript(ctx, fields[0]) }}
 		if queue := fields[6]; queue != "a" {
-			w.notes = append(w.notes, "it is in the queue "+queue+": here it begins at its time, whatever the load is, and is as nice as the others")
+			w.notes = append(w.notes, "it is in the queue "+queue+
+				": here it begins at its time, whatever the load is, and is as nice as the others")
 		}
 		from.list = append(from.list, w)
 	}
@@ -91,7 +96,9 @@ func jobScript(ctx context.Context, job string) (string, error) {
 		text = b.String() + text[len(head):]
 	}
 	if !utf8.ValidString(text) {
-		return "", problem.Of(problem.T("its script, or a variable of it, is not valid UTF-8"), problem.T("keep the script in a file, and schedule that: %s", problem.To("at", "WHEN").Running("/path/to/script")))
+		return "", problem.Of(problem.T("its script, or a variable of it, is not valid UTF-8"),
+			problem.T("keep the script in a file, and schedule that: %s",
+				problem.To("at", "WHEN").Running("/path/to/script")))
 	}
 	return text, nil
 }

@@ -61,7 +61,8 @@ func (ch *chains) named(ctx context.Context, name string) (state.Entry, error) {
 		if near := problem.Nearest(name, ch.names()); near != "" {
 			hint = problem.T("did you mean %s?", cli.Quote(near))
 		}
-		return e, problem.New(problem.NotFound, problem.T("the file has no [%s], and there is no such task", cli.Visible(name)), hint)
+		return e, problem.New(problem.NotFound, problem.T("the file has no [%s], and there is no such task",
+			cli.Visible(name)), hint)
 	}
 	return e, err
 }
@@ -99,7 +100,8 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 		}
 		ch.said[i] = changes[i].Task.When.After
 		if circle := ch.circle(ctx, changes, *w.spec.Key, *w.spec.Key, nil); circle != nil {
-			w.err = problem.Of(problem.T("it would wait for itself: %s", strings.Join(circle, " after ")), problem.T("give one of them a time, with %s", problem.Option("when")))
+			w.err = problem.Of(problem.T("it would wait for itself: %s", strings.Join(circle, " after ")),
+				problem.T("give one of them a time, with %s", problem.Option("when")))
 			continue
 		}
 		for _, a := range changes[i].Task.When.Awaits() {
@@ -109,12 +111,15 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 			} else if e, err := ch.find(ctx, a.ID); err == nil {
 				recurring = e.Task.Recurring()
 				if prune && strings.HasPrefix(e.Task.Key, ch.from.group) {
-					w.err = problem.Of(problem.T("it waits for task %s (%s), which %s removes", a.ID, cli.Visible(e.Task.Key), problem.Option("prune")),
-						problem.T("keep [%s] in the file, or wait for another task", cli.Visible(strings.TrimPrefix(e.Task.Key, ch.from.group))))
+					w.err = problem.Of(problem.T("it waits for task %s (%s), which %s removes", a.ID,
+						cli.Visible(e.Task.Key), problem.Option("prune")),
+						problem.T("keep [%s] in the file, or wait for another task",
+							cli.Visible(strings.TrimPrefix(e.Task.Key, ch.from.group))))
 				}
 			}
 			if recurring {
-				w.notes = append(w.notes, fmt.Sprintf("it runs once, after the first run of %s; what is to run after each run belongs into the command of that", ch.name(a.ID)))
+				w.notes = append(w.notes,
+					fmt.Sprintf("it runs once, after the first run of %s; what is to run after each run belongs into the command of that", ch.name(a.ID)))
 			}
 		}
 	}
@@ -185,7 +190,8 @@ func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string
 // make settles the tasks in their order, each that waits for others by the IDs that those have
 // then. The rows are those of the list; settle says of one that cannot be had why, in the list, and
 // returns an error only when nothing more can be done.
-func (ch *chains) make(ctx context.Context, changes []*tasks.Change, settle func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
+func (ch *chains) make(ctx context.Context, changes []*tasks.Change,
+	settle func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
 	rows = make([]plannedJSON, len(changes))
 	ids := map[string]string{}
 	for _, i := range ch.order {
@@ -200,7 +206,8 @@ func (ch *chains) make(ctx context.Context, changes []*tasks.Change, settle func
 			}
 			t := &changes[i].Task.When
 			if t.After = after; !renamed(t, ids) {
-				ch.from.list[i].err = problem.Of(problem.T("what it waits for is refused"), problem.T("mend that first"))
+				ch.from.list[i].err = problem.Of(problem.T("what it waits for is refused"),
+					problem.T("mend that first"))
 				continue
 			}
 		}

@@ -28,16 +28,21 @@ import (
 func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 	switch {
 	case len(s.Args) > 2:
-		return source{}, problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])), problem.T("import one at a time"))
+		return source{}, problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])),
+			problem.T("import one at a time"))
 	case len(s.Args) == 2 && s.Opt.Bool("user"):
-		return source{}, problem.Of(problem.T("%s is beside %s, which is the crontab of the user", cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
+		return source{}, problem.Of(problem.T("%s is beside %s, which is the crontab of the user",
+			cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
 	case len(s.Args) == 1 && !s.Opt.Bool("user"):
-		return source{}, problem.Of(problem.T("which crontab?"), problem.T("your own: %s; a file: %s; standard input: %s", problem.To("import", kindCrontab).With("user", true),
-			problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
+		return source{}, problem.Of(problem.T("which crontab?"),
+			problem.T("your own: %s; a file: %s; standard input: %s",
+				problem.To("import", kindCrontab).With("user", true),
+				problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
 	}
 	me, err := user.Current()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))
+		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
+			problem.T("call as a user of this machine"))
 	}
 	name, text := "crontab -l", ""
 	if s.Opt.Bool("user") {
@@ -57,7 +62,8 @@ func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 	system := s.Opt.Bool("system") || path == "/etc/crontab" || filepath.Base(filepath.Dir(path)) == "cron.d"
 	if line, named := crontab.Of(text); named && !system {
 		system = true
-		from.notes = append(from.notes, fmt.Sprintf("it is read as a system table, with a user in front of each command: line %d has root there", line))
+		from.notes = append(from.notes,
+			fmt.Sprintf("it is read as a system table, with a user in front of each command: line %d has root there", line))
 	}
 	own, err := s.Zone()
 	if err != nil {
@@ -71,7 +77,8 @@ func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 		from.list = append(from.list, w)
 	}
 	for _, refused := range table.Refused {
-		from.list = append(from.list, wanted{line: refused.Line, text: refused.Text, err: problem.Of(problem.T("%s", refused.Reason), problem.T("%s", refused.Hint))})
+		from.list = append(from.list, wanted{line: refused.Line, text: refused.Text,
+			err: problem.Of(problem.T("%s", refused.Reason), problem.T("%s", refused.Hint))})
 	}
 	for _, note := range table.Notes {
 		from.notes = append(from.notes, fmt.Sprintf("line %d: %s", note.Line, note.Reason))
@@ -124,7 +131,8 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	shell := env["SHELL"]
 	text := e.Command
 	if e.Input != "" {
-		if text = fed(e.Command, e.Input); !slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash", "mksh"}, filepath.Base(shell)) {
+		if text = fed(e.Command, e.Input); !slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash",
+			"mksh"}, filepath.Base(shell)) {
 			w.err = problem.Of(problem.T("%s is given standard input by %%, which is written for a shell like sh, and SHELL is %s", cli.Quote(e.Command), shell), problem.T("pipe the text into the command, and escape the %% signs"))
 			return w
 		}
@@ -141,7 +149,8 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 		w.spec.Shell, w.spec.Program = &text, &shell
 	}
 	r.tell(e, &w)
-	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 && delay <= 24*60 && e.Schedule != crontab.Reboot {
+	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 &&
+		delay <= 24*60 && e.Schedule != crontab.Reboot {
 		jitter := fmt.Sprintf("%dm", delay)
 		w.spec.Jitter = &jitter
 	}
@@ -161,9 +170,12 @@ func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) 
 	other, err := user.Lookup(e.User)
 	switch {
 	case err != nil:
-		return "", nil, problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(e.User)), problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
+		return "", nil, problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(e.User)),
+			problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
 	case r.me.Uid != "0":
-		return "", nil, problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", e.User, r.me.Username), problem.T("import it as that user, or as root; %s has it run as you", problem.Option("as-me")))
+		return "", nil, problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", e.User,
+			r.me.Username), problem.T("import it as that user, or as root; %s has it run as you",
+			problem.Option("as-me")))
 	}
 	return other.HomeDir, []string{"runuser", "-u", e.User, "--"}, nil
 }
@@ -247,7 +259,8 @@ func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time,
 		here = append(here, t)
 	}
 	there := e.Minutes(now.Add(time.Nanosecond), to, r.own, zone)
-	p := proof{len(here), compared(there, here), "cronie asks the clock of CRON_TZ alone: it leaves out what is in a gap of it, starts again what is shown again, and nothing at a fixed time while the machine's own clock repeats an hour"}
+	p := proof{len(here), compared(there, here),
+		"cronie asks the clock of CRON_TZ alone: it leaves out what is in a gap of it, starts again what is shown again, and nothing at a fixed time while the machine's own clock repeats an hour"}
 	r.proofs[id] = p
 	return p
 }

@@ -38,11 +38,12 @@ Writes the tasks that are pending, paused or running to standard output. Nothing
            are no part of it. Variables that a task keeps are.
   crontab  lines for cron(8), and a comment for each task that no such line can be
   ics      RFC 5545, for calendars: the instants of the coming 30 days, 500 of a task at the most`,
-		Examples:  []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
-		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true, Choices: []string{kindCrontab, formICS, formJSONL}}},
-		Options:   option.Rows{cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:   []cli.Shape{{Name: "export", Of: exportJSON{}, Says: "the tasks, in the form that was asked for"}},
-		Run:       runExport,
+		Examples: []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
+		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true,
+			Choices: []string{kindCrontab, formICS, formJSONL}}},
+		Options: option.Rows{cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "export", Of: exportJSON{}, Says: "the tasks, in the form that was asked for"}},
+		Run:     runExport,
 	}
 }
 
@@ -55,9 +56,11 @@ type exportJSON struct {
 }
 
 func runExport(ctx context.Context, s *cli.Call) error {
-	forms := map[string]func([]state.Entry, time.Time) (string, error){kindCrontab: asCrontab, formICS: asICS, formJSONL: asJSONL}
+	forms := map[string]func([]state.Entry, time.Time) (string,
+		error){kindCrontab: asCrontab, formICS: asICS, formJSONL: asJSONL}
 	if len(s.Args) != 1 || forms[s.Args[0]] == nil {
-		return problem.Of(problem.T("export in which form?"), problem.T("%s; or crontab, or ics", problem.To("export", formJSONL)))
+		return problem.Of(problem.T("export in which form?"),
+			problem.T("%s; or crontab, or ics", problem.To("export", formJSONL)))
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -130,7 +133,8 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	var b strings.Builder
 	zone := now.Location().String() // that of cron, without a word
 	set := map[string]string{"SHELL": "/bin/sh"}
-	slices.SortStableFunc(list, func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
+	slices.SortStableFunc(list,
+		func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
 	for _, e := range list {
 		t := e.Task
 		if why := notCron(e); why != "" {
@@ -253,7 +257,8 @@ func asICS(list []state.Entry, now time.Time) (string, error) {
 		}
 		at, more := e.Due, true
 		for n := 0; more && n < icsMost && at.Before(now.AddDate(0, 0, icsDays)); n++ {
-			lines = append(lines, "BEGIN:VEVENT", fmt.Sprintf("UID:%s-%s@ouro-timer", e.Task.ID, at.UTC().Format(stamp)), "DTSTAMP:"+now.UTC().Format(stamp),
+			lines = append(lines, "BEGIN:VEVENT", fmt.Sprintf("UID:%s-%s@ouro-timer", e.Task.ID,
+				at.UTC().Format(stamp)), "DTSTAMP:"+now.UTC().Format(stamp),
 				"DTSTART:"+at.UTC().Format(stamp), "SUMMARY:"+escaped.Replace(view.Describe(e.Task)), "END:VEVENT")
 			if more = sched != nil; more {
 				at, more = sched.Next(at)

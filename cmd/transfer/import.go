@@ -39,7 +39,8 @@ func kindNames() (names []string) {
 
 func ImportCommand() cli.Command {
 	return cli.Command{
-		Name: "import", Args: "crontab {<file> | - | --user} | systemd [<file>... | --user] | at | jsonl <file>", Short: "take over what another scheduler has",
+		Name: "import", Args: "crontab {<file> | - | --user} | systemd [<file>... | --user] | at | jsonl <file>",
+		Short: "take over what another scheduler has",
 		Long: `
 Shows the tasks that the lines of a crontab become, and what is refused and why: nothing is written without --write. The
 instants of the coming year are compared one by one with those that cron(8) has by its own rules, in the zone of this
@@ -64,12 +65,17 @@ the tasks are there, or both run them.`,
 			"ouro-timer import crontab /etc/cron.d/sysstat --json",
 			"crontab -l | ouro-timer import crontab - --group mine --write --prune",
 		},
-		Arguments: []option.Argument{{Name: "kind", Kind: option.Word, Required: true, Choices: kindNames()}, {Name: "file", Kind: option.File, Many: true}},
+		Arguments: []option.Argument{{Name: "kind", Kind: option.Word, Required: true, Choices: kindNames()},
+			{Name: "file", Kind: option.File, Many: true}},
 		Options: append(append(option.Rows{
-			option.Option{Name: "user", Kind: option.Flag, OfCall: true, Help: "what the user who calls has: the crontab of crontab -l, the timers of systemctl --user"},
-			option.Option{Name: "system", Kind: option.Flag, OfCall: true, Help: "a user stands in front of each command, as in /etc/crontab"},
-			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true, Help: "run as who calls, too, what the table has run as other users"},
-		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
+			option.Option{Name: "user", Kind: option.Flag, OfCall: true,
+				Help: "what the user who calls has: the crontab of crontab -l, the timers of systemctl --user"},
+			option.Option{Name: "system", Kind: option.Flag, OfCall: true,
+				Help: "a user stands in front of each command, as in /etc/crontab"},
+			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true,
+				Help: "run as who calls, too, what the table has run as other users"},
+		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
+			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Says: "what becomes of each task of the source"}},
 		Run:     runImport,
 	}
@@ -88,7 +94,8 @@ func runImport(ctx context.Context, s *cli.Call) error {
 			return carryOut(ctx, s, from, false)
 		}
 	}
-	return problem.Of(problem.T("import what?"), problem.T("%s; or %s", problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
+	return problem.Of(problem.T("import what?"), problem.T("%s; or %s",
+		problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
 }
 
 // sourceMost bounds what is read, in bytes.
@@ -118,10 +125,12 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err), problem.T("give a file that can be read, or - for standard input"))
+		return "", problem.Of(problem.T("%s cannot be read: %v", cli.Quote(name), err),
+			problem.T("give a file that can be read, or - for standard input"))
 	}
 	if len(b) > sourceMost {
-		return "", problem.New(problem.Limit, problem.T("%s is longer than 16 MiB", cli.Quote(name)), problem.T("give it in parts"))
+		return "", problem.New(problem.Limit, problem.T("%s is longer than 16 MiB", cli.Quote(name)),
+			problem.T("give it in parts"))
 	}
 	return string(b), nil
 }
@@ -172,7 +181,8 @@ func answerIn(ctx context.Context, env []string, name string, args ...string) (s
 		return "", ctx.Err()
 	case errors.As(err, &failed):
 		why, _, _ := strings.Cut(string(bytes.TrimSpace(failed.Stderr)), "\n")
-		return "", problem.New(problem.Failed, problem.T("%s failed: %s", cli.ShellLine(append([]string{name}, args...)), cli.Visible(cmp.Or(why, failed.Error()))), hint)
+		return "", problem.New(problem.Failed, problem.T("%s failed: %s",
+			cli.ShellLine(append([]string{name}, args...)), cli.Visible(cmp.Or(why, failed.Error()))), hint)
 	case err != nil:
 		return "", problem.New(problem.Failed, problem.T("%s could not be started: %v", name, err), hint)
 	}

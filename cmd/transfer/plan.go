@@ -59,9 +59,12 @@ type source struct {
 // groupFlags are those of the commands that make what a source asks for.
 func groupFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "write", Kind: option.Flag, OfCall: true, Help: "do it: without this nothing is changed, and the answer says what would be"},
-		option.Option{Name: "prune", Kind: option.Flag, OfCall: true, Help: "remove the tasks of the group that the source does not have any more"},
-		option.Option{Name: "group", Kind: option.Name, OfCall: true, Help: "call the group NAME, which the keys of its tasks have in them (default: after the file)"},
+		option.Option{Name: "write", Kind: option.Flag, OfCall: true,
+			Help: "do it: without this nothing is changed, and the answer says what would be"},
+		option.Option{Name: "prune", Kind: option.Flag, OfCall: true,
+			Help: "remove the tasks of the group that the source does not have any more"},
+		option.Option{Name: "group", Kind: option.Name, OfCall: true,
+			Help: "call the group NAME, which the keys of its tasks have in them (default: after the file)"},
 	}
 }
 
@@ -174,9 +177,11 @@ func (a planJSON) Text(o *cli.Out) {
 
 // sum says in a few sentences what came of all.
 func (a planJSON) sum() string {
-	parts := []string{fmt.Sprintf("%d to create, %d to change, %d as they are, %d to remove", a.Create, a.Change, a.Keep, a.Remove)}
+	parts := []string{fmt.Sprintf("%d to create, %d to change, %d as they are, %d to remove", a.Create, a.Change,
+		a.Keep, a.Remove)}
 	if a.Written {
-		parts[0] = fmt.Sprintf("%d created, %d changed, %d as they were, %d removed", a.Create, a.Change, a.Keep, a.Remove)
+		parts[0] = fmt.Sprintf("%d created, %d changed, %d as they were, %d removed", a.Create, a.Change,
+			a.Keep, a.Remove)
 	}
 	if a.whole && len(a.Refused) > 0 {
 		return fmt.Sprintf("%d refused. Nothing was written: all of it has to be right.", len(a.Refused))
@@ -193,7 +198,8 @@ func (a planJSON) sum() string {
 	text := fmt.Sprintf("%s, %d refused.", parts[0], len(a.Refused))
 	switch {
 	case different > 0:
-		text += fmt.Sprintf(" Of %s some instants of the coming year are others than there.", cli.Plural(different, "task"))
+		text += fmt.Sprintf(" Of %s some instants of the coming year are others than there.",
+			cli.Plural(different, "task"))
 	case compared > 0:
 		text += fmt.Sprintf(" All %s instants of the coming year are the same as there.", view.Thousands(instants))
 	}
@@ -212,7 +218,8 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 	}
 	write := s.Opt.Bool("write") && !s.DryRun
 	now := s.Stamp()
-	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes, prune: s.Opt.Bool("prune"), whole: whole, part: from.part}
+	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes,
+		prune: s.Opt.Bool("prune"), whole: whole, part: from.part}
 	changes := make([]*tasks.Change, len(from.list))
 	chain := chainsOf(&from)
 	for i := range from.list {
@@ -265,10 +272,12 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 			continue
 		}
 		row := rows[i]
-		row.about, row.Line, row.Notes = w.about(), w.line, slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
+		row.about, row.Line, row.Notes = w.about(), w.line,
+			slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
 		if w.proof != nil {
 			p := w.proof(changes[i].Sched, changes[i].Now) // a minute may have begun since the call
-			if row.Instants, row.Differences = p.instants, p.differences; len(p.differences) > 0 && !slices.Contains(a.Notes, p.why) {
+			if row.Instants, row.Differences = p.instants, p.differences; len(p.differences) > 0 &&
+				!slices.Contains(a.Notes, p.why) {
 				a.Notes = append(a.Notes, p.why)
 			}
 		}
@@ -305,7 +314,8 @@ func (a *planJSON) add(row plannedJSON) {
 }
 
 // settle makes the task, or changes the one that has its key when something in it is different.
-func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, c *tasks.Change) (plannedJSON, error) {
+func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool,
+	c *tasks.Change) (plannedJSON, error) {
 	c.Replace = false
 	done, err := c.Add(ctx, st, wake)
 	if err != nil {
@@ -328,14 +338,17 @@ func settle(ctx context.Context, st state.Changes, wake func(context.Context) bo
 	if does == "keep" {
 		return row, nil
 	}
-	row.When, row.TZ, row.Shell, row.Command, row.Description = c.Task.When.Text, c.Task.When.Zone, c.Task.Run.Shell, c.Task.Run.Argv, c.Task.Summary()
+	row.When, row.TZ, row.Shell, row.Command, row.Description = c.Task.When.Text, c.Task.When.Zone,
+		c.Task.Run.Shell, c.Task.Run.Argv, c.Task.Summary()
 	return row, nil
 }
 
 // planned is a task as the answer has it.
 func planned(e state.Entry, does string) plannedJSON {
 	t := e.Task
-	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone, Due: cli.Instant(view.DueOf(e), rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell, Command: t.Run.Argv}
+	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone,
+		Due: cli.Instant(view.DueOf(e), rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell,
+		Command: t.Run.Argv}
 }
 
 // removeRest removes what the group has and the source has not, or says how much that is.
@@ -361,14 +374,18 @@ func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) 
 	slices.SortFunc(rest, func(x, y state.Entry) int { return strings.Compare(x.Task.Key, y.Task.Key) })
 	if !a.prune {
 		if len(rest) > 0 && !a.part {
-			a.Notes = append(a.Notes, fmt.Sprintf("%s of the group %s not in the source: --prune removes what is gone", cli.Plural(len(rest), "task"), map[bool]string{true: "is", false: "are"}[len(rest) == 1]))
+			a.Notes = append(a.Notes,
+				fmt.Sprintf("%s of the group %s not in the source: --prune removes what is gone",
+					cli.Plural(len(rest), "task"), map[bool]string{true: "is", false: "are"}[len(rest) == 1]))
 		}
 		return nil
 	}
 	for _, e := range waiting {
 		for _, gone := range rest {
 			if e.Task.When.After[gone.Task.ID] != "" {
-				a.Notes = append(a.Notes, fmt.Sprintf("task %s (%s) waits for %s, and ends as skipped when that is removed", e.Task.ID, e.Task.Summary(), gone.Task.Key))
+				a.Notes = append(a.Notes,
+					fmt.Sprintf("task %s (%s) waits for %s, and ends as skipped when that is removed", e.Task.ID,
+						e.Task.Summary(), gone.Task.Key))
 			}
 		}
 	}

@@ -28,11 +28,13 @@ const kindJSONL = formJSONL
 // the same in all it says, is kept.
 func putBack(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 2 {
-		return problem.Of(problem.T("import one file, or standard input"), problem.T("%s", problem.To("import", kindJSONL, "tasks.jsonl")))
+		return problem.Of(problem.T("import one file, or standard input"),
+			problem.T("%s", problem.To("import", kindJSONL, "tasks.jsonl")))
 	}
 	for _, odd := range []problem.Option{"prune", "group", "user", "system", "as-me"} {
 		if s.Opt.Has(string(odd)) {
-			return problem.Of(problem.T("%s has no meaning for tasks that have keys of their own", problem.Option(odd)), problem.T("leave it out"))
+			return problem.Of(problem.T("%s has no meaning for tasks that have keys of their own",
+				problem.Option(odd)), problem.T("leave it out"))
 		}
 	}
 	text, err := readSource(ctx, s, s.Args[1])
@@ -170,7 +172,8 @@ func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
 		switch {
 		case ids[a.ID] != "":
 		case slices.ContainsFunc(list, func(l *savedLine) bool { return l.task.ID == a.ID }):
-			return problem.Of(problem.T("task %s waits for task %s, which was refused or waits for this one", t.ID, a.ID), problem.T("mend that line first"))
+			return problem.Of(problem.T("task %s waits for task %s, which was refused or waits for this one",
+				t.ID, a.ID), problem.T("mend that line first"))
 		default:
 			return problem.Of(problem.T("task %s waits for task %s, which the file does not have", t.ID, a.ID),
 				problem.T("schedule it anew: %s", problem.To("at", "WHEN").Running(t.Run.Argv...)))
@@ -180,7 +183,8 @@ func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
 }
 
 // back makes a task in the place in the queue that it had.
-func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task, have map[string]state.Entry) (_ plannedJSON, err error) {
+func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task,
+	have map[string]state.Entry) (_ plannedJSON, err error) {
 	if t.Run.Env["OURO_HOME"] != "" { // where its runs find the state: here
 		if t.Run.Env["OURO_HOME"], err = s.Home(); err != nil {
 			return plannedJSON{}, err
@@ -203,7 +207,8 @@ func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.T
 	if t.Origin, err = cli.Origin(s); err != nil {
 		return plannedJSON{}, err
 	}
-	done, err := (&tasks.Change{World: tasks.World{Clock: s.Clock}, Task: t, Due: was.Due}).Add(ctx, st, func(context.Context) bool { return false })
+	done, err := (&tasks.Change{World: tasks.World{Clock: s.Clock}, Task: t, Due: was.Due}).Add(ctx, st,
+		func(context.Context) bool { return false })
 	if err != nil {
 		return plannedJSON{}, err
 	}
@@ -227,7 +232,8 @@ func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.T
 // savedTask reads a line of jsonl.
 func savedTask(line string) (was saved, t state.Task, err error) {
 	refused := func(why string) (saved, state.Task, error) {
-		return was, t, problem.Of(problem.T("%s", why), problem.T("give what %s has written", problem.To("export", formJSONL)))
+		return was, t, problem.Of(problem.T("%s", why),
+			problem.T("give what %s has written", problem.To("export", formJSONL)))
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(line)))
 	dec.DisallowUnknownFields()

@@ -26,15 +26,18 @@ import (
 // unitDirs are where units of the system are; those of a user are in userDirs, the first of them
 // below the home.
 var (
-	unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
-	userDirs = []string{".config/systemd/user", "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user"}
+	unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+		"/usr/lib/systemd/system", "/lib/systemd/system"}
+	userDirs = []string{".config/systemd/user", "/etc/systemd/user", "/usr/local/lib/systemd/user",
+		"/usr/lib/systemd/user"}
 )
 
 // timersOf are the timers of the units that the call names, or of those that systemd has.
 func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 	me, err := user.Current()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err), problem.T("call as a user of this machine"))
+		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
+			problem.T("call as a user of this machine"))
 	}
 	from := source{name: strings.Join(s.Args[1:], " ")}
 	files, folder, part, err := timersNamed(s)
@@ -51,15 +54,18 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 		return source{}, err
 	}
 	from.group, from.part = groupOf(s, kindSystemd, folder), part
-	disk := unit.Disk{Read: func(path string) (string, error) { return readUnit(ctx, s, path) }, Glob: func(pattern string) []string {
-		list, _ := filepath.Glob(pattern)
-		return list
-	}}
+	disk := unit.Disk{Read: func(path string) (string, error) { return readUnit(ctx, s, path) },
+		Glob: func(pattern string) []string {
+			list, _ := filepath.Glob(pattern)
+			return list
+		}}
 	for _, path := range files {
-		r := timerReader{Call: s, me: me, group: from.group, disk: disk, own: strings.Contains(path, "/systemd/user/") || s.Opt.Bool("user")}
+		r := timerReader{Call: s, me: me, group: from.group, disk: disk,
+			own: strings.Contains(path, "/systemd/user/") || s.Opt.Bool("user")}
 		r.manager = unit.Manager{Own: r.own, Home: "/root", User: "root", UID: "0"}
 		if r.own {
-			r.manager = unit.Manager{Own: true, Home: r.home(), User: me.Username, UID: me.Uid, Runtime: s.Getenv("XDG_RUNTIME_DIR")}
+			r.manager = unit.Manager{Own: true, Home: r.home(), User: me.Username, UID: me.Uid,
+				Runtime: s.Getenv("XDG_RUNTIME_DIR")}
 		}
 		r.dirs = append([]string{filepath.Dir(path)}, unitDirs...)
 		if r.own {
@@ -84,27 +90,35 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 		if err == nil && info.IsDir() {
 			found, err := filepath.Glob(filepath.Join(path, "*.timer"))
 			if _, unread := os.ReadDir(path); unread != nil {
-				return nil, "", false, problem.Of(problem.T("the folder cannot be read: %v", unread), problem.T("give a folder that can be read, or files NAME.timer"))
+				return nil, "", false, problem.Of(problem.T("the folder cannot be read: %v", unread),
+					problem.T("give a folder that can be read, or files NAME.timer"))
 			}
 			if len(found) == 0 || err != nil {
-				return nil, "", false, problem.Of(problem.T("the folder %s has no timers", cli.Quote(name)), problem.T("give a folder with files NAME.timer, or such files"))
+				return nil, "", false, problem.Of(problem.T("the folder %s has no timers", cli.Quote(name)),
+					problem.T("give a folder with files NAME.timer, or such files"))
 			}
 			files, folder = append(files, found...), path
 			dirs[path] = true
 			continue
 		}
 		if filepath.Ext(path) != ".timer" {
-			return nil, "", false, problem.Of(problem.T("%s is not a timer", cli.Quote(name)), problem.T("give the file NAME.timer that starts it, or a folder of such files"))
+			return nil, "", false, problem.Of(problem.T("%s is not a timer", cli.Quote(name)),
+				problem.T("give the file NAME.timer that starts it, or a folder of such files"))
 		}
 		if s.Opt.Bool("prune") && !s.Opt.Has("group") {
-			return nil, "", false, problem.Of(problem.T("%s would remove all other timers of the folder of %s", problem.Option("prune"), cli.Quote(name)),
-				problem.T("give the folder: %s; or a group of its own: %s", problem.To("import", kindSystemd, filepath.Dir(path)).With("prune", true), problem.Set("group", "mine")))
+			return nil, "", false, problem.Of(problem.T("%s would remove all other timers of the folder of %s",
+				problem.Option("prune"), cli.Quote(name)),
+				problem.T("give the folder: %s; or a group of its own: %s",
+					problem.To("import", kindSystemd, filepath.Dir(path)).With("prune", true),
+					problem.Set("group", "mine")))
 		}
 		files, folder = append(files, path), filepath.Dir(path)
 		dirs[folder], part = true, !s.Opt.Has("group")
 	}
 	if len(dirs) > 1 && !s.Opt.Has("group") {
-		return nil, "", false, problem.Of(problem.T("the timers are in several folders, and their keys are named after one"), problem.T("name the group: %s; or import one folder after the other", problem.Set("group", "mine")))
+		return nil, "", false,
+			problem.Of(problem.T("the timers are in several folders, and their keys are named after one"),
+				problem.T("name the group: %s; or import one folder after the other", problem.Set("group", "mine")))
 	}
 	return files, folder, part, nil
 }
@@ -112,7 +126,8 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 // timersEnabled are the timers that a manager starts, as if they were in the first of the folders
 // that have units: they may be in the others.
 func timersEnabled(ctx context.Context, manager, dir string) (files []string, err error) {
-	list, err := answerOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled", "--plain", "--no-legend")
+	list, err := answerOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled",
+		"--plain", "--no-legend")
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +171,8 @@ func notRead(what string, err error) error {
 		if what == theService {
 			hint = problem.T("put it beside the timer, or where systemd has its units")
 		}
-		return problem.Of(problem.T("%s %s is not there", what, strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())), hint)
+		return problem.Of(problem.T("%s %s is not there", what,
+			strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())), hint)
 	}
 	return problem.Of(problem.T("%s cannot be read: %v", what, err), hint)
 }
@@ -178,7 +194,8 @@ func (r timerReader) home() string { return cmp.Or(r.Getenv("HOME"), r.me.HomeDi
 // timerSettings are what a timer may say besides when it comes: empty for what is read, else why it
 // is refused; what is not here is refused by its name.
 var timerSettings = map[string]string{
-	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "", "FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
+	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "",
+	"FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
 	"OnBootSec": "", "OnStartupSec": "", "OnActiveSec": "", "WakeSystem": "", "DeferReactivation": "",
 	"OnUnitInactiveSec": "it counts from the end of the run before",
 	"OnClockChange":     "nothing here is started by a clock that is set",
@@ -190,7 +207,8 @@ func (r timerReader) wanted() (list []wanted) {
 	name := strings.TrimSuffix(r.timer.Name, ".timer")
 	label := func(s unit.Setting) string { return fmt.Sprintf("%s line %d", filepath.Base(s.Path), s.Line) }
 	refuse := func(s unit.Setting, message, hint problem.Text) {
-		list = append(list, wanted{line: s.Line, label: label(s), text: s.Name + "=" + s.Value, err: problem.Of(message, hint)})
+		list = append(list, wanted{line: s.Line, label: label(s), text: s.Name + "=" + s.Value,
+			err: problem.Of(message, hint)})
 	}
 	var notes []string
 	for _, s := range r.timer.Ignored {
@@ -206,10 +224,15 @@ func (r timerReader) wanted() (list []wanted) {
 			notes = append(notes, s.Name+"= is asked when systemd starts the timer, and left out")
 		case s.Section != "Timer":
 		case !known || why != "":
-			refuse(s, problem.T("%s= has no counterpart%s", s.Name, map[bool]string{true: ": " + why, false: ""}[why != ""]), problem.T("say when by OnCalendar= or OnUnitActiveSec=, or schedule it with %s", problem.Set("every", "1h")))
+			refuse(s, problem.T("%s= has no counterpart%s", s.Name,
+				map[bool]string{true: ": " + why, false: ""}[why != ""]),
+				problem.T("say when by OnCalendar= or OnUnitActiveSec=, or schedule it with %s",
+					problem.Set("every", "1h")))
 		case s.Name == "OnBootSec", s.Name == "OnStartupSec", s.Name == "OnActiveSec":
 			if !repeats {
-				refuse(s, problem.T("%s= has no counterpart: it is a time after a start", s.Name), problem.T("schedule it with %s, where the command begins with sleep", problem.To("at", tasks.BootText)))
+				refuse(s, problem.T("%s= has no counterpart: it is a time after a start", s.Name),
+					problem.T("schedule it with %s, where the command begins with sleep",
+						problem.To("at", tasks.BootText)))
 			}
 		case s.Name == "WakeSystem" && unit.Yes(s.Value):
 			notes = append(notes, "WakeSystem= is left out: no machine is woken here")
@@ -224,7 +247,8 @@ func (r timerReader) wanted() (list []wanted) {
 		}
 	}
 	if len(list) == 0 {
-		refuse(unit.Setting{Path: r.timer.Path, Line: 1, Name: "OnCalendar"}, problem.T("it has no OnCalendar= in [Timer]"), problem.T("give the unit of a timer"))
+		refuse(unit.Setting{Path: r.timer.Path, Line: 1, Name: "OnCalendar"},
+			problem.T("it has no OnCalendar= in [Timer]"), problem.T("give the unit of a timer"))
 	}
 	for i := range list {
 		list[i].notes = append(slices.Clone(notes), list[i].notes...)
@@ -251,7 +275,8 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	} else {
 		d, endless, err := unit.Span(s.Value)
 		if err != nil || endless || d < time.Second {
-			w.err = problem.Of(problem.T("%s=%s is not a time between two runs", s.Name, s.Value), problem.T("write a length of time, such as 1h 30min"))
+			w.err = problem.Of(problem.T("%s=%s is not a time between two runs", s.Name, s.Value),
+				problem.T("write a length of time, such as 1h 30min"))
 			return w
 		}
 		text := seconds(d)
@@ -268,7 +293,8 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	if text := r.timer.Last("Timer", "RandomizedDelaySec"); text != "" {
 		d, endless, err := unit.Span(text)
 		if err != nil || endless {
-			w.err = problem.Of(problem.T("RandomizedDelaySec=%s is not a length of time", text), problem.T("write one, such as 1h 30min"))
+			w.err = problem.Of(problem.T("RandomizedDelaySec=%s is not a length of time", text),
+				problem.T("write one, such as 1h 30min"))
 			return w
 		}
 		if d > 0 {
@@ -316,7 +342,8 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // notFilled is the problem of a value with a % that only systemd knows.
 func (r timerReader) notFilled(s unit.Setting, err error) error {
 	if errors.Is(err, unit.ErrTemplate) {
-		return problem.Of(problem.T("it is a template, and %s=%s needs an instance", s.Name, s.Value), problem.T("name one, such as %s", strings.Replace(r.timer.Path, "@.", "@NAME.", 1)))
+		return problem.Of(problem.T("it is a template, and %s=%s needs an instance", s.Name, s.Value),
+			problem.T("name one, such as %s", strings.Replace(r.timer.Path, "@.", "@NAME.", 1)))
 	}
 	return problem.Of(problem.T("%s=%s: %v", s.Name, s.Value, err), problem.T("write it out"))
 }
@@ -324,20 +351,29 @@ func (r timerReader) notFilled(s unit.Setting, err error) error {
 // Settings of a service without which its command would do something else, and what to do about
 // them.
 var serviceRefused = map[string]string{
-	"EnvironmentFile": "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'", "PassEnvironment": "write the variables out with Environment=",
-	"UnsetEnvironment": "have a script do it, and the service start that", "ExecStopPost": "have a script do both, and the service start that",
-	"DynamicUser": "name a user with User=", "SupplementaryGroups": "put the user into the groups",
-	"RootDirectory": "", "RootImage": "", "StandardInput": "", "StandardInputText": "", "StandardInputData": "", "LoadCredential": "", "LoadCredentialEncrypted": "",
-	"SetCredential": "", "ImportCredential": "", "StateDirectory": "make the folder, and take the line out", "RuntimeDirectory": "make the folder in a script, and have the service start that",
-	"CacheDirectory": "make the folder, and take the line out", "LogsDirectory": "make the folder, and take the line out", "ConfigurationDirectory": "make the folder, and take the line out",
-	"PAMName": "", "RootDirectoryStartOnly": "", "BindPaths": "", "BindReadOnlyPaths": "", "TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
+	"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
+	"PassEnvironment":  "write the variables out with Environment=",
+	"UnsetEnvironment": "have a script do it, and the service start that",
+	"ExecStopPost":     "have a script do both, and the service start that",
+	"DynamicUser":      "name a user with User=", "SupplementaryGroups": "put the user into the groups",
+	"RootDirectory": "", "RootImage": "", "StandardInput": "", "StandardInputText": "", "StandardInputData": "",
+	"LoadCredential": "", "LoadCredentialEncrypted": "",
+	"SetCredential": "", "ImportCredential": "", "StateDirectory": "make the folder, and take the line out",
+	"RuntimeDirectory":       "make the folder in a script, and have the service start that",
+	"CacheDirectory":         "make the folder, and take the line out",
+	"LogsDirectory":          "make the folder, and take the line out",
+	"ConfigurationDirectory": "make the folder, and take the line out",
+	"PAMName":                "", "RootDirectoryStartOnly": "", "BindPaths": "", "BindReadOnlyPaths": "",
+	"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
 }
 
 // gates are conditions of a unit as the shell asks them, with what they name.
 var gates = map[string]string{
 	"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
-	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s", "ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
-	"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s", "ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
+	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
+	"ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
+	"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s",
+	"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
 }
 
 // machineGates are conditions about the machine as the shell asks them. Where nothing can tell, it
@@ -353,8 +389,10 @@ var machineGates = map[string]string{
 
 // Settings of a service that change nothing of what its command does, or that are read elsewhere.
 var (
-	unitSilent    = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies", "RefuseManualStart", "RefuseManualStop", "SourcePath"}
-	serviceSilent = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError", "SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
+	unitSilent = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
+		"RefuseManualStart", "RefuseManualStop", "SourcePath"}
+	serviceSilent = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError",
+		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
 )
 
 // serviceReader makes the command of a service into that of a task.
@@ -380,7 +418,8 @@ func (r timerReader) service(w *wanted) (err error) {
 	case strings.HasSuffix(name, "@.service"):
 		return r.notFilled(unit.Setting{Name: "Unit", Value: name}, unit.ErrTemplate)
 	case !strings.HasSuffix(name, ".service"):
-		return problem.Of(problem.T("it starts %s, which is not a service", name), problem.T("schedule that: %s", problem.To("at", "WHEN").Running("systemctl", "start", name)))
+		return problem.Of(problem.T("it starts %s, which is not a service", name),
+			problem.T("schedule that: %s", problem.To("at", "WHEN").Running("systemctl", "start", name)))
 	}
 	u, err := r.disk.Find(name, r.dirs)
 	if err != nil {
@@ -399,7 +438,8 @@ func (r timerReader) service(w *wanted) (err error) {
 
 // read is service for the unit that was found.
 func (r *serviceReader) read(w *wanted) error {
-	account, err := r.manager.Fill(cmp.Or(r.Last("Service", "User"), map[bool]string{true: r.me.Username, false: "root"}[r.own]), r.Name)
+	account, err := r.manager.Fill(cmp.Or(r.Last("Service", "User"),
+		map[bool]string{true: r.me.Username, false: "root"}[r.own]), r.Name)
 	if err != nil {
 		return err
 	}
@@ -407,7 +447,9 @@ func (r *serviceReader) read(w *wanted) error {
 	if err != nil {
 		return err
 	}
-	around := &tasks.Surroundings{Dir: "/", Umask: 0o022, Env: map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home, "USER": account, "LOGNAME": account}}
+	around := &tasks.Surroundings{Dir: "/", Umask: 0o022,
+		Env: map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+			"HOME": home, "USER": account, "LOGNAME": account}}
 	for _, name := range []string{"OURO_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
 		if value := r.Getenv(name); value != "" && (name == "OURO_HOME" || r.own) {
 			around.Env[name] = value
@@ -419,7 +461,8 @@ func (r *serviceReader) read(w *wanted) error {
 	r.env = around.Env
 	w.world.Around = func() (*tasks.Surroundings, error) { return around, nil }
 	for _, s := range r.Ignored {
-		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is not a setting, and left out: %s", r.Name, s.Line, s.Value))
+		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is not a setting, and left out: %s", r.Name,
+			s.Line, s.Value))
 	}
 	for _, s := range r.Settings { // commands see all of them, wherever they stand
 		if s.Section == "Service" && s.Name == "Environment" {
@@ -432,9 +475,11 @@ func (r *serviceReader) read(w *wanted) error {
 	switch {
 	case slices.Contains([]string{"oneshot", "simple", "exec", "idle"}, kind):
 	case slices.Contains([]string{"forking", "notify", "notify-reload", "dbus"}, kind):
-		return problem.Of(problem.T("a service of Type=%s goes on after its command has ended", kind), problem.T("schedule a command that ends, such as systemctl start %s", r.Name))
+		return problem.Of(problem.T("a service of Type=%s goes on after its command has ended", kind),
+			problem.T("schedule a command that ends, such as systemctl start %s", r.Name))
 	default:
-		return problem.Of(problem.T("Type=%s is not a type of a service", kind), problem.T("write Type=oneshot; a comment needs a line of its own"))
+		return problem.Of(problem.T("Type=%s is not a type of a service", kind),
+			problem.T("write Type=oneshot; a comment needs a line of its own"))
 	}
 	for _, s := range r.Settings {
 		if err := r.setting(w, s, around, kind == "oneshot"); err != nil {
@@ -481,12 +526,14 @@ func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroun
 	case s.Section == "Unit" && machineGates[s.Name+"="+strings.ToLower(s.Value)] != "":
 		r.ifs = append(r.ifs, machineGates[s.Name+"="+strings.ToLower(s.Value)])
 	case strings.HasPrefix(s.Name, "Condition"), strings.HasPrefix(s.Name, "Assert"):
-		return problem.Of(problem.T("%s= has no counterpart", s.Name), problem.T("ask it in the command of an ExecCondition=, and take the line out"))
+		return problem.Of(problem.T("%s= has no counterpart", s.Name),
+			problem.T("ask it in the command of an ExecCondition=, and take the line out"))
 	case refused:
 		return problem.Of(problem.T("%s= has no counterpart", s.Name), problem.T("%s", hint))
 	case s.Section == "Unit" && (s.Name == "OnFailure" || s.Name == "OnSuccess"):
 		note("%s= is left out: --notify and --after do that here", s.Name)
-	case s.Section == "Unit" && slices.Contains(unitSilent, s.Name), s.Section == "Install", strings.HasPrefix(s.Name, "X-"), strings.HasPrefix(s.Section, "X-"):
+	case s.Section == "Unit" && slices.Contains(unitSilent, s.Name), s.Section == "Install",
+		strings.HasPrefix(s.Name, "X-"), strings.HasPrefix(s.Section, "X-"):
 	case s.Section == "Service" && (slices.Contains(serviceSilent, s.Name) || strings.HasPrefix(s.Name, "Exec")):
 		if strings.HasPrefix(s.Name, "Standard") {
 			if target, path, ok := strings.Cut(s.Value, ":"); ok && target != "fd" {
@@ -509,7 +556,8 @@ func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroun
 	case s.Name == "UMask":
 		mask, err := strconv.ParseUint(s.Value, 8, 12)
 		if err != nil {
-			return problem.Of(problem.T("UMask=%s is not a mask", s.Value), problem.T("write it in octal digits: UMask=0022"))
+			return problem.Of(problem.T("UMask=%s is not a mask", s.Value),
+				problem.T("write it in octal digits: UMask=0022"))
 		}
 		around.Umask = int(mask)
 	default:
@@ -540,7 +588,8 @@ func (r *serviceReader) limits(w *wanted, oneshot bool) error {
 		}
 		d, endless, err := unit.Span(s.Value)
 		if err != nil {
-			return problem.Of(problem.T("%s=%s is not a length of time", s.Name, s.Value), problem.T("write one, such as 90 or 1h 30min"))
+			return problem.Of(problem.T("%s=%s is not a length of time", s.Name, s.Value),
+				problem.T("write one, such as 90 or 1h 30min"))
 		}
 		w.spec.Timeout = nil
 		if !endless && d > 0 {
@@ -600,11 +649,15 @@ func (r *serviceReader) as(account string) (home string, err error) {
 	other := r.me
 	if account != r.me.Username && account != r.me.Uid {
 		if r.me.Uid != "0" {
-			return "", problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", account, r.me.Username), problem.T("import it as that user, or as root; %s has it run as you", problem.Option("as-me")))
+			return "", problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", account,
+				r.me.Username), problem.T("import it as that user, or as root; %s has it run as you",
+				problem.Option("as-me")))
 		}
 		if other, err = user.Lookup(account); err != nil {
 			if other, err = user.LookupId(account); err != nil {
-				return "", problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(account)), problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
+				return "", problem.Of(problem.T("it runs as %s, and there is no such user here",
+					cli.Quote(account)), problem.T("make the user first; %s has it run as you",
+					problem.Option("as-me")))
 			}
 		}
 		r.run = []string{"runuser", "-u", other.Username}
@@ -616,10 +669,12 @@ func (r *serviceReader) as(account string) (home string, err error) {
 		}
 		switch {
 		case err != nil:
-			return "", problem.Of(problem.T("Group=%s: there is no such group here", group), problem.T("make the group first; %s has it run as you", problem.Option("as-me")))
+			return "", problem.Of(problem.T("Group=%s: there is no such group here", group),
+				problem.T("make the group first; %s has it run as you", problem.Option("as-me")))
 		case g.Gid == other.Gid:
 		case r.me.Uid != "0":
-			return "", problem.New(problem.NotAllowed, problem.T("it runs in the group %s, and that is not yours", group), problem.T("import it as root; %s has it run as you", problem.Option("as-me")))
+			return "", problem.New(problem.NotAllowed, problem.T("it runs in the group %s, and that is not yours",
+				group), problem.T("import it as root; %s has it run as you", problem.Option("as-me")))
 		default:
 			r.run = []string{"runuser", "-u", other.Username, "-g", g.Name}
 		}

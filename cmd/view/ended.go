@@ -39,7 +39,8 @@ func (a EndedJSON) Text(o *cli.Out) {
 	for _, stream := range []struct {
 		from  *outputJSON
 		write func(string)
-	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }}, {a.Stderr, func(text string) { o.Remark("%s", text) }}} {
+	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }},
+		{a.Stderr, func(text string) { o.Remark("%s", text) }}} {
 		if stream.from == nil || stream.from.Text == nil {
 			continue
 		}
@@ -88,7 +89,8 @@ func (a NotEndedJSON) Text(o *cli.Out) {
 // AwaitEnd waits for the end of a run and answers it: exit code 0 when it went well, 124 when its
 // time-out ended it, else 1. When most, unless it is 0, is over first, it answers how to go on,
 // with 75. The call ends; the run does not. What was answered waits in the inbox no more.
-func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64, warnings []cli.Warning) error {
+func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64,
+	warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if most > 0 {
 		limited, cancel = cli.Within(ctx, s.Clock, most)
@@ -110,7 +112,8 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, m
 		s.GoOn(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.Itself(s)))
 		return ctx.Err()
 	case errors.Is(context.Cause(limited), cli.ErrBound) && err != nil:
-		return notEnded(ctx, s, st, a, cli.With(again.With("max", cli.Granted(s)), s.Opt, "json", "fields", "tz"), warnings)
+		return notEnded(ctx, s, st, a, cli.With(again.With("max", cli.Granted(s)), s.Opt, "json", "fields",
+			"tz"), warnings)
 	case err != nil:
 		return err
 	}
@@ -158,7 +161,8 @@ func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
 }
 
 // notEnded answers that the bound of the caller came first.
-func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, again problem.Call, warnings []cli.Warning) error {
+func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, again problem.Call,
+	warnings []cli.Warning) error {
 	list, err := st.Find(ctx, a.ID)
 	if err != nil {
 		return err
@@ -168,7 +172,8 @@ func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, a
 		return err
 	}
 	e := list[0]
-	answer := NotEndedJSON{Now: s.Now(zone), Status: "waiting", TaskID: e.Task.ID, State: StateName(e), Due: cli.Instant(DueOf(e), zone), Continue: cli.GoingOn(s, again), Warnings: s.WarningTexts(warnings)}
+	answer := NotEndedJSON{Now: s.Now(zone), Status: "waiting", TaskID: e.Task.ID, State: StateName(e),
+		Due: cli.Instant(DueOf(e), zone), Continue: cli.GoingOn(s, again), Warnings: s.WarningTexts(warnings)}
 	for _, r := range e.Open {
 		answer.Running = append(answer.Running, state.OccurrenceID(e.Task.ID, r.Number))
 	}

@@ -61,7 +61,8 @@ func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJS
 		if !there {
 			prefix = standing
 			if err == nil {
-				if found, e := find(ctx, id); e == nil && len(found) == 1 && (found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
+				if found, e := find(ctx, id); e == nil && len(found) == 1 &&
+					(found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
 					prefix = found[0].Task.Policy.Prefix
 				}
 			}
@@ -76,8 +77,10 @@ func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJS
 // AsItemJSON is an item with its text.
 func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) ItemJSON {
 	l := i.Line
-	j := ItemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
-		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1), Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
+	j := ItemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0),
+		Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
+		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1),
+		Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
 		LeasedUntil: cli.Instant(i.Leased, zone)}
 	if !i.Leased.After(now) { // it has run out
 		j.LeasedUntil = nil
@@ -178,7 +181,8 @@ func (j ItemJSON) Fields() string {
 	if j.Truncated {
 		text += " … (" + cli.ShellLine(j.Whole) + ")"
 	}
-	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, cli.Visible(cli.Deref(j.Description)), text}, "\t")
+	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor,
+		cli.Visible(cli.Deref(j.Description)), text}, "\t")
 }
 
 // Taken is until when somebody has the item, for a pipe.
@@ -206,7 +210,8 @@ func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time
 		taken = " (taken until " + times.Format(*j.LeasedUntil, "15:04:05") + ")"
 		kind, heading = cli.Dim, cli.Dim
 	}
-	head := "  " + times.Clock(j.At, "15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " + cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +
+	head := "  " + times.Clock(j.At, "15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " +
+		cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +
 		p.As(heading, what+taken)
 	o.Line("%s", cli.Fit(head, width))
 	j.showText(o, width, whole)
@@ -268,7 +273,8 @@ func TakeSpan(text string) (time.Duration, error) {
 		return 0, cli.Explain(err).About(problem.Option("take"))
 	}
 	if d <= 0 || d > takeMost {
-		return 0, problem.Of(problem.T("%s %s is not a time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
+		return 0, problem.Of(problem.T("%s %s is not a time to keep something for", problem.Option("take"), text),
+			problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
 	}
 	return d, nil
 }
@@ -278,7 +284,8 @@ func TakeSpan(text string) (time.Duration, error) {
 func GiveBack(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
 	p := cli.Explain(lost)
 	if err := f.GiveBack(ctx, st); err != nil {
-		return p.Saying(problem.T("%s; what was taken stays so until %s: %s", p.Message, f.Until.Format(time.RFC3339), cli.Explain(err).Message))
+		return p.Saying(problem.T("%s; what was taken stays so until %s: %s", p.Message,
+			f.Until.Format(time.RFC3339), cli.Explain(err).Message))
 	}
 	return p.Saying(problem.T("%s; what was taken has been given back", p.Message))
 }

@@ -78,11 +78,13 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 		}
 		return cli.Instant(*t, zone)
 	}
-	j := LineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: cli.OrNull(l.Event), When: cli.OrNull(l.When),
-		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: cli.OrNull(string(l.Outcome)), Reason: cli.OrNull(l.Reason),
+	j := LineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: cli.OrNull(l.Event),
+		When: cli.OrNull(l.When),
+		Due:  in(l.Due), DueLast: in(l.DueLast), Outcome: cli.OrNull(string(l.Outcome)), Reason: cli.OrNull(l.Reason),
 		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
 		Signal: cli.OrNull(l.Signal), Description: cli.OrNull(l.Description), Text: cli.OrNull(l.Text)}
-	j.Tell, j.News, j.Inbox, j.Channel = cli.ChannelWords(l.Tell), cli.OrNull(l.News), cli.OrNull(l.Inbox), cli.OrNull(cli.ChannelWord(l.Channel))
+	j.Tell, j.News, j.Inbox, j.Channel = cli.ChannelWords(l.Tell), cli.OrNull(l.News), cli.OrNull(l.Inbox),
+		cli.OrNull(cli.ChannelWord(l.Channel))
 	if l.Type == state.LineDelivery {
 		j.Delivered, j.Attempts = &l.Delivered, &l.Attempts
 	}

@@ -88,7 +88,8 @@ func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 		case row.Status != queued:
 			list = append(list, ToldWords(*d.end(l, row.word)))
 		case row.Attempts > 0:
-			list = append(list, "still to be told: "+cli.ChannelName(row.Channel)+" ("+cli.Plural(row.Attempts, "attempt")+": "+cli.Visible(cli.Deref(row.LastError))+")")
+			list = append(list, "still to be told: "+cli.ChannelName(row.Channel)+" ("+
+				cli.Plural(row.Attempts, "attempt")+": "+cli.Visible(cli.Deref(row.LastError))+")")
 		default:
 			list = append(list, "still to be told: "+cli.ChannelName(row.Channel))
 		}

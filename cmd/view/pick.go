@@ -34,7 +34,8 @@ type PickErrorJSON struct {
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
-		list = append(list, PickErrorJSON{f.ID, f.Code, s.Says(f.Message), s.Says(f.Hint), cli.AsCandidates(f.Candidates)})
+		list = append(list, PickErrorJSON{f.ID, f.Code, s.Says(f.Message), s.Says(f.Hint),
+			cli.AsCandidates(f.Candidates)})
 	}
 	return list
 }
@@ -70,15 +71,18 @@ func FailedBy(id string, err error) PickError {
 // --match TEXT. Only tasks that fit are offered; want says what for, in the message about one that
 // does not ("already ended"). Each ID is tried; those that fail are returned beside those that were
 // found.
-func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
+	[]PickError, error) {
 	match := s.Opt.Text("match")
 	switch {
 	case s.Opt.Bool("all") && (s.Opt.Has("match") || len(s.Args) > 0):
-		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"), problem.Option("match")), cli.OneOfThem)
+		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"),
+			problem.Option("match")), cli.OneOfThem)
 	case s.Opt.Bool("all"):
 		return pickAll(ctx, s, st, fits)
 	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):
-		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it", problem.Option("origin"), problem.Option("match")), cli.OneOfThem)
+		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it",
+			problem.Option("origin"), problem.Option("match")), cli.OneOfThem)
 	case s.Opt.Has("origin"):
 		origin, err := cli.OriginGiven(s.Opt)
 		if err != nil {
@@ -124,12 +128,15 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 
 // PickTagged is Pick for the commands that take --tag, too, which names every task that has the
 // tags.
-func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
+	[]PickError, error) {
 	if !s.Opt.Has("tag") {
 		return Pick(ctx, s, st, fits)
 	}
 	if len(s.Args) > 0 || slices.ContainsFunc([]string{"match", "all", "origin"}, s.Opt.Has) {
-		return nil, nil, problem.Of(problem.T("%s names every task that has it; IDs and other ways to name tasks exclude it", problem.Option("tag")), cli.OneOfThem)
+		return nil, nil,
+			problem.Of(problem.T("%s names every task that has it; IDs and other ways to name tasks exclude it",
+				problem.Option("tag")), cli.OneOfThem)
 	}
 	tags, err := TagsGiven(s)
 	if err != nil {
@@ -142,7 +149,8 @@ func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(stat
 func TagsGiven(s *cli.Call) ([]string, error) {
 	tags, err := tasks.ReadTags(s.Opt.List("tag"))
 	if err == nil && len(tags) == 0 {
-		return nil, problem.Of(problem.T("%s is empty", problem.Option("tag")), problem.T("name one, such as %s", problem.Set("tag", "home")))
+		return nil, problem.Of(problem.T("%s is empty", problem.Option("tag")),
+			problem.T("name one, such as %s", problem.Set("tag", "home")))
 	}
 	return tags, err
 }
@@ -156,7 +164,8 @@ func listing(s *cli.Call) problem.Call {
 }
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
-func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
+	[]PickError, error) {
 	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, nil, err
@@ -170,7 +179,8 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 
 // PickID finds the task of an ID or of its unique beginning. An ID in full wins over those that
 // begin with it; among beginnings, tasks that fit win over those that do not.
-func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
+func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string,
+	fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
 	if at := strings.IndexByte(name, '/'); at > 0 {
 		name = name[:at] // an occurrence names its task
@@ -193,7 +203,8 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 	case len(good) == 1:
 		return good[0], nil, nil
 	case len(good) > 1:
-		return state.Entry{}, PickFailed(id, problem.IDAmbiguous, problem.T("the beginning %s fits %s", cli.Quote(id), cli.Plural(len(good), "task")), good...), nil
+		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
+			problem.T("the beginning %s fits %s", cli.Quote(id), cli.Plural(len(good), "task")), good...), nil
 	case len(all) == 1:
 		return state.Entry{}, unfit(id, all[0]), nil
 	}
@@ -231,9 +242,11 @@ func PhaseWords(e state.Entry, is string) string {
 }
 
 // pickMatch finds the one task that says the text, whatever the case of its letters.
-func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
+	fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")), problem.T("%s shows what the tasks say", listing(s)))
+		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")),
+			problem.T("%s shows what the tasks say", listing(s)))
 	}
 	all, _, err := state.All(ctx, st)
 	if err != nil {
@@ -257,13 +270,16 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string, fi
 	case len(good) == 0:
 		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task says %s", cli.Quote(text)))}, nil
 	}
-	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous, problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
+	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
+		problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
 }
 
 // Says reports whether a task's ID, key, description, text or command contains the text.
 func Says(t state.Task, text string) bool {
 	text = strings.ToLower(text)
-	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title, t.Reminder.Project}, t.When.Text) {
+	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell,
+		strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title,
+		t.Reminder.Project}, t.When.Text) {
 		if strings.Contains(strings.ToLower(field), text) {
 			return true
 		}
@@ -308,7 +324,8 @@ func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 }
 
 // ofOrigin are the tasks of the phases that came of one task, in the order of lists.
-func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
+func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry,
+	problems []state.Problem, err error) {
 	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
 		if e.Task.Origin == origin {
 			list = append(list, e)
@@ -321,7 +338,8 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 
 // pickOrigin finds every task of an origin that fits, next due first, and tells of those that
 // cannot be read.
-func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
+func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
+	fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// PolicyJSON is a task's policy: with show what is in force, also where it is the default, in a confirmation what was said.
+// PolicyJSON is a task's policy: with show what is in force, also where it is the default, in a
+// confirmation what was said.
 type PolicyJSON struct {
 	Catchup     *string  `json:"catchup,omitempty"`
 	Window      *float64 `json:"window_seconds,omitempty"`
@@ -34,9 +35,12 @@ type PolicyJSON struct {
 func PolicyInForce(t state.Task) PolicyJSON {
 	p := t.Policy
 	j := PolicyJSON{
-		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)), Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
-		Window: spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
-		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, Nice: p.Nice, IONice: cli.OrNull(p.IONice), Memory: p.Memory, CPU: p.CPU, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
+		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)),
+		Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
+		Window:  spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
+		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, Nice: p.Nice,
+		IONice: cli.OrNull(p.IONice), Memory: p.Memory, CPU: p.CPU, UntilOK: p.UntilOK,
+		UntilOutput: cli.OrNull(p.UntilOutput),
 	}
 	if t.Told() {
 		j.Overlap = nil // messages do not
@@ -91,8 +95,10 @@ func PolicyFields(t state.Task) []PolicyField {
 	}
 	var set []PolicyField
 	for _, f := range []PolicyField{
-		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If}, {"timeout", p.Timeout}, {"retries", number},
-		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"nice", nice}, {"ionice", p.IONice}, {"memory", memory}, {"cpu", cpu},
+		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If},
+		{"timeout", p.Timeout}, {"retries", number},
+		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"nice", nice},
+		{"ionice", p.IONice}, {"memory", memory}, {"cpu", cpu},
 		{"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
 		if f.Value != "" {

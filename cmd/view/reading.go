@@ -14,8 +14,9 @@ func TooLate(e state.Entry) []cli.Warning {
 	if !comesTooLate(e) {
 		return nil
 	}
-	return []cli.Warning{{Kind: cli.WarnLate, Text: problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
-		e.Task.ID, Stamp(e.Due.In(rules.TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
+	return []cli.Warning{{Kind: cli.WarnLate,
+		Text: problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
+			e.Task.ID, Stamp(e.Due.In(rules.TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 
 func comesTooLate(e state.Entry) bool {
@@ -32,8 +33,10 @@ func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	}
 	if len(late) > 3 {
 		first := slices.MinFunc(late, func(a, b state.Entry) int { return a.Due.Compare(b.Due) })
-		return []cli.Warning{{Kind: cli.WarnLate, Text: problem.T("%d of them are due before they are resumed, the first (%s) on %s: they will be skipped; %s gives one another time",
-			len(late), first.Task.ID, Stamp(first.Due.In(rules.TaskZone(first.Task))), problem.To("edit", "ID", "WHEN"))}}
+		return []cli.Warning{{Kind: cli.WarnLate,
+			Text: problem.T("%d of them are due before they are resumed, the first (%s) on %s: they will be skipped; %s gives one another time",
+				len(late), first.Task.ID, Stamp(first.Due.In(rules.TaskZone(first.Task))),
+				problem.To("edit", "ID", "WHEN"))}}
 	}
 	for _, e := range late {
 		warnings = append(warnings, TooLate(e)...)

@@ -62,18 +62,24 @@ type TaskJSON struct {
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone, kind := rules.TaskZone(e.Task), e.Task.Type()
 	j := TaskJSON{
-		ID: e.Task.ID, Type: TaskType(kind), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
-		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text), Tags: cli.OrEmpty(e.Task.Tags), On: cli.OrEmpty(e.Task.On),
-		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
-		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),
-		Notify: cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn), Prefix: cli.OrNull(e.Task.Policy.Prefix),
+		ID: e.Task.ID, Type: TaskType(kind), State: StateName(e), Kind: TaskKind(e.Task.When.Kind),
+		When: e.Task.When.Text,
+		TZ:   e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text),
+		Tags: cli.OrEmpty(e.Task.Tags), On: cli.OrEmpty(e.Task.On),
+		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired,
+		LastOutcome: cli.OrNull(e.Tally.Last),
+		Key:         cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held,
+		ResumeAt: cli.Instant(e.Resume, zone),
+		Notify:   cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn),
+		Prefix: cli.OrNull(e.Task.Policy.Prefix),
 	}
 	if kind == state.TypeWait && e.Phase == state.Pending {
 		attended := e.Awaited
 		j.Awaited = &attended
 	}
 	if kind == state.TypeAgent {
-		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title), cli.OrNull(e.Task.Reminder.Project), cli.OrNull(PriorityOf(e.Task))
+		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title),
+			cli.OrNull(e.Task.Reminder.Project), cli.OrNull(PriorityOf(e.Task))
 	}
 	if e.Task.Policy.NoPrefix {
 		j.Prefix = new(string)

@@ -63,12 +63,14 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	o.begun = clock.Here(s.Clock)
 	for _, name := range s.Opt.Names() {
 		if !slices.Contains(ofAnyCalls, name) {
-			return o, problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
-				problem.T("leave it out; each time is a word of its own: %s", anyLike("10m", "task:k7m2")))
+			return o,
+				problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
+					problem.T("leave it out; each time is a word of its own: %s", anyLike("10m", "task:k7m2")))
 		}
 	}
 	if len(s.Args) == 0 {
-		return o, cli.Instead(problem.T("there is nothing to wait for"), anyLike("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
+		return o, cli.Instead(problem.T("there is nothing to wait for"),
+			anyLike("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
 	}
 	if o.most, err = cli.Longest(s); err != nil {
 		return o, err
@@ -123,7 +125,8 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 		if refused.Clause {
 			between = ": "
 		}
-		return thing{}, problem.Of(problem.T("target %s%s%s", cli.Quote(refused.Target), between, refused.Problem), problem.T("%s", refused.Hint))
+		return thing{}, problem.Of(problem.T("target %s%s%s", cli.Quote(refused.Target), between,
+			refused.Problem), problem.T("%s", refused.Hint))
 	}
 	w, err := o.time(s, word, times)
 	if err != nil {
@@ -162,7 +165,8 @@ func neither(word string, refused *health.ParseError, err error) error {
 	case state.WholeID(strings.ToLower(word)):
 		hint = problem.T("the end of a task is %s; %s", anyLike("task:"+strings.ToLower(word)), hint)
 	}
-	return problem.New(problem.NotUnderstood, problem.T("%s is neither a time nor anything else to wait for", cli.Quote(word)), hint)
+	return problem.New(problem.NotUnderstood, problem.T("%s is neither a time nor anything else to wait for",
+		cli.Quote(word)), hint)
 }
 
 // apart refuses words that are a time together: each time is one word. What stands after -- is as
@@ -180,7 +184,8 @@ func apart(s *cli.Call, times when.Options) error {
 				continue
 			}
 			meant := slices.Concat(words[:from], []string{text}, words[from+n:])
-			return problem.New(problem.Ambiguous, problem.T("%s is a time as well, and each thing to wait for is one word", cli.Quote(text)),
+			return problem.New(problem.Ambiguous,
+				problem.T("%s is a time as well, and each thing to wait for is one word", cli.Quote(text)),
 				problem.T("did you mean %s? Of two times give the earlier", anyLike(meant...)))
 		}
 	}
@@ -192,8 +197,10 @@ func (o *anyOptions) asked(s *cli.Call) (err error) {
 	o.mail.Query = state.Query{Free: true, Limit: 1}
 	if s.Opt.Has("take") {
 		if !o.has(thingInbox) {
-			return problem.Of(problem.T("%s is for what comes into the inbox, which is not waited for", problem.Option("take")),
-				problem.T("%s", problem.To("wait", append(slices.Clone(s.Args), thingInbox)...).With("any", true).With("take", problem.Bare(s.Opt.Text("take")))))
+			return problem.Of(problem.T("%s is for what comes into the inbox, which is not waited for",
+				problem.Option("take")),
+				problem.T("%s", problem.To("wait", append(slices.Clone(s.Args), thingInbox)...).With("any",
+					true).With("take", problem.Bare(s.Opt.Text("take")))))
 		}
 		if o.mail.Take, err = view.TakeSpan(s.Opt.Text("take")); err != nil {
 			return err
@@ -204,7 +211,8 @@ func (o *anyOptions) asked(s *cli.Call) (err error) {
 	}
 	place, err := state.ParsePlace(s.Opt.Text("after"))
 	if err != nil {
-		return problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"), cli.Quote(s.Opt.Text("after"))),
+		return problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"),
+			cli.Quote(s.Opt.Text("after"))),
 			problem.T("copy it from the call that an earlier one ended with, or leave it out"))
 	}
 	o.place = &place
@@ -232,7 +240,8 @@ func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 		name, number, numbered := strings.Cut(strings.ToLower(t.task.ID), "/")
 		if numbered {
 			if t.task.Number, err = strconv.Atoi(number); err != nil || t.task.Number < 1 {
-				return problem.Of(problem.T("%s names no occurrence", cli.Quote(t.text)), problem.T("the first is task:%s", state.OccurrenceID(name, 1)))
+				return problem.Of(problem.T("%s names no occurrence", cli.Quote(t.text)),
+					problem.T("the first is task:%s", state.OccurrenceID(name, 1)))
 			}
 		}
 		e, bad, err := view.PickID(ctx, o.st.Find, name, func(state.Entry) bool { return true })

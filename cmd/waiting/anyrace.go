@@ -157,7 +157,8 @@ func (o *anyOptions) targets(c *contest, r health.Result) (list []fallen) {
 		case is.Healthy:
 			c.claim(func() *arrival { return &arrival{thing: i} })
 		case is.Permanent:
-			list = append(list, fallen{i, problem.New(problem.Failed, problem.T("%s", cli.Visible(is.Target+": "+is.Last.String())),
+			list = append(list, fallen{i, problem.New(problem.Failed,
+				problem.T("%s", cli.Visible(is.Target+": "+is.Last.String())),
 				problem.T("%s says what to do about it, and has options for it", problem.To("health-wait", t.typed)))})
 		}
 	}
@@ -280,7 +281,8 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 		WaitedSeconds: cli.Seconds(o.begun.Since(s.Clock)), Gone: o.gone(s, w)}
 	switch t.kind {
 	case thingTime:
-		a.Time = &cameJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))), o.zone.String()}
+		a.Time = &cameJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))),
+			o.zone.String()}
 	case thingTask:
 		var err error
 		if a.ended, err = view.EndOf(ctx, s, o.st, first.line, view.EndedMost); err != nil {
@@ -288,7 +290,8 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 		}
 		a.Run = &a.ended.LineJSON
 	case thingInbox:
-		rows := []view.ItemJSON{view.AsItemJSON(context.WithoutCancel(ctx), o.st, first.mail.Items[0], first.mail.Now, o.zone)}
+		rows := []view.ItemJSON{view.AsItemJSON(context.WithoutCancel(ctx), o.st, first.mail.Items[0],
+			first.mail.Now, o.zone)}
 		rows[0].LeasedUntil = cli.Instant(first.mail.Until, o.zone)
 		if s.InJSON {
 			view.AddPrefixes(ctx, s, o.st, rows)
@@ -368,7 +371,8 @@ type thingJSON struct {
 
 // unfinished says how things stand that have not come.
 func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyWaitingJSON {
-	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.gone(s, w), Continue: cli.GoingOn(s, o.again(s, w.fallen))}
+	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.gone(s, w),
+		Continue: cli.GoingOn(s, o.again(s, w.fallen))}
 	for i, t := range o.things {
 		if w.fallen[i] != nil {
 			continue
@@ -376,7 +380,8 @@ func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyW
 		row := thingJSON{Which: t.text, Kind: t.kind}
 		switch t.kind {
 		case thingTime:
-			row.Due, row.LeftSeconds = cli.Instant(t.time.first, o.zone), new(cli.Seconds(max(0, -t.time.late(s.Clock, t.time.first))))
+			row.Due, row.LeftSeconds = cli.Instant(t.time.first, o.zone),
+				new(cli.Seconds(max(0, -t.time.late(s.Clock, t.time.first))))
 		case thingTask:
 			row.TaskID = &t.task.ID
 			if list, err := o.st.Find(context.WithoutCancel(ctx), t.task.ID); err == nil {

@@ -39,7 +39,8 @@ type countdown struct {
 // for a terminal that takes nothing.
 func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration, keys bool) (stop func()) {
 	c := countdown{
-		out: s.Err, clock: s.Clock, course: along, whole: whole, zone: o.zone, keys: keys, name: cli.Visible(o.label()), big: o.big,
+		out: s.Err, clock: s.Clock, course: along, whole: whole, zone: o.zone, keys: keys,
+		name: cli.Visible(o.label()), big: o.big,
 		size: func() (width, height int) {
 			width, _ = cli.TerminalWidth(s.Err, s.Getenv)
 			height, _ = cli.TerminalHeight(s.Err, s.Getenv)
@@ -124,7 +125,8 @@ func (c countdown) line(at sight, width int) string {
 	remains := c.remains(at.left)
 	heads := []string{remains + "  "}
 	if c.name != "" {
-		heads = []string{cli.Fit(c.name, 30) + "  " + heads[0], cli.Fit(c.name, max(room/4, 8)) + "  " + heads[0], heads[0]}
+		heads = []string{cli.Fit(c.name, 30) + "  " + heads[0],
+			cli.Fit(c.name, max(room/4, 8)) + "  " + heads[0], heads[0]}
 	}
 	for _, head := range heads {
 		if line, ok := c.row(head, at, room); ok {

@@ -23,7 +23,8 @@ import (
 
 func WaitCommand() cli.Command {
 	return cli.Command{
-		Name: "wait", Args: "<when> [<task>...] | --resume <id> | --any <thing>...", Short: "block until a moment, then print the task",
+		Name: "wait", Args: "<when> [<task>...] | --resume <id> | --any <thing>...",
+		Short: "block until a moment, then print the task",
 		Long: `
 Waits, prints "Timer triggered. Task to execute: <task>", and ends. The first argument is the time, so quote one of
 several words; the rest is the task. Without a task nothing is printed, as with sleep: ouro-timer wait 10pm && make.
@@ -66,28 +67,44 @@ on for the same instants; 1 when none can come any more. It is not kept, and wha
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time}, {Name: "task", Kind: option.Text, Many: true}},
 		Options: append(cli.WhenFlags(),
-			option.Option{Name: "start", Kind: option.Time, Group: cli.GroupWhen, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
-			option.Option{Name: "end", Kind: option.Time, Group: cli.GroupWhen, Help: "a recurrence ends at WHEN; that instant still counts"},
-			option.Option{Name: "count", Kind: option.Whole, Group: cli.GroupWhen, Help: "wait for N times of a recurrence, one line each; 0 is for ever"},
-			option.Option{Name: "expect", Kind: option.Timestamp, Group: cli.GroupWhen, Help: "refuse unless the time is read as TIMESTAMP (RFC 3339), to the second"},
+			option.Option{Name: "start", Kind: option.Time, Group: cli.GroupWhen,
+				Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+			option.Option{Name: "end", Kind: option.Time, Group: cli.GroupWhen,
+				Help: "a recurrence ends at WHEN; that instant still counts"},
+			option.Option{Name: "count", Kind: option.Whole, Group: cli.GroupWhen,
+				Help: "wait for N times of a recurrence, one line each; 0 is for ever"},
+			option.Option{Name: "expect", Kind: option.Timestamp, Group: cli.GroupWhen,
+				Help: "refuse unless the time is read as TIMESTAMP (RFC 3339), to the second"},
 			option.Option{Name: "raw", Kind: option.Flag, Help: "print the task alone, to pipe it on"},
-			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT", Help: "go on with WAIT, the ID of one that was begun before"},
-			option.Option{Name: "any", Kind: option.Flag, Group: "The first of several things", Help: "wait for the first of several things: times, task:ID, inbox, targets of health-wait"},
-			option.Option{Name: "take", Kind: option.Duration, Group: "The first of several things", Bare: true, Help: "with --any and inbox: lease the item for DURATION (10m when it is left out)"},
-			option.Option{Name: "after", Kind: option.Cursor, Group: "The first of several things", Value: "PLACE", Help: "with --any: also ends of runs after the PLACE that an earlier call ended with"},
-			option.Option{Name: "name", Kind: option.Text, Group: groupTold, Help: "what is waited for, for the countdown and the end of it (TEXT); nothing else is printed for it"},
-			option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Group: groupTold, Help: "when it is over tell by CHANNEL too, as at --notify does; may be repeated"},
-			option.Option{Name: "bell", Kind: option.Flag, Group: groupTold, Help: "ring the terminal's bell when it is over"},
-			option.Option{Name: "big", Kind: option.Flag, Group: groupTold, Help: "count down in big digits; a line where the terminal has no room for them"},
+			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT",
+				Help: "go on with WAIT, the ID of one that was begun before"},
+			option.Option{Name: "any", Kind: option.Flag, Group: "The first of several things",
+				Help: "wait for the first of several things: times, task:ID, inbox, targets of health-wait"},
+			option.Option{Name: "take", Kind: option.Duration, Group: "The first of several things", Bare: true,
+				Help: "with --any and inbox: lease the item for DURATION (10m when it is left out)"},
+			option.Option{Name: "after", Kind: option.Cursor, Group: "The first of several things",
+				Value: "PLACE", Help: "with --any: also ends of runs after the PLACE that an earlier call ended with"},
+			option.Option{Name: "name", Kind: option.Text, Group: groupTold,
+				Help: "what is waited for, for the countdown and the end of it (TEXT); nothing else is printed for it"},
+			option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop",
+				Group: groupTold, Help: "when it is over tell by CHANNEL too, as at --notify does; may be repeated"},
+			option.Option{Name: "bell", Kind: option.Flag, Group: groupTold,
+				Help: "ring the terminal's bell when it is over"},
+			option.Option{Name: "big", Kind: option.Flag, Group: groupTold,
+				Help: "count down in big digits; a line where the terminal has no room for them"},
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
-			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
+			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.FieldsFlag()),
 		Exits: []int{cli.ExitNotFound},
 		Answers: []cli.Shape{
 			{Name: "wait", Of: triggerJSON{}, Says: "an instant that has come; --count: one for each", Stream: true},
-			{Name: "wait-waiting", Of: waitingJSON{}, Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
-			{Name: "wait-dry-run", Of: wouldWaitJSON{}, Says: "--dry-run: what would be waited for, and whether it would be kept"},
+			{Name: "wait-waiting", Of: waitingJSON{},
+				Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
+			{Name: "wait-dry-run", Of: wouldWaitJSON{},
+				Says: "--dry-run: what would be waited for, and whether it would be kept"},
 			{Name: "wait-any", Of: anyJSON{}, Says: "--any: which has come first, and what is to be said of it"},
-			{Name: "wait-any-waiting", Of: anyWaitingJSON{}, Says: "--any: the bound of --max came first, exit code 75; --dry-run: what would be waited for"},
+			{Name: "wait-any-waiting", Of: anyWaitingJSON{},
+				Says: "--any: the bound of --max came first, exit code 75; --dry-run: what would be waited for"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			if s.Opt.Bool("any") {
@@ -159,17 +176,20 @@ func newWait(s *cli.Call) (waitOptions, error) {
 		return w, err
 	}
 	if w.name = s.Opt.Text("name"); s.Opt.Has("name") && strings.TrimSpace(w.name) == "" {
-		return w, problem.Of(problem.T("%s is empty", problem.Option("name")), problem.T("say what is waited for: %s", problem.To("wait", "4m").With("name", "tea")))
+		return w, problem.Of(problem.T("%s is empty", problem.Option("name")),
+			problem.T("say what is waited for: %s", problem.To("wait", "4m").With("name", "tea")))
 	}
 	if s.Opt.Has("notify") {
 		var err error
-		if w.notify, err = tasks.Channels(s.Settings, func() string { return cli.ConfigPath(s) }, s.Opt.List("notify")); err != nil {
+		if w.notify, err = tasks.Channels(s.Settings, func() string { return cli.ConfigPath(s) },
+			s.Opt.List("notify")); err != nil {
 			return w, err
 		}
 	}
 	if w.stream {
 		if w.count = s.Opt.Int("count"); w.count < 0 {
-			return w, problem.Of(problem.T("%s is negative", problem.Option("count")), problem.T("give how many times to wait, or 0 for ever"))
+			return w, problem.Of(problem.T("%s is negative", problem.Option("count")),
+				problem.T("give how many times to wait, or 0 for ever"))
 		}
 	}
 	o, err := s.Options()
@@ -226,8 +246,10 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
 		// the parser does not hear of it: here it counts what is told, not what is scheduled
 		if s.Opt.Has("count") {
-			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.schedule.Text)),
-				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
+			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"),
+				cli.Quote(w.schedule.Text)),
+				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"),
+					problem.Set("cron", "0 9 * * *")))
 		}
 		w.first, w.elapsed, w.length = w.schedule.At, w.schedule.Delay > 0, w.schedule.Delay
 		return nil
@@ -270,7 +292,8 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	w.again = cli.With(again, s.Opt, "tz", "name", "notify")
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
-		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.schedule.Text), when.Stamp(o.Now)),
+		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.schedule.Text),
+			when.Stamp(o.Now)),
 			problem.T("give a later %s, or leave it out", problem.Option("end")))
 	}
 	w.first = first
@@ -291,8 +314,10 @@ func (w *waitOptions) expect(s *cli.Call) error {
 		return nil
 	}
 	read := w.first.In(w.zone).Truncate(time.Second)
-	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.schedule.Text), when.Stamp(read), text),
-		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
+	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.schedule.Text),
+		when.Stamp(read), text),
+		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text),
+			problem.Set("expect", read.Format(time.RFC3339))))
 }
 
 // sitting is a wait under way, in this call.
@@ -572,7 +597,8 @@ type triggerJSON struct {
 }
 
 func (t trigger) write() error {
-	t.of.Answer(triggerJSON{t.now, "triggered", cli.OrNull(t.of.task), cli.OrNull(t.of.name), t.due, cli.Seconds(t.late), t.of.kind, t.of.text, t.of.zone.String(), t.missed, t.again,
+	t.of.Answer(triggerJSON{t.now, "triggered", cli.OrNull(t.of.task), cli.OrNull(t.of.name), t.due,
+		cli.Seconds(t.late), t.of.kind, t.of.text, t.of.zone.String(), t.missed, t.again,
 		cli.OrNull(t.of.kept.ID()), cli.OrNull(t.of.kept.Occurrence()), t.repeated, t.of.raw, t.of.stream})
 	err := t.of.Stdout.Flush()
 	if err != nil {

@@ -53,7 +53,8 @@ func (w *sitting) tellPlan(next problem.Call, warnings []cli.Warning) {
 	again := cli.GoingOn(w.Call, w.further(w.Call, next))
 	now := w.Clock.Now().In(w.zone)
 	due, left := w.first.In(w.zone), max(-w.late(w.Clock, w.first), 0)
-	w.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(w.kept.ID()), cli.OrNull(w.task), cli.OrNull(w.name), due, cli.Seconds(left), w.kind, w.text, w.zone.String(), again, w.kept != nil,
+	w.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(w.kept.ID()), cli.OrNull(w.task), cli.OrNull(w.name),
+		due, cli.Seconds(left), w.kind, w.text, w.zone.String(), again, w.kept != nil,
 		cli.OrNull(w.runner.Runner), w.WarningTexts(warnings), true})
 	w.WarnAll(warnings)
 }

@@ -84,7 +84,8 @@ func (w *sitting) resumable() {
 		return
 	}
 	if !w.Quiet && !w.InJSON { // whoever is killed has read nothing else; programs find it by ls
-		w.Remark("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(), w.manner(w.Call)).Words(cli.Itself(w.Call)))))
+		w.Remark("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(),
+			w.manner(w.Call)).Words(cli.Itself(w.Call)))))
 	}
 	w.unready()
 }
@@ -121,11 +122,14 @@ func (o *waitOptions) unkept(err error) error {
 	}
 	p := cli.Explain(err)
 	if len(o.notify) > 0 {
-		return p.Saying(problem.T("the wait cannot be kept, so that nobody would be told by %s: %s", problem.Option("notify"), p.Message)).
-			Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same", problem.Option("notify"))))
+		return p.Saying(problem.T("the wait cannot be kept, so that nobody would be told by %s: %s",
+			problem.Option("notify"), p.Message)).
+			Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same",
+				problem.Option("notify"))))
 	}
 	return p.Saying(problem.T("the wait cannot be kept for after %s: %s", problem.Option("max"), p.Message)).
-		Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same", problem.Option("max"))))
+		Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same",
+			problem.Option("max"))))
 }
 
 // record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
@@ -153,7 +157,8 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
 		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
 	if o.kind != when.Once {
-		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
+		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm),
+			Kind: string(when.Once), Zone: o.zone.String(),
 			Start: o.begun.Wall}
 		if _, more := o.following(due, told+1); more {
 			t.Wait.Again = o.after(due, o.count-told-1).Words("")[1:]
@@ -202,7 +207,8 @@ func (w *sitting) cancel() {
 	defer stop()
 	switch cancelled, err := w.kept.Cancel(ctx); {
 	case err != nil:
-		w.Warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", w.kept.ID(), cli.Visible(err.Error()))
+		w.Warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", w.kept.ID(),
+			cli.Visible(err.Error()))
 	case cancelled:
 		w.Talk("cancelled the wait %s", w.kept.ID())
 	}
@@ -218,7 +224,8 @@ func (w *sitting) end(ctx context.Context, told time.Time) {
 	defer stop()
 	switch err := w.kept.Told(ctx, told); {
 	case err != nil:
-		w.Warn("warning: that it was told could not be noted, and it may come again, as %s: %s", w.kept.Occurrence(), cli.Visible(err.Error()))
+		w.Warn("warning: that it was told could not be noted, and it may come again, as %s: %s",
+			w.kept.Occurrence(), cli.Visible(err.Error()))
 	case len(w.notify) > 0:
 		handover.HandOver(ctx, w.Call, w.Store) // who tells it may just have ended for want of work
 	}
@@ -249,7 +256,9 @@ func (w *sitting) unfinished(due time.Time) error {
 	if w.held > 0 {
 		left, due = w.held, now.Add(w.held)
 	}
-	w.Answer(waitingJSON{now, "waiting", w.kept.ID(), cli.OrNull(w.task), cli.OrNull(w.name), due.In(w.zone), cli.Seconds(left), w.held > 0, w.kind, w.text, w.zone.String(), further, w.runner.Runner, w.WarningTexts(w.warnings())})
+	w.Answer(waitingJSON{now, "waiting", w.kept.ID(), cli.OrNull(w.task), cli.OrNull(w.name), due.In(w.zone),
+		cli.Seconds(left), w.held > 0, w.kind, w.text, w.zone.String(), further, w.runner.Runner,
+		w.WarningTexts(w.warnings())})
 	return cli.ExitCode(cli.ExitMax)
 }
 

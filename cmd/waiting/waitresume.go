@@ -26,12 +26,15 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 func resumeWait(ctx context.Context, s *cli.Call) error {
 	o := waitOptions{pace: pace{begun: clock.Here(s.Clock)}, count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
-		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), cli.Quote(s.Args[0])),
-			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")), problem.Option("resume")))
+		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?",
+			problem.Option("resume"), cli.Quote(s.Args[0])),
+			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")),
+				problem.Option("resume")))
 	}
 	for _, flag := range ofAnew {
 		if s.Opt.Has(flag) {
-			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is for one that begins", problem.Option("resume"), problem.Option(flag)),
+			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is for one that begins",
+				problem.Option("resume"), problem.Option(flag)),
 				problem.T("leave one of them out"))
 		}
 	}
@@ -103,11 +106,14 @@ func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.E
 		return e, nil
 	case bad.Other != nil:
 		other := bad.Other.Task
-		return e, problem.Of(problem.T("task %s is a %s, and %s goes on with a wait", other.ID, other.Type(), problem.Option("resume")),
-			problem.T("%s shows which tasks are waits; %s shows this one", problem.To("ls"), problem.To("show", other.ID)))
+		return e, problem.Of(problem.T("task %s is a %s, and %s goes on with a wait", other.ID, other.Type(),
+			problem.Option("resume")),
+			problem.T("%s shows which tasks are waits; %s shows this one", problem.To("ls"),
+				problem.To("show", other.ID)))
 	case bad.Code == problem.NotFound:
 		return e, problem.New(problem.NotFound, problem.T("no wait %s", cli.Quote(id)),
-			problem.T("%s shows the waits that go on, %s those that ended in the last 30 days; to begin one: %s", problem.To("ls"), cli.EveryTask, problem.To("wait", "5m", "TASK")))
+			problem.T("%s shows the waits that go on, %s those that ended in the last 30 days; to begin one: %s",
+				problem.To("ls"), cli.EveryTask, problem.To("wait", "5m", "TASK")))
 	}
 	return e, bad.Problem
 }
@@ -137,13 +143,15 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	if o.next.Values.Has("every") {
 		o.again = o.again.With("interval", o.next.Values.Text("every"))
 	}
-	o.again = cli.With(o.again, o.next.Values, "cron", "rrule", "end", "tz", "name", "notify", "start", "count").Saying(o.next.Args...)
+	o.again = cli.With(o.again, o.next.Values, "cron", "rrule", "end", "tz", "name", "notify", "start",
+		"count").Saying(o.next.Args...)
 	return nil
 }
 
 // come is the instant of a wait that was resumed, now that it has come.
 func (w *sitting) come() trigger {
-	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)), due: w.first.In(w.zone),
+	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)),
+		due:   w.first.In(w.zone),
 		again: cli.GoingOn(w.Call, w.further(w.Call, w.again))}
 }
 
@@ -178,7 +186,8 @@ func repeat(ctx context.Context, w *sitting) error {
 // lateness says how late it is.
 func (t trigger) lateness() {
 	if t.late >= time.Second {
-		t.of.Talk("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(), view.Echo(t.due, t.now))
+		t.of.Talk("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(),
+			view.Echo(t.due, t.now))
 	}
 }
 

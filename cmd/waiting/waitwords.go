@@ -31,26 +31,31 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 			return "", "", nil, err
 		}
 		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
-		return text, form, s.Args, longer(s, o, form, func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.Args)
+		return text, form, s.Args, longer(s, o, form,
+			func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.Args)
 	}
 	if len(s.Args) == 0 {
 		return "", "", nil, problem.Of(problem.T("no time is given"),
-			problem.T("type %s, or %s", problem.To("wait", "5m", "check the oven"), problem.To("wait").With("until", "22:00")))
+			problem.T("type %s, or %s", problem.To("wait", "5m", "check the oven"),
+				problem.To("wait").With("until", "22:00")))
 	}
 	mode := s.Args[0]
 	form, ok = modes()[mode]
 	if !ok {
 		text, task = s.Args[0], s.Args[1:]
-		if err := longer(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text, task); err != nil {
+		if err := longer(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text,
+			task); err != nil {
 			return "", "", nil, err
 		}
 		return text, when.Any, task, modeOf(s, o)
 	}
 	if len(s.Args) == 1 {
-		return "", "", nil, problem.Of(problem.T("wait %s needs a value", mode), problem.T("type %s", modeExample(mode)))
+		return "", "", nil, problem.Of(problem.T("wait %s needs a value", mode),
+			problem.T("type %s", modeExample(mode)))
 	}
 	text, task = s.Args[1], s.Args[2:]
-	if err := longer(s, o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text, task); err != nil {
+	if err := longer(s, o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text,
+		task); err != nil {
 		return "", "", nil, err
 	}
 	if form == when.CronForm {
@@ -70,14 +75,16 @@ func timeTwice(s *cli.Call, o when.Options, form when.Form) error {
 		return nil
 	}
 	return problem.Of(problem.T("the time is given twice: %s and %s", cli.Quote(s.Args[0]), problem.Option(form)),
-		problem.T("leave one of them out; if both words are the task, put it in quotes: %s", cli.ShellQuote(strings.Join(s.Args, " "))))
+		problem.T("leave one of them out; if both words are the task, put it in quotes: %s",
+			cli.ShellQuote(strings.Join(s.Args, " "))))
 }
 
 // length is the value of the modes delay and interval as a duration with a unit: a bare number is
 // seconds.
 func length(mode, value string) (string, error) {
 	refused := func(why string) (string, error) {
-		return "", problem.Of(problem.T("wait %s: %s %s", mode, cli.Quote(value), why), problem.T("type seconds or a duration: %s", modeExample(mode)))
+		return "", problem.Of(problem.T("wait %s: %s %s", mode, cli.Quote(value), why),
+			problem.T("type seconds or a duration: %s", modeExample(mode)))
 	}
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseFloat(value, 64)
@@ -90,7 +97,8 @@ func length(mode, value string) (string, error) {
 		if _, err := when.Duration(strings.TrimPrefix(value, "-")); err == nil && strings.HasPrefix(value, "-") {
 			return refused("is negative")
 		}
-		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 && !strings.Contains(value, " ") {
+		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 &&
+			!strings.Contains(value, " ") {
 			return refused("is not a number")
 		}
 		return value, nil // perhaps one with a unit: the parser knows
@@ -107,7 +115,8 @@ func length(mode, value string) (string, error) {
 }
 
 // rhythms are times of one word that read like a mode of the older form when a number follows.
-var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually"}
+var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly",
+	"quarterly", "yearly", "annually"}
 
 // modeOf tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One
 // that can is refused as a mode, too, when it is a rhythm and a bare number follows: who writes
@@ -116,9 +125,11 @@ func modeOf(s *cli.Call, o when.Options) error {
 	if len(s.Args) < 2 || strings.Trim(strings.ToLower(s.Args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
 	}
-	if _, err := strconv.ParseFloat(s.Args[1], 64); err == nil && s.After < len(s.Args)-1 && slices.Contains(rhythms, strings.ToLower(s.Args[0])) {
-		return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])), problem.T("%s A task that begins with a number stands after --: %s",
-			useModes, problem.To("wait", s.Args[0]).Running(s.Args[1:]...)))
+	if _, err := strconv.ParseFloat(s.Args[1], 64); err == nil && s.After < len(s.Args)-1 &&
+		slices.Contains(rhythms, strings.ToLower(s.Args[0])) {
+		return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])),
+			problem.T("%s A task that begins with a number stands after --: %s",
+				useModes, problem.To("wait", s.Args[0]).Running(s.Args[1:]...)))
 	}
 	if _, err := when.Parse(s.Args[0], o); err == nil {
 		return nil
@@ -135,7 +146,8 @@ func modeOf(s *cli.Call, o when.Options) error {
 
 // longer refuses when the text of the time and words after it are a time together. What stands
 // after -- is the task, whatever it says. call is the call with such a time, to be made instead.
-func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string, after []string) error {
+func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string,
+	after []string) error {
 	behind := after
 	if s.After <= len(after) { // else the time stands there, too
 		after = after[:len(after)-s.After]
@@ -157,14 +169,16 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 				continue
 			}
 		}
-		f := problem.New(problem.Ambiguous, problem.T("%s is a time as well, not only %s", cli.Quote(run), cli.Quote(text)),
+		f := problem.New(problem.Ambiguous, problem.T("%s is a time as well, not only %s", cli.Quote(run),
+			cli.Quote(text)),
 			problem.T("did you mean %s?", call(run).Saying(after[n:]...)))
 		if err != nil {
 			a := "a time"
 			if form == when.CronForm {
 				a = "a cron line"
 			}
-			f.Code, f.Message = problem.NotUnderstood, problem.T("%s is not %s, but %s is", cli.Quote(text), a, cli.Quote(run))
+			f.Code, f.Message = problem.NotUnderstood, problem.T("%s is not %s, but %s is", cli.Quote(text),
+				a, cli.Quote(run))
 		}
 		if fault != nil {
 			return f
