@@ -34,7 +34,6 @@ var notYetNarrow = []string{
 	"timer/runner/sim",
 	"timer/service",
 	"timer/tasks",
-	"timer/when",
 }
 
 // TestCommentsFit holds comments to mostColumns, so that they can be read beside other windows.

@@ -20,7 +20,7 @@ type left struct{ *teller }
 
 // ended says whether the recurrence ends before a day begins.
 func (t left) ended(day time.Time) bool {
-	return !t.p.End.IsZero() && when.Place(day, t.s.Zone).After(t.p.End)
+	return !t.p.End.IsZero() && when.InstantOf(day, t.s.Zone).After(t.p.End)
 }
 
 // note adds a remark that is about no one instant.

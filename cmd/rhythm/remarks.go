@@ -103,8 +103,8 @@ func (t *teller) wall(from, until int64) {
 	when.ClockChanges(from, until, t.p.Zone, func(c when.ClockChange) bool {
 		low, high := c.At+min(c.Before, c.After), c.At+max(c.Before, c.After)
 		var walls []int64
-		w, ok := t.p.NextReading(low - 1)
-		for ; ok && w < high && len(walls) < maxReadings; w, ok = t.p.NextReading(w) {
+		w, ok := t.p.NextWall(low - 1)
+		for ; ok && w < high && len(walls) < maxReadings; w, ok = t.p.NextWall(w) {
 			walls = append(walls, w)
 		}
 		if len(walls) == 0 {
@@ -125,7 +125,7 @@ func (t *teller) wall(from, until int64) {
 
 // gap tells what becomes of readings that a change skips; with more there are others after them.
 func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
-	if !t.p.MakesUp(c) {
+	if !t.p.CatchesUp(c) {
 		if t.ahead(c.At) {
 			those := listed(walls, more)
 			t.say(c.At, "no run at %s %s: %s and %s left out", those.text, t.on(walls[0]), those.missing(),
@@ -144,7 +144,7 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 			continue
 		}
 		own := 0
-		if same, ok := t.p.NextReading(at + c.After - 1); ok && same == at+c.After {
+		if same, ok := t.p.NextWall(at + c.After - 1); ok && same == at+c.After {
 			own = 1
 		}
 		alone[own] = append(alone[own], w)

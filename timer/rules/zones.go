@@ -32,7 +32,7 @@ func DueNow(e state.Entry) (time.Time, bool) {
 		if err != nil || e.Due.In(zone).Format(state.WallForm) == e.Task.When.Wall {
 			return time.Time{}, false // in a repeated hour it may be the second pass
 		}
-		to := when.Place(wall, zone)
+		to := when.InstantOf(wall, zone)
 		return to, !to.Equal(e.Due)
 	}
 	sched, err := Schedule(e.Task)

@@ -177,7 +177,7 @@ func (c timing) sameOnce(o when.Options) error {
 	due := c.was.Due.Add(-delayOf(*t))
 	if c.Zone != nil && o.Zone.String() != t.Zone {
 		if wall, err := time.Parse(state.WallForm, t.Wall); err == nil {
-			due = when.Place(wall, o.Zone).Add(-delayOf(*t))
+			due = when.InstantOf(wall, o.Zone).Add(-delayOf(*t))
 			if !due.After(c.Now) {
 				return problem.New(problem.Past, problem.T("%s has passed", stamp(due.In(o.Zone))), problem.T("give the time as well"))
 			}

@@ -181,7 +181,7 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 // keepDate reads a time of day on the date that the task is due.
 func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Schedule, error) {
 	y, m, d := base.Date()
-	o.Now = when.Place(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
+	o.Now = when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
 	sched, err := when.Parse(text, o)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,8 @@ package when
 
 import "slices"
 
-// said reports whether one of the words of a match is w.
-func (x *found) says(w string) bool {
+// says reports whether one of the words of a match is w.
+func (x *match) says(w string) bool {
 	for i := x.begin; i < x.end; i++ {
 		t := &x.p.toks[i]
 		if x.p.low[t.off:t.end] == w {
@@ -13,84 +13,86 @@ func (x *found) says(w string) bool {
 	return false
 }
 
-// first is the meaning that the first capture has.
-func asIs(x *found, m *meaning) bool {
+// asIs takes the meaning of the first capture.
+func asIs(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	return true
 }
 
-// union joins two parts of a list of days, months or minutes. Where once is set, none may be in both.
-func union(once bool) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// union joins two members of a list of days, months or minutes. When once is set, a day that both
+// members name is refused.
+func union(once bool) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		a, b := x.of(0), x.of(1)
 		m.err = x.firstErr()
-		c, d := &a.cad, &b.cad
+		c, d := &a.recur, &b.recur
 		if once && (c.weekdays&d.weekdays != 0 || c.dates&d.dates != 0 || c.nths&d.nths != 0) {
 			m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
 		}
 		m.n = a.n | b.n | isList
-		m.cad.weekdays, m.cad.dates, m.cad.nths = c.weekdays|d.weekdays, c.dates|d.dates, c.nths|d.nths
-		m.cad.months, m.cad.marks = c.months|d.months, c.marks|d.marks
+		m.recur.weekdays, m.recur.dates, m.recur.nths = c.weekdays|d.weekdays, c.dates|d.dates, c.nths|d.nths
+		m.recur.months, m.recur.minutes = c.months|d.months, c.minutes|d.minutes
 		m.days = slices.Concat(a.days, b.days)
 		return true
 	}
 }
 
-// firstErr is why one of the first two captures is refused.
-func (x *found) firstErr() *refusal {
+// firstErr returns why the first or the second capture is refused, or nil.
+func (x *match) firstErr() *refusal {
 	if err := x.of(0).err; err != nil {
 		return err
 	}
 	return x.of(1).err
 }
 
-func nothing(*found, *meaning) bool { return true }
+func nothing(*match, *meaning) bool { return true }
 
-// filler is a word that changes nothing, behind others.
-func filler(x *found, _ *meaning) bool {
+// filler reads a word that changes nothing, such as "sharp" after a time of day.
+func filler(x *match, _ *meaning) bool {
 	before := &x.p.toks[max(x.begin-1, 0)]
-	return x.begin > 0 && (x.p.toks[x.end].is(cEnd) || before.is(cNum|cMer|cPart|cLow) || x.p.word(x.begin-1, "noon", "midnight", "o'clock", "oclock"))
+	return x.begin > 0 && (x.p.toks[x.end].is(cEnd) || before.is(cNum|cMer|cDayPart|cLow) || x.p.word(x.begin-1, "noon", "midnight", "o'clock", "oclock"))
 }
 
-// vague refuses what is not an exact time, refused what is not a time.
-func vague(why, hint string) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// vague returns the action that refuses a text as ambiguous; refused returns the one that refuses
+// it as not understood.
+func vague(why, hint string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.err = &refusal{code: CodeAmbiguous, why: why, hint: hint}
 		return true
 	}
 }
 
 // numberAhead refuses "in 5".
-func numberAhead(x *found, m *meaning) bool {
+func numberAhead(x *match, m *meaning) bool {
 	m.err = &refusal{code: CodeAmbiguous, why: "a number needs a unit", off: x.stop(), end: x.stop(), readings: []string{" minutes", " hours"}}
 	return x.begin == 0 && x.p.toks[x.end].is(cEnd)
 }
 
-func refused(why, hint string) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func refused(why, hint string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.err = &refusal{why: why, hint: hint}
 		return true
 	}
 }
 
-func onDay(x *found, m *meaning) bool {
+func onDay(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	return m.day.kind != onOffset
 }
 
-// leading reads a day behind "at", "in" or "the", which may lead a text.
-func leading(x *found, m *meaning) bool {
+// leading reads a day after "at", "in" or "the". These words may only begin a text.
+func leading(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	return x.begin == 0 && m.day.kind != noDay && !(m.day.yearFirst && x.says("at")) && !x.p.toks[x.begin+1].is(cOrd|cTens)
 }
 
-func leadingClock(x *found, m *meaning) bool {
-	return x.begin == 0 && x.of(0).clock.how&clockCompact == 0 && said(x, m)
+func leadingClock(x *match, m *meaning) bool {
+	return x.begin == 0 && x.of(0).clock.how&clockCompact == 0 && afterAt(x, m)
 }
 
-func leadingTime(x *found, m *meaning) bool { return x.begin == 0 && dateTime(x, m) }
+func leadingTime(x *match, m *meaning) bool { return x.begin == 0 && dateTime(x, m) }
 
-func lead1(x *found, m *meaning) bool {
-	m.has = hasLead
+func deadlineWord(x *match, m *meaning) bool {
+	m.has = hasDeadlineWord
 	return x.begin == 0
 }

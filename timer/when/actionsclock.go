@@ -4,14 +4,14 @@ import (
 	"fmt"
 )
 
-// Times of day.
+// The actions of times of day.
 
-func meridiem(x *found, m *meaning) bool {
+func meridiem(x *match, m *meaning) bool {
 	m.n = int(x.p.low[x.tok(0).off])
 	return true
 }
 
-func seconds(x *found, m *meaning) bool {
+func seconds(x *match, m *meaning) bool {
 	m.n = int(x.tok(0).n)
 	if x.has(1) {
 		m.q.nano = fraction(x.p.low[x.tok(1).off:x.tok(1).end])
@@ -19,8 +19,8 @@ func seconds(x *found, m *meaning) bool {
 	return true
 }
 
-// setClock makes c the time of day, if there is such a one.
-func (x *found) setClock(m *meaning, c clock) bool {
+// setClock makes c the time of day. It reports false when a day has no such time.
+func (x *match) setClock(m *meaning, c clock) bool {
 	if c.mer != 0 && (c.hour < 1 || c.hour > 12) || c.hour > 24 || c.minute > 59 || c.hour == 24 && (c.minute != 0 || c.second != 0 || c.nano != 0) {
 		return false
 	}
@@ -29,9 +29,9 @@ func (x *found) setClock(m *meaning, c clock) bool {
 	return true
 }
 
-// clockOf is the time of day that the labelled captures say; three digits and more are hours and minutes. It reports false when
-// there is no such time.
-func (x *found) clockOf(how uint16) (clock, bool) {
+// clockOf returns the time of day that the labelled captures say. A number of three digits or more
+// is hours and minutes. It reports false when there is no such time.
+func (x *match) clockOf(how uint16) (clock, bool) {
 	h, digits := x.number(isHour)
 	minute, _ := x.number(isMinute)
 	if digits > 2 {
@@ -49,16 +49,18 @@ func (x *found) clockOf(how uint16) (clock, bool) {
 	return c, ok
 }
 
-// clockAs reads a time of day that is written in one of the ways.
-func clockAs(how uint16) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// clockAs returns the action that reads a time of day and notes in how the way in which it was
+// written.
+func clockAs(how uint16) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		c, ok := x.clockOf(how)
 		return ok && x.setClock(m, c)
 	}
 }
 
-// mer is the am or pm of a capture as 'a' or 'p', 0 without one. A letter alone, as in 5p, must end there.
-func (x *found) mer(i int) (byte, bool) {
+// mer returns the am or pm of a capture as 'a' or 'p', or 0 without one. The text must end after a
+// letter alone, as in 5p.
+func (x *match) mer(i int) (byte, bool) {
 	switch {
 	case i < 0:
 		return 0, true
@@ -69,13 +71,13 @@ func (x *found) mer(i int) (byte, bool) {
 	return x.p.low[x.tok(i).off], next.gap || next.mark() == ',' || next.mark() == '.' && after.gap
 }
 
-// orLength is the text of a time of day that may be a length as well.
-func (x *found) orLength(m *meaning) {
-	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", m.clock.hour, m.clock.minute)}}
+// orLength notes how to write a time of day that may be a length as well.
+func (x *match) orLength(m *meaning) {
+	m.rewrites = []rewrite{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", m.clock.hour, m.clock.minute)}}
 }
 
-// clockHours reads 18:30 hrs; 1:30 hours is a length.
-func clockHours(x *found, m *meaning) bool {
+// clockHours reads 18:30 hrs. 1:30 hours may be a length as well.
+func clockHours(x *match, m *meaning) bool {
 	ok := clockAs(clockColon)(x, m)
 	if x.tok(0).digits == 1 {
 		x.orLength(m)
@@ -83,15 +85,15 @@ func clockHours(x *found, m *meaning) bool {
 	return ok
 }
 
-// clockPointH reads 17.30h, which may be hours and a part of one as well.
-func clockPointH(x *found, m *meaning) bool {
+// clockPointH reads 17.30h, which may be a decimal number of hours as well.
+func clockPointH(x *match, m *meaning) bool {
 	ok := clockAs(0)(x, m) && m.clock.hour > 12
 	x.orLength(m)
 	return ok
 }
 
-// clockFourHours reads 0930 hours; 1800 hours may be a length.
-func clockFourHours(x *found, m *meaning) bool {
+// clockFourHours reads 0930 hours. 1800 hours may be a length as well.
+func clockFourHours(x *match, m *meaning) bool {
 	zero := x.p.low[x.off()] == '0'
 	if !x.p.toks[x.end-1].gap && !zero || x.p.opts.Form == DelayForm || !clockAs(0)(x, m) {
 		return false
@@ -102,32 +104,33 @@ func clockFourHours(x *found, m *meaning) bool {
 	return true
 }
 
-// clockHundred reads "eighteen hundred", which is a count as well where no clock has that hour.
-func clockHundred(x *found, m *meaning) bool {
+// clockHundred reads "eighteen hundred". "Two hundred" is a count only.
+func clockHundred(x *match, m *meaning) bool {
 	hour, _ := x.number(isHour)
 	return hour >= 13 && hour < 24 && clockAs(0)(x, m)
 }
 
 // clockWords reads "five thirty".
-func clockWords(x *found, m *meaning) bool {
+func clockWords(x *match, m *meaning) bool {
 	minute, _ := x.number(isMinute)
 	return minute >= 10 && clockAs(clockSpoken)(x, m)
 }
 
-// clockPoint reads 9.15, which is a decimal number as well.
-// timeBehindDate reads the T10:00 of an ISO 8601 date; that of a bound belongs to the bound.
-func timeBehindDate(x *found, m *meaning) bool {
+// timeBehindDate reads the T10:00 of an ISO 8601 date. In a recurrence it belongs to a bound, which
+// reads it itself.
+func timeBehindDate(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	return !x.p.recurs
 }
 
-func clockPoint(x *found, m *meaning) bool {
+func clockPoint(x *match, m *meaning) bool {
 	next, after := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
 	return (next.gap || next.mark() != '.' || !after.is(cNum) || after.gap) && clockAs(clockDotted)(x, m)
 }
 
-// clockHourAlone reads a number alone as an hour; whether something says that it is one is judged when all is read.
-func clockHourAlone(x *found, m *meaning) bool {
+// clockHourAlone reads a number alone as an hour. Whether the rest of the text makes it one is
+// decided when the whole text is read.
+func clockHourAlone(x *match, m *meaning) bool {
 	next := &x.p.toks[x.end]
 	switch mark := next.mark(); {
 	case next.gap || mark == 0 || mark == ',' || mark == '(' || mark == '/' || mark == '-' && x.p.recurs:
@@ -137,8 +140,8 @@ func clockHourAlone(x *found, m *meaning) bool {
 	return clockAs(clockBare|clockLone)(x, m) && m.clock.hour < 24
 }
 
-// clockH reads 1h30, 18h and 2230h, which are lengths as well.
-func clockH(x *found, m *meaning) bool {
+// clockH reads 1h30, 18h and 2230h, which may be lengths as well.
+func clockH(x *match, m *meaning) bool {
 	_, digits := x.number(isHour)
 	next := &x.p.toks[x.end]
 	switch minutes := x.labelled(isMinute) >= 0; {
@@ -151,12 +154,12 @@ func clockH(x *found, m *meaning) bool {
 }
 
 // clockThree reads the 730 of "at 730 in the evening".
-func clockThree(x *found, m *meaning) bool {
+func clockThree(x *match, m *meaning) bool {
 	return x.tok(0).digits == 3 && clockAs(clockThreeDigits)(x, m)
 }
 
 // isoClock reads 093015 and 093015.5.
-func isoClock(x *found, m *meaning) bool {
+func isoClock(x *match, m *meaning) bool {
 	n := x.tok(0).n
 	c := clock{hour: int8(n / 10000), minute: int8(n / 100 % 100), second: int8(n % 100), how: clockExact}
 	if x.has(1) {
@@ -165,8 +168,8 @@ func isoClock(x *found, m *meaning) bool {
 	return c.second < 60 && x.setClock(m, c)
 }
 
-// hourOf reads the hour behind "past" and "to".
-func hourOf(x *found, m *meaning) bool {
+// hourOf reads the hour after "past" and "to".
+func hourOf(x *match, m *meaning) bool {
 	next := &x.p.toks[x.end]
 	if !clockAs(0)(x, m) || next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) {
 		return false
@@ -174,19 +177,20 @@ func hourOf(x *found, m *meaning) bool {
 	return m.clock.hour < 24 && (m.clock.mer != 0 || !next.is(cUnit) || next.unit == uHour || next.unit == uSecond)
 }
 
-func clockNamed(name byte, hour int8) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.setClock(m, clock{hour: hour, name: name}) }
+func clockNamed(name byte, hour int8) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.setClock(m, clock{hour: hour, name: name}) }
 }
 
 // clock12 reads "12 noon" and "12:00 midnight".
-func clock12(name byte, hour int8) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func clock12(name byte, hour int8) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		return x.tok(0).n == 12 && (!x.has(1) || x.tok(1).n == 0) && x.setClock(m, clock{hour: hour, name: name})
 	}
 }
 
-// spokenAt is the time so many minutes from an hour.
-func (x *found) spokenAt(m *meaning, minutes int, h clock) bool {
+// spokenAt sets the time that is so many minutes after the hour h, or before it when minutes is
+// negative.
+func (x *match) spokenAt(m *meaning, minutes int, h clock) bool {
 	hour := int(h.hour)
 	switch h.mer {
 	case 'a':
@@ -202,13 +206,14 @@ func (x *found) spokenAt(m *meaning, minutes int, h clock) bool {
 	return x.setClock(m, c)
 }
 
-func spoken(minutes int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.spokenAt(m, minutes, x.of(0).clock) }
+func spoken(minutes int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.spokenAt(m, minutes, x.of(0).clock) }
 }
 
-// spokenCount reads "20 past 3pm" and "ten to six"; "5 to 6" may be a range, "20 to 6pm" is none.
-func spokenCount(sign int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// spokenCount reads "20 past 3pm" and "ten to six". "5 to 6" may be a range; "20 to 6pm" cannot be
+// one.
+func spokenCount(sign int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		n := x.of(0).q
 		if n.nano != 0 || n.whole < 1 || n.whole > 59 {
 			return false
@@ -223,7 +228,7 @@ func spokenCount(sign int) func(x *found, m *meaning) bool {
 }
 
 // spokenHalf refuses "half eight", which is 8:30 to some and 7:30 to others.
-func spokenHalf(x *found, m *meaning) bool {
+func spokenHalf(x *match, m *meaning) bool {
 	h := x.of(0).clock
 	if h.name != 0 {
 		return false
@@ -238,35 +243,36 @@ func spokenHalf(x *found, m *meaning) bool {
 	return ok
 }
 
-func said(x *found, m *meaning) bool {
+func afterAt(x *match, m *meaning) bool {
 	*m = *x.of(0)
-	m.clock.how = m.clock.how&^clockLone | clockSaid
-	m.subs = nil
+	m.clock.how = m.clock.how&^clockLone | clockAfterAt
+	m.rewrites = nil
 	return true
 }
 
-// clockDashed reads the "- 5pm" of "friday - 5pm": a dash with space on both sides, behind a day.
-func clockDashed(x *found, m *meaning) bool {
-	return x.begin > 0 && x.p.toks[x.begin].gap && x.p.toks[x.begin+1].gap && !x.p.toks[x.begin-1].is(cNum|cMer|cDays) && !x.p.recurs && said(x, m)
+// clockDashed reads the "- 5pm" of "friday - 5pm": a dash with space on both sides, after a day.
+func clockDashed(x *match, m *meaning) bool {
+	return x.begin > 0 && x.p.toks[x.begin].gap && x.p.toks[x.begin+1].gap && !x.p.toks[x.begin-1].is(cNum|cMer|cDays) && !x.p.recurs && afterAt(x, m)
 }
 
-// saidApart reads "@ 3"; @3 is a second since 1970.
-func saidApart(x *found, m *meaning) bool { return x.p.toks[x.begin+1].gap && said(x, m) }
+// afterSpacedAt reads "@ 3". Without the space, @3 is a second since 1970.
+func afterSpacedAt(x *match, m *meaning) bool { return x.p.toks[x.begin+1].gap && afterAt(x, m) }
 
-// untilHour reads the 5 of "until 5", an hour of which half of the day is not said.
-func untilHour(x *found, m *meaning) bool { return x.begin == 0 && !x.p.recurs && said(x, m) }
+// untilHour reads the 5 of "until 5". Nothing says which half of the day is meant, so it stays
+// ambiguous.
+func untilHour(x *match, m *meaning) bool { return x.begin == 0 && !x.p.recurs && afterAt(x, m) }
 
-func minuteAt(minute int8) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.setClock(m, clock{minute: minute, how: clockMinute}) }
+func minuteAt(minute int8) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.setClock(m, clock{minute: minute, how: clockMinute}) }
 }
 
-func thisTime(x *found, m *meaning) bool {
-	wall := reading(x.p.opts.Now, x.p.opts.Zone)
-	return x.setClock(m, clock{hour: int8(wall.Hour()), minute: int8(wall.Minute()), second: int8(wall.Second()), nano: int32(wall.Nanosecond()), how: clockNow | clockExact | clockSaid})
+func thisTime(x *match, m *meaning) bool {
+	wall := wallTime(x.p.opts.Now, x.p.opts.Zone)
+	return x.setClock(m, clock{hour: int8(wall.Hour()), minute: int8(wall.Minute()), second: int8(wall.Second()), nano: int32(wall.Nanosecond()), how: clockNow | clockExact | clockAfterAt})
 }
 
 // noClock refuses 25:99 and 13pm.
-func noClock(x *found, m *meaning) bool {
+func noClock(x *match, m *meaning) bool {
 	h := x.tok(0)
 	minute, second, mer := int64(0), int64(0), false
 	for i := 1; i < 3 && x.has(i); i++ {
@@ -294,7 +300,7 @@ func noClock(x *found, m *meaning) bool {
 	return true
 }
 
-func noFour(x *found, m *meaning) bool {
+func noFour(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if t.is(cHHMM) || x.p.toks[x.end].is(cUnit) {
 		return false
@@ -306,9 +312,10 @@ func noFour(x *found, m *meaning) bool {
 	return true
 }
 
-// rangeOfTimes refuses what begins at one time and ends at another.
-func rangeOfTimes(x *found, m *meaning) bool {
-	for i := x.begin + 1; i < x.end-1; i++ { // 10:00-11:00 may be an offset
+// rangeOfTimes refuses two times, a begin and an end, where one instant is asked for.
+func rangeOfTimes(x *match, m *meaning) bool {
+	// 10:00-11:00 may be a time with an offset.
+	for i := x.begin + 1; i < x.end-1; i++ {
 		if t := &x.p.toks[i]; t.mark() == '-' && !x.p.toks[i+1].gap && x.p.toks[i+1].is(cN2) && x.p.toks[i+1].n <= 14 && x.p.toks[i+2].mark() == ':' {
 			return false
 		}
@@ -331,28 +338,28 @@ func rangeOfTimes(x *found, m *meaning) bool {
 	return true
 }
 
-// Parts of the day.
+// The actions of parts of the day.
 
-func partOfDay(x *found, m *meaning) bool {
-	m.has, m.part = hasPart, x.tok(0).part
+func partOfDay(x *match, m *meaning) bool {
+	m.has, m.dayPart = hasDayPart, x.tok(0).dayPart
 	if x.begin < x.end-1 { // in the morning
-		m.clock.how = clockSaid
+		m.clock.how = clockAfterAt
 	}
 	return true
 }
 
-func partNight(x *found, m *meaning) bool {
-	m.has, m.part, m.clock.how = hasPart, night, clockSaid
+func atNight(x *match, m *meaning) bool {
+	m.has, m.dayPart, m.clock.how = hasDayPart, night, clockAfterAt
 	return true
 }
 
-func (x *found) partOn(m *meaning, part uint8, days int32) bool {
-	m.part = part
+func (x *match) partOn(m *meaning, part uint8, days int32) bool {
+	m.dayPart = part
 	ok := x.setDay(m, day{kind: onOffset, shift: days})
-	m.has = hasPart | hasDay
+	m.has = hasDayPart | hasDay
 	return ok
 }
 
-func thisPart(x *found, m *meaning) bool  { return x.partOn(m, x.tok(0).part, 0) }
-func tonight(x *found, m *meaning) bool   { return x.partOn(m, night, 0) }
-func lastNight(x *found, m *meaning) bool { return x.partOn(m, night, -1) }
+func thisPart(x *match, m *meaning) bool  { return x.partOn(m, x.tok(0).dayPart, 0) }
+func tonight(x *match, m *meaning) bool   { return x.partOn(m, night, 0) }
+func lastNight(x *match, m *meaning) bool { return x.partOn(m, night, -1) }

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// The orders of the numbers of a date.
+// The orders that the three numbers of a date may have.
 const (
 	dayFirst = iota
 	monthFirst
 	shortYearFirst
-	noOrder // in none of them they are a date
+	noOrder // the numbers are not a date in any order
 )
 
-// soon is how many years ahead a two-digit year in front of a date may lie.
+// soon is how many years ahead the year may lie when two digits before a date are read as one.
 const soon = 10
 
 func isDate(y, m, d int) bool { return m >= 1 && m <= 12 && d >= 1 && d <= monthDays(y, m) }
 
-// numbers reads a date of three numbers, in one of the orders that it may have: with points the day is first, as at(1) has it;
-// else a number above twelve must tell day from month.
-func numbers(order int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// numbers returns the action that reads a date of three numbers in one order. With points the day
+// is first, as in at(1). Otherwise a number above twelve must tell the day from the month.
+func numbers(order int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		a, b, c := x.tok(0), x.tok(1), x.tok(2)
 		mark := x.p.toks[x.begin+1].mark()
 		if x.p.toks[x.begin+3].mark() != mark || x.hourFollows() {
@@ -34,7 +34,8 @@ func numbers(order int) func(x *found, m *meaning) bool {
 		if mark == '.' && (days || c.digits == 2) {
 			months = false
 		}
-		short := mark == '.' && c.digits == 2 && (a.digits == 1 || b.digits == 1) // 1.10.30 may be a version
+		// 1.10.30 may be a version
+		short := mark == '.' && c.digits == 2 && (a.digits == 1 || b.digits == 1)
 		switch order {
 		case dayFirst:
 			if !days || short {
@@ -66,14 +67,15 @@ func numbers(order int) func(x *found, m *meaning) bool {
 		}
 		x.setDate(m, y, mo, d)
 		m.day.points = mark == '.' && first <= 12 && second <= 12 && first != second
-		m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%04d-%02d-%02d", y, mo, d)}}
+		m.rewrites = []rewrite{{x.off(), x.stop(), fmt.Sprintf("%04d-%02d-%02d", y, mo, d)}}
 		return true
 	}
 }
 
-// twoNumbers reads 25/12 and 12/25, the next such date. With a hyphen it is one only beside its weekday.
-func twoNumbers(order int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// twoNumbers returns the action that reads 25/12 or 12/25: the next such date. With a hyphen, a
+// weekday must stand beside it.
+func twoNumbers(order int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		a, b := int(x.tok(0).n), int(x.tok(1).n)
 		days, months := isDate(2000, b, a), isDate(2000, a, b)
 		mark := x.p.toks[x.begin+1].mark()
@@ -107,14 +109,15 @@ func twoNumbers(order int) func(x *found, m *meaning) bool {
 			m.day.needs = 'w'
 		}
 		if mark != '.' {
-			m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d %s", date, time.Month(month))}}
+			m.rewrites = []rewrite{{x.off(), x.stop(), fmt.Sprintf("%d %s", date, time.Month(month))}}
 		}
 		return true
 	}
 }
 
-// atDate reads at(1)'s MMDDYYYY and MMDDYY, the latter beside a time of day, unless the day may as well come first.
-func atDate(x *found, m *meaning) bool {
+// atDate reads MMDDYYYY and MMDDYY, as at(1) does. The short form needs a time of day beside it.
+// Both are ambiguous when the day could come first as well.
+func atDate(x *match, m *meaning) bool {
 	t := x.tok(0)
 	n, year := int(t.n)/100, 2000+int(t.n)%100
 	if t.digits == 8 {
@@ -139,8 +142,8 @@ func atDate(x *found, m *meaning) bool {
 	return ok
 }
 
-// monthlyDay reads "the 5th". A lone "second" is none.
-func monthlyDay(x *found, m *meaning) bool {
+// monthlyDay reads "the 5th". "Second" alone is refused, because it is a unit as well.
+func monthlyDay(x *match, m *meaning) bool {
 	o := x.of(0)
 	x.setDay(m, day{kind: onMonth, date: int8(min(o.n, 100))})
 	switch the := x.says("the"); {
@@ -154,12 +157,12 @@ func monthlyDay(x *found, m *meaning) bool {
 }
 
 // dayOfMonth reads "on the 15".
-func dayOfMonth(x *found, m *meaning) bool {
+func dayOfMonth(x *match, m *meaning) bool {
 	next := &x.p.toks[x.end]
 	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
 }
 
-func (x *found) monthlyShift(m *meaning, shift int32) bool {
+func (x *match) monthlyShift(m *meaning, shift int32) bool {
 	n := x.of(0).n
 	if n < 1 || n > 31 {
 		return false
@@ -167,17 +170,18 @@ func (x *found) monthlyShift(m *meaning, shift int32) bool {
 	return x.setDay(m, day{kind: onMonth, date: int8(n), named: true, shift: shift})
 }
 
-func monthlyIn(x *found, m *meaning) bool {
+func monthlyIn(x *match, m *meaning) bool {
 	if x.says("next") || x.says("coming") {
 		return x.monthlyShift(m, 1)
 	}
 	return x.monthlyShift(m, 0)
 }
 
-func monthlyNext(x *found, m *meaning) bool { return x.monthlyShift(m, 1) }
+func monthlyNext(x *match, m *meaning) bool { return x.monthlyShift(m, 1) }
 
-// monthYear is a month in m.n, with its year in m.q, or so many months from this one in m.q.nano.
-func monthYear(x *found, m *meaning) bool {
+// monthYear reads a month into m.n and its year into m.q.whole. Months counted from this one are in
+// m.q.nano, see monthFrom.
+func monthYear(x *match, m *meaning) bool {
 	m.n = int(x.tok(0).month)
 	if x.has(1) {
 		m.q.whole = x.tok(1).n
@@ -185,21 +189,21 @@ func monthYear(x *found, m *meaning) bool {
 	return x.has(1) || !x.p.toks[x.end].is(cYear) || x.p.toks[x.end+1].mark() == ':'
 }
 
-func monthNextYear(x *found, m *meaning) bool {
+func monthNextYear(x *match, m *meaning) bool {
 	m.n = int(x.tok(0).month)
-	m.q.whole = int64(reading(x.p.opts.Now, x.p.opts.Zone).Year() + 1)
+	m.q.whole = int64(wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + 1)
 	return true
 }
 
-func monthFrom(months int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func monthFrom(months int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.q.nano = months
 		return true
 	}
 }
 
 // nthOf reads "the first monday of may", "the last day of the month" and "the 3rd day of may".
-func nthOf(x *found, m *meaning) bool {
+func nthOf(x *match, m *meaning) bool {
 	d := day{kind: onNth, nth: -1}
 	i := 0
 	if !x.says("last") {
@@ -220,13 +224,13 @@ func nthOf(x *found, m *meaning) bool {
 }
 
 // dayOfYear reads "first day of 2027" and "last day of the year".
-func dayOfYear(x *found, m *meaning) bool {
+func dayOfYear(x *match, m *meaning) bool {
 	if x.says("last") {
 		return x.setDate(m, x.of(0).n, 12, 31)
 	}
 	n, year := x.dateIn(0), 0
 	for i := 1; i < 3 && x.has(i); i++ {
-		if !x.isToken(i) { // not the th of 100th
+		if !x.isToken(i) { // a suffix token is the th of 100th
 			year = x.of(i).n
 		}
 	}
@@ -238,9 +242,10 @@ func dayOfYear(x *found, m *meaning) bool {
 	return ok
 }
 
-// dayOfQuarter reads "first day of next quarter" and "last day of the quarter". Quarters begin in January, April, July and October.
-func dayOfQuarter(x *found, m *meaning) bool {
-	now := reading(x.p.opts.Now, x.p.opts.Zone)
+// dayOfQuarter reads "first day of next quarter" and "last day of the quarter". Quarters begin in
+// January, April, July and October.
+func dayOfQuarter(x *match, m *meaning) bool {
+	now := wallTime(x.p.opts.Now, x.p.opts.Zone)
 	first := (int(now.Month())-1)/3*3 + 1 + 3*int(x.of(0).q.nano)
 	at := civilDate(now.Year(), time.Month(first), 1)
 	if x.says("last") {
@@ -250,7 +255,7 @@ func dayOfQuarter(x *found, m *meaning) bool {
 }
 
 // weekdayOfYear reads "first monday of 2027" and "last friday of the year".
-func weekdayOfYear(x *found, m *meaning) bool {
+func weekdayOfYear(x *match, m *meaning) bool {
 	i, n := 0, 0
 	if !x.says("last") {
 		i, n = 1, x.of(0).n
@@ -269,8 +274,9 @@ func weekdayOfYear(x *found, m *meaning) bool {
 	return ok
 }
 
-// workdayOf reads "first working day of january". That of "the month" is not said to come once or every month.
-func workdayOf(x *found, m *meaning) bool {
+// workdayOf reads "first working day of january". "The first working day of the month" is
+// ambiguous: it may come once or every month.
+func workdayOf(x *match, m *meaning) bool {
 	d := day{kind: onNth, nth: -1, workdays: true}
 	i := 0
 	if !x.says("last") {
@@ -296,7 +302,7 @@ func workdayOf(x *found, m *meaning) bool {
 }
 
 // workdayOfYear reads "last working day of the year".
-func workdayOfYear(x *found, m *meaning) bool {
+func workdayOfYear(x *match, m *meaning) bool {
 	year := x.of(1)
 	at := workday(civilDate(year.n, 1, 1).AddDate(0, 0, -1), 1)
 	if x.says("last") {
@@ -305,8 +311,8 @@ func workdayOfYear(x *found, m *meaning) bool {
 	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
 }
 
-// whichMonth refuses "third monday".
-func whichMonth(x *found, m *meaning) bool {
+// whichMonth refuses "third monday", which does not name its month.
+func whichMonth(x *match, m *meaning) bool {
 	if x.of(0).n > 5 || x.p.recurs {
 		return false
 	}
@@ -316,7 +322,7 @@ func whichMonth(x *found, m *meaning) bool {
 }
 
 // epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC.
-func epoch(x *found, m *meaning) bool {
+func epoch(x *match, m *meaning) bool {
 	n, nano := x.tok(0).n, int64(0)
 	if x.has(1) {
 		nano = fraction(x.p.low[x.tok(1).off:x.tok(1).end])
@@ -325,15 +331,15 @@ func epoch(x *found, m *meaning) bool {
 }
 
 // yearBehind reads the year of "Dec 24 17:00:00 2026".
-func yearBehind(x *found, m *meaning) bool {
+func yearBehind(x *match, m *meaning) bool {
 	m.has, m.n = hasYear, int(x.tok(0).n)
 	next := &x.p.toks[x.end]
-	return next.is(cEnd|cAbbr|cUTC|cPlace) || next.mark() != 0
+	return next.is(cEnd|cAbbr|cUTC|cZoneName) || next.mark() != 0
 }
 
-func epochBefore(x *found, m *meaning) bool { return x.setEpoch(m, -x.tok(0).n, 0) }
+func epochBefore(x *match, m *meaning) bool { return x.setEpoch(m, -x.tok(0).n, 0) }
 
-func (x *found) setEpoch(m *meaning, n, nano int64) bool {
+func (x *match) setEpoch(m *meaning, n, nano int64) bool {
 	if n > 253402300799 || n < -62135596800 || x.tok(0).n < 0 {
 		m.err = tooFar
 		return true
@@ -348,7 +354,7 @@ func (x *found) setEpoch(m *meaning, n, nano int64) bool {
 }
 
 // monthAlone refuses a month without a day, offering its first.
-func monthAlone(x *found, m *meaning) bool {
+func monthAlone(x *match, m *meaning) bool {
 	first := ""
 	for i := x.begin; i < x.end; i++ {
 		if t := &x.p.toks[i]; t.is(cMonth) {
@@ -364,16 +370,16 @@ func monthAlone(x *found, m *meaning) bool {
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
-func noDayInMonth(x *found, m *meaning) bool {
+func noDayInMonth(x *match, m *meaning) bool {
 	m.err = &refusal{why: "a month is not a day", hint: `add the day, as in "2027-03-15"`}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
-func vagueEnd(x *found, m *meaning) bool {
+func vagueEnd(x *match, m *meaning) bool {
 	m.err = &refusal{why: "an end is not an exact time", hint: `name it, as in "last day of the month at 23:59"`}
 	return true
 }
 
-func holiday(month, date int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.setAnnual(m, month, date) }
+func holiday(month, date int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.setAnnual(m, month, date) }
 }

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Days.
+// The actions of days.
 
-func (x *found) setDay(m *meaning, d day) bool {
+func (x *match) setDay(m *meaning, d day) bool {
 	d.off, d.end = uint16(x.off()), uint16(x.stop())
 	m.has, m.day = hasDay, d
 	return true
 }
 
-// dayIs reads words that are always the same day, and weekdayIs those with a weekday.
-func dayIs(d day) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return x.setDay(m, d) }
+// dayIs returns the action of words that always name the same day, and weekdayIs the one of words
+// with a weekday.
+func dayIs(d day) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.setDay(m, d) }
 }
 
-func weekdayIs(d day) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func weekdayIs(d day) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		of := d
 		of.weekday = int8(x.tok(0).day)
 		return x.setDay(m, of)
@@ -28,31 +29,31 @@ func weekdayIs(d day) func(x *found, m *meaning) bool {
 }
 
 // weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
-func weekdayThen(weeks int32) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool { return weekdayIs(day{kind: onWeek, shift: weeks})(x, m) && x.at1(m) }
+func weekdayThen(weeks int32) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return weekdayIs(day{kind: onWeek, shift: weeks})(x, m) && x.at1(m) }
 }
 
-func annualThen(years int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func annualThen(years int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		d := x.of(0).day
-		year := reading(x.p.opts.Now, x.p.opts.Zone).Year() + years
+		year := wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + years
 		return x.setDate(m, year, int(d.month), int(d.date)) && x.at1(m)
 	}
 }
 
-// at1 adds the time of day that is the second part.
-func (x *found) at1(m *meaning) bool {
+// at1 adds the time of day of the second capture.
+func (x *match) at1(m *meaning) bool {
 	m.has, m.clock = m.has|hasClock, x.of(1).clock
-	m.clock.how |= clockSaid
+	m.clock.how |= clockAfterAt
 	if m.err == nil {
 		m.err = x.of(1).err
 	}
 	return !x.p.recurs
 }
 
-// weekdayLast is the last such weekday before today.
-func weekdayLast(x *found, m *meaning) bool {
-	today := int(reading(x.p.opts.Now, x.p.opts.Zone).Weekday())
+// weekdayLast reads "last friday": the one before today.
+func weekdayLast(x *match, m *meaning) bool {
+	today := int(wallTime(x.p.opts.Now, x.p.opts.Zone).Weekday())
 	weeks := int32(0)
 	if (int(x.tok(0).day)-1+6)%7 >= (today+6)%7 {
 		weeks = -1
@@ -60,7 +61,7 @@ func weekdayLast(x *found, m *meaning) bool {
 	return x.setDay(m, day{kind: onWeek, weekday: int8(x.tok(0).day), shift: weeks})
 }
 
-// checkDate refuses days that no calendar has; a year of 0 stands for any.
+// checkDate refuses a day that its month does not have. A year of 0 stands for any year.
 func checkDate(year, month, date int) *refusal {
 	if month < 1 || month > 12 {
 		return &refusal{why: fmt.Sprintf("there is no month %d", month), hint: "months are 1 to 12"}
@@ -79,22 +80,22 @@ func checkDate(year, month, date int) *refusal {
 	return nil
 }
 
-func (x *found) setDate(m *meaning, year, month, date int) bool {
+func (x *match) setDate(m *meaning, year, month, date int) bool {
 	m.err = checkDate(year, month, date)
 	return x.setDay(m, day{kind: onDate, year: int16(year), month: int8(month), date: int8(date)})
 }
 
-func (x *found) setAnnual(m *meaning, month, date int) bool {
+func (x *match) setAnnual(m *meaning, month, date int) bool {
 	m.err = checkDate(0, month, date)
 	return x.setDay(m, day{kind: onAnnual, month: int8(month), date: int8(date)})
 }
 
-func dayMonth(x *found, m *meaning) bool {
+func dayMonth(x *match, m *meaning) bool {
 	date := x.dateIn(0)
 	return x.setAnnual(m, int(x.tok(1).month), date)
 }
 
-func monthDay(x *found, m *meaning) bool {
+func monthDay(x *match, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
 	next := &x.p.toks[x.end]
 	if last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap) {
@@ -103,15 +104,15 @@ func monthDay(x *found, m *meaning) bool {
 	return x.setAnnual(m, int(x.tok(0).month), x.dateIn(1))
 }
 
-// dateIn is a day of the month in a capture: a number, or an ordinal.
-func (x *found) dateIn(i int) int {
+// dateIn returns the day of the month that a capture names with a number or an ordinal.
+func (x *match) dateIn(i int) int {
 	if x.isToken(i) {
 		return int(x.tok(i).n)
 	}
 	return x.of(i).n
 }
 
-// century is the year that a number of two or four digits names. Two digits are 1969 to 2068, as POSIX has them.
+// century returns the year that two or four digits name. Two digits are 1969 to 2068, as in POSIX.
 func century(t *token) int {
 	if t.digits != 2 {
 		return int(t.n)
@@ -122,47 +123,49 @@ func century(t *token) int {
 	return 2000 + int(t.n)
 }
 
-func yearNumber(x *found, m *meaning) bool {
+func yearNumber(x *match, m *meaning) bool {
 	m.n = century(x.tok(0))
 	next := &x.p.toks[x.end]
 	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
 }
 
-// yearShort reads two digits as a year, where they are no hour.
-func yearShort(x *found, m *meaning) bool {
+// yearShort reads two digits as a year when they cannot be an hour.
+func yearShort(x *match, m *meaning) bool {
 	t, next := x.tok(0), &x.p.toks[x.end]
 	m.n = century(t)
 	if next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
 		return false
 	}
 	if t.n <= 24 || x.begin != x.end-1 {
-		m.subs = []sub{{int(t.off), int(t.end), strconv.Itoa(m.n)}}
+		m.rewrites = []rewrite{{int(t.off), int(t.end), strconv.Itoa(m.n)}}
 	}
-	if x.begin != x.end-1 && t.n <= 31 { // Dec 25, 26 and Dec 25-26: another row
+	// The row of severalDays reads Dec 25, 26 and Dec 25-26.
+	if x.begin != x.end-1 && t.n <= 31 {
 		m.q.whole = 1
 	}
 	return true
 }
 
-func yearFrom(years int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		m.n = reading(x.p.opts.Now, x.p.opts.Zone).Year() + years
+func yearFrom(years int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		m.n = wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + years
 		return true
 	}
 }
 
 // annualOfYear reads "next year on march 1".
-func annualOfYear(x *found, m *meaning) bool {
+func annualOfYear(x *match, m *meaning) bool {
 	d := x.of(0).day
-	year := reading(x.p.opts.Now, x.p.opts.Zone).Year()
+	year := wallTime(x.p.opts.Now, x.p.opts.Zone).Year()
 	if x.says("next") {
 		year++
 	}
 	return x.setDate(m, year, int(d.month), int(d.date))
 }
 
-// workdaysAhead reads "in 2 working days", at this time of day unless another is said.
-func workdaysAhead(x *found, m *meaning) bool {
+// workdaysAhead reads "in 2 working days". Unless the text names a time of day, it keeps the
+// present one.
+func workdaysAhead(x *match, m *meaning) bool {
 	n := x.of(0).q
 	if n.whole < 1 || n.whole > 100 || n.nano != 0 {
 		return refused("it counts no working days", "say it as in \"in 2 working days\", at most 100")(x, m)
@@ -170,18 +173,18 @@ func workdaysAhead(x *found, m *meaning) bool {
 	return x.setDay(m, day{kind: onWorkday, nth: int8(n.whole), needs: 'n'})
 }
 
-// datedYear is a day and month with its year.
-func datedYear(x *found, m *meaning) bool {
+// datedYear reads a day and month with a year after them.
+func datedYear(x *match, m *meaning) bool {
 	d, y := x.of(0).day, x.of(1)
 	if y.q.whole == 1 {
 		return false
 	}
-	m.subs = y.subs
+	m.rewrites = y.rewrites
 	return x.setDate(m, y.n, int(d.month), int(d.date))
 }
 
 // severalDays refuses Dec 25-26 and Dec 25, 26, which may be two days, or a day and its year.
-func severalDays(x *found, m *meaning) bool {
+func severalDays(x *match, m *meaning) bool {
 	d, t := x.of(0).day, x.tok(1)
 	next := &x.p.toks[x.end]
 	if t.n > 31 || next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
@@ -196,8 +199,8 @@ func severalDays(x *found, m *meaning) bool {
 	return x.setDay(m, d)
 }
 
-// yearMonthDay reads 2018 March 18; four digits before a month may be a time of day as well.
-func yearMonthDay(x *found, m *meaning) bool {
+// yearMonthDay reads 2018 March 18. Four digits before a month may be a time of day as well.
+func yearMonthDay(x *match, m *meaning) bool {
 	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).month), x.dateIn(2))
 	if next := &x.p.toks[x.begin+1]; next.is(cMonth) && x.tok(0).is(cHHMM) {
 		m.day.yearFirst = true
@@ -206,22 +209,22 @@ func yearMonthDay(x *found, m *meaning) bool {
 }
 
 // hourFollows reports whether the number just read is the hour of a time of day.
-func (x *found) hourFollows() bool {
+func (x *match) hourFollows() bool {
 	last, next := &x.p.toks[x.end-1], &x.p.toks[x.end]
 	return last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer))
 }
 
-func dayMonthYear(x *found, m *meaning) bool {
+func dayMonthYear(x *match, m *meaning) bool {
 	return x.setDate(m, century(x.tok(2)), int(x.tok(1).month), int(x.tok(0).n))
 }
 
-func isoDate(x *found, m *meaning) bool {
+func isoDate(x *match, m *meaning) bool {
 	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).n), int(x.tok(2).n))
 	m.day.iso = x.p.toks[x.begin+1].mark() == '-'
 	return ok
 }
 
-func isoCompact(x *found, m *meaning) bool {
+func isoCompact(x *match, m *meaning) bool {
 	n := int(x.tok(0).n)
 	if y, mo := n/10000, n/100%100; y < 1900 || mo < 1 || mo > 12 {
 		return false
@@ -231,7 +234,7 @@ func isoCompact(x *found, m *meaning) bool {
 	return ok
 }
 
-func yearDay(x *found, m *meaning) bool {
+func yearDay(x *match, m *meaning) bool {
 	year, n := int(x.tok(0).n), int(x.tok(1).n)
 	at := civilDate(year, 1, n)
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
@@ -242,7 +245,7 @@ func yearDay(x *found, m *meaning) bool {
 }
 
 // isoWeek reads 2027-W05-1 and 2027W051. Monday is day 1.
-func isoWeek(x *found, m *meaning) bool {
+func isoWeek(x *match, m *meaning) bool {
 	year := int(x.tok(0).n)
 	week, date := int(x.tok(1).n)/10, int(x.tok(1).n)%10
 	if x.has(2) {
@@ -259,25 +262,26 @@ func isoWeek(x *found, m *meaning) bool {
 	return ok
 }
 
-// dateTime is a day and the time behind it.
-func dateTime(x *found, m *meaning) bool {
+// dateTime reads a day and the time of day after it.
+func dateTime(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	m.clock, m.has = x.of(1).clock, hasDay|hasClock
-	if m.clock.how&clockCompact != 0 && m.day.kind == onAnnual && x.p.toks[x.end-1].is(cYear) && !x.says("at") { // dec 1 2026
+	// In "dec 1 2026" the four digits are the year.
+	if m.clock.how&clockCompact != 0 && m.day.kind == onAnnual && x.p.toks[x.end-1].is(cYear) && !x.says("at") {
 		return false
 	}
 	m.clock.how &^= clockCompact
 	return true
 }
 
-func timeDate(x *found, m *meaning) bool {
+func timeDate(x *match, m *meaning) bool {
 	*m = *x.of(1)
 	m.clock, m.has = x.of(0).clock, hasDay|hasClock
 	return true
 }
 
 // compactTime reads 202703040506 and 20270304050607.
-func compactTime(x *found, m *meaning) bool {
+func compactTime(x *match, m *meaning) bool {
 	n, c := x.tok(0).n, clock{}
 	if x.tok(0).digits == 14 {
 		c.second = int8(n % 100)

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// The ways in which weekdays are written, in meaning.n.
+// The ways in which weekdays are written, as bits in meaning.n.
 const (
 	isPlural  = 1 << iota // mondays
 	isRange               // monday to friday
 	isSet                 // weekdays, weekend
 	isList                // monday, friday
-	isSpelled             // of a day of the month: "first day"
+	isSpelled             // "first day", where "1st" would do
 )
 
-// period makes n units the period.
+// period makes n units the period of the recurrence.
 func (m *meaning) period(u unit, n int64) bool {
 	m.has |= hasPeriod | hasEvery
-	c := &m.cad
+	c := &m.recur
 	if c.within = 0; u == uQuarter && n == 1 {
 		c.within = u
 	}
@@ -47,21 +47,21 @@ func (m *meaning) period(u unit, n int64) bool {
 	return true
 }
 
-// everyUnit reads "every hour", and with n 2 "every other day".
-func everyUnit(n int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// everyUnit returns the action that reads "every hour", and with n of 2 "every other day".
+func everyUnit(n int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		t := x.tok(1)
 		return !t.is(cUnits) && m.period(t.unit, n)
 	}
 }
 
-// everyNth reads "every third day". "Every first day" is none.
-func everyNth(x *found, m *meaning) bool {
+// everyNth reads "every third day". "Every first day" is not a period.
+func everyNth(x *match, m *meaning) bool {
 	n, t := x.of(1).n, x.tok(2)
 	return n > 1 && t.unit >= uSecond && !t.is(cUnits) && !x.p.word(x.end, "of", "in") && m.period(t.unit, int64(n))
 }
 
-func everyAndHalf(x *found, m *meaning) bool {
+func everyAndHalf(x *match, m *meaning) bool {
 	var s meaning
 	if x.tok(1).is(cUnits) || !x.length(&s, quantity{1, x.of(2).q.nano}, x.tok(1)) {
 		return false
@@ -70,22 +70,22 @@ func everyAndHalf(x *found, m *meaning) bool {
 }
 
 // everyWithin reads "every day of the week" and "every hour of the day".
-func everyWithin(x *found, m *meaning) bool {
+func everyWithin(x *match, m *meaning) bool {
 	t, of := x.tok(1), x.tok(2)
 	return t.unit > uSecond && t.unit < of.unit && !t.is(cUnits) && !of.is(cUnits) && m.period(t.unit, 1)
 }
 
 // alternate reads "alternate days".
-func alternate(x *found, m *meaning) bool {
+func alternate(x *match, m *meaning) bool {
 	t := x.tok(0)
 	return t.unit >= uDay && m.period(t.unit, 2)
 }
 
-func allDays(_ *found, m *meaning) bool { return m.period(uDay, 1) }
+func allDays(_ *match, m *meaning) bool { return m.period(uDay, 1) }
 
-func everySpan(x *found, m *meaning) bool { return m.everySpan(x.of(1)) }
+func everySpan(x *match, m *meaning) bool { return m.everySpan(x.of(1)) }
 
-// everySpan makes a length the period.
+// everySpan makes a length of time the period.
 func (m *meaning) everySpan(of *meaning) bool {
 	s := of.span
 	m.has, m.err = hasPeriod|hasEvery, of.err
@@ -117,7 +117,7 @@ func (m *meaning) everySpan(of *meaning) bool {
 }
 
 // everyNumber refuses "every 5".
-func everyNumber(x *found, m *meaning) bool {
+func everyNumber(x *match, m *meaning) bool {
 	if !x.p.toks[x.begin+1].is(cNum) || !x.p.toks[x.end].is(cEnd) && !x.p.word(x.end, "at") {
 		return false
 	}
@@ -130,17 +130,17 @@ func everyNumber(x *found, m *meaning) bool {
 	return true
 }
 
-func everyPart(days int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func everyDayPart(days int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.period(uDay, days)
-		m.has, m.part = m.has|hasPart, x.tok(1).part
-		m.clock.how = clockSaid
+		m.has, m.dayPart = m.has|hasDayPart, x.tok(1).dayPart
+		m.clock.how = clockAfterAt
 		return true
 	}
 }
 
-// everyClock reads "every 9am", which is every day. "Every 9:30" may be a length as well.
-func everyClock(x *found, m *meaning) bool {
+// everyClock reads "every 9am" as every day at that time. "Every 9:30" may be a length as well.
+func everyClock(x *match, m *meaning) bool {
 	c := x.of(1).clock
 	m.period(uDay, 1)
 	m.has, m.clock = m.has|hasClock, c
@@ -154,35 +154,36 @@ func everyClock(x *found, m *meaning) bool {
 	return true
 }
 
-func adverb(x *found, m *meaning) bool {
+func adverb(x *match, m *meaning) bool {
 	t := x.tok(0)
 	m.period(t.unit, 1)
 	switch x.p.low[t.off:t.end] {
 	case "nightly":
-		m.has, m.part = m.has|hasPart, night
-		m.clock.how = clockSaid
+		m.has, m.dayPart = m.has|hasDayPart, night
+		m.clock.how = clockAfterAt
 	case "fortnightly":
 		m.period(uFortnight, 1)
 	}
 	return true
 }
 
-// twiceWord reads biweekly and bimonthly: every two of them, unless it is twice in one.
-func twiceWord(u unit) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// twiceWord reads "biweekly" and "bimonthly". They mean every two weeks or months, or two times in
+// each: see builder.days.
+func twiceWord(u unit) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.period(u, 2)
-		m.cad.twice = [2]uint16{uint16(x.off()), uint16(x.stop())}
+		m.recur.twice = [2]uint16{uint16(x.off()), uint16(x.stop())}
 		return true
 	}
 }
 
-func onceA(x *found, m *meaning) bool {
+func onceA(x *match, m *meaning) bool {
 	t := x.tok(0)
 	return t.unit >= uSecond && !t.is(cUnits) && m.period(t.unit, 1)
 }
 
-// timesA reads "twice a day": so many times must be named.
-func timesA(x *found, m *meaning) bool {
+// timesA reads "twice a day". The text must then name as many times.
+func timesA(x *match, m *meaning) bool {
 	n, t := int64(2), x.p.toks[x.end-1]
 	switch {
 	case x.has(1):
@@ -198,6 +199,6 @@ func timesA(x *found, m *meaning) bool {
 		m.err = &refusal{why: "how far apart is not said", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
 		return true
 	}
-	m.cad.aDay = int8(n)
+	m.recur.aDay = int8(n)
 	return true
 }

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Numbers.
+// The actions of numbers.
 
-func whole(x *found, m *meaning) bool {
+func whole(x *match, m *meaning) bool {
 	m.q.whole = x.tok(0).n
 	return m.q.whole >= 0
 }
 
-func decimal(x *found, m *meaning) bool {
+func decimal(x *match, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
 	if !x.has(1) && x.begin > 0 && !x.p.toks[x.begin].gap { // the .5 of 18:00:00.5
 		return false
@@ -24,7 +24,8 @@ func decimal(x *found, m *meaning) bool {
 	return m.q.whole >= 0
 }
 
-// fraction reads the digits after a decimal point in billionths; further ones are cut off.
+// fraction returns the digits after a decimal point as billionths. Digits after the ninth are cut
+// off.
 func fraction(digits string) int64 {
 	n, place := int64(0), int64(1e8)
 	for i := 0; i < len(digits) && place > 0; i, place = i+1, place/10 {
@@ -33,8 +34,8 @@ func fraction(digits string) int64 {
 	return n
 }
 
-// halves reads 1/2 and 1 1/2, halves and quarters alone.
-func halves(x *found, m *meaning) bool {
+// halves reads 1/2 and 1 1/2. Only halves and quarters are read.
+func halves(x *match, m *meaning) bool {
 	top, bottom := x.tok(0), x.tok(1)
 	if x.has(2) {
 		m.q.whole = top.n
@@ -49,15 +50,15 @@ func halves(x *found, m *meaning) bool {
 	return true
 }
 
-func countOf(n int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func countOf(n int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.q.whole = n
 		return true
 	}
 }
 
-// cardinal is a number in words.
-func cardinal(x *found, m *meaning) bool {
+// cardinal reads a number in words.
+func cardinal(x *match, m *meaning) bool {
 	n := &m.q.whole
 	for i := x.begin; i < x.end; i++ {
 		switch t := &x.p.toks[i]; {
@@ -74,8 +75,9 @@ func cardinal(x *found, m *meaning) bool {
 	return true
 }
 
-// ordinal reads 1st, first and twenty-first; m.q.whole is 1 when it is in words.
-func ordinal(x *found, m *meaning) bool {
+// ordinal reads 1st, first and twenty-first into m.n. It sets m.q.whole to 1 when the ordinal is in
+// words.
+func ordinal(x *match, m *meaning) bool {
 	t := x.tok(0)
 	switch {
 	case t.is(cNum):
@@ -90,19 +92,20 @@ func ordinal(x *found, m *meaning) bool {
 	return true
 }
 
-func fractionOf(nano int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func fractionOf(nano int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.q.nano = nano
 		return true
 	}
 }
 
-// Lengths of time.
+// The actions of lengths of time.
 
-// length makes a count of a unit the span.
-func (x *found) length(m *meaning, a quantity, t *token) bool {
+// length makes a count of a unit the length of time.
+func (x *match) length(m *meaning, a quantity, t *token) bool {
 	s := &m.span
-	if t.end-t.off == 1 && x.p.text[t.off] == 'M' { // minutes or months: which, the units before it must tell
+	// A capital M alone is minutes or months. The units before it decide.
+	if t.end-t.off == 1 && x.p.text[t.off] == 'M' {
 		s.open, s.openCount, s.openAt = true, a.whole, t.off
 		return a.nano == 0
 	}
@@ -115,7 +118,7 @@ func (x *found) length(m *meaning, a quantity, t *token) bool {
 	return true
 }
 
-// add adds a units to the span, or says why that cannot be.
+// add adds a count of a unit to the span. It returns why that is refused, or nil.
 func (s *span) add(a quantity, u unit) *refusal {
 	months, days, elapsed := u.measure()
 	switch {
@@ -151,9 +154,10 @@ func (s *span) add(a quantity, u unit) *refusal {
 
 var tooFar = &refusal{why: "it is too far away", hint: "the last year that can be named is 9999, and 292 years the longest count of hours"}
 
-// item reads a number and its unit; one says how many there are when no number does.
-func item(one int64) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// item returns the action that reads a number and its unit. When the text has no number, one says
+// how many units there are.
+func item(one int64) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		a, t := quantity{whole: one}, x.tok(x.labelled(isUnit))
 		if i := x.labelled(isCount); i >= 0 {
 			a = x.of(i).q
@@ -170,13 +174,14 @@ func item(one int64) func(x *found, m *meaning) bool {
 	}
 }
 
-// itemCounted reads "5 min", where it is not a time of day, and no day of the month.
-func itemCounted(x *found, m *meaning) bool {
+// itemCounted reads "5 min". It leaves times of day and ordinals to other rows.
+func itemCounted(x *match, m *meaning) bool {
 	n, next, t := &x.p.toks[x.begin], &x.p.toks[x.begin+1], x.tok(x.labelled(isUnit))
 	switch {
 	case t.is(cOrd) && n.is(cTens): // twenty second
 		return false
-	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay: // 1530 day after tomorrow
+	// 1530 day after tomorrow
+	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay:
 		return false
 	case n.is(cHHMM) && next == t && t.unit == uHour && x.p.low[n.off] == '0': // 0930 hours
 		return false
@@ -187,10 +192,11 @@ func itemCounted(x *found, m *meaning) bool {
 }
 
 // itemOne reads "an hour".
-func itemOne(x *found, m *meaning) bool {
+func itemOne(x *match, m *meaning) bool {
 	t := x.tok(0)
 	switch {
-	case x.begin > 0 && !x.p.toks[x.begin].gap && x.p.toks[x.begin-1].is(cNum): // 12:59a day after tomorrow
+	// 12:59a day after tomorrow
+	case x.begin > 0 && !x.p.toks[x.begin].gap && x.p.toks[x.begin-1].is(cNum):
 		return false
 	case t.unit == uQuarter && x.p.word(x.begin-1, "and"): // 2 hours and a quarter
 		return false
@@ -198,42 +204,43 @@ func itemOne(x *found, m *meaning) bool {
 	return t.gap && item(1)(x, m)
 }
 
-// itemPart reads the "3/4 of an hour" that is less than one.
-func itemPart(x *found, m *meaning) bool {
+// itemPart reads "3/4 of an hour": a fraction only.
+func itemPart(x *match, m *meaning) bool {
 	i := x.labelled(isCount)
 	return x.of(i).q.whole == 0 && x.of(i).q.nano != 0 && item(0)(x, m)
 }
 
-func itemQuarters(x *found, m *meaning) bool {
+func itemQuarters(x *match, m *meaning) bool {
 	n, _ := x.number(isCount)
 	return n < 8 && x.length(m, quantity{n / 4, n % 4 * 25e7}, x.tok(x.labelled(isUnit)))
 }
 
 // itemClock reads "1:30 hours", which may be a time of day as well.
-func itemClock(x *found, m *meaning) bool {
+func itemClock(x *match, m *meaning) bool {
 	h, min := x.tok(0), x.tok(1)
 	if h.digits > 1 {
 		return false
 	}
 	m.span = span{elapsed: time.Duration(h.n)*time.Hour + time.Duration(min.n)*time.Minute, units: 1<<uHour | 1<<uMinute}
-	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%dh%dm", h.n, min.n)}}
+	m.rewrites = []rewrite{{x.off(), x.stop(), fmt.Sprintf("%dh%dm", h.n, min.n)}}
 	return true
 }
 
-// joinDigits puts two lengths together that nothing parts: the second begins with a number.
-func joinDigits(x *found, m *meaning) bool {
+// joinDigits joins two lengths with nothing between them. The second must begin with a number.
+func joinDigits(x *match, m *meaning) bool {
 	t := &x.p.toks[x.p.res[x.at[0]].end]
 	return (t.is(cNum|cLow|cTens) || t.mark() == '.') && join2(x, m)
 }
 
 // join2 adds the second length to the first.
-func join2(x *found, m *meaning) bool {
+func join2(x *match, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
 	t := x.p.resEnd(x.at[0])
 	if x.p.toks[t].mark() == ',' {
 		t++
 	}
-	if x.p.toks[t].is(cHHMM) && x.p.toks[t+1].unit == uHour && x.p.toks[t+1].gap { // in 2 days 1700 hours
+	// "in 2 days 1700 hours": the second is a time of day
+	if x.p.toks[t].is(cHHMM) && x.p.toks[t+1].unit == uHour && x.p.toks[t+1].gap {
 		return false
 	}
 	*m = *a
@@ -265,12 +272,13 @@ func join2(x *found, m *meaning) bool {
 	}
 	s.calendar = s.calendar || tail.calendar
 	s.one = uNone
-	m.subs = nil
+	m.rewrites = nil
 	return true
 }
 
-// isoSpan reads ISO 8601 durations: PT15M, P1DT12H, P2W, P1Y6M. Units in their order, a decimal in the last one only.
-func isoSpan(x *found, m *meaning) bool {
+// isoSpan reads a duration of ISO 8601: PT15M, P1DT12H, P2W, P1Y6M. The units come in their order,
+// and only the last may have a decimal.
+func isoSpan(x *match, m *meaning) bool {
 	text := x.p.low[x.tok(0).off+1 : x.tok(0).end]
 	timed, last, any, done := false, uDecade, false, false
 	for i := 0; i < len(text); {
@@ -315,19 +323,19 @@ func isoSpan(x *found, m *meaning) bool {
 	return any
 }
 
-func bareSpan(x *found, m *meaning) bool {
+func bareSpan(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	m.has, m.span.bare = hasSpan, true
 	return true
 }
 
-func spanAhead(x *found, m *meaning) bool {
+func spanAhead(x *match, m *meaning) bool {
 	*m = *x.of(0)
-	m.has, m.subs = hasSpan, nil
+	m.has, m.rewrites = hasSpan, nil
 	return true
 }
 
-func spanBack(x *found, m *meaning) bool {
+func spanBack(x *match, m *meaning) bool {
 	if t := &x.p.toks[x.begin+1]; t.mark() == '-' && !t.gap { // in-5-minutes
 		return false
 	}
@@ -337,15 +345,15 @@ func spanBack(x *found, m *meaning) bool {
 	return true
 }
 
-// spanHours reads "in 1h30": "in" leaves no room for a time of day.
-func spanHours(x *found, m *meaning) bool {
+// spanHours reads "in 1h30". After "in", it cannot be a time of day.
+func spanHours(x *match, m *meaning) bool {
 	m.has = hasSpan
 	m.span = span{elapsed: time.Duration(x.tok(0).n)*time.Hour + time.Duration(x.tok(1).n)*time.Minute}
 	return true
 }
 
 // inClock refuses "in 1:30".
-func inClock(x *found, m *meaning) bool {
+func inClock(x *match, m *meaning) bool {
 	h, min := x.tok(0).n, x.tok(1).n
 	m.has = hasSpan
 	m.err = &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: x.off(), end: x.stop(),
@@ -353,15 +361,17 @@ func inClock(x *found, m *meaning) bool {
 	return true
 }
 
-// increment reads "+ 3 days", which counts from what stands before it, or from now.
-func increment(negative bool) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// increment returns the action that reads "+ 3 days". It counts from what stands before it, or from
+// now.
+func increment(negative bool) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		s := x.of(0).span
 		m.err = x.of(0).err
 		if negative {
 			s = s.negated()
 		}
-		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) { // 25-12-26 minutes
+		// 25-12-26 minutes
+		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) {
 			return false
 		}
 		if s.one = uNone; x.begin == 0 {
@@ -371,12 +381,12 @@ func increment(negative bool) func(x *found, m *meaning) bool {
 		if x.says("now") {
 			return false
 		}
-		m.adds = []span{s}
+		m.increments = []span{s}
 		return true
 	}
 }
 
-func nextUnit(x *found, m *meaning) bool {
+func nextUnit(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if t.unit < uMinute || t.is(cUnits) {
 		return false
@@ -387,58 +397,58 @@ func nextUnit(x *found, m *meaning) bool {
 	return ok
 }
 
-func nextCount(x *found, m *meaning) bool {
+func nextCount(x *match, m *meaning) bool {
 	m.has = hasSpan
 	return x.length(m, x.of(0).q, x.tok(1))
 }
 
-func lastUnit(x *found, m *meaning) bool {
+func lastUnit(x *match, m *meaning) bool {
 	m.has = hasSpan
 	ok := !x.tok(0).is(cUnits) && x.length(m, quantity{whole: 1}, x.tok(0))
 	m.span = m.span.negated()
 	return ok
 }
 
-// shift notes a length to be added to what follows: "2 hours after".
-func (x *found) shift(m *meaning, s span, back bool) bool {
+// shift notes a length that is added to what follows: "2 hours after".
+func (x *match) shift(m *meaning, s span, back bool) bool {
 	if next := &x.p.toks[x.end]; next.is(cEnd) || x.p.word(x.end, "now") {
 		return false
 	}
 	if back {
 		s = s.negated()
 	}
-	m.has, m.adds = hasShift, []span{s}
+	m.has, m.increments = hasShift, []span{s}
 	return true
 }
 
-func shiftBy(back bool) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+func shiftBy(back bool) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		m.err = x.of(0).err
 		return x.shift(m, x.of(0).span, back)
 	}
 }
 
-// shiftUnit reads the "week from" of "1530 week from tomorrow", an article left out.
-func shiftUnit(x *found, m *meaning) bool {
+// shiftUnit reads the "week from" of "1530 week from tomorrow", in which an article is missing.
+func shiftUnit(x *match, m *meaning) bool {
 	var s meaning
 	ok := x.begin > 0 && x.p.toks[x.begin-1].is(cHHMM) && x.tok(0).unit >= uDay && item(1)(x, &s)
 	return ok && x.shift(m, s.span, false)
 }
 
 // shiftOn reads the "a week on" of "a week on friday".
-func shiftOn(x *found, m *meaning) bool {
+func shiftOn(x *match, m *meaning) bool {
 	s := x.of(0).span
 	return x.p.toks[x.end].is(cDay) && s.months == 0 && s.elapsed == 0 && s.days > 0 && s.days%7 == 0 && x.shift(m, s, false)
 }
 
-// dayShift reads "the day after", which a day must follow.
-func dayShift(back bool) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// dayShift returns the action that reads "the day after". A day must follow.
+func dayShift(back bool) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		return !x.p.word(x.end, "tomorrow", "yesterday") && x.shift(m, span{days: 1, calendar: true, next: true}, back)
 	}
 }
 
-func now(x *found, m *meaning) bool {
+func now(x *match, m *meaning) bool {
 	m.has = hasNow
 	return true
 }

@@ -2,22 +2,23 @@ package when
 
 import "time"
 
-// Several times, minutes of each hour, and times between two others.
+// The actions of several times, of minutes of each hour, and of times between two others.
 
-func moreTimes(x *found, m *meaning) bool {
+func moreTimes(x *match, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
 	if last := lastOf(b); last.how&clockInPart != 0 && a.clock.how&(clockBare|clockSpoken) != 0 {
-		return false // at 6 and 8 in the evening: the part of the day is that of both
+		// In "at 6 and 8 in the evening" the part of the day belongs to both.
+		return false
 	}
 	*m = *a
 	m.more = append(append([]clock{}, b.clock), b.more...)
-	if m.subs = nil; b.err != nil {
+	if m.rewrites = nil; b.err != nil {
 		m.err = b.err
 	}
 	return true
 }
 
-// lastOf is the last of several times.
+// lastOf returns the last of several times.
 func lastOf(m *meaning) clock {
 	if n := len(m.more); n > 0 {
 		return m.more[n-1]
@@ -25,12 +26,13 @@ func lastOf(m *meaning) clock {
 	return m.clock
 }
 
-// timeInPart reads "8 in the morning" where a time of day is one of several; one that is alone has the part of the day as a part of its own.
-func timeInPart(x *found, m *meaning) bool {
+// timeInPart reads "8 in the morning" as one of several times. When it is the only time, the row of
+// DAYPART reads the part of the day.
+func timeInPart(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	part := uint8(night)
 	if x.isToken(1) {
-		part = x.tok(1).part
+		part = x.tok(1).dayPart
 	}
 	c := &m.clock
 	tod, _, why := x.p.timeOfDay(c, part)
@@ -49,23 +51,23 @@ func timeInPart(x *found, m *meaning) bool {
 	return true
 }
 
-func timesSaid(x *found, m *meaning) bool {
+func timesAfterAt(x *match, m *meaning) bool {
 	*m = *x.of(0)
-	m.has, m.subs = hasClock, nil
-	m.clock.how = m.clock.how&^clockLone | clockSaid
+	m.has, m.rewrites = hasClock, nil
+	m.clock.how = m.clock.how&^clockLone | clockAfterAt
 	for i := range m.more {
-		m.more[i].how = m.more[i].how&^clockLone | clockSaid
+		m.more[i].how = m.more[i].how&^clockLone | clockAfterAt
 	}
 	return x.p.recurs
 }
 
-// timesAlone reads times of day that no "at" stands before: the first is one by itself.
-func timesAlone(x *found, m *meaning) bool {
-	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesSaid(x, m)
+// timesAlone reads several times of day without "at". The first must look like a time of day.
+func timesAlone(x *match, m *meaning) bool {
+	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesAfterAt(x, m)
 }
 
-// severalOnce refuses "9am and 5pm" where one time is asked for.
-func severalOnce(x *found, m *meaning) bool {
+// severalOnce refuses "9am and 5pm" where one instant is asked for.
+func severalOnce(x *match, m *meaning) bool {
 	*m = meaning{has: hasClock}
 	all := x.of(0)
 	first := all.clock
@@ -83,7 +85,7 @@ func severalOnce(x *found, m *meaning) bool {
 }
 
 // everyTimes reads "every 9am and 5pm".
-func everyTimes(x *found, m *meaning) bool {
+func everyTimes(x *match, m *meaning) bool {
 	*m = *x.of(1)
 	if m.clock.mer == 0 && m.clock.name == 0 {
 		return false
@@ -91,59 +93,60 @@ func everyTimes(x *found, m *meaning) bool {
 	return m.period(uDay, 1)
 }
 
-// mark reads :15, a minute of every hour.
-func mark(x *found, m *meaning) bool {
+// minuteMark reads :15, a minute of every hour.
+func minuteMark(x *match, m *meaning) bool {
 	colon, next := &x.p.toks[x.begin], &x.p.toks[x.end]
-	m.cad.marks = 1 << x.tok(0).n
+	m.recur.minutes = 1 << x.tok(0).n
 	return (x.begin == 0 || colon.gap) && !next.is(cMer) && (next.gap || next.mark() != ':')
 }
 
-func markAt(minute int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		m.cad.marks = 1 << minute
+func minuteMarkAt(minute int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		m.recur.minutes = 1 << minute
 		return true
 	}
 }
 
-func (x *found) minuteOf(m *meaning, n int64) bool {
+func (x *match) minuteOf(m *meaning, n int64) bool {
 	if x.of(0).q.nano != 0 || n < 0 || n > 59 {
 		return false
 	}
-	m.cad.marks = 1 << n
+	m.recur.minutes = 1 << n
 	return true
 }
 
-func markPast(x *found, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
-func markTo(x *found, m *meaning) bool   { return x.minuteOf(m, 60-x.of(0).q.whole) }
+func minutesPast(x *match, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
+func minutesTo(x *match, m *meaning) bool   { return x.minuteOf(m, 60-x.of(0).q.whole) }
 
-func hourMarks(x *found, m *meaning) bool {
-	m.has, m.cad.marks = hasMarks, x.of(0).cad.marks
+func hourMinutes(x *match, m *meaning) bool {
+	m.has, m.recur.minutes = hasMinutes, x.of(0).recur.minutes
 	return true
 }
 
-func marksEvery(x *found, m *meaning) bool {
+func minutesEvery(x *match, m *meaning) bool {
 	m.period(uHour, 1)
-	m.has, m.cad.marks = m.has|hasMarks, x.of(0).cad.marks
+	m.has, m.recur.minutes = m.has|hasMinutes, x.of(0).recur.minutes
 	return true
 }
 
-func marksToEvery(x *found, m *meaning) bool {
+func minutesToEvery(x *match, m *meaning) bool {
 	m.period(uHour, 1)
-	m.has |= hasMarks
+	m.has |= hasMinutes
 	return x.minuteOf(m, 60-x.of(0).q.whole)
 }
 
-func window1(x *found, m *meaning) bool {
-	m.has, m.cad.from, m.cad.to = hasWindow, x.of(0).clock, x.of(1).clock
+func window1(x *match, m *meaning) bool {
+	m.has, m.recur.from, m.recur.to = hasWindow, x.of(0).clock, x.of(1).clock
 	if x.of(0).err != nil {
 		m.err = x.of(0).err
 	}
 	return x.p.recurs
 }
 
-// windowDashed reads "every 15 minutes 9:00-17:00"; what recurs by days has no such span.
-func windowDashed(x *found, m *meaning) bool {
+// windowDashed reads "every 15 minutes 9:00-17:00". A recurrence of days does not take such a
+// range.
+func windowDashed(x *match, m *meaning) bool {
 	window1(x, m)
-	m.cad.ranged = true
+	m.recur.ranged = true
 	return x.p.recurs
 }

@@ -17,7 +17,8 @@ var calendarWords = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// looksLikeCalendar says whether text can only be a calendar event of systemd: Mon..Fri *-*-* 09:00:00, *-*~03, Sat,Sun 20:00.
+// looksLikeCalendar reports whether a text can only be a calendar event of systemd, such as
+// Mon..Fri *-*-* 09:00:00, *-*~03 or Sat,Sun 20:00.
 func looksLikeCalendar(text string) bool {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -26,7 +27,8 @@ func looksLikeCalendar(text string) bool {
 	if strings.Contains(text, "*-") || strings.Contains(text, "-*") || strings.Contains(text, "*:") || strings.Contains(text, ":*") {
 		return true
 	}
-	if i := strings.IndexByte(text, '~'); i > 0 && strings.IndexByte("*0123456789", text[i-1]) >= 0 { // *-*~03, and not ~10 minutes
+	// The ~ of *-*~03, and not that of ~10 minutes.
+	if i := strings.IndexByte(text, '~'); i > 0 && strings.IndexByte("*0123456789", text[i-1]) >= 0 {
 		return true
 	}
 	if len(fields) != 2 || !strings.Contains(fields[1], ":") || strings.Trim(fields[1], "0123456789:,/.") != "" {
@@ -36,7 +38,8 @@ func looksLikeCalendar(text string) bool {
 	return ok && (strings.Contains(fields[0], "..") || strings.Contains(fields[0], ",") && !strings.HasSuffix(fields[0], ","))
 }
 
-// calendarField is one field of a calendar event: the values that it takes. Those counted from a month's end are negative.
+// calendarField is one field of a calendar event and the values that it takes. A value that is
+// counted from the end of the month is negative.
 type calendarField struct {
 	name     string
 	min, max int
@@ -91,7 +94,7 @@ func (f *calendarField) number(text string) (int, error) {
 	return n, nil
 }
 
-// calendarWeekdays reads Mon..Fri and Sat,Sun; bit 0 is Sunday.
+// calendarWeekdays reads Mon..Fri and Sat,Sun. Bit 0 is Sunday.
 func calendarWeekdays(text string) (set uint8, ok bool) {
 	day := func(name string) int {
 		for i, words := range weekdayWords {
@@ -123,8 +126,9 @@ func calendarWeekdays(text string) (set uint8, ok bool) {
 	return set, true
 }
 
-// parseCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a time zone, each of which may
-// be left out. It becomes an RFC 5545 rule, whose rule for clock changes it has; canonical is that rule.
+// parseCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a
+// time zone. Each may be left out. The event becomes a rule of RFC 5545 and follows its rules for
+// clock changes; canonical is that rule.
 func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
 	refuse := func(why string) (rule, string, []Note, error) {
 		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", quoted(text), why),
@@ -175,19 +179,20 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		if last-first != len(years.values)-1 {
 			return refuse("years in a list are not read")
 		}
-		if from := place(civilDate(first, 1, 1), zone); from.After(start) {
+		if from := InstantOf(civilDate(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		rule += ";UNTIL=" + place(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
+		rule += ";UNTIL=" + InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
 	}
 	if named {
-		begin := midnight(reading(start, zone))
-		start, rule = place(begin, zone), withStart(rule, begin, zone)
+		begin := midnight(wallTime(start, zone))
+		start, rule = InstantOf(begin, zone), withStart(rule, begin, zone)
 	}
 	return parseRRule(rule, start, zone)
 }
 
-// calendarDate reads a date: 2027-*-1..7, *-02~03, 12-24. In front of ~ days are counted from the month's end.
+// calendarDate reads a date: 2027-*-1..7, *-02~03, 12-24. After a ~ the days are counted from the
+// end of the month.
 func calendarDate(text string, years *calendarField) (parts []string, err error) {
 	months := calendarField{name: "month", min: 1, max: 12}
 	days := calendarField{name: "day", min: 1, max: 31}
@@ -211,7 +216,7 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 	if err = months.read(month); err != nil {
 		return nil, err
 	}
-	if fromEnd { // 7/1 runs towards the month's end
+	if fromEnd { // 7/1 counts towards the end of the month
 		if first, stepText, stepped := strings.Cut(day, "/"); stepped {
 			step, err := strconv.Atoi(stepText)
 			n, err2 := days.number(first)
@@ -274,11 +279,11 @@ func calendarClock(text string) (freq string, parts []string, err error) {
 	if !fields[1].all {
 		add(1, "BYMINUTE")
 	}
-	if len(parts) == 0 { // every second: a rule without parts would count elapsed time
+	if len(parts) == 0 { // every second: a rule without BY parts would count elapsed time
 		add(0, "BYHOUR")
 	}
 	return freq, parts, nil
 }
 
-// maxPerDay is how many instants a day a rule of days is used for.
+// maxPerDay is how many instants a day may have in a rule with FREQ=DAILY.
 const maxPerDay = 300

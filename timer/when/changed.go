@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// clockChange notes what a clock change did to the time of day that was asked for: it was skipped, and the instant lies as
-// much later as the clocks went forward; or it comes twice, and this is one of the two.
+// clockChange notes what a change of the clocks did to the time of day tod. Either the clocks skip
+// it, and the instant is later by as much as they go forward; or it comes twice, and this is one of
+// the two.
 func (s *Schedule) clockChange(tod time.Duration) {
 	const day = 24 * time.Hour
-	wall := reading(s.At, s.Zone)
+	wall := wallTime(s.At, s.Zone)
 	shown := wall.Sub(midnight(wall))
 	if tod %= day; shown != tod {
 		s.note(NoteClocks, "%s does not exist on %s, when the clocks go forward; it is read as %s",
 			clockOf(tod), s.At.Format("2 January 2006"), clockOf(shown))
 		return
 	}
-	first, second, n := passes(wall, s.Zone)
+	first, second, n := instantsOf(wall, s.Zone)
 	if n != 2 {
 		return
 	}

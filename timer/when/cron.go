@@ -23,8 +23,8 @@ var cronMacros = map[string]string{
 
 const sixFields = `for seconds, write all seven fields: second minute hour day month weekday year, as in "0 30 9 * * * *"`
 
-// looksLikeCron says whether text is worth parseCron when nothing says that it is cron: a macro, a field with a star, or
-// five to seven fields of which the first two are numeric.
+// looksLikeCron reports whether a text is worth parseCron when nothing says that it is cron: a
+// macro, a field with a star, or five to seven fields of which the first two are numeric.
 func looksLikeCron(text string) bool {
 	clean, _ := plain(text, nil)
 	text = strings.TrimSpace(string(clean))
@@ -65,8 +65,9 @@ func asInterval(text string, zone *time.Location) []string {
 	return []string{phrase}
 }
 
-// parseCron reads a cron line of five fields, six (a year last) or seven (seconds first, a year last), or a macro. The
-// canonical line has plain numbers. A line that no date can match is refused with CodeNever.
+// parseCron reads a cron line of five fields, of six (a year last) or of seven (seconds first, a
+// year last), or a macro. The canonical line has plain numbers. A line that matches no date is
+// refused with CodeNever.
 func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
 	refuse := func(code, message, hint string, instead ...string) (rule, string, []Note, error) {
 		if len(instead) > 0 {
@@ -127,7 +128,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	for i, f := range layout[:len(words)] {
 		set, err := f.read(words[i])
 		if err != nil {
-			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint, corrected(layout, words, zone)...)
+			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint, correctedCron(layout, words, zone)...)
 		}
 		sets[f], plain[i] = set, set.text
 	}
@@ -146,10 +147,10 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	return c, strings.Join(plain, " "), notes, nil
 }
 
-// corrected is the line that was meant by one which cannot be read, if that can be told: with
-// ranges that run backwards written forwards, or with a year behind six fields that begin with a
-// second.
-func corrected(layout []*cronField, words []string, zone *time.Location) []string {
+// correctedCron returns the line that was probably meant by one that cannot be read: with ranges
+// that run backwards written forwards, or with a year added after six fields that begin with a
+// second. It returns nil when neither can be read.
+func correctedCron(layout []*cronField, words []string, zone *time.Location) []string {
 	forwards := make([]string, len(words))
 	for i, f := range layout[:len(words)] {
 		forwards[i] = f.turned(words[i])
@@ -170,12 +171,14 @@ func corrected(layout []*cronField, words []string, zone *time.Location) []strin
 }
 
 const (
-	firstCron   = -1       // 31 December 1969 23:59:59: the library's years begin after it
-	lastLibrary = 2099     // the library's last year
-	correction  = 3 * 3600 // a larger clock change is a correction, which catches nothing up: cron(8)
+	firstCron   = -1   // 31 December 1969 23:59:59: the years of the library begin after it
+	lastLibrary = 2099 // the last year of the library
+	// a larger clock change is a correction, and cron(8) makes up for nothing then
+	correction = 3 * 3600
 )
 
-// anyDate reports whether any year may have a date of a cron line; without it a search would look at all of them.
+// anyDate reports whether some year may have a date of a cron line. Without this check a search
+// would look at every year.
 func anyDate(days, months, weekdays *cronSet) bool {
 	if !weekdays.star || len(days.special) > 0 {
 		return true
@@ -190,15 +193,18 @@ func anyDate(days, months, weekdays *cronSet) bool {
 	return false
 }
 
-// cronRule evaluates a line as Debian's cron and cronie do around clock changes, on top of gorhill/cronexpr.
+// cronRule evaluates a line with gorhill/cronexpr, and around clock changes as Debian's cron and
+// cronie do.
 type cronRule struct {
 	zone *time.Location
-	wild bool // the minute or the hour begins with a star: real time, both passes, nothing for skipped readings
+	// The minute or the hour begins with a star. Such a line runs by real time: at both instants of
+	// a repeated wall time, and not at all for a skipped one.
+	wild bool
 	ever bool // no year is given
 
 	mu    sync.Mutex // the library writes to an Expression while it searches
 	lines []*cronexpr.Expression
-	here  stretch // the last one used
+	here  offsetRange // the last range that was used
 }
 
 func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, error) {
@@ -216,8 +222,8 @@ func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, 
 	days, weekdays := sets[cronDay], sets[cronWeekday]
 	pairs := [][2]string{{days.library(cronDay), weekdays.library(cronWeekday)}}
 	if (days.star || weekdays.star) && !days.all && !weekdays.all {
-		// A starred day field with a step narrows the other one, by crontab(5). The library lets either match, so it
-		// is asked for both apart.
+		// A field of days that begins with a star and has a step narrows the other field, by
+		// crontab(5). In the library one match of the two is enough, so each is asked for alone.
 		pairs = [][2]string{{pairs[0][0], "*"}, {"*", pairs[0][1]}}
 	}
 	for _, pair := range pairs {
@@ -238,20 +244,21 @@ func (c *cronRule) next(t time.Time) (time.Time, bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	unix, ok := c.nextUnix(max(t.Unix(), firstCron-window))
+	unix, ok := c.nextUnix(max(t.Unix(), firstCron-maxOffset))
 	if !ok {
 		return time.Time{}, false
 	}
 	return time.Unix(unix, 0).In(c.zone), true
 }
 
-// nextUnix is the first instant after u. Readings are sought on the wall clock and put back into the zone.
+// nextUnix returns the first instant after u. It looks for a wall time and then finds its instant
+// in the zone.
 func (c *cronRule) nextUnix(u int64) (int64, bool) {
 	s := c.stretchAt(u)
 	from := u + s.offset
 	if !c.wild && s.start != farPast && u < s.start+correction {
-		// In the second pass of a repeated span everything up to its end has had its turn.
-		if before := stretchAt(s.start-1, c.zone); before.offset-s.offset <= correction {
+		// After the clocks went back, everything up to the end of the repeated hour has run once.
+		if before := offsetRangeAt(s.start-1, c.zone); before.offset-s.offset <= correction {
 			from = max(from, s.start-1+before.offset)
 		}
 	}
@@ -260,7 +267,8 @@ func (c *cronRule) nextUnix(u int64) (int64, bool) {
 		return w - s.offset, ok
 	}
 
-	// The change that ends this stretch: a gap may be caught up, a repeated span may match again.
+	// The clocks change at the end of this range: skipped wall times may be made up for, and
+	// repeated ones may match again.
 	n := c.stretchAt(s.end)
 	resume := s.end + n.offset - 1
 	if small := s.offset-n.offset <= correction; resume < from && (c.wild || !small) {
@@ -269,7 +277,7 @@ func (c *cronRule) nextUnix(u int64) (int64, bool) {
 		}
 	}
 	for ok {
-		first, _, passes, gap := passesUnix(w, c.zone)
+		first, _, passes, gap := instantsOfUnix(w, c.zone)
 		if passes > 0 {
 			return first, true
 		}
@@ -281,15 +289,16 @@ func (c *cronRule) nextUnix(u int64) (int64, bool) {
 	return 0, false
 }
 
-// stretchAt keeps the last stretch: schedules are walked forwards.
-func (c *cronRule) stretchAt(u int64) stretch {
+// offsetRangeAt keeps the last range, because schedules are walked forwards.
+func (c *cronRule) stretchAt(u int64) offsetRange {
 	if u < c.here.start || u >= c.here.end {
-		c.here = stretchAt(u, c.zone)
+		c.here = offsetRangeAt(u, c.zone)
 	}
 	return c.here
 }
 
-// nextWall is the first matching reading after w, both in Unix seconds of a clock that never changes.
+// nextWall returns the first matching wall time after w, both in Unix seconds of a clock that never
+// changes.
 func (c *cronRule) nextWall(w int64) (int64, bool) {
 	from := time.Unix(w, 0).UTC()
 	year := from.Year()
@@ -299,8 +308,8 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 		}
 		year = lastLibrary + 1
 	}
-	// Beyond the library's years each is looked up in an earlier one of the same shape. Forty years is the longest
-	// any line waits, for a leap day on one weekday across 2100.
+	// A year after those of the library is looked up in an earlier year with the same weekdays. No
+	// line waits longer than forty years: that is a leap day on one weekday across 2100.
 	for end := min(year+100, lastYear); c.ever && year <= end; year++ {
 		day1 := civilDate(year, 1, 1)
 		proxy := proxyYear(day1)
@@ -313,7 +322,8 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 	return 0, false
 }
 
-// proxyYear is the last year of the library with the same weekdays and days as the one that begins on day1.
+// proxyYear returns the last year of the library that has the same days and weekdays as the year
+// that begins on day1.
 func proxyYear(day1 time.Time) int {
 	for year := lastLibrary; ; year-- {
 		other := civilDate(year, 1, 1)
@@ -325,7 +335,8 @@ func proxyYear(day1 time.Time) int {
 
 func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
-// library asks gorhill/cronexpr on readings labelled UTC; with two lines, for the first day that both have.
+// library returns the next wall time that gorhill/cronexpr finds, labelled UTC. With two lines, it
+// is on the first day that both match.
 func (c *cronRule) library(from time.Time) time.Time {
 	for {
 		next := c.lines[0].Next(from)

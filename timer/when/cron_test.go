@@ -229,9 +229,9 @@ func randomField(rng *rand.Rand, low, high int) (text string, has map[int]bool) 
 // time. The clock changes of the zones used are of three hours at most and on whole minutes.
 func tick(zone *time.Location, from, to time.Time, wild bool, match func(reading time.Time) bool) (runs []time.Time) {
 	begin := from.Add(-30 * time.Hour) // from itself may lie in the second pass of an hour
-	shown := reading(begin, zone)      // the highest reading seen
+	shown := wallTime(begin, zone)     // the highest reading seen
 	for u := begin.Add(time.Minute); !u.After(to); u = u.Add(time.Minute) {
-		now := reading(u, zone)
+		now := wallTime(u, zone)
 		run := false
 		switch {
 		case wild:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cronField is what one field of a cron line may hold.
+// cronField says what one field of a cron line may hold.
 type cronField struct {
 	name     string
 	min, max int
@@ -24,16 +24,16 @@ var (
 	cronYear    = &cronField{name: "year", min: 1970, max: 2099}
 )
 
-// cronSet is a field that was read.
+// cronSet is the content of a field.
 type cronSet struct {
-	text    string // with plain numbers in place of names and leading zeros
+	text    string // with plain numbers instead of names and leading zeros
 	star    bool   // the text begins with a star, which crontab(5) calls unrestricted
 	all     bool   // a star alone, or every value from one
 	values  [2100]bool
 	special []string // L, LW, 15W, 5L, 1#3, as the library writes them
 }
 
-// read reads one field, or says why not.
+// read reads one field. Its error says what is wrong with it.
 func (f *cronField) read(text string) (*cronSet, error) {
 	set := &cronSet{star: text[0] == '*' || text[0] == '?'}
 	if text == "?" && (f == cronDay || f == cronWeekday) {
@@ -114,15 +114,15 @@ func (f *cronField) item(item string, set *cronSet) (string, error) {
 // backwards is the error of a range that ends before it begins.
 type backwards struct {
 	field    *cronField
-	item     string // of the list
-	forwards string // the same in ranges that run forwards
+	item     string // the member of the list
+	forwards string // the same values in ranges that run forwards
 }
 
 func (b *backwards) Error() string {
 	return fmt.Sprintf("the %s range %s runs backwards", b.field.name, b.item)
 }
 
-// turned is a field with its ranges that run backwards written forwards.
+// turned returns a field with its backward ranges written forwards.
 func (f *cronField) turned(text string) string {
 	items := strings.Split(text, ",")
 	for i, item := range items {
@@ -134,8 +134,8 @@ func (f *cronField) turned(text string) string {
 	return strings.Join(items, ",")
 }
 
-// forwards writes a range across the field's end as one or two that run forwards; with steps, as
-// the values it has. Years have no such end: there the bounds change places.
+// forwards writes a range across the end of the field as one or two that run forwards, or as single
+// values when it has steps. Years do not begin again, so the bounds of their range change places.
 func (f *cronField) forwards(first, last, step int) string {
 	swapped := ""
 	switch {
@@ -171,7 +171,8 @@ func (f *cronField) forwards(first, last, step int) string {
 	return fmt.Sprintf("%s,%d-%d", tail, f.min, last)
 }
 
-// special reads the day forms that are no numbers: L, LW, nW of a month, nL and d#k of a weekday.
+// special reads the forms of days that are not plain numbers: L, LW and nW of a month, nL and d#k
+// of a weekday.
 func (f *cronField) special(item string, set *cronSet) (plain string, ok bool, err error) {
 	upper := strings.ToUpper(item)
 	switch f {
@@ -217,7 +218,7 @@ func (f *cronField) special(item string, set *cronSet) (plain string, ok bool, e
 	return plain, true, nil
 }
 
-// value reads a number or a name within the field's range; 7 is another Sunday.
+// value reads a number or a name within the range of the field. 7 is Sunday as well.
 func (f *cronField) value(text string) (int, error) {
 	if len(text) == 3 && f.names != "" {
 		if i := strings.Index(f.names, strings.ToLower(text)); i >= 0 && i%3 == 0 {
@@ -238,7 +239,7 @@ func (f *cronField) value(text string) (int, error) {
 	return v, nil
 }
 
-// article is the field's name with the article before it.
+// article returns the name of the field with "a" or "an" before it.
 func (f *cronField) article() string {
 	if f == cronHour {
 		return "an " + f.name
@@ -246,7 +247,7 @@ func (f *cronField) article() string {
 	return "a " + f.name
 }
 
-// number reads decimal digits and nothing else; more than six are more than any field holds.
+// number reads decimal digits. It refuses more than six, which no field can hold.
 func (f *cronField) number(text string) (int, error) {
 	v := 0
 	for _, c := range []byte(text) {
@@ -263,7 +264,8 @@ func (f *cronField) number(text string) (int, error) {
 	return v, nil
 }
 
-// library writes the field for gorhill/cronexpr: numbers, runs of them, and the special forms, nothing it misreads.
+// library writes the field for gorhill/cronexpr: only in numbers, ranges and special forms, which
+// it reads correctly.
 func (set *cronSet) library(f *cronField) string {
 	if set.all {
 		return "*"

@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Days is a set of days on which nothing of a recurrence is scheduled. It is immutable once it is read.
+// Days is a set of days on which a recurrence has no instants. It is immutable.
 type Days struct {
 	weekdays uint8  // bit 0 is Sunday
-	dates    uint32 // of the month; bit 0 is the last
+	dates    uint32 // days of the month; bit 0 is the last
 	months   uint16
-	yearly   [][2]annualDay // spans of every year, which may go over its end
+	yearly   [][2]annualDay // in every year; a range may cross its end
 	spans    [][2]int64     // first and last day, as day numbers
 	numbered []nthDay       // weekdays of the month
 }
 
-// annualDay is a day of every year: a hundred times the month, and the date.
+// annualDay is a day of every year: 100 × month + day of the month.
 type annualDay int
 
 func annualDayOf(month, date int) annualDay { return annualDay(100*month + date) }
 
-// ParseDays reads days for Options.Except: weekdays ("weekends", "mon-wed"), dates ("24 Dec", "2027-01-06"), ranges of dates
-// ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th", "the last friday of the month"), months, and lists of these with commas or "and". What names no
-// year is of every year, so they do not depend on Now.
+// ParseDays reads days for Options.Except: weekdays ("weekends", "mon-wed"), dates ("24 Dec",
+// "2027-01-06"), ranges of dates ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th",
+// "the last friday of the month"), months, and lists of these with commas or "and". A date without
+// a year is of every year, so the set does not depend on Now.
 func ParseDays(text string, o Options) (*Days, error) {
 	p := parsers.Get().(*parser)
 	defer p.close()
@@ -62,9 +63,9 @@ func ParseDays(text string, o Options) (*Days, error) {
 	return refuse(CodeNotUnderstood, "", `name days, as in "weekends", "24 dec", "2027-01-06" or "24 dec to 2 jan"`)
 }
 
-// daysOf are the days that a reading names.
+// daysOf returns the days that a meaning names.
 func daysOf(m *meaning) (*Days, *refusal) {
-	days := &Days{weekdays: m.cad.weekdays, dates: m.cad.dates, months: m.cad.months}
+	days := &Days{weekdays: m.recur.weekdays, dates: m.recur.dates, months: m.recur.months}
 	for i := 0; i < len(m.days) && m.err == nil; i++ {
 		switch d := m.days[i]; d.kind {
 		case onNth:
@@ -83,7 +84,7 @@ func daysOf(m *meaning) (*Days, *refusal) {
 	return days, m.err
 }
 
-// same reports whether two readings of a text are the same days.
+// same reports whether two meanings of a text are the same days.
 func (d *Days) same(other *Days) bool {
 	return d.weekdays == other.weekdays && d.dates == other.dates && d.months == other.months && slices.Equal(d.yearly, other.yearly) && slices.Equal(d.spans, other.spans) &&
 		slices.Equal(d.numbered, other.numbered)
@@ -92,8 +93,8 @@ func (d *Days) same(other *Days) bool {
 // maxDayLines is how many lines with days a file may have.
 const maxDayLines = 1000
 
-// ReadDays reads the lines of a file of days, as ParseDays has them: one a line, empty lines and what stands behind a # left
-// out. It returns those lines as well. An error names its line.
+// ReadDays reads a file with days as for ParseDays, one text a line. Empty lines and what follows a
+// # are left out. It returns the lines with days as well. An error names its line.
 func ReadDays(content string, o Options) (all *Days, lines []string, err error) {
 	n := 0
 	for line := range strings.Lines(content) {
@@ -116,7 +117,7 @@ func ReadDays(content string, o Options) (all *Days, lines []string, err error) 
 	return all, lines, nil
 }
 
-// And is the days of both sets.
+// And returns the days of both sets.
 func (d *Days) And(other *Days) *Days {
 	switch {
 	case d == nil:
@@ -130,12 +131,12 @@ func (d *Days) And(other *Days) *Days {
 	}
 }
 
-// Has says whether the day that the clocks of a zone show at an instant is one of the set.
+// Has reports whether the day that the clocks of a zone show at an instant is in the set.
 func (d *Days) Has(t time.Time, zone *time.Location) bool {
 	if d == nil {
 		return false
 	}
-	wall := reading(t, zone)
+	wall := wallTime(t, zone)
 	year, month, date := wall.Date()
 	number := dayNumber(year, int(month), date)
 	if d.weekdays>>wall.Weekday()&1 == 1 || d.dates>>date&1 == 1 || d.months>>month&1 == 1 ||
@@ -169,8 +170,8 @@ func (d *Days) empty() bool {
 // add adds a date, of one year or of every year.
 func (d *Days) add(of day) { d.addSpan(of, of) }
 
-// addSpan adds the days from one date to another: of every year when neither names one, else of the one year and the other. Not ok:
-// the last lies before the first.
+// addSpan adds the days from one date to another. They are of every year when neither date names a
+// year. It reports false when the last day lies before the first.
 func (d *Days) addSpan(first, last day) (ok bool) {
 	if first.kind == onAnnual && last.kind == onAnnual {
 		d.yearly = append(d.yearly, [2]annualDay{annualDayOf(int(first.month), int(first.date)), annualDayOf(int(last.month), int(last.date))})
@@ -199,14 +200,14 @@ func (s *Schedule) except(days *Days) {
 	}
 }
 
-// excluding is a rule without the instants of some days.
+// excluding is a rule without the instants that fall on some days.
 type excluding struct {
 	rule
 	days *Days
 	zone *time.Location
 }
 
-// nextWall is the next reading of a rule that is on none of the days.
+// nextWall returns a function that finds the next wall time that is on none of the days.
 func (r excluding) nextWall(next func(w int64) (int64, bool)) func(w int64) (int64, bool) {
 	return func(w int64) (int64, bool) {
 		for range maxExcluded {
@@ -220,7 +221,8 @@ func (r excluding) nextWall(next func(w int64) (int64, bool)) func(w int64) (int
 	}
 }
 
-// Excluded says of the next n instants after t that there would be without Options.Except how many fall on those days.
+// Excluded looks at the next n instants after t that there would be without Options.Except. It
+// returns how many of them fall on those days, and how many it looked at.
 func (s *Schedule) Excluded(t time.Time, n int) (left, of int) {
 	r, ok := s.rule.(excluding)
 	if !ok {
@@ -238,7 +240,8 @@ func (s *Schedule) Excluded(t time.Time, n int) (left, of int) {
 	return left, of
 }
 
-// maxExcluded is how many excluded days in a row are passed over before the answer is never.
+// maxExcluded is how many excluded days in a row are skipped before the schedule counts as one that
+// never comes.
 const maxExcluded = 1500
 
 func (r excluding) next(t time.Time) (time.Time, bool) {
@@ -247,8 +250,8 @@ func (r excluding) next(t time.Time) (time.Time, bool) {
 		if !ok || !r.days.Has(next, r.zone) {
 			return next, ok
 		}
-		y, m, d := reading(next, r.zone).Date()
-		if t = place(civilDate(y, m, d+1), r.zone).Add(-1); !t.After(next) {
+		y, m, d := wallTime(next, r.zone).Date()
+		if t = InstantOf(civilDate(y, m, d+1), r.zone).Add(-1); !t.After(next) {
 			t = next
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Duration reads a length of elapsed time for a flag such as --timeout or --interval: "90s", "1.5h", "2 hours 30 min",
-// "PT15M". A day is 24 hours and a week seven days; months and years are refused, as are a bare number and a sign.
-// Zero is allowed.
+// Duration reads a length of elapsed time for a flag such as --timeout or --interval: "90s",
+// "1.5h", "2 hours 30 min", "PT15M". A day is 24 hours and a week is seven days. Months, years, a
+// number without a unit and a sign are refused. Zero is allowed.
 func Duration(text string) (time.Duration, error) {
 	p := parsers.Get().(*parser)
 	defer p.close()
@@ -58,7 +58,7 @@ func Duration(text string) (time.Duration, error) {
 	return refused("", such)
 }
 
-// withUnit is a text that is a number, with the units that it is usually meant in.
+// withUnit returns a text that is only a number, with each unit that is usually meant.
 func (p *parser) withUnit(a quantity) []string {
 	texts := []string{p.text + "s"}
 	if a.nano == 0 {
@@ -67,7 +67,7 @@ func (p *parser) withUnit(a quantity) []string {
 	return texts
 }
 
-// onlyNumber reports whether the text is one decimal number, with a sign or without.
+// onlyNumber returns the number when the whole text is one decimal number, with or without a sign.
 func (p *parser) onlyNumber() (quantity, bool) {
 	pos := 0
 	if c := p.toks[0].mark(); (c == '-' || c == '+') && p.n > 1 && !p.toks[1].gap {

@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// finish makes the schedule of a reading, or says why there is none.
+// finish makes the schedule of a reading. It returns a refusal or an error when there is none.
 func (p *parser) finish(m *meaning) (*Schedule, *refusal, *Error) {
-	if m.has&anyRecurring == hasMarks && m.has == hasMarks { // at :30
-		if marks := m.cad.marks; marks&(marks-1) == 0 {
+	// A text that is only "at :30" is the next such minute.
+	if m.has&anyRecurring == hasMinutes && m.has == hasMinutes {
+		if marks := m.recur.minutes; marks&(marks-1) == 0 {
 			minute := int8(0)
 			for marks>>minute != 1 {
 				minute++
 			}
-			m.has, m.clock = hasClock, clock{minute: minute, how: clockMinute | clockSaid}
+			m.has, m.clock = hasClock, clock{minute: minute, how: clockMinute | clockAfterAt}
 		}
 	}
 	if m.has&anyRecurring != 0 {
-		return p.comesAgain(m)
+		return p.allowedRecurrence(m)
 	}
 	if m.err != nil {
 		return nil, m.err, nil
@@ -34,7 +35,7 @@ func (p *parser) finish(m *meaning) (*Schedule, *refusal, *Error) {
 	return p.once(a, m), nil, nil
 }
 
-// wrongForm refuses an instant where a length is asked for, and the other way round.
+// wrongForm refuses an instant where a length is asked for, and a length where an instant is.
 func (p *parser) wrongForm(m *meaning) *Error {
 	isSpan := m.has&(hasSpan|hasNow) != 0
 	switch {
@@ -55,13 +56,13 @@ func (p *parser) wrongForm(m *meaning) *Error {
 	return nil
 }
 
-// once makes the schedule of one instant.
+// once makes the schedule of one instant and notes its other readings.
 func (p *parser) once(a answer, m *meaning) *Schedule {
 	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, Notes: p.notes}
 	if first, second := &p.toks[0], &p.toks[1]; p.n == 2 && first.is(cHHMM) && second.unit == uHour && m.has == hasSpan {
 		p.other(fmt.Sprintf("%02d:%02d", first.n/100, first.n%100), p.text+" is a length of time; for the time of day say %q")
 	}
-	if p.deep {
+	if p.nested {
 		p.others = nil
 	}
 	for _, o := range p.others {
@@ -71,7 +72,7 @@ func (p *parser) once(a answer, m *meaning) *Schedule {
 		}
 	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
-	if a.placed && len(m.adds) == 0 && !a.fixed {
+	if a.atTimeOfDay && len(m.increments) == 0 && !a.fixed {
 		s.clockChange(a.tod)
 	}
 	if a.delay > 0 || a.zero {
@@ -82,7 +83,8 @@ func (p *parser) once(a answer, m *meaning) *Schedule {
 	return s
 }
 
-// instantText is an instant in RFC 3339, in UTC where the offset has seconds, as local mean times had.
+// instantText returns an instant in RFC 3339. It is in UTC when the offset has seconds, as those of
+// local mean times have.
 func instantText(t time.Time) string {
 	if _, offset := t.Zone(); offset%60 != 0 {
 		t = t.UTC()
@@ -90,7 +92,7 @@ func instantText(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// shortDuration is a duration as people write it: 5m, not 5m0s.
+// shortDuration returns a duration as people write it: 5m, not 5m0s.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if d >= time.Minute {
@@ -105,75 +107,76 @@ func shortDuration(d time.Duration) string {
 	return text
 }
 
-// bareSeconds is a number alone as seconds, as sleep(1) has it.
+// bareSeconds makes the schedule of a number alone. It is in seconds, as in sleep(1).
 func (p *parser) bareSeconds(a quantity) (*Schedule, *Error) {
 	var m meaning
 	m.has = hasSpan
 	if why := m.span.add(a, uSecond); why != nil {
-		return nil, p.tell(why)
+		return nil, p.errorOf(why)
 	}
 	if p.toks[0].mark() == '-' {
 		m.span = m.span.negated()
 	}
 	s, why, err := p.finish(&m)
 	if why != nil {
-		err = p.tell(why)
+		err = p.errorOf(why)
 	}
 	return s, err
 }
 
-// answer is the instant that a meaning is.
+// answer is the instant of a meaning, and how it was found.
 type answer struct {
-	at     time.Time
-	delay  time.Duration // of a pure length of elapsed time
-	zero   bool          // now: an instant that need not lie ahead
-	fixed  bool
-	zone   *time.Location
-	tod    time.Duration // the time of day it was placed at
-	placed bool
+	at          time.Time
+	delay       time.Duration // when the meaning is only a length of elapsed time
+	zero        bool          // the instant is now
+	fixed       bool
+	zone        *time.Location
+	tod         time.Duration // when atTimeOfDay is set
+	atTimeOfDay bool
 }
 
-// ahead places a reading into a zone: the first pass that is still ahead of now. Without one it reports false, with the
-// first pass.
+// ahead returns the first instant after now at which the clocks of a zone show wall. It reports
+// false when there is none, with the earliest instant of wall.
 func ahead(wall time.Time, zone *time.Location, now time.Time) (time.Time, bool) {
-	first, second, n := passes(wall, zone)
+	first, second, n := instantsOf(wall, zone)
 	switch {
 	case n == 0:
-		first = place(wall, zone)
+		first = InstantOf(wall, zone)
 	case n == 2 && !first.After(now) && second.After(now):
 		return second, true
 	}
 	return first, first.After(now)
 }
 
-var twoTimes = &refusal{why: "it names two times", hint: "leave one of the two out"}
+var namesTwoTimes = &refusal{why: "it names two times", hint: "leave one of the two out"}
 
 // resolve turns a meaning into an instant.
 func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	now := p.opts.Now
 	a.zone = p.opts.Zone
 	if m.zone != nil {
-		if m.has&(hasClock|hasDay) == 0 || m.zone.inPlace && m.has&hasClock == 0 {
+		if m.has&(hasClock|hasDay) == 0 || m.zone.byPlace && m.has&hasClock == 0 {
 			return a, &refusal{why: "a time zone needs a time of day", hint: `give one, as in "10:00 UTC"`}
 		}
 		if a.fixed = m.zone.fixed; !a.fixed {
 			a.zone = m.zone.loc
 		}
 	}
-	if m.has == 0 || m.has == hasLead || m.has&hasLead != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.adds[0].next && m.has&hasDay == 0) || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
+	if m.has == 0 || m.has == hasDeadlineWord || m.has&hasDeadlineWord != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.increments[0].next && m.has&hasDay == 0) || m.has&hasDayPart != 0 && m.has&(hasClock|hasDay) == 0 {
 		return a, &refusal{}
 	}
-	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasPart|hasDay) == 0 {
+	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasDayPart|hasDay) == 0 {
 		if m.zone != nil {
 			return a, &refusal{why: "a length of time has no time zone", hint: "leave the zone out"}
 		}
 		return p.resolveLength(m, a)
 	}
-	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.part == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockSaid == 0 { // two days three
+	// "two days three"
+	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockAfterAt == 0 {
 		return a, &refusal{}
 	}
 	if m.has&hasNow != 0 || len(m.more) > 0 || m.has&hasSpan != 0 && (m.span.elapsed != 0 || !m.span.calendar) {
-		return a, twoTimes
+		return a, namesTwoTimes
 	}
 	r := resolver{p: p, m: m, zone: a.zone, now: now}
 	if m.zone != nil {
@@ -184,13 +187,13 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		return a, why
 	}
 	if m.zone != nil {
-		if why := m.zone.agree(t, p); why != nil {
+		if why := m.zone.check(t, p); why != nil {
 			return a, why
 		}
 	}
-	for _, s := range m.adds {
+	for _, s := range m.increments {
 		var ok bool
-		if t, ok = plus(t, s, r.zone); !ok {
+		if t, ok = addSpan(t, s, r.zone); !ok {
 			return a, tooFar
 		}
 	}
@@ -203,11 +206,11 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	case t.Year() > lastYear:
 		return a, tooFar
 	}
-	a.at, a.tod, a.placed = t, r.tod, true
+	a.at, a.tod, a.atTimeOfDay = t, r.tod, true
 	return a, nil
 }
 
-// resolveLength answers a length of time from now.
+// resolveLength returns the instant that is a length of time from now.
 func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	now := p.opts.Now
 	s := m.span
@@ -218,14 +221,14 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		}
 		return a, &refusal{code: CodeAmbiguous, why: "M is minutes or months", off: at, end: at + 1, readings: []string{"m", months}}
 	}
-	if s.bare && len(m.adds) > 0 && (m.adds[0].elapsed < 0 || m.adds[0].days < 0 || m.adds[0].months < 0) {
+	if s.bare && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
 		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: `say it as in "1h30m", or count from now, as in "now + 2h - 30m"`}
 	}
 	pure := !s.calendar
-	t, ok := plus(now, s, a.zone)
-	for i := 0; ok && i < len(m.adds); i++ {
-		pure = pure && !m.adds[i].calendar
-		t, ok = plus(t, m.adds[i], a.zone)
+	t, ok := addSpan(now, s, a.zone)
+	for i := 0; ok && i < len(m.increments); i++ {
+		pure = pure && !m.increments[i].calendar
+		t, ok = addSpan(t, m.increments[i], a.zone)
 	}
 	switch {
 	case !ok:
@@ -233,7 +236,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	case t.Before(now) && !p.past:
 		return a, &refusal{code: CodePast, at: t.In(a.zone)}
 	}
-	if pure && len(m.adds) == 0 && !s.bare && (s.one == uMinute || s.one == uHour) {
+	if pure && len(m.increments) == 0 && !s.bare && (s.one == uMinute || s.one == uHour) {
 		if t, ok = natural(s.count, s.one, now); !ok {
 			t = now.Add(s.elapsed)
 		}
@@ -253,22 +256,23 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	return a, nil
 }
 
-// resolver is what the kinds of days need to find their instant.
+// resolver has what every kind of day needs to find its instant.
 type resolver struct {
 	p        *parser
 	m        *meaning
 	zone     *time.Location
 	now      time.Time
-	today    time.Time // the reading of now
-	midnight time.Time // of today, a reading
+	today    time.Time // the wall time of now
+	midnight time.Time // the wall time at which today began
 	tod      time.Duration
 	timed    bool
 }
 
-// unclearClock refuses a time of day that only its place makes one, where its place does not.
+// unclearClock refuses a time of day that only the words around it could make one, when they do
+// not.
 func (r *resolver) unclearClock() *refusal {
 	m, c, p := r.m, &r.m.clock, r.p
-	alone := m.has&(hasDay|hasPart|hasSpan) == 0
+	alone := m.has&(hasDay|hasDayPart|hasSpan) == 0
 	off, end := int(c.off), int(c.end)
 	switch {
 	case c.how&clockLone != 0 && alone:
@@ -276,18 +280,18 @@ func (r *resolver) unclearClock() *refusal {
 			return &refusal{}
 		}
 		return p.bareNumber()
-	case c.how&clockThreeDigits != 0 && m.part == 0 && c.how&clockSaid != 0:
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && c.how&clockAfterAt != 0:
 		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
 		return &refusal{code: CodeAmbiguous, why: text + " in the morning or in the evening", off: off, end: end, readings: []string{text + "am", text + "pm"}}
-	case c.how&clockThreeDigits != 0 && m.part == 0:
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0:
 		return &refusal{}
-	case c.how&clockLone != 0 && m.part == 0 && (c.hour > 12 || c.hour == 0): // friday 13
+	case c.how&clockLone != 0 && m.dayPart == 0 && (c.hour > 12 || c.hour == 0): // friday 13
 		readings := []string{fmt.Sprintf("at %d:00", c.hour)}
 		if m.day.kind == onWeekday {
 			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
 		}
 		return &refusal{code: CodeAmbiguous, why: "a number alone is not a time of day", off: off, end: end, readings: readings}
-	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
+	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockAfterAt == 0:
 		readings := []string{p.text + "s", fmt.Sprintf("at %d:%02d", c.hour, c.minute)}
 		if isDate(2000, int(c.minute), int(c.hour)) {
 			readings = append(readings, fmt.Sprintf("%d %s", c.hour, time.Month(c.minute)))
@@ -296,7 +300,7 @@ func (r *resolver) unclearClock() *refusal {
 			readings = nil
 		}
 		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
-	case c.how&clockLength != 0 && alone && c.how&clockSaid == 0:
+	case c.how&clockLength != 0 && alone && c.how&clockAfterAt == 0:
 		t := &p.toks[0]
 		switch {
 		case t.is(cHHMM) && p.low[0] == '0':
@@ -310,7 +314,8 @@ func (r *resolver) unclearClock() *refusal {
 	return nil
 }
 
-// base is the instant of the day and time of day, ahead of now unless increments follow.
+// base returns the instant of the day and the time of day. It is ahead of now unless increments
+// follow.
 func (r *resolver) base() (time.Time, *refusal) {
 	m, p := r.m, r.p
 	if m.has&hasClock != 0 {
@@ -318,14 +323,14 @@ func (r *resolver) base() (time.Time, *refusal) {
 			return time.Time{}, why
 		}
 	}
-	if m.has&hasPart != 0 && m.has&hasClock == 0 {
-		return time.Time{}, p.vaguePart(m.part)
+	if m.has&hasDayPart != 0 && m.has&hasClock == 0 {
+		return time.Time{}, p.vagueDayPart(m.dayPart)
 	}
 	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 {
 		return time.Time{}, &refusal{}
 	}
-	r.today = reading(r.now, r.zone)
-	if m.day.needs == 'n' && m.has&(hasClock|hasPart) == 0 {
+	r.today = wallTime(r.now, r.zone)
+	if m.day.needs == 'n' && m.has&(hasClock|hasDayPart) == 0 {
 		r.tod = r.today.Sub(midnight(r.today))
 		return r.on(workday(midnight(r.today), int(m.day.nth)))
 	}
@@ -333,7 +338,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 	r.tod, r.timed = p.opts.DefaultTime, m.has&hasClock != 0
 	if r.timed {
 		var why *refusal
-		if r.tod, after, why = p.timeOfDay(&m.clock, m.part); why != nil {
+		if r.tod, after, why = p.timeOfDay(&m.clock, m.dayPart); why != nil {
 			return time.Time{}, why
 		}
 	}
@@ -353,7 +358,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 		if m.zone != nil && !r.sameDay() {
 			return time.Time{}, &refusal{why: "today is another day in that time zone", hint: "give the date"}
 		}
-		return r.on(shift(r.midnight, m.span.months, m.span.days))
+		return r.on(addMonthsDays(r.midnight, m.span.months, m.span.days))
 	}
 	switch m.day.kind {
 	case noDay:
@@ -381,7 +386,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 	return r.weekday()
 }
 
-// workday is the n-th Monday to Friday after a day, or before it when n is negative.
+// workday returns the n-th Monday to Friday after a day, or before it when n is negative.
 func workday(day time.Time, n int) time.Time {
 	step := 1
 	if n < 0 {
@@ -395,31 +400,32 @@ func workday(day time.Time, n int) time.Time {
 	return day
 }
 
-// weekBegin is the first day of the week of a day.
+// weekBegin returns the Monday of the week of a day.
 func weekBegin(day time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
-// sameDay reports whether the zone of the text and the user's have the same date now.
+// sameDay reports whether the zone of the text and the user's zone have the same date now.
 func (r *resolver) sameDay() bool {
-	y, m, d := reading(r.now, r.p.opts.Zone).Date()
+	y, m, d := wallTime(r.now, r.p.opts.Zone).Date()
 	ry, rm, rd := r.today.Date()
 	return y == ry && m == rm && d == rd
 }
 
-// on is the instant on a day that can be no other: ahead, or refused unless increments follow.
+// on returns the instant on a day that cannot be another one. It refuses an instant that is past,
+// unless increments follow.
 func (r *resolver) on(day time.Time) (time.Time, *refusal) {
 	if why := r.agrees(day); why != nil {
 		return time.Time{}, why
 	}
 	t, ok := ahead(day.Add(r.tod), r.zone, r.now)
-	if !ok && len(r.m.adds) == 0 && !r.p.past {
+	if !ok && len(r.m.increments) == 0 && !r.p.past {
 		return t, &refusal{code: CodePast, at: t.In(r.zoneShown())}
 	}
 	return t, nil
 }
 
-// zoneShown is the zone that errors name instants in.
+// zoneShown returns the zone in which errors name instants.
 func (r *resolver) zoneShown() *time.Location {
 	if r.m.zone != nil && r.m.zone.fixed {
 		return r.p.opts.Zone
@@ -427,7 +433,7 @@ func (r *resolver) zoneShown() *time.Location {
 	return r.zone
 }
 
-// agrees refuses a day that has a second name which is not its own.
+// agrees refuses a day whose second name is another day, such as a weekday beside a date.
 func (r *resolver) agrees(day time.Time) *refusal {
 	also := &r.m.also
 	switch {
@@ -443,11 +449,12 @@ func (r *resolver) agrees(day time.Time) *refusal {
 	return nil
 }
 
-// nextTime is the next time that the clocks show the time of day. In a gap it counts as shown only before the gap.
+// nextTime returns the next instant at which the clocks show the time of day. A time that they skip
+// today counts only until they have skipped it.
 func (r *resolver) nextTime() (time.Time, *refusal) {
 	for day := range 3 {
 		wall := r.midnight.AddDate(0, 0, day).Add(r.tod)
-		if _, _, n := passes(wall, r.zone); n == 0 && r.today.After(wall) {
+		if _, _, n := instantsOf(wall, r.zone); n == 0 && r.today.After(wall) {
 			continue
 		}
 		if t, ok := ahead(wall, r.zone, r.now); ok {
@@ -458,9 +465,9 @@ func (r *resolver) nextTime() (time.Time, *refusal) {
 	return time.Time{}, &refusal{why: "the clocks show no such time soon", hint: "give the date"}
 }
 
-// minuteAhead is the next such minute of an hour.
+// minuteAhead returns the next such minute of an hour.
 func (r *resolver) minuteAhead() (time.Time, *refusal) {
-	if r.m.has&^(hasLead|hasClock) != 0 {
+	if r.m.has&^(hasDeadlineWord|hasClock) != 0 {
 		return time.Time{}, &refusal{}
 	}
 	wall := r.today.Truncate(time.Hour).Add(time.Duration(r.m.clock.minute) * time.Minute)
@@ -474,29 +481,30 @@ func (r *resolver) minuteAhead() (time.Time, *refusal) {
 	return time.Time{}, &refusal{}
 }
 
-// noteSpoken says how "half past nine" was read.
+// noteSpoken notes how "half past nine" was read.
 func (r *resolver) noteSpoken() {
 	c := &r.m.clock
-	if c.how&clockSpoken != 0 && c.mer == 0 && r.m.part == 0 && c.hour < 13 {
+	if c.how&clockSpoken != 0 && c.mer == 0 && r.m.dayPart == 0 && c.hour < 13 {
 		text := r.p.text
 		r.p.other(fmt.Sprintf("%s%d:%02dpm%s", text[:c.off], (c.hour+11)%12+1, c.minute, text[c.end:]),
 			fmt.Sprintf("%q is read on the 24-hour clock, %02d:%02d; for the other say %%q", text[c.off:c.end], c.hour, c.minute))
 	}
 }
 
-// offset is a day counted from today. after says that the time lies behind the midnight of tonight.
+// offset returns the instant on a day that is counted from today. When after is set, the time of
+// day lies after the next midnight.
 func (r *resolver) offset(after bool) (time.Time, *refusal) {
 	m := r.m
 	days := int(m.day.shift)
 	day := r.midnight.AddDate(0, 0, days)
 	if m.zone != nil && !r.sameDay() {
 		var texts []string
-		for _, today := range []time.Time{r.today, reading(r.now, r.p.opts.Zone)} {
+		for _, today := range []time.Time{r.today, wallTime(r.now, r.p.opts.Zone)} {
 			texts = append(texts, today.AddDate(0, 0, days).Format("2006-01-02"))
 		}
 		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today is another day in that time zone", off: int(m.day.off), end: int(m.day.end), readings: texts}
 	}
-	if len(m.adds) > 0 && !r.timed && days == 0 { // 3 days from today
+	if len(m.increments) > 0 && !r.timed && days == 0 { // 3 days from today
 		t, _ := ahead(day.Add(r.tod), r.zone, r.now)
 		return t, r.agrees(r.midnight)
 	}
@@ -515,12 +523,12 @@ func (r *resolver) offset(after bool) (time.Time, *refusal) {
 	return r.on(day)
 }
 
-// noteMidnight says which end of the day midnight is.
+// noteMidnight notes which end of the day "midnight" is.
 func (r *resolver) noteMidnight(day time.Time) {
 	r.p.other(day.AddDate(0, 0, 1).Format("2006-01-02 00:00")+r.zoneTyped(), "midnight of a day is its start; for its end say %q")
 }
 
-// zoneTyped is the zone as the text has it, behind a space.
+// zoneTyped returns the zone as typed, with a space before it.
 func (r *resolver) zoneTyped() string {
 	if z := r.m.zone; z != nil {
 		return " " + r.p.text[z.off:z.end]
@@ -528,7 +536,8 @@ func (r *resolver) zoneTyped() string {
 	return ""
 }
 
-// soonest is the first of some days that lies ahead: the i-th may be none of a calendar.
+// soonest returns the first of n days that lies ahead. day reports false when the calendar has no
+// i-th day.
 func (r *resolver) soonest(n int, day func(i int) (time.Time, bool)) (time.Time, *refusal) {
 	for i := range n {
 		if d, ok := day(i); ok {
@@ -540,7 +549,7 @@ func (r *resolver) soonest(n int, day func(i int) (time.Time, bool)) (time.Time,
 	return time.Time{}, tooFar
 }
 
-// annual is the next such date ahead, 29 February included.
+// annual returns the next such date ahead. 29 February may lie eight years ahead.
 func (r *resolver) annual() (time.Time, *refusal) {
 	d := &r.m.day
 	return r.soonest(10, func(i int) (time.Time, bool) {
@@ -549,12 +558,12 @@ func (r *resolver) annual() (time.Time, *refusal) {
 	})
 }
 
-// month is the first day of the month so many months from this one.
+// month returns the first day of the month that is so many months after this one.
 func (r *resolver) month(months int) time.Time {
-	return shift(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
+	return addMonthsDays(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
 }
 
-// monthly is the next such day of a month, of any that has it or of the month named.
+// monthly returns the next such day of a month: of the month that is named, or of any that has it.
 func (r *resolver) monthly() (time.Time, *refusal) {
 	d := &r.m.day
 	if d.named {
@@ -570,7 +579,8 @@ func (r *resolver) monthly() (time.Time, *refusal) {
 	})
 }
 
-// nth is the n-th weekday or day of a month: of the month named, next year's when this year's is past.
+// nth returns the n-th weekday or day of a month. When it is past in the named month of this year,
+// it is next year's.
 func (r *resolver) nth() (time.Time, *refusal) {
 	d := &r.m.day
 	first := r.month(int(d.shift))
@@ -584,7 +594,7 @@ func (r *resolver) nth() (time.Time, *refusal) {
 		}
 		return r.on(day)
 	}
-	var lacking *refusal // a year whose month has no such day
+	var lacking *refusal // a year in which the month has no such day
 	t, why := r.soonest(2, func(i int) (time.Time, bool) {
 		day, why := r.nthIn(first.AddDate(r.today.Year()+i, 0, 0))
 		if lacking == nil {
@@ -598,7 +608,7 @@ func (r *resolver) nth() (time.Time, *refusal) {
 	return t, why
 }
 
-// nthIn finds the n-th weekday or day in the month that first begins.
+// nthIn returns the n-th weekday or day of the month that begins on first.
 func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
 	d := &r.m.day
 	last := monthDays(first.Year(), int(first.Month()))
@@ -625,14 +635,15 @@ func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
 	return first.AddDate(0, 0, date-1), nil
 }
 
-// weekday is the next such weekday. On that weekday itself it is today while its time is ahead, but for "next".
+// weekday returns the next such weekday. On that weekday itself it is today while the time is
+// ahead, unless "next" was said.
 func (r *resolver) weekday() (time.Time, *refusal) {
 	d := &r.m.day
 	days := (int(d.weekday) - 1 - int(r.today.Weekday()) + 7) % 7
 	if days == 0 {
 		if !d.next && r.timed {
 			if t, ok := ahead(r.midnight.Add(r.tod), r.zone, r.now); ok && d.shift == 0 {
-				r.note("a week later")
+				r.noteOther("a week later")
 				return t, nil
 			}
 		}
@@ -644,14 +655,15 @@ func (r *resolver) weekday() (time.Time, *refusal) {
 	}
 	// Monday is the first day of the calendar week.
 	if left := 7 - (int(r.today.Weekday())+6)%7; d.next && (days < left || days < 7-int(r.today.Weekday())) {
-		r.note("the week after")
+		r.noteOther("the week after")
 	}
 	return r.on(day)
 }
 
-// weekdayOfSpan is the day of "in 2 weeks on friday", where the week so far ahead and the first friday from then on are one.
+// weekdayOfSpan returns the day of "in 2 weeks on friday". It refuses the text when the friday of
+// that week is not the first friday from then on.
 func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
-	there := shift(r.midnight, r.m.span.months, r.m.span.days)
+	there := addMonthsDays(r.midnight, r.m.span.months, r.m.span.days)
 	weekday := int(r.m.day.weekday) - 1
 	inWeek := weekBegin(there).AddDate(0, 0, (weekday+6)%7)
 	first := there.AddDate(0, 0, (weekday-int(there.Weekday())+7)%7)
@@ -662,12 +674,12 @@ func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
 	return r.on(first)
 }
 
-// note names the other reading of a weekday.
-func (r *resolver) note(when string) {
+// noteOther notes the other reading of a weekday.
+func (r *resolver) noteOther(when string) {
 	m := r.m
 	days := (int(m.day.weekday) - 1 - int(r.today.Weekday()) + 7) % 7
 	text := r.midnight.AddDate(0, 0, days+7).Format("2006-01-02")
-	if len(m.adds) > 0 {
+	if len(m.increments) > 0 {
 		text = r.p.text[:m.day.off] + text + r.p.text[m.day.end:]
 	} else {
 		if r.timed {
@@ -678,7 +690,7 @@ func (r *resolver) note(when string) {
 	r.p.other(text, fmt.Sprintf("%q is read as the coming one; for the one %s say %%q", r.p.text[m.day.off:m.day.end], when))
 }
 
-// clockOf is a time of day as it is typed.
+// clockOf returns a time of day as it is typed.
 func clockOf(tod time.Duration) string {
 	at := time.Time{}.Add(tod)
 	if tod%time.Minute != 0 {
@@ -687,8 +699,8 @@ func clockOf(tod time.Duration) string {
 	return at.Format("15:04")
 }
 
-// vaguePart refuses "tonight" and "tomorrow morning", offering a time in it.
-func (p *parser) vaguePart(part uint8) *refusal {
+// vagueDayPart refuses "tonight" and "tomorrow morning" and offers times in that part of the day.
+func (p *parser) vagueDayPart(part uint8) *refusal {
 	times := [...][]string{
 		morning: {" at 8am", " at 10am"}, afternoon: {" at 2pm", " at 4pm"}, evening: {" at 6pm", " at 8pm"},
 		night: {" at 8pm", " at 10pm"},
@@ -697,7 +709,7 @@ func (p *parser) vaguePart(part uint8) *refusal {
 	return &refusal{code: CodeAmbiguous, why: "a part of the day is not an exact time", off: n, end: n, readings: times}
 }
 
-// bareNumber refuses a number alone with what it may be.
+// bareNumber refuses a number alone and offers what it may be.
 func (p *parser) bareNumber() *refusal {
 	readings := []string{p.text + "s", p.text + "m"}
 	if t := &p.toks[0]; p.n == 1 && t.is(cNum) && t.digits <= 2 && t.n < 24 {
@@ -712,7 +724,7 @@ func (p *parser) bareNumber() *refusal {
 	if t := &p.toks[0]; p.n == 1 && (t.digits == 9 || t.digits == 10) {
 		readings[1] = "@" + p.text
 	}
-	switch { // no seconds are no time ahead
+	switch { // no seconds are not a time ahead
 	case !p.toks[0].is(cNum) && p.toks[0].mark() == 0:
 		readings = []string{"at " + p.text + " o'clock am", "at " + p.text + " o'clock pm"}
 	case strings.Trim(p.text, "0.") != "":
@@ -724,8 +736,8 @@ func (p *parser) bareNumber() *refusal {
 	return &refusal{code: CodeAmbiguous, why: "a number needs a unit", end: len(p.text), readings: readings}
 }
 
-// timeOfDay is the time since 00:00 on the wall that a clock means, with the part of day beside it considered. next is
-// set when it lies after midnight of a night that began on the day named.
+// timeOfDay returns how long after 00:00 a clock means, given the part of the day beside it. next
+// is set when that is after the midnight that ends the day named.
 func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, why *refusal) {
 	hour := int(c.hour)
 	wrong := &refusal{why: "the time is not in that part of the day", hint: "leave one of the two out"}
@@ -739,7 +751,7 @@ func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, 
 			hour = 12 // ten to one in the afternoon
 		}
 		var ok bool
-		if hour, ok = inPart(hour, part); !ok {
+		if hour, ok = inDayPart(hour, part); !ok {
 			return 0, false, wrong
 		}
 	case c.how&clockBare != 0 && hour <= 12 && hour > 0:
@@ -759,8 +771,9 @@ func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, 
 		time.Duration(c.second)*time.Second + time.Duration(c.nano), next, nil
 }
 
-// inPart is the hour of the day that an hour of the twelve is in a part of the day.
-func inPart(hour int, part uint8) (int, bool) {
+// inDayPart returns the hour of the day that an hour of the 12-hour clock is in a part of the day.
+// It reports false when that part does not have the hour.
+func inDayPart(hour int, part uint8) (int, bool) {
 	switch part {
 	case morning:
 		return hour, hour < 12

@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// lastYear is the last year an instant may lie in: RFC 3339 has no more digits.
+// lastYear is the last year that an instant may lie in. RFC 3339 has four digits for it.
 const lastYear = 9999
 
-// interval is anchor + k × every for k ≥ 1, in elapsed time: no clock change and no late run shifts it.
+// interval has the instants anchor + k × every, with k ≥ 1, in elapsed time. No clock change and no
+// late run moves them.
 type interval struct {
 	anchor time.Time
 	every  time.Duration
 }
 
-// newInterval makes a fixed interval. A period that is not positive never comes: the parsers refuse it.
+// newInterval makes a fixed interval. A period that is not positive never comes; the parsers refuse
+// one.
 func newInterval(every time.Duration, anchor time.Time) rule {
 	return interval{anchor.Round(0), every}
 }
@@ -26,14 +28,15 @@ func (r interval) next(t time.Time) (time.Time, bool) {
 	}
 	next := r.anchor.Add(r.every)
 	if !t.Before(next) {
-		// The distance may exceed a Duration's 292 years, so it is taken in 128 bits.
+		// The distance may be longer than the 292 years of a Duration, so it is divided in 128
+		// bits.
 		hi, lo := r.since(t)
 		next = t.Add(r.every - time.Duration(bits.Rem64(hi, lo, uint64(r.every))))
 	}
 	return next, next.Year() <= lastYear
 }
 
-// since is the time from the anchor to t, which is not before it, in nanoseconds.
+// since returns the nanoseconds from the anchor to t, which must not be before it.
 func (r interval) since(t time.Time) (hi, lo uint64) {
 	seconds, nanos := t.Unix()-r.anchor.Unix(), int64(t.Nanosecond()-r.anchor.Nanosecond())
 	if nanos < 0 {
@@ -44,7 +47,7 @@ func (r interval) since(t time.Time) (hi, lo uint64) {
 	return hi + carry, lo
 }
 
-// upTo is how many instants lie at or before t, at most math.MaxInt.
+// upTo returns how many instants lie at or before t, at most math.MaxInt.
 func (r interval) upTo(t time.Time) int {
 	if r.every <= 0 || t.Before(r.anchor) {
 		return 0
@@ -57,7 +60,7 @@ func (r interval) upTo(t time.Time) int {
 	return int(min(n, math.MaxInt))
 }
 
-// after is n periods after t, or false when that lies beyond the last year.
+// after returns the instant n periods after t, or false when that is after the last year.
 func (r interval) after(t time.Time, n int) (time.Time, bool) {
 	hi, lo := bits.Mul64(uint64(r.every), uint64(n))
 	if hi >= 1e9 {
@@ -71,7 +74,7 @@ func (r interval) after(t time.Time, n int) (time.Time, bool) {
 	return at, at.Year() <= lastYear
 }
 
-// ending is a rule with a last instant of its own, an RRULE's UNTIL or COUNT.
+// ending is a rule that ends by itself, by the UNTIL or COUNT of an RRULE.
 type ending struct {
 	rule
 	last time.Time // inclusive

@@ -5,25 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is the longest text that is read, in bytes; rules and cron lines with long lists may have maxRuleText.
+// maxText is the longest text that is read, in bytes. Rules and cron lines may have long lists, so
+// maxRuleText holds for them.
 const (
 	maxText     = 512
 	maxRuleText = 4096
 	maxTokens   = 96
 )
 
-// token is a word, a number or a mark of a text.
+// token is a word, a number or a punctuation mark of a text.
 type token struct {
 	entry
-	n        int64 // of digits; -1 when there are more than 18
+	n        int64 // the value of digits; -1 when there are more than 18
 	off, end uint16
-	digits   uint8 // how many digits n was written with
+	digits   uint8 // how many digits there are
 	gap      bool  // space lies before it
 }
 
 func (t *token) is(c class) bool { return t.set&c != 0 }
 
-// mark is the punctuation that a token is, or 0.
+// mark returns the punctuation mark that a token is, or 0.
 func (t *token) mark() byte {
 	if t.lit < 128 {
 		return byte(t.lit)
@@ -31,10 +32,10 @@ func (t *token) mark() byte {
 	return 0
 }
 
-// plain rewrites what a person may paste into the ASCII that it looks like: spaces of all widths become a space, dashes
-// and the minus sign a hyphen, full-width forms their narrow twins, curly apostrophes straight ones, ½ a decimal
-// fraction; invisible marks vanish. Runs of spaces become one. It reports false for other runes, which no time
-// expression has.
+// plain rewrites what a person may paste into ASCII that looks like it. Spaces of all widths become
+// a space, dashes and the minus sign a hyphen, full-width forms their narrow twins, curly
+// apostrophes straight ones, and ½ a decimal fraction. Invisible marks vanish, and runs of spaces
+// become one. It reports false for any other rune, because no time expression has it.
 func plain(text string, buf []byte) ([]byte, bool) {
 	out := buf
 	space := false
@@ -140,7 +141,7 @@ func (p *parser) lex() bool {
 	return true
 }
 
-// number reads digits and sets the classes that they are of.
+// number reads digits and sets their classes.
 func (t *token) number(low string, i int) int {
 	begin := i
 	for ; i < len(low) && isDigit(low[i]); i++ {
@@ -182,7 +183,7 @@ func (t *token) number(low string, i int) int {
 	return i
 }
 
-// word reads a word, the name of a zone, or a length of time as ISO 8601 has it.
+// word reads a word, the name of a zone, or a duration of ISO 8601.
 func (t *token) word(v map[string]entry, low string, i int) int {
 	begin := i
 	if low[i] == 'p' && i+1 < len(low) && (isDigit(low[i+1]) || low[i+1] == 't' && i+2 < len(low) && isDigit(low[i+2])) {
@@ -193,11 +194,11 @@ func (t *token) word(v map[string]entry, low string, i int) int {
 		return i
 	}
 	i = wordEnd(low, i)
-	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cPart) {
+	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cDayPart) {
 		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' || low[i] == '+' || low[i] == '-') {
 			i++
 		}
-		t.set = cPlace
+		t.set = cZoneName
 		return i
 	}
 	e, known := v[low[begin:i]]
@@ -209,7 +210,8 @@ func (t *token) word(v map[string]entry, low string, i int) int {
 
 func (e entry) is(c class) bool { return e.set&c != 0 }
 
-// wordEnd is where the word at i ends: apostrophes between letters belong to it, as in o'clock.
+// wordEnd returns the end of the word at i. An apostrophe between letters belongs to the word, as
+// in o'clock.
 func wordEnd(low string, i int) int {
 	for i < len(low) && (isLetter(low[i]) || low[i] == '\'' && i+1 < len(low) && isLetter(low[i+1])) {
 		i++

@@ -6,55 +6,57 @@ import (
 	"time"
 )
 
-// The kinds of things that a meaning may have.
+// What a meaning has, as bits of its field has.
 const (
-	hasLead = 1 << iota // until, by
+	hasDeadlineWord = 1 << iota // until, by
 	hasNow
 	hasSpan  // a length of time from now
 	hasShift // "2 hours before", which something must follow
 	hasDay
 	hasClock
-	hasPart // a part of the day
+	hasDayPart // a part of the day
 	hasZone
 	hasPeriod   // every 2 weeks, daily
 	hasEvery    // a word says that it recurs
 	hasWeekdays // weekdays of a recurrence
-	hasDates    // days of the month of one, or numbered weekdays
+	hasDates    // days of the month of a recurrence, or numbered weekdays
 	hasNumbered // numbered weekdays
 	hasMonths
-	hasMarks  // minutes of each hour
-	hasWindow // between two times of day
+	hasMinutes // minutes of each hour
+	hasWindow  // between two times of day
 	hasExcept
 	hasSkip // times of day that are left out
 	hasFrom
 	hasUntil
 	hasFor
 	hasCount
-	hasYear // a year behind the time of day
+	hasYear // a year after the time of day
 
-	// anyRecurring is what makes a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMarks | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount
+	// anyRecurring are the things that make a text a recurrence.
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount
 )
 
-// meaning is what a match of a part of the grammar means: a number, a length, a day; in the end a whole text.
+// meaning is what a symbol of the grammar means: a number, a length, a day; in the end a whole
+// text.
 type meaning struct {
-	has      int
-	q        quantity
-	n        int // an ordinal, a month, whatever number the part has
-	span     span
-	adds     []span // to be added once the rest is an instant
-	clock    clock
-	more     []clock // further times of day
-	day      day
-	also     day // a second name of the same day: a weekday beside a date
-	part     uint8
-	zone     *zoneText
-	cad      cadence
-	bound    [3]int32 // results: from, until, except
-	boundOff uint16   // where "until" stands
-	err      *refusal // it is understood and refused
-	days     []day    // of an exception
-	subs     []sub    // what would be typed instead of parts of it, had this been the only meaning
+	has        int
+	q          quantity
+	n          int // an ordinal, a month, or whatever number the symbol has
+	span       span
+	increments []span // added once the rest is an instant
+	clock      clock
+	more       []clock // further times of day
+	day        day
+	also       day // a second name of the same day: a weekday beside a date
+	dayPart    uint8
+	zone       *zoneText
+	recur      recurrence
+	bound      [3]int32 // the results of the bounds: from, until, except
+	boundOff   uint16   // where "until" stands
+	err        *refusal // why a text that is understood is refused
+	days       []day    // the days of an exception
+	// What to type instead of parts of the text when it has other meanings as well.
+	rewrites []rewrite
 }
 
 // The bounds of a meaning.
@@ -64,8 +66,8 @@ const (
 	boundExcept
 )
 
-// sub is what may be typed instead of a part of the text to say one of its meanings.
-type sub struct {
+// rewrite is what to type instead of a part of the text, so that only one of its meanings is left.
+type rewrite struct {
 	off, end int
 	text     string
 }
@@ -75,7 +77,7 @@ type quantity struct {
 	whole, nano int64
 }
 
-// scaled is a × by, rounded towards zero, or false when it exceeds an int64.
+// scaled returns a × by, rounded towards zero. It reports false when the product exceeds an int64.
 func (a quantity) scaled(by int64) (int64, bool) {
 	hi, whole := bits.Mul64(uint64(a.whole), uint64(by))
 	if hi != 0 || whole > math.MaxInt64 {
@@ -87,20 +89,21 @@ func (a quantity) scaled(by int64) (int64, bool) {
 	return int64(sum), sum <= math.MaxInt64
 }
 
-// span is a length of time in the three measures that do not convert into one another: months, days that keep the
-// wall clock, and elapsed time.
+// span is a length of time in three measures that do not convert into one another: months, days
+// that keep the time of day, and elapsed time.
 type span struct {
 	months, days int64
 	elapsed      time.Duration
-	calendar     bool // a unit of days or more was named, if only zero of them
+	calendar     bool // a unit of days or more was named, even with a zero
 	next         bool // next week
-	bare         bool // it is a duration and nothing more: no "in", no sign
-	open         bool // it has a lone capital M, first of its units
-	openCount    int64
-	openAt       uint16 // where that stands
-	units        uint16 // the units that it names
-	one          unit   // the unit, when it is a whole count of one unit
-	count        int64
+	bare         bool // only a duration: without "in", and without a sign
+	// It has a capital M alone, which is minutes or months and comes first of its units.
+	open      bool
+	openCount int64
+	openAt    uint16 // where that M stands
+	units     uint16 // the units that it names
+	one       unit   // the unit, when the span is a whole count of one unit
+	count     int64
 }
 
 func (s span) negated() span {
@@ -108,30 +111,32 @@ func (s span) negated() span {
 	return s
 }
 
-// The most of each measure, so that sums of a few cannot overflow.
+// The most that a measure may have, so that the sum of a few cannot overflow.
 const (
 	maxMonths = 12 * 10000
 	maxDays   = 366 * 10000
 )
 
-// The ways in which a time of day may be written that are not times of day everywhere.
+// The ways in which a time of day may be written, as bits of clock.how. Most of them may mean
+// something else as well.
 const (
-	clockBare        = 1 << iota // an hour alone, which may be in the morning or in the evening
-	clockLone                    // only its place says that it is an hour
-	clockDotted                  // 9.15, a decimal number as well
-	clockLength                  // 1h30, a length as well
-	clockCompact                 // 0930
-	clockSpoken                  // half past nine
-	clockExact                   // it has its seconds
-	clockNow                     // this time
-	clockMinute                  // the next such minute of an hour
-	clockSaid                    // "at" stood before it
-	clockColon                   // hh:mm in digits
-	clockThreeDigits             // 730
-	clockInPart                  // 8 in the morning
+	clockBare = 1 << iota // an hour alone, which may be in the morning or in the evening
+	// Only the words around it say that it is an hour.
+	clockLone
+	clockDotted      // 9.15, which may be a decimal number
+	clockLength      // 1h30, which may be a length
+	clockCompact     // 0930
+	clockSpoken      // half past nine
+	clockExact       // it has its seconds
+	clockNow         // this time
+	clockMinute      // the next such minute of an hour
+	clockAfterAt     // "at" stands before it
+	clockColon       // hh:mm in digits
+	clockThreeDigits // 730
+	clockInPart      // 8 in the morning
 )
 
-// clock is a time of day as a text has it.
+// clock is a time of day as a text names it.
 type clock struct {
 	hour, minute, second int8
 	nano                 int32
@@ -141,7 +146,7 @@ type clock struct {
 	off, end             uint16
 }
 
-// dayKind says how a text names its day.
+// dayKind is the way in which a text names a day.
 type dayKind uint8
 
 const (
@@ -154,17 +159,21 @@ const (
 	onWeek            // a weekday of a calendar week, counted from this one
 	onNth             // the first monday, or the last day, of a month
 	onWorkday         // the n-th Monday to Friday after today
-	onSpan            // the two days that follow, and those between them
+	// The next two days in the list are the first and the last.
+	onSpan
 )
 
-// day is a day as a text has it.
+// day is a day as a text names it.
 type day struct {
-	kind      dayKind
-	next      bool // "next" stood before a weekday
-	named     bool // the month is counted from this one in shift
-	needs     byte // what must stand beside it: 'w' a weekday, 'c' a time of day; 'n': without one it is that of now
-	workdays  bool // the Mondays to Fridays of the month are counted
-	points    bool // written with points, the day first, where the month may be first as well
+	kind  dayKind
+	next  bool // "next" stood before a weekday
+	named bool // the month is shift months after this one
+	// What must stand beside it: 'w' a weekday, 'c' a time of day. With 'n', its time of day is
+	// that of now unless one is named.
+	needs    byte
+	workdays bool // the Mondays to Fridays of the month are counted
+	// It is written with points and read with the day first; the month could be first as well.
+	points    bool
 	yearFirst bool // four digits before the month are its year
 	iso       bool
 	month     int8
@@ -172,58 +181,62 @@ type day struct {
 	weekday   int8 // Sunday is 1
 	nth       int8 // -1 is the last
 	year      int16
-	shift     int32 // days, weeks or months, as the kind has them
+	shift     int32 // days, weeks or months, depending on kind
 	off, end  uint16
 }
 
-// cadence is how a recurrence goes.
-type cadence struct {
+// recurrence is what a text says about how its instants recur.
+type recurrence struct {
 	unit     unit // of the period
 	n        int64
 	length   time.Duration // of a period of elapsed time
 	weekdays uint8         // bit 0 is Sunday
-	listed   bool          // weekdays in a list without a word that says they recur
+	listed   bool          // weekdays in a list, and no word says that they recur
 	ranged   bool          // monday to friday
-	each     bool          // weekdays behind "every"
-	workdays bool          // numbered weekdays are the Mondays to Fridays together
-	nths     uint8         // of weekdays: bit 1 to 5, bit 0 is the last
-	dates    uint32        // of the month: bit 1 to 31, bit 0 is the last
-	within   unit          // days are counted in each calendar quarter or year: the last day of every quarter
-	onDate   bool          // weekdays and dates are both needed: friday the 13th
-	open     bool          // numbered weekdays of which month is not said
+	each     bool          // weekdays after "every"
+	workdays bool          // the numbered day is one of Monday to Friday, taken together
+	nths     uint8         // numbers of weekdays: bits 1 to 5, and bit 0 for the last
+	dates    uint32        // days of the month: bits 1 to 31, and bit 0 for the last
+	// Days are counted in each calendar quarter or year: the last day of every quarter.
+	within   unit
+	onDate   bool // both the weekday and the date must match: friday the 13th
+	open     bool // numbered weekdays, and their month is not said
 	months   uint16
-	marks    uint64
+	minutes  uint64
 	from, to clock
-	skip     []clock // times of day that are left out; with skipSpan those from the first to the second
+	// Times of day that are left out; when skipSpan is set, those from the first to the second.
+	skip     []clock
 	skipSpan bool
 	twice    [2]uint16 // where a word like biweekly stands
 	count    int64     // for 3 times
-	through  bool      // the whole of the month or year that ends it: through march
-	aDay     int8      // twice a day: so many times must follow
+	// The end is that of the month or year: through march.
+	through bool
+	aDay    int8 // twice a day: this many times must be named
 }
 
-// apart are things that do not go together: one part of the text has some of the first, another some of the second, in either
-// order.
-var apart = []struct {
+// conflicts are things that do not go together: one part of the text has some of the first, and
+// another part has some of the second, in either order.
+var conflicts = []struct {
 	one, other int
-	why        string // empty when it is no reason to tell
+	why        string // what to tell a person; empty when this is not the likely reason
 }{
 	{hasSpan | hasNow, hasSpan | hasNow, "it names two times"},
 	{hasNow, hasDay | hasClock, "it names two times"},
 	{hasSpan, hasDay, "it names two times"},
 	{hasClock, hasClock, "it names two times"},
 	{hasPeriod, hasPeriod, "it names two periods"},
-	{hasPart, hasPart | hasNow, ""},
+	{hasDayPart, hasDayPart | hasNow, ""},
 	{hasWeekdays, hasWeekdays | hasNumbered, "it says the same twice"},
-	{hasDates, hasDates, "it says the same twice"}, {hasMarks, hasMarks, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
+	{hasDates, hasDates, "it says the same twice"}, {hasMinutes, hasMinutes, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
 	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"},
 }
 
-// goesWith reports whether the next part of a text, which begins at a token, goes with what was said before it.
+// goesWith reports whether the next part of a text, which begins at a token, goes with what was
+// read before it.
 func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
-	for _, a := range apart {
+	for _, a := range conflicts {
 		if (m.has&a.one != 0 && x.has&a.other != 0 || m.has&a.other != 0 && x.has&a.one != 0) && !m.spanAndDay(x) {
 			if a.why != "" {
 				p.clash(a.why, "leave one of the two out")
@@ -231,35 +244,38 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 			return false
 		}
 	}
-	daily := func(m *meaning) bool { return m.has&(hasPeriod|hasPart) == hasPeriod && m.cad.unit == uDay }
-	weekly := func(m *meaning) bool { return m.has&(hasPeriod|hasWeekdays) == hasWeekdays && m.cad.each }
+	daily := func(m *meaning) bool { return m.has&(hasPeriod|hasDayPart) == hasPeriod && m.recur.unit == uDay }
+	weekly := func(m *meaning) bool { return m.has&(hasPeriod|hasWeekdays) == hasWeekdays && m.recur.each }
 	if daily(m) && weekly(x) || weekly(m) && daily(x) { // every day every monday
 		p.clash("it names two periods", "leave one of the two out")
 		return false
 	}
-	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockSaid == 0 }
+	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockAfterAt == 0 }
 	switch {
-	case x.has&hasLead != 0 && m.has != 0:
+	case x.has&hasDeadlineWord != 0 && m.has != 0:
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
-	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0 || m.has&hasUntil != 0 && p.toks[begin-1].is(cMonth)): // Aug 2 2030
-	case m.has&(hasClock|hasPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth): // 9 aug 25
-	case x.has&(hasPart|hasDay) == hasPart && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin):
-	case x.has&hasZone != 0 && x.zone.signed && !m.takesOffset(x, p, begin):
+	// Aug 2 2030
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0 || m.has&hasUntil != 0 && p.toks[begin-1].is(cMonth)):
+	// 9 aug 25
+	case m.has&(hasClock|hasDayPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth):
+	case x.has&(hasDayPart|hasDay) == hasDayPart && x.clock.how&clockAfterAt == 0 && !m.dayBefore(p, begin):
+	case x.has&hasZone != 0 && x.zone.signed && !m.allowsOffset(x, p, begin):
 	default:
 		return true
 	}
 	return false
 }
 
-// merge adds the next part of a text, which begins at a token, to what was said before it. It reports false when the two do not
-// go together.
+// merge adds the next part of a text, which begins at a token, to what was read before it. It
+// reports false when the two do not go together.
 func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
-	if m.err == nil && !(m.has&x.has&hasZone != 0 && x.zone.abbr != nil && m.zone.fixed) { // -0600 (CST)
+	// -0600 (CST)
+	if m.err == nil && !(m.has&x.has&hasZone != 0 && x.zone.abbr != nil && m.zone.fixed) {
 		m.err = x.err
 	}
 	switch {
 	case m.has == hasNow && x.has == hasSpan && !x.span.bare: // now next week
-		m.adds = []span{x.span}
+		m.increments = []span{x.span}
 		return true
 	case x.has&hasYear != 0:
 		return m.takeYear(x.n)
@@ -269,7 +285,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	if x.has&hasZone != 0 {
 		zone, ok := x.zone, true
 		if m.has&hasZone != 0 {
-			zone, ok = m.zone.beside(x.zone)
+			zone, ok = m.zone.with(x.zone)
 		}
 		if m.zone = zone; !ok {
 			p.clash("it names two time zones", "leave one of the two out")
@@ -277,7 +293,8 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 	}
 	if x.has&hasDay != 0 && m.day.kind != noDay {
-		if m.also.kind != noDay || m.day.kind == onMonth && x.day.kind == onWeekday && p.toks[begin-1].mark() != ',' || !m.pair(&x.day) { // the 3rd thursday
+		// the 3rd thursday
+		if m.also.kind != noDay || m.day.kind == onMonth && x.day.kind == onWeekday && p.toks[begin-1].mark() != ',' || !m.pair(&x.day) {
 			p.clash("it names two days", "leave one of the two out")
 			return false
 		}
@@ -287,18 +304,18 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	if x.has&hasClock != 0 {
 		m.clock, m.more = x.clock, x.more
 	}
-	if x.has&hasPart != 0 {
-		m.part = x.part
+	if x.has&hasDayPart != 0 {
+		m.dayPart = x.dayPart
 	}
 	if x.has&hasSpan != 0 {
 		m.span = x.span
 	}
-	if len(m.adds)+len(x.adds) > 4 {
+	if len(m.increments)+len(x.increments) > 4 {
 		p.clash("it has too many increments", "add them up")
 		return false
 	}
-	m.adds = append(m.adds[:len(m.adds):len(m.adds)], x.adds...)
-	m.cad.merge(&x.cad, x.has)
+	m.increments = append(m.increments[:len(m.increments):len(m.increments)], x.increments...)
+	m.recur.merge(&x.recur, x.has)
 	if len(x.days) > 0 {
 		m.days = x.days
 	}
@@ -308,12 +325,12 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 			m.bound[i] = b
 		}
 	}
-	m.subs = append(m.subs[:len(m.subs):len(m.subs)], x.subs...)
+	m.rewrites = append(m.rewrites[:len(m.rewrites):len(m.rewrites)], x.rewrites...)
 	m.has |= x.has
 	return true
 }
 
-// takeYear adds the year that stands behind the time of day.
+// takeYear adds the year that stands after the time of day.
 func (m *meaning) takeYear(year int) bool {
 	if m.has&hasClock == 0 || m.day.kind != onAnnual || m.clock.how&clockLone != 0 {
 		return false
@@ -325,7 +342,8 @@ func (m *meaning) takeYear(year int) bool {
 	return true
 }
 
-// spanAndDay keeps "in 2 weeks on friday": the weekday of the week that the length leads to.
+// spanAndDay reports whether the two are as in "in 2 weeks on friday": the weekday is then in the
+// week that the length leads to.
 func (m *meaning) spanAndDay(x *meaning) bool {
 	s, d := m.span, x.day
 	if x.has&hasSpan != 0 {
@@ -335,7 +353,7 @@ func (m *meaning) spanAndDay(x *meaning) bool {
 		!s.bare && s.elapsed == 0 && s.months == 0 && s.days > 0 && s.days%7 == 0
 }
 
-// pair notes a second name of the day: a weekday beside a date, or today beside one.
+// pair adds a second name of the day: a weekday beside a date, or "today" beside one.
 func (m *meaning) pair(x *day) bool {
 	plain := func(d *day) bool { return d.kind == onWeekday && !d.next && d.shift == 0 }
 	dated := func(d *day) bool { return d.kind == onDate || d.kind == onAnnual || d.kind == onMonth }
@@ -354,7 +372,7 @@ func (m *meaning) pair(x *day) bool {
 	return true
 }
 
-// dayBefore reports whether the token before begin ends a day: a part of the day may follow.
+// dayBefore reports whether the token before begin ends a day. A part of the day may follow then.
 func (m *meaning) dayBefore(p *parser, begin int) bool {
 	if m.has&(hasDay|hasWeekdays) == 0 || begin < 2 && p.toks[0].mark() == ',' || begin == 0 {
 		return false
@@ -366,8 +384,8 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 	return before.is(cDay|cDays|cSuffix|cOrd|cD31|cMonth) || m.has&hasDay != 0 && int(before.end) == int(m.day.end) || m.has&hasWeekdays != 0
 }
 
-// merge adds what another part of the text says of the recurrence.
-func (c *cadence) merge(x *cadence, has int) {
+// merge adds what another part of the text says about the recurrence.
+func (c *recurrence) merge(x *recurrence, has int) {
 	if has&hasPeriod != 0 {
 		c.unit, c.n, c.length, c.within, c.twice, c.aDay = x.unit, x.n, x.length, x.within, x.twice, x.aDay
 	}
@@ -383,8 +401,8 @@ func (c *cadence) merge(x *cadence, has int) {
 	if has&hasMonths != 0 {
 		c.months = x.months
 	}
-	if has&hasMarks != 0 {
-		c.marks = x.marks
+	if has&hasMinutes != 0 {
+		c.minutes = x.minutes
 	}
 	if has&hasWindow != 0 {
 		c.from, c.to = x.from, x.to
@@ -400,11 +418,12 @@ func (c *cadence) merge(x *cadence, has int) {
 	}
 }
 
-// plus moves an instant by a span: months first (to the month's last day at most), then days, both on the wall of the
-// zone, then elapsed time. It reports false beyond the years that can be written.
-func plus(t time.Time, s span, zone *time.Location) (time.Time, bool) {
+// addSpan moves an instant by a span: first by months (at most to the last day of the month), then
+// by days, both on the clocks of the zone, then by elapsed time. It reports false when the year
+// cannot be written.
+func addSpan(t time.Time, s span, zone *time.Location) (time.Time, bool) {
 	if s.months != 0 || s.days != 0 {
-		t = place(shift(reading(t, zone), s.months, s.days), zone)
+		t = InstantOf(addMonthsDays(wallTime(t, zone), s.months, s.days), zone)
 	}
 	if y := t.Year(); y < 1 || y > lastYear {
 		return t, false
@@ -413,8 +432,9 @@ func plus(t time.Time, s span, zone *time.Location) (time.Time, bool) {
 	return t, t.Year() >= 1 && t.Year() <= lastYear
 }
 
-// shift moves a reading by months, to the month's last day at most, and then days.
-func shift(wall time.Time, months, days int64) time.Time {
+// addMonthsDays moves a wall time by months, at most to the last day of the month, and then by
+// days.
+func addMonthsDays(wall time.Time, months, days int64) time.Time {
 	y, m, d := wall.Date()
 	month := int64(m) - 1 + months
 	y += int(month / 12)
@@ -427,7 +447,7 @@ func shift(wall time.Time, months, days int64) time.Time {
 	return time.Date(y, m, d+int(days), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), time.UTC)
 }
 
-// monthDays is how many days a month has.
+// monthDays returns how many days a month has.
 func monthDays(year, month int) int {
 	switch month {
 	case 2:

@@ -7,12 +7,14 @@ import (
 	"github.com/tj/go-naturaldate"
 )
 
-// mostNatural bounds the counts that the library is asked about: far below where its product of Durations overflows.
+// mostNatural is the largest count that the library is asked about. It is far below the counts at
+// which the library multiplies beyond a Duration.
 const mostNatural = 999_999
 
-// natural answers "in N minutes" and "in N hours" through tj/go-naturaldate. Its grammar takes any text and answers now to
-// what it does not know, so this is its only door, and it is given nothing but those two sentences, written here from
-// numbers that our own grammar has read. Tests hold its answers against plain arithmetic.
+// natural answers "in N minutes" and "in N hours" with tj/go-naturaldate. The library accepts any
+// text and answers now to what it does not know. So only this function calls it, and only with
+// those two sentences, made from numbers that our own grammar has read. Tests compare its answers
+// with plain arithmetic.
 func natural(n int64, u unit, now time.Time) (time.Time, bool) {
 	if n < 0 || n > mostNatural || u != uMinute && u != uHour {
 		return time.Time{}, false

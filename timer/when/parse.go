@@ -10,76 +10,79 @@ import (
 	"unicode"
 )
 
-// Parse reads a time expression. The whole of it must be understood; every refusal is an *Error. The same text with the
-// same Options gives the same answer on any machine that has the same zone database.
+// Parse reads a time expression. It must understand the whole text; every refusal is an *Error. The
+// same text with the same Options gives the same answer on any machine that has the same zone
+// database.
 func Parse(text string, o Options) (*Schedule, error) {
-	s, err := parse(text, o, reader{})
+	s, err := parse(text, o, readMode{})
 	if err != nil {
-		return nil, err.offering(o, false)
+		return nil, err.withCandidates(o, false)
 	}
 	return s, nil
 }
 
-// Instant reads one instant for a flag such as --start, --end or --since. It is Parse with UntilForm, but what is past is
-// allowed: "yesterday at 10am", "2 hours ago".
+// Instant reads one instant for a flag such as --start, --end or --since. It is Parse with
+// UntilForm, but the instant may be past: "yesterday at 10am", "2 hours ago".
 func Instant(text string, o Options) (time.Time, error) {
 	o.Form, o.OnceOnly, o.BareSeconds = UntilForm, true, false
 	o.Start, o.End, o.Count = time.Time{}, time.Time{}, 0
-	s, err := parse(text, o, reader{past: true})
+	s, err := parse(text, o, readMode{past: true})
 	if err != nil {
-		return time.Time{}, err.offering(o, true)
+		return time.Time{}, err.withCandidates(o, true)
 	}
 	return s.At, nil
 }
 
-// reader is how a text is read beyond its Options.
-type reader struct {
-	deep bool // it is a candidate of another text: its own refusals need no candidates, its notes no texts
-	past bool // an instant need not lie ahead
+// readMode says how a text is read, beyond its Options.
+type readMode struct {
+	// The text is a candidate that another text offers: its refusals need no candidates, and its
+	// notes no texts.
+	nested bool
+	past   bool // an instant need not lie ahead
 }
 
-// parser holds one text while it is read. Its tokens end with one of cEnd.
+// parser holds one text while it is read. Its last token is of class cEnd.
 type parser struct {
-	reader
+	readMode
 	opts  *Options
-	typed string // as typed, outer space removed
-	text  string // plain: ASCII letters, digits and marks, single spaces
+	typed string // as typed, without space around it
+	text  string // plain: ASCII letters, digits and punctuation, single spaces
 	low   string // the same in lower case
 	toks  [maxTokens + 4]token
 	n     int
 
-	recurs bool // some word belongs to recurrences alone
+	recurs bool // some word occurs only in recurrences
 	timed  bool // the word "time" is there
 
-	g      *rules
-	memo   []int32
-	res    []result
-	begins [maxBeginnings]beginning
-	stack  [maxDepth]found
-	depth  int // parts of the text that are read
-	levels [maxParts]meaning
-	nest   int // parts of the grammar in one another
-	work   int
-	part   int // the number of the parts of a text in the grammar
+	g          *compiledGrammar
+	memo       []int32
+	res        []result
+	cache      [maxCached]cachedCandidates
+	stack      [maxDepth]match
+	depth      int // how many parts of the text are read
+	levels     [maxParts]meaning
+	nest       int // how many symbols of the grammar are being matched
+	work       int
+	partSymbol int // the number of PART, the symbol of a part of a text
 
 	readings []meaning
-	far      int      // the furthest token that no part of the text begins at
-	clashed  *refusal // why two parts did not go together
+	furthest int      // the furthest token at which a part of the text ended
+	clashed  *refusal // why two parts do not go together
 	clashEnd int      // where the second of them ends
-	notes    []Note   // of the reading that is taken
+	notes    []Note   // the notes of the reading that is taken
 	others   []otherReading
 }
 
-// otherReading is the text of a reading that was not taken, and the note that names it as %q. Both are dropped when the
-// text means nothing ahead.
+// otherReading is the text of a reading that was not taken, and the note that names it as %q. Both
+// are dropped when that text has no instant ahead.
 type otherReading struct{ text, note string }
 
 func (p *parser) other(text, note string) { p.others = append(p.others, otherReading{text, note}) }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// parse is Parse for all readers.
-func parse(text string, o Options, how reader) (*Schedule, *Error) {
+// parse reads a time expression for Parse, Instant and candidates.
+func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 	if o.Zone == nil || o.Now.IsZero() {
 		return nil, &Error{Code: CodeUsage, Message: "a time expression needs a reference instant and a time zone"}
 	}
@@ -100,7 +103,7 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	}
 	p := parsers.Get().(*parser)
 	defer p.close()
-	p.reader = how
+	p.readMode = how
 	if err := p.open(text, &o); err != nil {
 		return nil, err
 	}
@@ -111,8 +114,8 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 		return s, err
 	}
 	s, err := p.schedule()
-	if err != nil && err.Code == CodeNotUnderstood && !how.deep {
-		if e := p.either(); e != nil {
+	if err != nil && err.Code == CodeNotUnderstood && !how.nested {
+		if e := p.namesTwo(); e != nil {
 			return nil, e
 		}
 		if e := p.twoTasks(); e != nil {
@@ -130,7 +133,7 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	return s, err
 }
 
-// onceBounded refuses the bounds of a recurrence beside what comes once.
+// onceBounded refuses the bounds of a recurrence when the schedule has only one instant.
 func (p *parser) onceBounded(s *Schedule) *Error {
 	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 && o.Except.empty() {
 		return nil
@@ -150,8 +153,8 @@ func (p *parser) onceBounded(s *Schedule) *Error {
 	}
 }
 
-// repeating reads R/PT1H, a repeating interval of ISO 8601 (section 4.5) without an end. It refuses R5/PT1H: programs differ on whether
-// the first of them counts.
+// repeating reads R/PT1H, a repeating interval of ISO 8601 (section 4.5) without an end. It refuses
+// R5/PT1H, because programs differ on whether the first instant counts.
 func (p *parser) repeating() (*Schedule, *Error) {
 	head, rest, ok := strings.Cut(p.low, "/")
 	if count, is := strings.CutPrefix(head, "r"); !ok || !is || strings.Trim(count, "0123456789") != "" || strings.Contains(rest, " ") {
@@ -165,7 +168,7 @@ func (p *parser) repeating() (*Schedule, *Error) {
 	if head != "r" {
 		return nil, p.refuse("repeating intervals of ISO 8601 with a count are not read", `say it as in "every 1h", with a count as in "every 1h, 5 times"`)
 	}
-	s, err := parse(text, *p.opts, p.reader)
+	s, err := parse(text, *p.opts, p.readMode)
 	if err != nil {
 		return nil, p.refuse("it is no repeating interval of ISO 8601", `say it as in "R/PT1H" or "every 1h"`)
 	}
@@ -173,8 +176,8 @@ func (p *parser) repeating() (*Schedule, *Error) {
 	return s, nil
 }
 
-// either refuses "at 9am or 10am", whose sides are both understood.
-func (p *parser) either() *Error {
+// namesTwo refuses "at 9am or 10am" when both sides are understood.
+func (p *parser) namesTwo() *Error {
 	for i := range p.toks[:p.n] {
 		if i == 0 || !p.word(i, "or") {
 			continue
@@ -185,7 +188,7 @@ func (p *parser) either() *Error {
 			return e
 		}
 		for _, side := range r.readings {
-			_, err := parse(side, *p.opts, reader{deep: true, past: p.past})
+			_, err := parse(side, *p.opts, readMode{nested: true, past: p.past})
 			if err != nil && err.Code != CodeAmbiguous && err.Code != CodePast {
 				return nil
 			}
@@ -196,7 +199,8 @@ func (p *parser) either() *Error {
 	return nil
 }
 
-// twoTasks refuses "every tuesday at 9am and thursday at 10am", with a text for each of the two.
+// twoTasks refuses "every tuesday at 9am and thursday at 10am" and offers a text for each of the
+// two.
 func (p *parser) twoTasks() *Error {
 	for i := 1; i < p.n && p.recurs; i++ {
 		k := i
@@ -217,18 +221,18 @@ func (p *parser) twoTasks() *Error {
 	return nil
 }
 
-// close makes the parser ready for another text.
+// close makes the parser ready for another text and puts it back into the pool.
 func (p *parser) close() {
 	clear(p.res)
 	clear(p.readings)
-	p.reader, p.opts, p.typed, p.text, p.low = reader{}, nil, "", "", ""
+	p.readMode, p.opts, p.typed, p.text, p.low = readMode{}, nil, "", "", ""
 	p.memo, p.res, p.readings, p.n, p.work, p.depth = p.memo[:0], p.res[:0], p.readings[:0], 0, 0, 0
 
-	p.recurs, p.timed, p.far, p.clashed, p.clashEnd, p.notes, p.others = false, false, 0, nil, 0, nil, nil
+	p.recurs, p.timed, p.furthest, p.clashed, p.clashEnd, p.notes, p.others = false, false, 0, nil, 0, nil, nil
 	parsers.Put(p)
 }
 
-// open makes a text ready to be read.
+// open prepares a text for reading.
 func (p *parser) open(text string, o *Options) *Error {
 	p.opts = o
 	p.typed = strings.TrimSpace(text)
@@ -270,8 +274,8 @@ func (p *parser) open(text string, o *Options) *Error {
 		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
 	}
 	p.g = grammar()
-	p.part = p.g.names["PART"]
-	size := (p.n + 1) * len(p.g.parts)
+	p.partSymbol = p.g.names["PART"]
+	size := (p.n + 1) * len(p.g.patterns)
 	if cap(p.memo) < size {
 		p.memo = make([]int32, size)
 	}
@@ -281,14 +285,15 @@ func (p *parser) open(text string, o *Options) *Error {
 	}
 	for i := range p.toks[:p.n] {
 		t := &p.toks[i]
-		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts|cAgain) || t.is(cDay) && p.rangeAt(i+1) || p.rateAt(i)
+		p.recurs = p.recurs || t.is(cAdverb|cDays|cDayParts|cAgain) || t.is(cDay) && p.rangeAt(i+1) || p.rateAt(i)
 		p.timed = p.timed || t.is(cTime)
 	}
 	p.recurs = p.recurs || o.Form == EveryForm
 	return nil
 }
 
-// saysEvery reports whether a text begins as a recurrence does; else it is what follows "every", where one is asked for.
+// saysEvery reports whether a text begins as a recurrence does. Where one is asked for, any other
+// text is what follows "every".
 func (p *parser) saysEvery(text string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch {
@@ -307,7 +312,8 @@ func (p *parser) saysEvery(text string) bool {
 	return e.is(cAdverb | cDays)
 }
 
-// rangeAt reports whether what follows a weekday, from token i on, is "to" another one.
+// rangeAt reports whether token i and the next are "to" and a weekday, as after the first weekday
+// of a range.
 func (p *parser) rangeAt(i int) bool {
 	if p.toks[i].mark() == '.' {
 		i++
@@ -338,7 +344,7 @@ func (p *parser) word(pos int, words ...string) bool {
 	return false
 }
 
-// schedule reads the tokens in the form that is asked for.
+// schedule reads the tokens in the form that Options ask for.
 func (p *parser) schedule() (*Schedule, *Error) {
 	o := p.opts
 	if a, ok := p.onlyNumber(); ok && !(o.Form == UntilForm || o.Form == Any && !o.BareSeconds) {
@@ -354,7 +360,7 @@ func (p *parser) schedule() (*Schedule, *Error) {
 		case t.mark() == '-' || t.mark() == '+':
 			return nil, p.refuse("an interval has no sign", `say it as in "5m"`)
 		case t.is(cISO):
-			return nil, p.stranger()
+			return nil, p.unknownWord()
 		}
 	}
 	start := meaning{}
@@ -365,13 +371,13 @@ func (p *parser) schedule() (*Schedule, *Error) {
 	return p.choose()
 }
 
-// read puts the parts of the text together, from a token on; comma says that a comma stands before it. Each way to do so for the
-// whole of the text is a reading.
+// read puts the parts of the text together from a token on; comma says that a comma stands before
+// it. Each way to do so for the whole text is a reading.
 func (p *parser) read(pos int, m *meaning, comma bool) {
 	if p.work++; p.work > maxWork {
 		return
 	}
-	p.far = max(p.far, pos)
+	p.furthest = max(p.furthest, pos)
 	t := &p.toks[pos]
 	switch {
 	case t.is(cEnd):
@@ -399,11 +405,11 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 		}
 	}
 	sign := t.mark() == '+' || t.mark() == '-'
-	for r := p.derive(p.part, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
+	for r := p.derive(p.partSymbol, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
 		join(&p.res[r].m, int(p.res[r].end))
 	}
 	if p.timed || p.word(pos, "in") {
-		if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
+		if end, x, ok := p.readPlace(pos, m.has&(hasClock|hasWindow) != 0); ok {
 			join(&x, end)
 		}
 	}
@@ -416,7 +422,7 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 // maxParts is how many parts a text may have.
 const maxParts = 32
 
-// maxReadingsOf is how many readings of a text are looked at.
+// maxReadingsOf is how many readings of a text are considered.
 const maxReadingsOf = 64
 
 // clash notes why two parts of the text do not go together.
@@ -426,22 +432,22 @@ func (p *parser) clash(why, hint string) {
 	}
 }
 
-// outcome is what a reading comes to: a schedule, or why it is past.
+// outcome is what became of a reading: a schedule, or why it is past.
 type outcome struct {
 	m   *meaning
 	s   *Schedule
 	why *refusal
 }
 
-// choose takes the one reading that the text has; more than one is an ambiguity. A text without any is refused for the reason
-// that is most likely its own.
+// choose returns the schedule of the only reading. It refuses a text with several as ambiguous. A
+// text without any is refused for its most likely reason.
 func (p *parser) choose() (*Schedule, *Error) {
 	const (
 		unclear = iota // a reading is ambiguous
 		past
-		strong  // a reading contradicts itself
-		vague   // a row of the grammar says that it is ambiguous
-		refused // or that it is none
+		strong  // a reading that contradicts itself
+		vague   // a row of the grammar says that the text is ambiguous
+		refused // a row of the grammar says that the text is not a time
 		reasons
 	)
 	var list []outcome
@@ -467,7 +473,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		case r.code == CodeAmbiguous && r == m.err:
 			reason = vague
 		case r.code == CodeAmbiguous:
-			reason, told = unclear, told || len(m.subs) > 0
+			reason, told = unclear, told || len(m.rewrites) > 0
 		case r.strong:
 			reason = strong
 		}
@@ -476,7 +482,8 @@ func (p *parser) choose() (*Schedule, *Error) {
 		}
 	}
 	var good []outcome
-	both := told // there is another reading that may be meant, though it is not a time ahead
+	// Another reading may be meant, even if it is not a time ahead.
+	both := told
 	for _, o := range p.yearsAndTimes(list) {
 		switch {
 		case o.s != nil:
@@ -484,32 +491,32 @@ func (p *parser) choose() (*Schedule, *Error) {
 		case why[past] == nil:
 			why[past] = o.why
 		}
-		both = both || o.s == nil && len(o.m.subs) > 0
+		both = both || o.s == nil && len(o.m.rewrites) > 0
 	}
 	switch {
-	case len(good) == 1 && (p.hasClass(cDay) || !both || len(good[0].m.subs) == 0):
+	case len(good) == 1 && (p.hasClass(cDay) || !both || len(good[0].m.rewrites) == 0):
 		return good[0].s, nil
 	case len(good) > 0:
-		return nil, p.severally(good)
+		return nil, p.severalReadings(good)
 	}
 	for _, r := range why {
 		if r != nil && (r.code != "" || r.why != "" || r.hint != "") {
-			return nil, p.tell(r)
+			return nil, p.errorOf(r)
 		}
 	}
 	switch {
 	case failed != nil:
 		return nil, failed
 	case why[refused] != nil:
-		return nil, p.tell(why[refused])
-	case p.clashed != nil && p.clashEnd > p.far:
-		return nil, p.tell(p.clashed)
+		return nil, p.errorOf(why[refused])
+	case p.clashed != nil && p.clashEnd > p.furthest:
+		return nil, p.errorOf(p.clashed)
 	}
-	return nil, p.stranger()
+	return nil, p.unknownWord()
 }
 
-// hasSame reports whether one of the outcomes is the same schedule: the same plain form, or a recurrence whose first instants
-// are the same ("every day from friday at 9:00").
+// hasSame reports whether one of the outcomes is the same schedule. It has the same canonical form,
+// or its first instants are the same ("every day from friday at 9:00").
 func (p *parser) hasSame(list []outcome, s *Schedule) bool {
 	return slices.ContainsFunc(list, func(o outcome) bool {
 		if o.s == nil || o.s.Kind != s.Kind || !o.s.At.Equal(s.At) || !o.s.end.Equal(s.end) {
@@ -531,7 +538,7 @@ func (p *parser) hasSame(list []outcome, s *Schedule) bool {
 	})
 }
 
-// hasClass reports whether a word of some class stands in the text.
+// hasClass reports whether the text has a word of a class.
 func (p *parser) hasClass(c class) bool {
 	for i := range p.toks[:p.n] {
 		if p.toks[i].is(c) {
@@ -541,21 +548,21 @@ func (p *parser) hasClass(c class) bool {
 	return false
 }
 
-// severally is the ambiguity of several readings, each with its text.
-func (p *parser) severally(list []outcome) *Error {
+// severalReadings returns the error of a text with several readings. It offers a text for each.
+func (p *parser) severalReadings(list []outcome) *Error {
 	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: it has several meanings", quoted(p.typed))}
-	if p.deep {
+	if p.nested {
 		return e
 	}
 	if once := p.onceBounded(list[0].s); once != nil {
 		return once
 	}
-	if why := p.order(list); why != "" {
+	if why := p.dateOrder(list); why != "" {
 		e.Message = fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), why)
 	}
 	for _, o := range list {
-		text := p.replace(o.m.subs)
-		if o.m.boundOff > 0 && len(o.m.subs) == 0 {
+		text := p.replace(o.m.rewrites)
+		if o.m.boundOff > 0 && len(o.m.rewrites) == 0 {
 			text = p.timeFirst(o.m)
 		}
 		at := o.s.At
@@ -565,7 +572,8 @@ func (p *parser) severally(list []outcome) *Error {
 		if was, ok := p.means(text); text == p.text || !ok || !was.Equal(at) {
 			text = o.s.Canonical
 		}
-		if _, ok := p.means(text); ok { // behind --every no rule is
+		// After --every a rule is not understood.
+		if _, ok := p.means(text); ok {
 			e.Candidates = append(e.Candidates, Candidate{text, at})
 		}
 	}
@@ -575,11 +583,12 @@ func (p *parser) severally(list []outcome) *Error {
 	return e
 }
 
-// timeFirst is the text with the time of day, of now where none is said, in front of "until": daily at 9am until friday.
+// timeFirst returns the text with its time of day before "until": daily at 9am until friday.
+// Without one it takes the time of day of now.
 func (p *parser) timeFirst(m *meaning) string {
 	until := int(m.boundOff)
 	if m.has&hasClock == 0 {
-		tod := reading(p.opts.Now, p.opts.Zone).Truncate(time.Minute)
+		tod := wallTime(p.opts.Now, p.opts.Zone).Truncate(time.Minute)
 		return p.text[:until] + "at " + tod.Format("15:04") + " " + p.text[until:]
 	}
 	off, end := int(m.clock.off), int(m.clock.end)
@@ -590,35 +599,38 @@ func (p *parser) timeFirst(m *meaning) string {
 	return p.text[:until] + "at " + p.text[off:end] + " " + bound
 }
 
-// order says what is not known of a date that has several.
-func (p *parser) order(list []outcome) string {
+// dateOrder returns why a date is ambiguous when only the order of its numbers is.
+func (p *parser) dateOrder(list []outcome) string {
 	m := list[0].m
-	if m.day.kind == noDay || len(m.subs) == 0 || len(list) > 1 && list[1].m.day == m.day {
+	if m.day.kind == noDay || len(m.rewrites) == 0 || len(list) > 1 && list[1].m.day == m.day {
 		return ""
 	}
 	d := &m.day
 	return "the order of day and month in " + p.text[d.off:d.end] + " is not known"
 }
 
-// replace is the text with parts of it said in another way.
-func (p *parser) replace(subs []sub) string {
+// replace returns the text with parts of it rewritten.
+func (p *parser) replace(subs []rewrite) string {
 	text := p.text
-	list := slices.SortedStableFunc(slices.Values(subs), func(a, b sub) int { return a.off - b.off })
+	list := slices.SortedStableFunc(slices.Values(subs), func(a, b rewrite) int { return a.off - b.off })
 	for _, s := range slices.Backward(list) {
 		text = text[:s.off] + s.text + text[s.end:]
 	}
 	return text
 }
 
-// The years that four digits before a month may be, counted from this one. Further away they are a time of day.
+// How far from this year four digits before a month may be a year. Further away they are a time of
+// day.
 const (
 	yearsBack  = 10
 	yearsAhead = 50
 )
 
-// yearsAndTimes tells four digits before a month and a day apart: at(1) has a time of day there (1745 Nov 24), a date with the
-// year first the year (2018 March 18). They are the year where as minutes they would be odd ones, no multiple of five, and no
-// other year follows, and where the day is none of a calendar. Else the reading that lies ahead holds; when both do, neither.
+// yearsAndTimes decides what four digits before a month and a day are: at(1) reads a time of day
+// there (1745 Nov 24), and a date with the year first has its year there (2018 March 18). They are
+// the year when they would be an unusual time, not a multiple of five minutes, and no other year
+// follows, and when that year does not have the day. Otherwise the reading that lies ahead holds.
+// When both lie ahead, both are returned.
 func (p *parser) yearsAndTimes(list []outcome) []outcome {
 	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return t.is(cHHMM) && t.is(cYear) })
 	if i < 0 || !p.toks[i+1].is(cMonth) {
@@ -632,7 +644,8 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 		switch d := &o.m.day; {
 		case d.yearFirst:
 			years = append(years, o)
-		case !near || d.kind != onAnnual || int(d.date) <= monthDays(n, int(d.month)): // else a slip, and no time of day
+		// otherwise a slip, and not a time of day
+		case !near || d.kind != onAnnual || int(d.date) <= monthDays(n, int(d.month)):
 			times = append(times, o)
 		}
 	}
@@ -650,18 +663,19 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 		return times
 	}
 	d := years[0].m.day
-	years[0].m.subs = []sub{{int(d.off), int(d.end), fmt.Sprintf("%d %s %d", d.date, time.Month(d.month), d.year)}}
-	times[0].m.subs = []sub{{int(first.off), int(first.end), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
+	years[0].m.rewrites = []rewrite{{int(d.off), int(d.end), fmt.Sprintf("%d %s %d", d.date, time.Month(d.month), d.year)}}
+	times[0].m.rewrites = []rewrite{{int(first.off), int(first.end), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
 	return []outcome{years[0], times[0]}
 }
 
-// ruleLike finds the texts that can only be a cron line or an RRULE, before any word is looked at.
+// ruleLike reports whether a text can only be a cron line or an RRULE. It does not need the
+// grammar.
 func ruleLike(text string) bool {
 	return strings.IndexByte(text, '*') >= 0 && looksLikeCron(text) || looksLikeRRule(text) ||
 		len(text) > 1 && text[0] == '@' && isLetter(text[1]|0x20) && looksLikeCron(text)
 }
 
-// parseRule reads a cron line or an RRULE.
+// parseRule reads a cron line, an RRULE or a calendar event.
 func parseRule(typed string, o Options) (*Schedule, *Error) {
 	if len(typed) > maxRuleText {
 		return nil, &Error{
@@ -713,7 +727,7 @@ func (s *Schedule) bounded(o Options) (*Schedule, *Error) {
 	return s, nil
 }
 
-// asError is the *Error that every error of this package is, its texts fit for a terminal.
+// asError returns an error of this package as an *Error whose texts are fit for a terminal.
 func asError(err error) *Error {
 	e, ok := err.(*Error)
 	if !ok {

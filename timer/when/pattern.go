@@ -8,26 +8,32 @@ import (
 	"time"
 )
 
-// Pattern is how the instants of a recurrence come about, for whoever explains it: it counts elapsed time, or is read off the clocks of a
-// zone. A reading is what those clocks show, in Unix seconds as if they were UTC's.
+// Pattern is how the instants of a recurrence come about, for code that explains it. A recurrence
+// counts elapsed time, or it follows the clocks of a zone. A wall time is what those clocks show,
+// in Unix seconds as if they were UTC.
 type Pattern struct {
-	Start, End time.Time // its bounds, its own COUNT and UNTIL among them; zero: none
+	// Its bounds, those of its own COUNT and UNTIL included; zero for none.
+	Start, End time.Time
 
-	Every  time.Duration // between two instants, of what counts elapsed time; else 0
-	Anchor time.Time     // from where that is counted
+	Every  time.Duration // the period, when it counts elapsed time; otherwise 0
+	Anchor time.Time     // the instant that this is counted from
 
-	Zone        *time.Location              // whose clocks it is read off
-	NextReading func(w int64) (int64, bool) // the first one after w, whatever the clocks skip or repeat
-	Cron        bool                        // a reading that the clocks skip is made up for after it, as cron does, and not moved by as much
-	wild        bool
+	Zone *time.Location // the zone whose clocks it follows
+	// NextWall returns the first wall time after w, whether the clocks skip or repeat it.
+	NextWall func(w int64) (int64, bool)
+	// Cron says that a wall time that the clocks skip is made up for after the change, as cron
+	// does. Otherwise it is moved by as much as the clocks are.
+	Cron bool
+	wild bool
 
-	Days *DayPattern // the days that it names; nil: none, or which is taken they alone do not tell
+	// The days that it names; nil when it names none, or when they alone do not decide.
+	Days *DayPattern
 	rule rule
 }
 
-// DayPattern are days that a recurrence names, and that not every month or year has.
+// DayPattern has the days that a recurrence names and that some months or years do not have.
 type DayPattern struct {
-	Months    uint16 // bits 1 to 12; 0: all
+	Months    uint16 // bits 1 to 12; 0 for all
 	MonthDays []int  // 1 to 31, -31 to -1
 	YearDays  []int
 	Weeks     []int // of the year
@@ -35,18 +41,20 @@ type DayPattern struct {
 	InYear    bool // numbered weekdays are counted in the year, not in the month
 
 	Begin  time.Time // DTSTART of a rule; zero: none
-	Period int       // in months: how far apart its periods lie
+	Period int       // how many months apart its periods lie
 	Either bool      // a day of the month or a weekday is enough, as in crontab(5)
-	Last   bool      // of several days of the month the last one that exists is taken
+	Last   bool      // of several days of the month only the last that exists counts
 
 	filter   dayFilter
 	inPeriod func(first int64) bool
 }
 
-// Nth is a weekday (Monday is 0): each, when N is 0, or the Nth from the begin or from the end.
+// Nth is a weekday, with Monday as 0: every one when N is 0, or the Nth from the beginning or, when
+// negative, from the end.
 type Nth struct{ N, Weekday int }
 
-// Pattern is the recurrence's; nil for a Once, and for what has no plain one.
+// Pattern returns how the instants come about. It is nil for a Once, and for a recurrence that is
+// several rules.
 func (s *Schedule) Pattern() *Pattern {
 	p := &Pattern{Start: s.start, End: s.end, rule: s.rule}
 	r := s.rule
@@ -62,21 +70,21 @@ func (s *Schedule) Pattern() *Pattern {
 	case interval:
 		p.Every, p.Anchor = r.every, r.anchor
 		if s.Kind == RRule {
-			p.Anchor = p.Anchor.Add(r.every) // DTSTART, itself an instant
+			p.Anchor = p.Anchor.Add(r.every) // DTSTART, which is itself an instant
 		}
 		return p
 	case *cronRule:
-		p.Zone, p.Cron, p.wild, p.NextReading, p.Days = r.zone, true, r.wild, r.lockedReading, cronDays(s.Canonical)
-	case *placedRule:
-		p.Zone, p.NextReading, p.Days = r.zone, r.nextWall, ruleDaysOf(r)
+		p.Zone, p.Cron, p.wild, p.NextWall, p.Days = r.zone, true, r.wild, r.lockedNextWall, cronDays(s.Canonical)
+	case *zonedRule:
+		p.Zone, p.NextWall, p.Days = r.zone, r.nextWall, ruleDaysOf(r)
 		if r.last < math.MaxInt64 {
-			p.endBy(time.Unix(placeUnix(r.last, r.zone), 0))
+			p.endBy(time.Unix(instantOfUnix(r.last, r.zone), 0))
 		}
 	default:
 		return nil
 	}
 	for _, e := range left {
-		p.NextReading = e.nextWall(p.NextReading)
+		p.NextWall = e.nextWall(p.NextWall)
 	}
 	return p
 }
@@ -87,31 +95,32 @@ func (p *Pattern) endBy(last time.Time) {
 	}
 }
 
-// Runs reports whether it has an instant there, whatever its bounds.
+// Runs reports whether the recurrence has an instant at a time, regardless of its bounds.
 func (p *Pattern) Runs(at time.Time) bool {
 	next, ok := p.rule.next(at.Add(-1))
 	return ok && next.Equal(at)
 }
 
-// MakesUp reports whether what a change of the clocks skips is made up for.
-func (p *Pattern) MakesUp(c ClockChange) bool {
+// CatchesUp reports whether the recurrence makes up for what a change of the clocks skips.
+func (p *Pattern) CatchesUp(c ClockChange) bool {
 	return !p.Cron || !p.wild && c.After-c.Before <= correction
 }
 
-// lockedReading is nextWall for callers without the lock.
-func (c *cronRule) lockedReading(w int64) (int64, bool) {
+// lockedNextWall is nextWall for callers that do not hold the lock.
+func (c *cronRule) lockedNextWall(w int64) (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.nextWall(max(w, firstCron))
 }
 
-// ClockChange is an instant, in Unix seconds, at which a zone goes from one offset (seconds east) to another.
+// ClockChange is an instant, in Unix seconds, at which a zone changes its offset (seconds east).
 type ClockChange struct{ At, Before, After int64 }
 
-// ClockChanges are those of a zone after from and not after until, in Unix seconds; look returns false to end.
+// ClockChanges gives the changes of a zone after from and not after until, in Unix seconds, until
+// look returns false.
 func ClockChanges(from, until int64, zone *time.Location, look func(ClockChange) bool) {
-	for s := stretchAt(max(from, farPast+1), zone); s.end != farFuture && s.end <= until; {
-		n := stretchAt(s.end, zone)
+	for s := offsetRangeAt(max(from, farPast+1), zone); s.end != farFuture && s.end <= until; {
+		n := offsetRangeAt(s.end, zone)
 		if n.offset != s.offset && !look(ClockChange{s.end, s.offset, n.offset}) {
 			return
 		}
@@ -119,10 +128,10 @@ func ClockChanges(from, until int64, zone *time.Location, look func(ClockChange)
 	}
 }
 
-// patternMonths bounds a period: forty years.
+// patternMonths is the longest period that is looked at: forty years.
 const patternMonths = 480
 
-// dayPattern are the days of a filter.
+// dayPattern returns the days of a filter.
 func dayPattern(f dayFilter) *DayPattern {
 	d := &DayPattern{Months: f.months, MonthDays: f.monthDays, YearDays: f.yearDays, Weeks: f.weeks, InYear: f.inYear, Period: 1, filter: f}
 	for _, w := range f.weekdays {
@@ -131,21 +140,21 @@ func dayPattern(f dayFilter) *DayPattern {
 	return d
 }
 
-// Has reports whether a month is one of the months and of the periods of the recurrence.
+// Has reports whether a month is one of the months and in one of the periods of the recurrence.
 func (d *DayPattern) Has(year, month int) bool {
 	return (d.Months == 0 || d.Months>>month&1 == 1) && (d.inPeriod == nil || d.inPeriod(dayNumber(year, month, 1)))
 }
 
-// Named reports whether the days leave any day of a month.
+// Named reports whether a month has any of the days.
 func (d *DayPattern) Named(year, month int) bool { return d.filter.month(year, month) != 0 }
 
-// Fits reports whether a month has one numbered weekday.
+// Fits reports whether a month has a numbered weekday.
 func (n Nth) Fits(year, month int) bool {
 	f := dayFilter{weekdays: []nthDay{{n.N, n.Weekday}}}
 	return f.month(year, month) != 0
 }
 
-// cronDays are the days of a cron line.
+// cronDays returns the days of a cron line.
 func cronDays(line string) *DayPattern {
 	words := strings.Fields(line)
 	if len(words) == 7 {
@@ -155,7 +164,7 @@ func cronDays(line string) *DayPattern {
 		return nil
 	}
 	read := func(f *cronField, word string) *cronSet {
-		set, _ := f.read(word) // it was read before
+		set, _ := f.read(word) // parseCron has read it before
 		return set
 	}
 	days, months, weekdays := read(cronDay, words[2]), read(cronMonth, words[3]), read(cronWeekday, words[4])
@@ -198,16 +207,16 @@ func cronDays(line string) *DayPattern {
 	return d
 }
 
-// ruleDaysOf are the days of an RRULE.
-func ruleDaysOf(r *placedRule) *DayPattern {
+// ruleDaysOf returns the days of an RRULE.
+func ruleDaysOf(r *zonedRule) *DayPattern {
 	var d *DayPattern
-	switch w := r.walls.(type) {
-	case *clockWalls:
+	switch w := r.sequence.(type) {
+	case *subdaySequence:
 		d = dayPattern(w.days)
-		d.Begin = time.Unix(placeUnix(w.start, r.zone), 0)
-	case *dayWalls:
+		d.Begin = time.Unix(instantOfUnix(w.start, r.zone), 0)
+	case *daySequence:
 		d = dayPattern(w.days)
-		d.Begin = time.Unix(placeUnix(w.start, r.zone), 0)
+		d.Begin = time.Unix(instantOfUnix(w.start, r.zone), 0)
 		if w.parts.freq != monthly && w.parts.freq != yearly {
 			return d
 		}
@@ -227,8 +236,8 @@ func ruleDaysOf(r *placedRule) *DayPattern {
 	return d
 }
 
-// RunTo reports whether a day of the month is the end of a run of days that begins at the 28th or before, and so of the end of the
-// month, whatever its length.
+// RunTo reports whether a day of the month ends a run of days that begins on the 28th or before.
+// Such a run reaches the end of every month.
 func (d *DayPattern) RunTo(day int) bool {
 	for ; day > 28; day-- {
 		if !slices.Contains(d.MonthDays, day) {

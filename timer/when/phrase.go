@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// everyBare refuses --every 5.
+// everyBare refuses --every 5, which has no unit.
 func (p *parser) everyBare(a quantity) (*Schedule, *Error) {
 	if p.opts.OnceOnly {
 		return nil, p.refuse("a recurrence and one instant are asked for at once", "leave one of the two out")
@@ -24,27 +24,29 @@ func (p *parser) everyBare(a quantity) (*Schedule, *Error) {
 	return nil, e
 }
 
-// clash refuses parts of a recurrence that do not go together.
-var clash = &refusal{why: "its period and its days do not go together", hint: `say it as in "every 2 weeks on friday at 17:00"`}
+// periodClash refuses a period and days that do not go together.
+var periodClash = &refusal{why: "its period and its days do not go together", hint: `say it as in "every 2 weeks on friday at 17:00"`}
 
 // builder makes the schedule of a recurrence.
 type builder struct {
 	p      *parser
 	m      *meaning
-	c      *cadence
+	c      *recurrence
 	s      *Schedule
-	wall   time.Time // the reading of the anchor
+	wall   time.Time // the wall time of the anchor
 	anchor time.Time
 	o      Options
 	freq   string
-	parts  []string // BYxxx parts
-	pos    string   // of BYSETPOS, for days
-	from   bool     // the anchor itself says which days, so the period counts from it
+	parts  []string // parts such as BYMONTH=1
+	pos    string   // the value of BYSETPOS, for days
+	// The anchor says which days are meant, so the period is counted from it.
+	from   bool
 	except *Days
 }
 
-// comesAgain makes the schedule of a recurrence.
-func (p *parser) comesAgain(m *meaning) (*Schedule, *refusal, *Error) {
+// allowedRecurrence makes the schedule of a recurrence, or refuses it where one instant is asked
+// for.
+func (p *parser) allowedRecurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	s, why, err := p.recurrence(m)
 	if s != nil && (p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm) {
 		return nil, nil, notOnce(p.typed)
@@ -53,8 +55,8 @@ func (p *parser) comesAgain(m *meaning) (*Schedule, *refusal, *Error) {
 }
 
 func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
-	b := &builder{p: p, m: m, c: &m.cad, o: *p.opts}
-	if why := b.alone(); why != nil {
+	b := &builder{p: p, m: m, c: &m.recur, o: *p.opts}
+	if why := b.needsEvery(); why != nil {
 		return nil, why, nil
 	}
 	if m.err != nil {
@@ -74,7 +76,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	if why := b.bounds(); why != nil {
 		return nil, why, nil
 	}
-	b.wall = reading(b.anchor, b.s.Zone)
+	b.wall = wallTime(b.anchor, b.s.Zone)
 	if b.o.Start.IsZero() {
 		b.wall = b.wall.Truncate(time.Minute)
 	}
@@ -102,21 +104,21 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	return s, nil, err
 }
 
-// alone refuses what needs a word that says that it recurs.
-func (b *builder) alone() *refusal {
+// needsEvery refuses a text that does not say that it recurs.
+func (b *builder) needsEvery() *refusal {
 	m, c, p := b.m, b.c, b.p
 	every := &refusal{why: "it names two days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
 	alone := m.has&(hasPeriod|hasEvery) == 0
-	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.part == 0 || p.hasClass(cParts)) && m.err == nil {
+	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
 		word := p.text[c.off:c.end]
-		if c.hour > 12 || c.hour == 0 || p.partsAt(int(c.end)) { // 4 nights
+		if c.hour > 12 || c.hour == 0 || p.dayPartsAt(int(c.end)) { // 4 nights
 			return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese()}
 		}
 		return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese(), say: quoted(word) + " is not understood here; say %q",
 			off: int(c.off), end: int(c.end), readings: []string{"at " + word, "at " + word + ":00"}}
 	}
 	switch {
-	case m.has&hasLead != 0 || m.has&(hasSpan|hasNow|hasShift) != 0 || len(m.adds) > 0 || m.clock.how&(clockMinute|clockNow) != 0:
+	case m.has&hasDeadlineWord != 0 || m.has&(hasSpan|hasNow|hasShift) != 0 || len(m.increments) > 0 || m.clock.how&(clockMinute|clockNow) != 0:
 		return &refusal{}
 	case m.has&hasWeekdays != 0 && c.listed && alone:
 		return every
@@ -129,29 +131,29 @@ func (b *builder) alone() *refusal {
 	return nil
 }
 
-// partsAt reports whether the first word behind a place of the text is one like "nights".
-func (p *parser) partsAt(off int) bool {
+// dayPartsAt reports whether the first word after a place in the text is one such as "nights".
+func (p *parser) dayPartsAt(off int) bool {
 	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return int(t.off) >= off })
-	return i >= 0 && p.toks[i].is(cParts)
+	return i >= 0 && p.toks[i].is(cDayParts)
 }
 
-// bounds works out what "from", "until", "for" and "times" say.
+// bounds works out what "from", "until", "for", "times" and "except" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
 	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
 		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
-	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.cad.unit > uHour) {
+	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
 		return &refusal{} // from 1 december to 24 december at 9:00
 	}
 	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
 		if m.has&has == 0 {
 			continue
 		}
-		if why := b.partOfDay(&p.res[m.bound[i]].m); why != nil {
+		if why := b.checkBound(&p.res[m.bound[i]].m); why != nil {
 			return why
 		}
 	}
-	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.cad.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
+	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.recur.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
 		return &refusal{}
 	}
 	if m.has&hasFrom != 0 {
@@ -160,7 +162,8 @@ func (b *builder) bounds() *refusal {
 		if why != nil {
 			return why
 		}
-		if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 { // from today
+		// from today
+		if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 {
 			at = b.anchor
 		}
 		if at.Before(b.anchor) && of.has&hasNow == 0 {
@@ -183,14 +186,14 @@ func (b *builder) bounds() *refusal {
 		}
 		end = at
 	case m.has&hasFor != 0:
-		at, ok := plus(b.anchor, p.res[m.bound[boundUntil]].m.span, b.s.Zone)
+		at, ok := addSpan(b.anchor, p.res[m.bound[boundUntil]].m.span, b.s.Zone)
 		if !ok {
 			return tooFar
 		}
 		end = at
 	case m.has&hasCount != 0:
-		if b.o.Count == 0 || int64(b.o.Count) > m.cad.count {
-			b.o.Count = int(min(m.cad.count, 1<<31))
+		if b.o.Count == 0 || int64(b.o.Count) > m.recur.count {
+			b.o.Count = int(min(m.recur.count, 1<<31))
 		}
 	}
 	if !end.IsZero() && (b.o.End.IsZero() || end.Before(b.o.End)) {
@@ -205,19 +208,20 @@ func (b *builder) bounds() *refusal {
 	return nil
 }
 
-// partOfDay refuses a bound that is a time of day alone where days recur. Four digits are a year there, and a time of day where hours or
-// less recur, unless they may well be a year of the next ten.
-func (b *builder) partOfDay(of *meaning) *refusal {
-	hourly := b.m.has&hasPeriod != 0 && b.m.cad.unit <= uHour
+// checkBound refuses a bound that is only a time of day where days recur. Four digits are a year
+// there. Where hours or less recur they are a time of day, unless they are also a year of the next
+// ten.
+func (b *builder) checkBound(of *meaning) *refusal {
+	hourly := b.m.has&hasPeriod != 0 && b.m.recur.unit <= uHour
 	c, d := &of.clock, &of.day
 	timed, year := of.has&(hasClock|hasDay) == hasClock, 0
 	switch {
 	case timed && c.how&clockCompact != 0:
 		year = int(c.hour)*100 + int(c.minute)
-	case of.n == 1 && of.cad.unit == uYear && d.year < 2400 && d.year%100 < 60:
+	case of.n == 1 && of.recur.unit == uYear && d.year < 2400 && d.year%100 < 60:
 		year = int(d.year)
 	}
-	ahead := year - reading(b.o.Now, b.s.Zone).Year()
+	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
 	switch {
 	case year > 0 && timed && hourly && ahead >= 0 && ahead <= soon:
 		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
@@ -230,7 +234,7 @@ func (b *builder) partOfDay(of *meaning) *refusal {
 	return nil
 }
 
-// boundAt is the instant of a bound. A day is from its begin to its end.
+// boundAt returns the instant of a bound. An end that is a day is the end of that day.
 func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	if m.has&hasNow != 0 {
 		return b.anchor, nil
@@ -242,28 +246,29 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
 	p, of := b.p, *m
 	of.n = 0
-	opts, how, notes, others := p.opts, p.reader, p.notes, p.others
-	p.opts, p.reader = &o, reader{deep: true, past: true}
+	opts, how, notes, others := p.opts, p.readMode, p.notes, p.others
+	p.opts, p.readMode = &o, readMode{nested: true, past: true}
 	a, why := p.resolve(&of)
-	p.opts, p.reader, p.notes, p.others = opts, how, notes, others
+	p.opts, p.readMode, p.notes, p.others = opts, how, notes, others
 	if why != nil {
 		return a.at, why
 	}
 	if end && m.has&(hasClock|hasSpan) == 0 {
 		if m.n == 1 { // until march
-			at := reading(a.at, o.Zone)
+			at := wallTime(a.at, o.Zone)
 			if b.c.through {
-				months, days, _ := m.cad.unit.measure()
-				at = shift(at, months, days)
+				months, days, _ := m.recur.unit.measure()
+				at = addMonthsDays(at, months, days)
 			}
-			return place(at, o.Zone).Add(-1), nil
+			return InstantOf(at, o.Zone).Add(-1), nil
 		}
-		return place(reading(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
+		return InstantOf(wallTime(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
 	}
 	return a.at, nil
 }
 
-// days takes the day that the text names into the recurrence: "weekly on friday", "24 december every year".
+// days adds the day that the text names to the recurrence: "weekly on friday", "24 december every
+// year".
 func (b *builder) days() *refusal {
 	m, c := b.m, b.c
 	d := &m.day
@@ -275,7 +280,7 @@ func (b *builder) days() *refusal {
 		case plain && d.kind == onWeekday && m.has&hasWeekdays != 0: // every monday friday
 			return &refusal{why: "it names two days", hint: `join them with "and" or "to", or leave one of the two out`}
 		case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
-			return clash
+			return periodClash
 		case d.kind == onWeekday && c.unit == uWeek:
 			c.weekdays, m.has = 1<<(d.weekday-1), m.has|hasWeekdays
 		case d.kind == onMonth && c.unit == uMonth:
@@ -295,7 +300,7 @@ func (b *builder) days() *refusal {
 		case d.kind == onDate && d.yearFirst, d.kind == onDate:
 			return &refusal{why: "a date with its year comes once", hint: "leave the year out"}
 		default:
-			return clash
+			return periodClash
 		}
 	}
 	if c.open && c.unit != uMonth && !(c.unit == uYear && m.has&hasMonths != 0) {
@@ -336,8 +341,9 @@ func (b *builder) days() *refusal {
 	return nil
 }
 
-// calendarSpan finds the months of days that are counted in each calendar quarter or year: the last friday of every
-// quarter. A quarter begins in January, April, July and October, as systemd.time(7) has it for "quarterly".
+// calendarSpan finds the months of days that are counted in each calendar quarter or year: the last
+// friday of every quarter. A quarter begins in January, April, July and October, as "quarterly"
+// does in systemd.time(7).
 func (b *builder) calendarSpan() *refusal {
 	m, c := b.m, b.c
 	if c.within == 0 || m.has&hasDates == 0 || m.has&hasMonths != 0 {
@@ -360,18 +366,19 @@ func (b *builder) calendarSpan() *refusal {
 	return nil
 }
 
-// lengthOfDay makes a length that parts the day evenly a period of the day or the hour, where its times or minutes are named: every 12 hours
-// at 6:00 and 18:00, every 2 hours on the hour, every 15 minutes on the quarter hour.
+// lengthOfDay turns a length that divides the day evenly into a period of days or hours when its
+// times or minutes are named: every 12 hours at 6:00 and 18:00, every 2 hours on the hour, every 15
+// minutes on the quarter hour.
 func (b *builder) lengthOfDay() *refusal {
 	m, c := b.m, b.c
 	const day = 24 * time.Hour
 	if m.has&(hasPeriod|hasWindow) != hasPeriod || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
 		return nil
 	}
-	marks := members(c.marks, false)
+	marks := members(c.minutes, false)
 	switch {
-	case m.has&(hasMarks|hasClock) == hasMarks && c.length > time.Hour && c.length%time.Hour == 0:
-		m.has = m.has&^hasMarks | hasClock
+	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length > time.Hour && c.length%time.Hour == 0:
+		m.has = m.has&^hasMinutes | hasClock
 		for at := time.Duration(0); at < day; at += c.length {
 			for _, minute := range marks {
 				m.more = append(m.more, clock{hour: int8(at / time.Hour), minute: int8(minute)})
@@ -379,7 +386,7 @@ func (b *builder) lengthOfDay() *refusal {
 		}
 		m.clock, m.more = m.more[0], m.more[1:]
 		c.unit, c.n = uDay, 1
-	case m.has&(hasMarks|hasClock) == hasMarks && c.length < time.Hour && c.length%time.Minute == 0:
+	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length < time.Hour && c.length%time.Minute == 0:
 		apart := int(c.length / time.Minute)
 		if len(marks) != 1 && len(marks) != 60/apart {
 			return nil
@@ -388,10 +395,10 @@ func (b *builder) lengthOfDay() *refusal {
 		for minute := marks[0] % apart; minute < 60; minute += apart {
 			all |= 1 << minute
 		}
-		if c.marks&^all == 0 {
-			c.marks, c.unit, c.length = all, uHour, time.Hour
+		if c.minutes&^all == 0 {
+			c.minutes, c.unit, c.length = all, uHour, time.Hour
 		}
-	case m.has&(hasMarks|hasClock) == hasClock && time.Duration(1+len(m.more))*c.length == day:
+	case m.has&(hasMinutes|hasClock) == hasClock && time.Duration(1+len(m.more))*c.length == day:
 		times, why := b.clocks()
 		if why != nil {
 			return why
@@ -409,31 +416,32 @@ func (b *builder) lengthOfDay() *refusal {
 // elapsed reports whether the recurrence counts elapsed time.
 func (b *builder) elapsed() bool {
 	c := b.c
-	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMarks|hasSkip) == 0 && !b.allDay()
+	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMinutes|hasSkip) == 0 && !b.allDay()
 }
 
-// allDay reports whether a length of time is spread over the whole of certain days: every 15 minutes on saturdays.
+// allDay reports whether a length of time is repeated through the whole of certain days: every 15
+// minutes on saturdays.
 func (b *builder) allDay() bool {
-	return b.m.has&(hasWeekdays|hasMonths) != 0 && b.m.has&(hasDates|hasClock|hasPart) == 0 && b.c.length >= time.Minute && 24*time.Hour%b.c.length == 0
+	return b.m.has&(hasWeekdays|hasMonths) != 0 && b.m.has&(hasDates|hasClock|hasDayPart) == 0 && b.c.length >= time.Minute && 24*time.Hour%b.c.length == 0
 }
 
 // interval makes the schedule of a recurrence that counts elapsed time.
 func (b *builder) interval() *Error {
 	m, c, s := b.m, b.c, b.s
-	if m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasPart|hasZone) != 0 {
-		return b.p.tell(b.lengthAndDays())
+	if m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasDayPart|hasZone) != 0 {
+		return b.p.errorOf(b.lengthAndDays())
 	}
 	s.Kind, s.Every = Interval, c.length
 	s.Canonical = "every " + shortDuration(s.Every)
 	anchor := b.anchor
-	if m.has&hasFrom != 0 { // starting at noon: at noon, too
+	if m.has&hasFrom != 0 { // "starting at noon" has an instant at noon as well
 		anchor = anchor.Add(-s.Every)
 	}
 	s.rule = newInterval(s.Every, anchor)
 	return nil
 }
 
-// lengthAndDays refuses a length of elapsed time beside days or times.
+// lengthAndDays refuses a length of elapsed time with days or times beside it.
 func (b *builder) lengthAndDays() *refusal {
 	p, c := b.p, b.c
 	var texts []string
@@ -447,7 +455,7 @@ func (b *builder) lengthAndDays() *refusal {
 		hint: `say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`}
 }
 
-// weekdayText is a BYDAY list, Monday first.
+// weekdayText returns a BYDAY list, Monday first.
 func weekdayText(set uint8, prefix string) string {
 	var days []string
 	for i, code := range weekdayCodes {
@@ -466,7 +474,8 @@ func join(list []int) string {
 	return strings.Join(texts, ",")
 }
 
-// members are the numbers of a set, the last (bit 0) behind the others as -1.
+// members returns the numbers of a set. When last is set, bit 0 is the last one, and is -1 at the
+// end.
 func members[T uint8 | uint16 | uint32 | uint64](set T, last bool) []int {
 	var list []int
 	for i := 0; i < 64; i++ {
@@ -493,28 +502,29 @@ func (b *builder) frequency() *refusal {
 	period := m.has&hasPeriod != 0
 	within := period && c.unit <= uHour
 	switch {
-	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMarks != 0 && c.unit != uHour:
+	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMinutes != 0 && c.unit != uHour:
 		if m.has&hasWindow != 0 && !within {
 			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and how often is not said", hint: `say it as in "every hour between 9:00 and 17:00"`}
 		}
-		return clash
-	case m.has&hasMarks != 0 && m.has&hasClock != 0:
+		return periodClash
+	case m.has&hasMinutes != 0 && m.has&hasClock != 0:
 		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
 	case within:
 		if c.weekdays != 0 {
 			part("BYDAY", weekdayText(c.weekdays, ""))
 		}
-		if b.freq = "DAILY"; m.has&hasMarks != 0 && m.has&(hasWindow|hasSkip) == 0 {
+		if b.freq = "DAILY"; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
 			b.freq = "HOURLY"
 		}
 		return nil
 	case c.nths != 0:
 		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) {
-			return clash
+			return periodClash
 		}
 		if b.freq = "MONTHLY"; c.workdays {
 			part("BYDAY", weekdayText(c.weekdays, ""))
-			if b.pos = join(members(c.nths, true)); c.within != 0 { // BYSETPOS counts in each period of FREQ
+			// BYSETPOS counts in each period of FREQ
+			if b.pos = join(members(c.nths, true)); c.within != 0 {
 				return nil
 			}
 		} else {
@@ -528,7 +538,7 @@ func (b *builder) frequency() *refusal {
 		return nil
 	case c.dates != 0:
 		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) || c.weekdays != 0 && !c.onDate {
-			return clash
+			return periodClash
 		}
 		if c.onDate {
 			part("BYDAY", weekdayText(c.weekdays, ""))
@@ -549,7 +559,7 @@ func (b *builder) frequency() *refusal {
 		return nil
 	case c.weekdays != 0:
 		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
-			return clash
+			return periodClash
 		}
 		part("BYDAY", weekdayText(c.weekdays, ""))
 		b.freq = "WEEKLY"
@@ -557,21 +567,21 @@ func (b *builder) frequency() *refusal {
 	case !period:
 		return &refusal{why: "how often is not said", hint: `say it as in "every day at 9:00"`}
 	case c.months != 0 && c.unit != uDay:
-		return clash
+		return periodClash
 	}
 	b.fromAnchor()
 	return nil
 }
 
-// yearly makes a rule of days in certain months one of years, when that is its period.
+// yearly makes a rule of days in certain months yearly, when its period is a year.
 func (b *builder) yearly() {
 	if b.c.months != 0 && (b.c.unit == uYear || b.m.has&hasPeriod == 0) {
 		b.freq = "YEARLY"
 	}
 }
 
-// fromAnchor makes a period that names no days one of the days that it starts from. The 31st is the last day of shorter
-// months.
+// fromAnchor gives a period that names no days the day of the anchor. In a shorter month, the 31st
+// is the last day.
 func (b *builder) fromAnchor() {
 	b.from = true
 	day := b.wall.Day()
@@ -608,7 +618,7 @@ func (b *builder) fromAnchor() {
 	}
 }
 
-// times is the list of times of day, in order, without those that are left out.
+// times returns the times of day in order, without those that are left out.
 func (b *builder) times() ([]time.Duration, *refusal) {
 	times, why := b.timesNamed()
 	if why != nil || b.m.has&hasSkip == 0 {
@@ -628,7 +638,7 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	return left, nil
 }
 
-// skipped says of a time of day whether it is left out.
+// skipped returns a function that reports whether a time of day is left out.
 func (b *builder) skipped() (func(time.Duration) bool, *refusal) {
 	if !b.c.skipSpan {
 		times, why := b.clockList(b.c.skip)
@@ -641,10 +651,10 @@ func (b *builder) skipped() (func(time.Duration) bool, *refusal) {
 	return func(at time.Duration) bool { return at >= from && at <= to }, why
 }
 
-// timesNamed is the list of times of day that are named, in order.
+// timesNamed returns the times of day that are named, in order.
 func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	m, p := b.m, b.p
-	if m.has&hasWindow != 0 || m.has&hasMarks != 0 {
+	if m.has&hasWindow != 0 || m.has&hasMinutes != 0 {
 		return b.spread()
 	}
 	if b.elapsedUnit() {
@@ -657,9 +667,10 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 		return b.clocks()
 	}
 	switch {
-	case m.part != 0:
-		return nil, p.vaguePart(m.part)
-	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0: // starting friday at 17:00
+	case m.dayPart != 0:
+		return nil, p.vagueDayPart(m.dayPart)
+	// starting friday at 17:00
+	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0:
 		return []time.Duration{b.wall.Sub(midnight(b.wall)).Truncate(time.Second)}, nil
 	case !b.from:
 		return []time.Duration{p.opts.DefaultTime.Truncate(time.Second)}, nil
@@ -673,15 +684,15 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	return []time.Duration{tod}, nil
 }
 
-// clocks are the times of day that are named, in order.
+// clocks returns the times of day that the text lists, in order.
 func (b *builder) clocks() ([]time.Duration, *refusal) {
 	return b.clockList(append([]clock{b.m.clock}, b.m.more...))
 }
 
-// clockList are some times of day, in order.
+// clockList returns some times of day in order.
 func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 	var times []time.Duration
-	b.p.settleHours(all)
+	b.p.assume24Hour(all)
 	for i := range all {
 		tod, why := b.tod(&all[i])
 		if why != nil {
@@ -696,8 +707,9 @@ func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 	return times, nil
 }
 
-// settleHours makes bare hours those of the 24-hour clock when one of the times can only be of it.
-func (p *parser) settleHours(all []clock) {
+// assume24Hour takes hours without am or pm as hours of the 24-hour clock, when one of the times
+// can only be one.
+func (p *parser) assume24Hour(all []clock) {
 	for i := range all {
 		if c := &all[i]; c.how&clockColon != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) || c.how&clockBare != 0 && c.mer == 0 && c.hour > 12 {
 			for j := range all {
@@ -708,10 +720,10 @@ func (p *parser) settleHours(all []clock) {
 	}
 }
 
-// tod is the time of day that a clock means in a recurrence.
+// tod returns the time of day that a clock means in a recurrence.
 func (b *builder) tod(c *clock) (time.Duration, *refusal) {
-	tod, _, why := b.p.timeOfDay(c, b.m.part)
-	if c.how&clockThreeDigits != 0 && b.m.part == 0 {
+	tod, _, why := b.p.timeOfDay(c, b.m.dayPart)
+	if c.how&clockThreeDigits != 0 && b.m.dayPart == 0 {
 		return 0, &refusal{}
 	}
 	switch {
@@ -725,7 +737,8 @@ func (b *builder) tod(c *clock) (time.Duration, *refusal) {
 	return tod, nil
 }
 
-// spread is the times from one to the other, both included, a period apart; it may run over midnight.
+// spread returns the times within the range of the text, a period apart. Both ends are included,
+// and the range may cross midnight.
 func (b *builder) spread() ([]time.Duration, *refusal) {
 	m, c := b.m, b.c
 	from, to, why := time.Duration(0), 24*time.Hour-1, (*refusal)(nil)
@@ -736,10 +749,10 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 		return nil, why
 	}
 	switch {
-	case m.has&hasMarks != 0:
+	case m.has&hasMinutes != 0:
 		var times []time.Duration
 		for at := from.Truncate(time.Hour); at <= to; at += time.Hour {
-			for _, minute := range members(c.marks, false) {
+			for _, minute := range members(c.minutes, false) {
 				if t := at + time.Duration(minute)*time.Minute; t >= from && t <= to && t < 24*time.Hour {
 					times = append(times, t)
 				}
@@ -761,7 +774,7 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 	return spreadOver(from, to, c.length), nil
 }
 
-// spreadOver is the times from one to the other, both included, a length apart.
+// spreadOver returns the times from one to another, both included, a length apart.
 func spreadOver(from, to, length time.Duration) []time.Duration {
 	var times []time.Duration
 	for t := from; t <= to; t += length {
@@ -774,10 +787,10 @@ func spreadOver(from, to, length time.Duration) []time.Duration {
 // elapsedUnit reports whether the period is one of hours or less.
 func (b *builder) elapsedUnit() bool { return b.m.has&hasPeriod != 0 && b.c.unit <= uHour }
 
-// window settles the two times of "between 9 and 5".
+// window works out the two times of "between 9 and 5".
 func (b *builder) window(first, last clock) (from, to time.Duration, why *refusal) {
 	pair := []clock{first, last}
-	b.p.settleHours(pair)
+	b.p.assume24Hour(pair)
 	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
 	hour := func(h int8, pm bool) int8 {
 		if pm {
@@ -788,7 +801,8 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 	f, t := &pair[0], &pair[1]
 	switch fb, tb := bare(f), bare(t); {
 	case fb && tb:
-		if f.hour < 6 || f.hour > 10 || t.hour > 7 || t.hour < 3 || t.hour >= f.hour { // 9 to 5 is office hours
+		// 9 to 5 is office hours
+		if f.hour < 6 || f.hour > 10 || t.hour > 7 || t.hour < 3 || t.hour >= f.hour {
 			var readings []string
 			for _, ampm := range [][2]string{{"am", "am"}, {"am", "pm"}, {"pm", "pm"}, {"pm", "am"}} {
 				fh, th := hour(f.hour, ampm[0] == "pm"), hour(t.hour, ampm[1] == "pm")
@@ -835,7 +849,8 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 	return from, to, why
 }
 
-// clockSet is times of day that RRULE says as a product of hours, minutes and seconds.
+// clockSet is a set of times of day that an RRULE can say: every combination of its hours, minutes
+// and seconds.
 type clockSet struct {
 	hours, minutes, seconds []int
 }
@@ -844,7 +859,8 @@ func (c clockSet) String() string {
 	return "BYHOUR=" + join(c.hours) + ";BYMINUTE=" + join(c.minutes) + ";BYSECOND=" + join(c.seconds)
 }
 
-// product is the smallest such set that has all of some times; exact says that it has no others.
+// product returns the smallest such set that has all of some times. It is exact when it has no
+// others.
 func product(times []time.Duration) (set clockSet, exact bool) {
 	for _, t := range times {
 		set.hours = append(set.hours, int(t/time.Hour))
@@ -858,7 +874,8 @@ func product(times []time.Duration) (set clockSet, exact bool) {
 	return set, len(set.hours)*len(set.minutes)*len(set.seconds) == len(times)
 }
 
-// groups parts times into sets that are products: the hours of a set have the same minutes.
+// groups splits times into sets that are exact: the hours of a set have the same minutes and
+// seconds.
 func groups(times []time.Duration) (sets []clockSet) {
 	for len(times) > 0 {
 		n := slices.IndexFunc(times, func(t time.Duration) bool { return t/time.Hour != times[0]/time.Hour })
@@ -883,7 +900,7 @@ func groups(times []time.Duration) (sets []clockSet) {
 	return sets
 }
 
-// positions are those of the times within a day of a set.
+// positions returns the positions of the times among those that the set has in a day.
 func (c clockSet) positions(times []time.Duration) []int {
 	var pos []int
 	i := 0
@@ -903,7 +920,7 @@ func (c clockSet) positions(times []time.Duration) []int {
 	return pos
 }
 
-// rules are one, or one for each of several days of the year.
+// rules makes one rule, or one for each of several days of the year.
 func (b *builder) rules() (*refusal, *Error) {
 	if len(b.m.days) == 0 {
 		if why := b.frequency(); why != nil {
@@ -926,11 +943,11 @@ func (b *builder) rules() (*refusal, *Error) {
 	return nil, nil
 }
 
-// rule writes the RRULE and reads it back. Times that are no product of hours and minutes need BYSETPOS within one day, which
-// makes the frequency daily, or several rules.
+// rule writes the RRULE and reads it back. Times that are not one clockSet need BYSETPOS within a
+// day, which makes the frequency daily, or several rules.
 func (b *builder) rule() (*refusal, *Error) {
 	if b.freq == "HOURLY" {
-		return nil, b.write("BYMINUTE="+join(members(b.c.marks, false))+";BYSECOND=0", b.pos)
+		return nil, b.write("BYMINUTE="+join(members(b.c.minutes, false))+";BYSECOND=0", b.pos)
 	}
 	times, why := b.times()
 	if why != nil {
@@ -957,7 +974,7 @@ func (b *builder) rule() (*refusal, *Error) {
 	return nil, nil
 }
 
-// anyOf is the instants of several rules.
+// anyOf has the instants of several rules.
 type anyOf []rule
 
 func (a anyOf) next(t time.Time) (time.Time, bool) {
@@ -970,8 +987,9 @@ func (a anyOf) next(t time.Time) (time.Time, bool) {
 	return best, found
 }
 
-// write makes one RRULE. A period longer than one starts from its first occurrence, or from the anchor
-// when that is what says the day; then, and when the text names a zone, the rule has a DTSTART.
+// write makes one RRULE. A period of more than one unit starts from its first occurrence, or from
+// the anchor when that says the day. In both cases, and when the text names a zone, the rule has a
+// DTSTART.
 func (b *builder) write(clock, pos string) *Error {
 	c, s := b.c, b.s
 	tail := strings.Join(append(slices.Clone(b.parts), clock), ";")
@@ -979,7 +997,7 @@ func (b *builder) write(clock, pos string) *Error {
 		tail += ";BYSETPOS=" + pos
 	}
 	text := "FREQ=" + b.freq + ";" + tail
-	start := place(b.wall, s.Zone)
+	start := InstantOf(b.wall, s.Zone)
 	phased := c.n > 1 && b.freq != "HOURLY" && c.unit > uHour
 	if phased || b.m.zone != nil || b.m.has&hasFrom != 0 {
 		day := b.wall
@@ -996,7 +1014,7 @@ func (b *builder) write(clock, pos string) *Error {
 			if !ok {
 				return b.p.refuse("it never comes", "")
 			}
-			day = reading(first, s.Zone)
+			day = wallTime(first, s.Zone)
 		}
 		if phased {
 			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
@@ -1005,7 +1023,7 @@ func (b *builder) write(clock, pos string) *Error {
 		if b.m.has&hasFrom != 0 && !phased {
 			begin = b.wall
 		}
-		start, text = place(begin, s.Zone), withStart(text, begin, s.Zone)
+		start, text = InstantOf(begin, s.Zone), withStart(text, begin, s.Zone)
 	}
 	r, canonical, notes, err := parseRRule(text, start, s.Zone)
 	if err != nil {
@@ -1016,7 +1034,8 @@ func (b *builder) write(clock, pos string) *Error {
 	return nil
 }
 
-// canonical gives the plain form the bounds that were words: UNTIL, or the text itself where a rule cannot say it.
+// canonical adds the bounds that were words to the plain form as UNTIL. When a rule cannot say
+// them, the plain form is the text itself.
 func (b *builder) canonical() {
 	s, m := b.s, b.m
 	if m.has&(hasFrom|hasUntil|hasFor|hasCount) == 0 && (b.except == nil || b.except.empty()) {
@@ -1040,7 +1059,7 @@ func (b *builder) canonical() {
 	}
 }
 
-// asRule is the error of a rule that was made from words, under the words' own name.
+// asRule returns the error of a rule that was made from words, in terms of the words.
 func (p *parser) asRule(err error) *Error {
 	e := *asError(err)
 	if e.Code == CodeNever {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// recurrence is a line of testdata/cron.jsonl; its README is that of the corpus it was drawn from.
-type recurrence struct {
+// corpusCase is a line of testdata/cron.jsonl; its README is that of the corpus it was drawn from.
+type corpusCase struct {
 	ID, Kind, Expr, TZ, From string
 	DTStart, Anchor          string
 	N                        int
@@ -17,7 +17,7 @@ type recurrence struct {
 	AlsoOK                   []*[]string `json:"also_ok"`
 }
 
-func corpus(t testing.TB) (cases []recurrence) {
+func corpus(t testing.TB) (cases []corpusCase) {
 	t.Helper()
 	file, err := os.Open("testdata/cron.jsonl")
 	if err != nil {
@@ -25,7 +25,7 @@ func corpus(t testing.TB) (cases []recurrence) {
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var c recurrence
+		var c corpusCase
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func instant(t testing.TB, text string) time.Time {
 }
 
 // read makes the rule of a case as Parse does, below the grammar.
-func (c recurrence) read(t testing.TB, zone *time.Location) (r rule, canonical string, err error) {
+func (c corpusCase) read(t testing.TB, zone *time.Location) (r rule, canonical string, err error) {
 	switch c.Kind {
 	case "cron":
 		r, canonical, _, err = parseCron(c.Expr, zone)
@@ -65,7 +65,7 @@ func (c recurrence) read(t testing.TB, zone *time.Location) (r rule, canonical s
 }
 
 // parse reads a case as a person would give it.
-func (c recurrence) parse(t testing.TB, zone *time.Location) (*Schedule, error) {
+func (c corpusCase) parse(t testing.TB, zone *time.Location) (*Schedule, error) {
 	o := Options{Now: instant(t, c.From), Zone: zone}
 	switch c.Kind {
 	case "cron":
@@ -141,7 +141,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // right says whether an answer is the wanted one or another that the policy allows.
-func (c recurrence) right(t testing.TB, got *[]string) bool {
+func (c corpusCase) right(t testing.TB, got *[]string) bool {
 	right := same(t, got, c.Want)
 	for _, also := range c.AlsoOK {
 		right = right || same(t, got, also)

@@ -8,27 +8,30 @@ import (
 	"time"
 )
 
-// refusal says why a text that was understood so far is refused. Its error is made when it is known that no other reading is
-// right.
+// refusal says why a text that was understood so far is refused. Its error is made only when no
+// other reading is right.
 type refusal struct {
 	code    string // CodeNotUnderstood when empty
-	message string // in place of the usual one
+	message string // instead of the usual message
 	why     string
 	hint    string
-	option  string    // the option that the hint ends with; empty for none
-	say     string    // the hint for the first of the readings that is understood, with a %q; "-" to leave the hint as it is
-	at      time.Time // of one that is past
-	strong  bool      // it is understood for sure: more likely the reason than what a row refuses
+	option  string // the option that the hint ends with; empty for none
+	// The hint for the first of the readings that is understood, with a %q. With "-" the hint stays
+	// as it is.
+	say string
+	at  time.Time // the instant, when it is past
+	// The text is understood for certain, so this is a more likely reason than that of a row.
+	strong bool
 
-	// What may be typed instead of the text from off to end.
+	// readings are texts to type instead of the part of the text from off to end.
 	off, end int
 	readings []string
 }
 
-// tryThese ends the hint of a text of which nothing is understood.
+// tryThese is the hint for a text that is not understood at all.
 const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
 
-// tryThese are texts to type instead, of the form that is read.
+// tryThese returns texts to type instead, in the form that Options ask for.
 func (p *parser) tryThese() string {
 	form := Any
 	if p.opts != nil {
@@ -43,7 +46,7 @@ func (p *parser) tryThese() string {
 	return tryThese
 }
 
-// quoted is a text as errors name it: escaped, and cut when it is long.
+// quoted returns a text as errors name it: escaped, and cut when it is long.
 func quoted(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -56,8 +59,8 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// refuse makes the error of a text that is not understood; why may be empty. A text that the hint
-// says to type is given once more, as instead.
+// refuse returns the error of a text that is not understood; why may be empty. The texts that the
+// hint offers are given once more as instead.
 func (p *parser) refuse(why, hint string, instead ...string) *Error {
 	message := "could not understand the time expression " + quoted(p.typed)
 	if why != "" {
@@ -69,8 +72,8 @@ func (p *parser) refuse(why, hint string, instead ...string) *Error {
 	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint, instead: instead}
 }
 
-// tell makes the error of a refusal.
-func (p *parser) tell(r *refusal) *Error {
+// errorOf returns the error of a refusal.
+func (p *parser) errorOf(r *refusal) *Error {
 	texts := make([]string, len(r.readings))
 	for i, reading := range r.readings {
 		texts[i] = p.text[:r.off] + reading + p.text[r.end:]
@@ -103,9 +106,9 @@ func (p *parser) tell(r *refusal) *Error {
 	return e
 }
 
-// offering is the error with a candidate for each text that its hint says to type, as far as those
-// are understood.
-func (e *Error) offering(o Options, past bool) *Error {
+// withCandidates returns the error with a candidate for each text that its hint offers, if that
+// text is understood.
+func (e *Error) withCandidates(o Options, past bool) *Error {
 	for _, text := range e.instead {
 		if at, ok := means(text, o, past); ok {
 			e.Candidates = append(e.Candidates, Candidate{text, at})
@@ -115,7 +118,7 @@ func (e *Error) offering(o Options, past bool) *Error {
 	return e
 }
 
-// say is the hint that offers some texts.
+// say returns a hint that offers some texts.
 func say(texts []string) string { return "say " + quotedOr(texts) }
 
 func sayCandidates(list []Candidate) string {
@@ -126,7 +129,7 @@ func sayCandidates(list []Candidate) string {
 	return say(texts)
 }
 
-// quotedOr is a list of texts to choose from.
+// quotedOr returns a list of texts to choose from.
 func quotedOr(texts []string) string {
 	list := make([]string, len(texts))
 	for i, text := range texts {
@@ -135,15 +138,16 @@ func quotedOr(texts []string) string {
 	return strings.Join(list, " or ")
 }
 
-// ambiguous is the error of a text with several readings. Those that are no time ahead are left out.
+// ambiguous returns the error of a text with several readings. Readings without an instant ahead
+// are left out.
 func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), r.why), Hint: r.hint}
-	if p.deep {
+	if p.nested {
 		return e
 	}
 	var past, first *Error
 	for _, text := range texts {
-		s, err := parse(text, *p.opts, reader{deep: true, past: p.past})
+		s, err := parse(text, *p.opts, readMode{nested: true, past: p.past})
 		switch {
 		case err == nil:
 			at := s.At
@@ -164,7 +168,8 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 		e.Hint = sayCandidates(e.Candidates)
 	case past != nil:
 		return past
-	case first != nil && first.Code == CodeUsage: // bounds of a recurrence, of which it is none in any reading
+	// The text has bounds of a recurrence, and no reading is one.
+	case first != nil && first.Code == CodeUsage:
 		return first
 	case first != nil && first.Code == CodeNotUnderstood:
 		return p.refuse(r.why, "")
@@ -174,7 +179,7 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 	return e
 }
 
-// tooLate is the error of an instant that is not ahead.
+// tooLate returns the error of an instant that is not ahead.
 func (p *parser) tooLate(t time.Time) *Error {
 	return &Error{
 		Code:    CodePast,
@@ -183,15 +188,16 @@ func (p *parser) tooLate(t time.Time) *Error {
 	}
 }
 
-// toSecond is Stamp as errors have it: without a fraction, which nobody typed.
+// toSecond is Stamp without a fraction of a second, because nobody typed one.
 func toSecond(t time.Time) string { return Stamp(t.Truncate(time.Second)) }
 
-// means is the instant of another text, read as this one is; the first one of a recurrence.
+// means returns the instant of another text that is read as this one is: the first one of a
+// recurrence.
 func (p *parser) means(text string) (time.Time, bool) { return means(text, *p.opts, p.past) }
 
-// means is the instant of a text; the first one of a recurrence.
+// means returns the instant of a text: the first one of a recurrence.
 func means(text string, o Options, past bool) (time.Time, bool) {
-	s, err := parse(text, o, reader{deep: true, past: past})
+	s, err := parse(text, o, readMode{nested: true, past: past})
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -201,11 +207,11 @@ func means(text string, o Options, past bool) (time.Time, bool) {
 	return s.At, true
 }
 
-// understood are those of some texts that are understood, for a hint.
+// understood returns the texts that are understood, for a hint.
 func (p *parser) understood(texts ...string) []string {
 	var list []string
 	for _, text := range texts {
-		if p.deep {
+		if p.nested {
 			break
 		}
 		if _, ok := p.means(text); ok {
@@ -215,18 +221,19 @@ func (p *parser) understood(texts ...string) []string {
 	return list
 }
 
-// stranger is the error of a text with a word that belongs to no time; it names the first such word.
-func (p *parser) stranger() *Error {
+// unknownWord returns the error of a text with a word that does not belong to a time. It names the
+// first such word.
+func (p *parser) unknownWord() *Error {
 	if _, ok := p.onlyNumber(); ok {
-		return p.tell(p.bareNumber())
+		return p.errorOf(p.bareNumber())
 	}
-	pos := min(p.far, p.n)
+	pos := min(p.furthest, p.n)
 	if p.word(pos, "at", "on", "in", "the") && pos+1 < p.n {
 		pos++
 	}
 	for i := range p.toks[:p.n] {
 		if p.toks[i].is(cNew) || p.word(i, "x") {
-			if pos = i; i >= p.far {
+			if pos = i; i >= p.furthest {
 				break
 			}
 		}
@@ -236,7 +243,7 @@ func (p *parser) stranger() *Error {
 		return p.refuse("", "the text ends too early; "+p.tryThese())
 	}
 	if p.n == 1 && t.is(cNew) {
-		if right, ok := p.corrected(pos); ok {
+		if right, ok := p.correctedWord(pos); ok {
 			return p.refuse("", "say "+strconv.Quote(right), right)
 		}
 		return p.refuse("", "")
@@ -245,7 +252,7 @@ func (p *parser) stranger() *Error {
 	for end < len(p.text) && p.text[end] != ' ' {
 		end++
 	}
-	// A word is named whole, "5x" and not its "x", and an article with what it belongs to.
+	// A word is named whole: "5x" and not its "x". An article is named with its word.
 	begin := strings.LastIndexByte(p.text[:t.off], ' ') + 1
 	if pos > 0 && p.word(pos-1, "a", "an") {
 		begin = int(p.toks[pos-1].off)
@@ -255,26 +262,26 @@ func (p *parser) stranger() *Error {
 		}
 	}
 	hint := quoted(p.text[begin:end]) + " is not understood here"
-	if p.deep {
+	if p.nested {
 		return p.refuse("", hint)
 	}
-	for i := min(p.far, pos); i <= pos; i++ {
-		if texts := p.inPlace(i); texts != nil {
+	for i := min(p.furthest, pos); i <= pos; i++ {
+		if texts := p.withZones(i); texts != nil {
 			return p.refuse("", say(texts)+" for the clocks there", texts...)
 		}
 	}
-	if right, ok := p.corrected(pos); ok {
+	if right, ok := p.correctedWord(pos); ok {
 		return p.refuse("", hint+"; say "+strconv.Quote(right), right)
 	}
 	return p.refuse("", hint+"; "+p.tryThese())
 }
 
-// corrected is the text with the word at a token spelt right, when there is one right word near it and the text is
-// understood so.
-func (p *parser) corrected(pos int) (string, bool) {
+// correctedWord returns the text with the word at a token spelt correctly. It reports false unless
+// one known word is near it and makes the text understood.
+func (p *parser) correctedWord(pos int) (string, bool) {
 	t := &p.toks[pos]
 	word := p.low[t.off:t.end]
-	if !t.is(cNew) || len(word) < 3 || p.deep {
+	if !t.is(cNew) || len(word) < 3 || p.nested {
 		return "", false
 	}
 	var near [3][]string // by their distance
@@ -296,7 +303,7 @@ func (p *parser) corrected(pos int) (string, bool) {
 		}
 	}
 	slices.Sort(right)
-	for i := range right { // two that mean the same are one: minute and minutes
+	for i := range right { // two that mean the same count as one: minute and minutes
 		first, _ := p.means(right[0])
 		if at, _ := p.means(right[i]); !at.Equal(first) {
 			return "", false
@@ -308,7 +315,7 @@ func (p *parser) corrected(pos int) (string, bool) {
 	return right[len(right)-1], true
 }
 
-// common are the words of patterns that a slip may hide.
+// common reports whether a word of the patterns is one that people often misspell.
 func (p *parser) common(word string) bool {
 	switch word {
 	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
@@ -317,7 +324,8 @@ func (p *parser) common(word string) bool {
 	return false
 }
 
-// typos is how many slips lie between two words: letters changed, left out, doubled, or two in the wrong order.
+// typos returns how many slips lie between two words: a letter changed, left out or doubled, or two
+// letters in the wrong order.
 func typos(a, b string) int {
 	if d := slips(a, b, 2); d != 2 {
 		return d
@@ -328,7 +336,7 @@ func typos(a, b string) int {
 	return 2
 }
 
-// swapped reports whether two words differ in the order of two letters.
+// swapped reports whether two words differ only in the order of two letters.
 func swapped(a, b string) bool {
 	for i := 0; len(a) == len(b) && i+1 < len(a); i++ {
 		if a[i] == b[i+1] && a[i+1] == b[i] && a[:i] == b[:i] && a[i+2:] == b[i+2:] {

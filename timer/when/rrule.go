@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// looksLikeRRule says whether text is worth parseRRule when nothing says that it is a rule.
+// looksLikeRRule reports whether a text is worth parseRRule when nothing says that it is a rule.
 func looksLikeRRule(text string) bool {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	for _, prefix := range []string{"RRULE:", "FREQ=", "DTSTART:", "DTSTART;"} {
@@ -21,20 +21,22 @@ func looksLikeRRule(text string) bool {
 
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`
 
-// parseRRule reads an RFC 5545 recurrence rule, with or without "RRULE:", after an optional DTSTART line; without one,
-// start is DTSTART, its fraction of a second dropped. Lower case, a last semicolon and pasted dashes do no harm. What the RFC forbids
-// is refused, and so is a rule that never comes (CodeNever) or has too many instants in one period.
+// parseRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
+// DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped. Lower
+// case, a last semicolon and pasted dashes are accepted. A rule that the RFC forbids is refused. So
+// is one that never comes (CodeNever), or that has too many instants in one period.
 //
-// FREQ=HOURLY, MINUTELY and SECONDLY without BY parts step in elapsed time; every other rule is evaluated on the wall
-// clock and placed into the zone by RFC 5545 section 3.3.5.
+// FREQ=HOURLY, MINUTELY and SECONDLY without BY parts count elapsed time. Every other rule is
+// worked out as wall times, which become instants as RFC 5545 section 3.3.5 says.
 func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
 	r, _, canonical, notes, err = readRRule(text, start, zone, false)
 	return r, canonical, notes, err
 }
 
-// readRRule is parseRRule; typed says that start is the moment the rule was typed, at which nobody wants it to run. Then
-// what the rule leaves open of its minute and second is zero: both where BYHOUR is given, the second where FREQ is DAILY or
-// coarser.
+// readRRule is parseRRule, and returns the start of the rule as well. typed says that start is only
+// the moment at which the rule was typed, when nobody wants it to run. What such a rule leaves open
+// of its minute and second is then zero: both when it has BYHOUR, and the second when FREQ is DAILY
+// or longer.
 func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []Note, err error) {
 	refuse := func(code string, err error, hint string) (rule, time.Time, string, []Note, error) {
 		return nil, time.Time{}, "", nil, &Error{
@@ -95,7 +97,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	if parts.freq >= hourly && parts.plain() {
 		r, last, err = elapsedRule(parts, start, last)
 	} else {
-		r, err = wallRule(parts, start, zone)
+		r, err = newZonedRule(parts, start, zone)
 	}
 	var much tooMuch
 	switch {
@@ -117,13 +119,13 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	return r, start, canonical, notes, nil
 }
 
-// tooMuch is the error of a COUNT that is not counted to.
+// tooMuch is the error of a COUNT that is too large to be counted to.
 type tooMuch string
 
 func (e tooMuch) Error() string { return string(e) }
 
-// splitRule finds the rule and the DTSTART line in text, both in capitals but for a zone's name. Lines may be parted by
-// any white space; other properties are refused.
+// splitRule finds the rule and the DTSTART line in a text. Both are returned in capitals, except
+// for the name of a zone. Lines may be separated by any white space. Other properties are refused.
 func splitRule(text string) (line, start string, err error) {
 	for _, word := range strings.Fields(text) {
 		upper := strings.ToUpper(word)
@@ -189,10 +191,11 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 	case kind == 'Z':
 		return wall, time.UTC, nil
 	}
-	return place(wall, zone), zone, nil
+	return InstantOf(wall, zone), zone, nil
 }
 
-// withStart is a rule behind the DTSTART line of a reading, where the zone has a name for such a line.
+// withStart returns a rule with a DTSTART line for a wall time, if the zone has a name that can
+// stand there.
 func withStart(rule string, wall time.Time, zone *time.Location) string {
 	switch name := zone.String(); {
 	case zone == time.UTC:
@@ -203,7 +206,7 @@ func withStart(rule string, wall time.Time, zone *time.Location) string {
 	return rule
 }
 
-// readUntil reads UNTIL, which is inclusive: an instant, a local time, or the whole of a day.
+// readUntil reads UNTIL, which is inclusive: an instant, a local time, or a whole day.
 func readUntil(text string, zone *time.Location) (time.Time, error) {
 	wall, kind, err := readDate(text)
 	switch {
@@ -212,12 +215,13 @@ func readUntil(text string, zone *time.Location) (time.Time, error) {
 	case kind == 'Z':
 		return wall, nil
 	case kind == 'D':
-		return place(wall.AddDate(0, 0, 1), zone).Add(-1), nil
+		return InstantOf(wall.AddDate(0, 0, 1), zone).Add(-1), nil
 	}
-	return place(wall, zone), nil
+	return InstantOf(wall, zone), nil
 }
 
-// readDate reads 20270104T090000Z (kind 'Z'), 20270104T090000 ('L') or 20270104 ('D') as a reading.
+// readDate reads the wall time of 20270104T090000Z (kind 'Z'), 20270104T090000 ('L') or 20270104
+// ('D').
 func readDate(text string) (wall time.Time, kind byte, err error) {
 	for layout, kind := range map[string]byte{"20060102T150405Z": 'Z', "20060102T150405": 'L', "20060102": 'D'} {
 		if len(text) != len(layout) {
@@ -230,7 +234,7 @@ func readDate(text string) (wall time.Time, kind byte, err error) {
 	return time.Time{}, 0, fmt.Errorf("%q, not a date such as 20271231 or 20271231T180000Z", text)
 }
 
-// elapsedRule is a sub-daily rule without BY parts: start, and every period after it.
+// elapsedRule makes a rule below DAILY without BY parts: its start, and every period after it.
 func elapsedRule(p *ruleParts, start, until time.Time) (rule, time.Time, error) {
 	unit := map[int]time.Duration{hourly: time.Hour, minutely: time.Minute, secondly: time.Second}[p.freq]
 	if p.interval > int64(math.MaxInt64/unit) {
@@ -246,34 +250,34 @@ func elapsedRule(p *ruleParts, start, until time.Time) (rule, time.Time, error) 
 	return r, until, nil
 }
 
-// wallRule is a rule on the wall clock.
-func wallRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) {
-	wall := reading(start, zone)
+// newZonedRule makes a rule that follows the clocks of a zone.
+func newZonedRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) {
+	wall := wallTime(start, zone)
 	p.fill(wall)
-	r := &placedRule{zone: zone, last: math.MaxInt64}
+	r := &zonedRule{zone: zone, last: math.MaxInt64}
 	if p.freq < hourly {
-		days, err := newDayWalls(p, wall)
+		days, err := newDaySequence(p, wall)
 		if err != nil {
 			return nil, err
 		}
-		r.walls = days
+		r.sequence = days
 		if p.count > 0 {
 			r.last, err = days.nth(p.count)
 		}
 		return r, err
 	}
-	clock := newClockWalls(p, wall)
-	r.walls = clock
-	most := maxClockCount
+	clock := newSubdaySequence(p, wall)
+	r.sequence = clock
+	most := maxSubdayCount
 	if clock.interval >= clock.daily {
-		most /= 10 // those are far apart, and a year of days may be looked at for each
+		most /= 10 // such instants are far apart: finding one may mean looking at a year of days
 	}
 	if p.count > most {
 		return nil, tooMuch(fmt.Sprintf("COUNT=%d is more than %d", p.count, most))
 	}
 	for n, w := 0, wall.Unix()-1; n < p.count; n++ {
 		var ok bool
-		if w, ok = r.walls.nextWall(w); !ok {
+		if w, ok = r.sequence.nextWall(w); !ok {
 			break
 		}
 		if n == p.count-1 {
@@ -283,53 +287,58 @@ func wallRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) 
 	return r, nil
 }
 
-// maxClockCount is the largest COUNT of a rule below DAILY with BY parts, whose instants are walked to find the last.
-const maxClockCount = 1000
+// maxSubdayCount is the largest COUNT of a rule below DAILY with BY parts. Its instants are walked
+// to find the last.
+const maxSubdayCount = 1000
 
-// walls finds the first reading of a rule strictly after w, in Unix seconds of a clock that never changes.
-type walls interface {
+// wallSequence finds the first wall time of a rule after w, in Unix seconds of a clock that never
+// changes.
+type wallSequence interface {
 	nextWall(w int64) (int64, bool)
 }
 
-// placedRule puts readings into a zone by RFC 5545 section 3.3.5. Readings in a gap move forward by its length and so
-// may come after, or fall on, later ones: each instant is given once, in order.
-type placedRule struct {
-	zone  *time.Location
-	walls walls
-	last  int64 // the last reading, by COUNT
+// zonedRule has the instants at which the clocks of a zone show the wall times of a rule, as in RFC
+// 5545 section 3.3.5. A wall time that the clocks skip moves forward by the length of the gap. It
+// may then come after, or fall on, a later one: each instant is given once, in order.
+type zonedRule struct {
+	zone     *time.Location
+	sequence wallSequence
+	last     int64 // the last wall time, by COUNT
 }
 
-func (r *placedRule) nextWall(w int64) (int64, bool) {
-	next, ok := r.walls.nextWall(w)
+func (r *zonedRule) nextWall(w int64) (int64, bool) {
+	next, ok := r.sequence.nextWall(w)
 	return next, ok && next <= r.last
 }
 
-func (r *placedRule) next(t time.Time) (time.Time, bool) {
+func (r *zonedRule) next(t time.Time) (time.Time, bool) {
 	if t.Year() > lastYear {
 		return time.Time{}, false
 	}
 	u := t.Unix()
-	here := stretchAt(u, r.zone)
+	here := offsetRangeAt(u, r.zone)
 	now := u + here.offset
 	best, found := int64(math.MaxInt64), false
 	offer := func(unix int64) { best, found = min(best, unix), true }
 	if here.start != farPast && u < here.start+2*86400 {
-		before := stretchAt(here.start-1, r.zone).offset
+		before := offsetRangeAt(here.start-1, r.zone).offset
 		switch jump := here.offset - before; {
-		case jump < 0: // a repeated span: its readings had their turn in the first pass
+		// The wall times of a repeated span have run in its first pass.
+		case jump < 0:
 			now = max(now, here.start-1+before)
-		case u < here.start+jump: // readings of the gap that ended a moment ago are still to come
+		// The skipped wall times of the gap that just ended are still to come.
+		case u < here.start+jump:
 			if w, ok := r.nextWall(now - jump); ok && w < here.start+here.offset {
 				offer(w - before)
 			}
 		}
 	}
 	if w, ok := r.nextWall(now); ok {
-		offer(placeUnix(w, r.zone))
-		if end, _, passes, _ := passesUnix(w, r.zone); passes == 0 {
+		offer(instantOfUnix(w, r.zone))
+		if end, _, passes, _ := instantsOfUnix(w, r.zone); passes == 0 {
 			_, offset := time.Unix(end, 0).In(r.zone).Zone()
 			if w, ok := r.nextWall(end + int64(offset) - 1); ok {
-				offer(placeUnix(w, r.zone))
+				offer(instantOfUnix(w, r.zone))
 			}
 		}
 	}

@@ -406,15 +406,15 @@ func TestPlacedInOrder(t *testing.T) {
 		if rng.IntN(2) == 0 && !strings.HasPrefix(text, "FREQ=H") {
 			text += fmt.Sprintf(";BYMINUTE=%d,%d", rng.IntN(60), rng.IntN(60))
 		}
-		r, _, _, err := parseRRule(text, place(wall, zone), zone)
-		bare, _, _, err2 := parseRRule(text, reading(place(wall, zone), zone), time.UTC)
+		r, _, _, err := parseRRule(text, InstantOf(wall, zone), zone)
+		bare, _, _, err2 := parseRRule(text, wallTime(InstantOf(wall, zone), zone), time.UTC)
 		if err != nil || err2 != nil {
 			if e, ok := err.(*Error); ok && e.Code == CodeNever {
 				continue
 			}
 			t.Fatalf("%s: %v, %v", text, err, err2)
 		}
-		begin := reading(place(wall, zone), zone)
+		begin := wallTime(InstantOf(wall, zone), zone)
 		var want []time.Time
 		for at := begin.Add(-1); ; {
 			next, ok := bare.next(at)
@@ -422,11 +422,11 @@ func TestPlacedInOrder(t *testing.T) {
 				break
 			}
 			at = next
-			want = append(want, place(next, zone))
+			want = append(want, InstantOf(next, zone))
 		}
 		slices.SortFunc(want, time.Time.Compare)
 		want = slices.CompactFunc(want, time.Time.Equal)
-		at := place(wall, zone).Add(-48 * time.Hour)
+		at := InstantOf(wall, zone).Add(-48 * time.Hour)
 		for i, w := range want[:max(0, len(want)-20)] {
 			next, ok := r.next(at)
 			if !ok || !next.Equal(w) {

@@ -6,35 +6,38 @@ import (
 	"time"
 )
 
-// clockWalls evaluates HOURLY, MINUTELY and SECONDLY rules with BY parts. A period is one hour, minute or second of the
-// wall clock; each that matches holds the same instants.
-type clockWalls struct {
+// subdaySequence works out HOURLY, MINUTELY and SECONDLY rules with BY parts. A period is one hour,
+// minute or second of the wall clock. Every period that matches has the same instants.
+type subdaySequence struct {
 	days     dayFilter
-	start    int64   // the reading of DTSTART
+	start    int64   // the wall time of DTSTART
 	unit     int64   // seconds in a period
 	daily    int64   // periods in a day
 	origin   int64   // the period of DTSTART
 	interval int64   // in periods
-	inner    []int64 // the instants of a period, from its begin
-	hours    uint64  // what BYHOUR, BYMINUTE and BYSECOND leave of the periods
+	inner    []int64 // the instants of a period, in seconds after its beginning
+	hours    uint64  // the hours that BYHOUR allows, as bits
 	minutes  uint64
 	seconds  uint64
-	// hits says on which days a period in step with INTERVAL passes them, by the number of the day modulo its length.
-	// Nil for an interval of one, which hits every day, and for those above maxHits, which are walked.
+	// hits says on which days a period that INTERVAL keeps is also allowed by BYHOUR, BYMINUTE and
+	// BYSECOND. Its index is the number of the day modulo its length. It is nil for an interval of
+	// one, which hits every day, and for intervals above maxHits, which are walked.
 	hits []bool
-	// never says that INTERVAL passes all that BYHOUR, BYMINUTE and BYSECOND leave.
+	// never says that no period that INTERVAL keeps is allowed by BYHOUR, BYMINUTE and BYSECOND.
 	never bool
 }
 
 const (
-	// maxHits is the largest interval, in periods, whose days are worked out. Longer ones are three days or more.
+	// maxHits is the largest interval, in periods, for which hits is worked out. Longer ones are
+	// three days or more.
 	maxHits = 1 << 18
-	// clockMonths is how many months may be searched before the answer is never: 200 years.
-	clockMonths = 2400
+	// subdayMonths is how many months are searched before the rule counts as one that never comes:
+	// 200 years.
+	subdayMonths = 2400
 )
 
-func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
-	c := &clockWalls{days: p.filter(), start: start.Unix(), interval: p.interval}
+func newSubdaySequence(p *ruleParts, start time.Time) *subdaySequence {
+	c := &subdaySequence{days: p.filter(), start: start.Unix(), interval: p.interval}
 	mask := func(name string, n int) uint64 {
 		if len(p.lists[name]) == 0 {
 			return 1<<n - 1
@@ -66,7 +69,7 @@ func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
 	if positions := p.lists["BYSETPOS"]; len(positions) > 0 {
 		var chosen []int64
 		for i, at := range c.inner {
-			if either(positions, i+1, len(c.inner)) {
+			if containsNth(positions, i+1, len(c.inner)) {
 				chosen = append(chosen, at)
 			}
 		}
@@ -81,8 +84,9 @@ func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
 	return c
 }
 
-// findHits solves, for every period x of a day that passes, day × daily + x ≡ origin modulo interval for the day.
-func (c *clockWalls) findHits() {
+// findHits solves day × daily + x ≡ origin (mod interval) for the day, for every period x of a day
+// that is allowed.
+func (c *subdaySequence) findHits() {
 	common := gcd(c.daily, c.interval)
 	length := c.interval / common
 	inverse := int64(0)
@@ -90,7 +94,7 @@ func (c *clockWalls) findHits() {
 	}
 	c.hits = make([]bool, length)
 	for x := floorMod(c.origin, common); x < c.daily; x += common {
-		if c.passes(x) {
+		if c.matches(x) {
 			c.hits[floorMod((c.origin-x)/common, length)*inverse%length] = true
 		}
 	}
@@ -103,13 +107,13 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// passes says whether a period of the day is one that BYHOUR, BYMINUTE and BYSECOND leave.
-func (c *clockWalls) passes(x int64) bool {
+// matches reports whether BYHOUR, BYMINUTE and BYSECOND allow a period of the day.
+func (c *subdaySequence) matches(x int64) bool {
 	s := x * c.unit
 	return c.hours>>(s/3600)&1 == 1 && c.minutes>>(s/60%60)&1 == 1 && c.seconds>>(s%60)&1 == 1
 }
 
-func (c *clockWalls) nextWall(w int64) (int64, bool) {
+func (c *subdaySequence) nextWall(w int64) (int64, bool) {
 	if c.never {
 		return 0, false
 	}
@@ -128,10 +132,10 @@ func (c *clockWalls) nextWall(w int64) (int64, bool) {
 	return 0, false
 }
 
-// nextPeriod is the first period of the rule from the given one on.
-func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
+// nextPeriod returns the first period of the rule at or after the given one.
+func (c *subdaySequence) nextPeriod(from int64) (int64, bool) {
 	at := c.align(max(from, c.origin))
-	for range clockMonths {
+	for range subdayMonths {
 		day := floorDiv(at, c.daily)
 		year, month, dom := civil(day)
 		if year > lastYear {
@@ -142,7 +146,7 @@ func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
 		end := dayNumber(year, month+1, 1) * c.daily
 		if c.interval > maxHits {
 			for ; at < end; at += c.interval {
-				if d := floorDiv(at, c.daily) - first + 1; days>>d&1 == 1 && c.passes(floorMod(at, c.daily)) {
+				if d := floorDiv(at, c.daily) - first + 1; days>>d&1 == 1 && c.matches(floorMod(at, c.daily)) {
 					return at, true
 				}
 			}
@@ -173,13 +177,14 @@ func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
 	return 0, false
 }
 
-// align is the first period from the given one on that INTERVAL keeps.
-func (c *clockWalls) align(period int64) int64 {
+// align returns the first period at or after the given one that INTERVAL keeps.
+func (c *subdaySequence) align(period int64) int64 {
 	return period + floorMod(c.origin-period, c.interval)
 }
 
-// inDay is the first period from at on, before end, that passes. Hours and minutes that do not are skipped whole.
-func (c *clockWalls) inDay(at, end int64) (int64, bool) {
+// inDay returns the first period from at on, before end, that is allowed. It skips hours and
+// minutes that are not allowed as a whole.
+func (c *subdaySequence) inDay(at, end int64) (int64, bool) {
 	for at < end {
 		s := floorMod(at, c.daily) * c.unit
 		switch {

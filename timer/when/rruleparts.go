@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The frequencies of an RRULE, coarsest first.
+// The frequencies of an RRULE, longest period first.
 const (
 	yearly = iota
 	monthly
@@ -25,7 +25,7 @@ var (
 	weekdayCodes = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
 )
 
-// ruleParts is an RRULE as written: each list sorted and without doubles.
+// ruleParts is an RRULE as written. Each list is sorted and has no duplicates.
 type ruleParts struct {
 	freq      int
 	interval  int64
@@ -36,7 +36,7 @@ type ruleParts struct {
 	lists     map[string][]int // BYMONTH and the other lists of numbers
 }
 
-// ruleLists are the lists of numbers with their bounds, in the order of the canonical form.
+// ruleLists are the lists of numbers and their bounds, in the order of the canonical form.
 var ruleLists = []struct {
 	name     string
 	min, max int
@@ -52,7 +52,8 @@ var ruleLists = []struct {
 	{"BYSETPOS", 1, 366, true},
 }
 
-// readParts reads "FREQ=…;…" in capitals. Every rule of RFC 5545 section 3.3.10 that says MUST NOT is kept.
+// readParts reads "FREQ=…;…" in capitals. It refuses everything for which RFC 5545 section 3.3.10
+// says MUST NOT.
 func readParts(text string) (*ruleParts, error) {
 	p := &ruleParts{freq: -1, interval: 1, lists: map[string][]int{}}
 	seen := map[string]bool{}
@@ -155,7 +156,7 @@ func ruleNumber(name, text string, low, high int) (int, error) {
 	return n, nil
 }
 
-// signedNumber reads a number with or without a sign; the bounds are those of its size.
+// signedNumber reads a number with or without a sign. The bounds are those of its absolute value.
 func signedNumber(name, text string, low, high int) (int, error) {
 	digits, negative := strings.CutPrefix(text, "-")
 	if !negative {
@@ -168,7 +169,7 @@ func signedNumber(name, text string, low, high int) (int, error) {
 	return n, err
 }
 
-// check holds the parts against each other.
+// check refuses parts that do not go together.
 func (p *ruleParts) check(seen map[string]bool) error {
 	nth := slices.ContainsFunc(p.weekdays, func(d nthDay) bool { return d.n != 0 })
 	fixed := 0
@@ -203,10 +204,10 @@ func (p *ruleParts) check(seen map[string]bool) error {
 
 func beyondMonth(d nthDay) bool { return d.n < -5 || d.n > 5 }
 
-// plain says that the rule has no BY part.
+// plain reports whether the rule has no BY part.
 func (p *ruleParts) plain() bool { return len(p.lists) == 0 && len(p.weekdays) == 0 }
 
-// String is the canonical form.
+// String returns the canonical form.
 func (p *ruleParts) String() string {
 	out := "FREQ=" + frequencies[p.freq]
 	if p.interval != 1 {
@@ -244,11 +245,11 @@ func (p *ruleParts) String() string {
 	return out
 }
 
-// typed makes the minute and second that the rule leaves open zero, for a rule that begins when it is typed, and returns
-// its start and a note that says so.
+// typed sets the minute and second that the rule leaves open to zero, for a rule that begins when
+// it is typed. It returns the start of the rule, and a note that says so.
 func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, string) {
 	if p.freq < hourly {
-		start = place(reading(start, zone).Truncate(time.Minute), zone)
+		start = InstantOf(wallTime(start, zone).Truncate(time.Minute), zone)
 	}
 	var zero []string
 	if len(p.lists["BYHOUR"]) > 0 {
@@ -273,8 +274,8 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 	return start, ""
 }
 
-// fill adds what the rule leaves to DTSTART, as RFC 5545 section 3.3.10 has it: the month, day, weekday and time. It also
-// makes second 60 the 59th.
+// fill takes what the rule leaves open from DTSTART: the month, day, weekday and time, as in RFC
+// 5545 section 3.3.10. It also makes second 60 the 59th.
 func (p *ruleParts) fill(start time.Time) {
 	set := func(name string, value int) {
 		if len(p.lists[name]) == 0 {
@@ -308,7 +309,7 @@ func (p *ruleParts) fill(start time.Time) {
 	}
 }
 
-// inYear says that numbered weekdays count within the year.
+// inYear reports whether numbered weekdays are counted in the year.
 func (p *ruleParts) inYear() bool { return p.freq == yearly && len(p.lists["BYMONTH"]) == 0 }
 
 func (p *ruleParts) filter() dayFilter {

@@ -10,35 +10,37 @@ import (
 )
 
 const (
-	// maxPeriod is how many instants a period of a rule may have: all of them are made at once.
+	// maxPeriod is how many instants a period of a rule may have. All of them are made at once.
 	maxPeriod = 4000
-	// searchMonths is how many months may be searched for a day before the answer is never. The calendar repeats after
-	// 400 years; what a large INTERVAL leaves to later is refused with it.
+	// searchMonths is how many months are searched for a day before the rule counts as one that
+	// never comes. The calendar repeats after 400 years. A rule whose large INTERVAL comes later
+	// than that is refused as well.
 	searchMonths = 5000
 )
 
-// maxPeriods is how many periods of each frequency may hold nothing, or be counted for COUNT. What an interval of one
-// brings is over after 400 years.
+// maxPeriods is how many periods of each frequency may be empty in a row, or be counted for COUNT.
+// With an interval of one, everything has come after 400 years.
 var maxPeriods = [...]int{yearly: 400, monthly: 4800, weekly: 10000, daily: 10000}
 
-// dayWalls evaluates DAILY and coarser rules, a period (a year, a month, a week, a day) at a time. Which period
-// comes next, and how many instants it has, is worked out from the days of its months, without making them.
-type dayWalls struct {
+// daySequence works out rules of DAILY and longer, one period (a year, a month, a week, a day) at a
+// time. It finds the next period, and how many instants it has, from the days of its months,
+// without making the instants.
+type daySequence struct {
 	parts  *ruleParts
 	days   dayFilter
-	start  int64   // the reading of DTSTART
-	first  int64   // its day
+	start  int64   // the wall time of DTSTART
+	first  int64   // the day of DTSTART
 	times  []int64 // the instants of a day, in seconds
-	months int     // of the first day, counted from year 0
+	months int     // the month of DTSTART, counted from year 0
 	never  bool    // no year has such a day
 
 	mu     sync.Mutex
-	period [2]int64 // the days of the last period, [0] to [1]
-	list   []int64  // its readings
+	period [2]int64 // the first and the last day of the period in list
+	list   []int64  // the wall times of that period
 }
 
-func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
-	d := &dayWalls{
+func newDaySequence(p *ruleParts, start time.Time) (*daySequence, error) {
+	d := &daySequence{
 		parts:  p,
 		days:   p.filter(),
 		start:  start.Unix(),
@@ -67,9 +69,10 @@ func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
 	return d, nil
 }
 
-// mostDays is how many days a month or a year of the rule has at most: in 28 years there is one of each kind. Where even a day of all of
-// them is few enough, one is all that is looked for.
-func (d *dayWalls) mostDays() (most int) {
+// mostDays returns the largest number of days that a month or a year of the rule has. In 28 years
+// there is a year of each kind. When even all days of a year are few enough, it stops at the first
+// day that it finds.
+func (d *daySequence) mostDays() (most int) {
 	few := 366*len(d.times) <= maxPeriod
 	for year := 2000; year < 2028; year++ {
 		all := 0
@@ -88,7 +91,7 @@ func (d *dayWalls) mostDays() (most int) {
 	return most
 }
 
-func (d *dayWalls) nextWall(w int64) (int64, bool) {
+func (d *daySequence) nextWall(w int64) (int64, bool) {
 	if d.never {
 		return 0, false
 	}
@@ -117,7 +120,7 @@ func (d *dayWalls) nextWall(w int64) (int64, bool) {
 	return 0, false
 }
 
-// after is the first of a sorted list after w.
+// after returns the first number of a sorted list after w.
 func after(list []int64, w int64) (int64, bool) {
 	i, _ := slices.BinarySearch(list, w+1)
 	if i == len(list) {
@@ -126,8 +129,8 @@ func after(list []int64, w int64) (int64, bool) {
 	return list[i], true
 }
 
-// around is the first and the last day of the period a day is in.
-func (d *dayWalls) around(day int64) (first, last int64) {
+// around returns the first and the last day of the period that a day is in.
+func (d *daySequence) around(day int64) (first, last int64) {
 	year, month, _ := civil(day)
 	switch d.parts.freq {
 	case yearly:
@@ -141,8 +144,8 @@ func (d *dayWalls) around(day int64) (first, last int64) {
 	return day, day
 }
 
-// skip is the first day from day on that lies in a period of the rule by its INTERVAL.
-func (d *dayWalls) skip(day int64) int64 {
+// skip returns the first day, from day on, in a period that INTERVAL keeps.
+func (d *daySequence) skip(day int64) int64 {
 	if d.parts.interval == 1 {
 		return day
 	}
@@ -168,8 +171,8 @@ func (d *dayWalls) skip(day int64) int64 {
 	return day
 }
 
-// nextDay is the first day from day on that matches, in a period of the rule.
-func (d *dayWalls) nextDay(day int64) (int64, bool) {
+// nextDay returns the first day, from day on, that matches in a period of the rule.
+func (d *daySequence) nextDay(day int64) (int64, bool) {
 	for range searchMonths {
 		day = d.skip(day)
 		year, month, dom := civil(day)
@@ -194,16 +197,17 @@ func (d *dayWalls) nextDay(day int64) (int64, bool) {
 	return 0, false
 }
 
-// size is how many instants the rule takes from the period around a day.
-func (d *dayWalls) size(day int64) int {
+// size returns how many instants the rule has in the period around a day.
+func (d *daySequence) size(day int64) int {
 	first, last := d.around(day)
 	days := 0
 	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
 	return picked(d.parts.lists["BYSETPOS"], days*len(d.times))
 }
 
-// each gives the matching days from first to last month by month: bit n of set is the day begin + n.
-func (d *dayWalls) each(first, last int64, month func(begin int64, set uint32)) {
+// each gives the matching days from first to last, month by month. Bit n of set is the day begin +
+// n.
+func (d *daySequence) each(first, last int64, month func(begin int64, set uint32)) {
 	for day := first; day <= last; {
 		y, m, dom := civil(day)
 		begin, next := day-int64(dom), dayNumber(y, m+1, 1)
@@ -216,8 +220,8 @@ func (d *dayWalls) each(first, last int64, month func(begin int64, set uint32)) 
 	}
 }
 
-// expand lists the period around day, which matches.
-func (d *dayWalls) expand(day int64) {
+// expand lists the wall times of the period around a day that matches.
+func (d *daySequence) expand(day int64) {
 	first, last := d.around(day)
 	d.period, d.list = [2]int64{first, last}, d.list[:0]
 	n := d.size(day)
@@ -235,13 +239,13 @@ func (d *dayWalls) expand(day int64) {
 	})
 	positions := d.parts.lists["BYSETPOS"]
 	for i, at := range list {
-		if len(positions) == 0 || either(positions, i+1, len(list)) {
+		if len(positions) == 0 || containsNth(positions, i+1, len(list)) {
 			d.list = append(d.list, at)
 		}
 	}
 }
 
-// picked is how many of n instants the positions, which are sorted, take.
+// picked returns how many of n instants the positions choose. The positions are sorted.
 func picked(positions []int, n int) int {
 	if len(positions) == 0 {
 		return n
@@ -258,15 +262,16 @@ func picked(positions []int, n int) int {
 	return taken
 }
 
-// nth is the count-th reading of the rule. Only the first and the last period are listed, the others are counted.
-func (d *dayWalls) nth(count int) (int64, error) {
+// nth returns the count-th wall time of the rule. It lists only the first and the last period and
+// counts the others.
+func (d *daySequence) nth(count int) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	day, _ := d.around(d.first)
 	for n := range maxPeriods[d.parts.freq] {
 		found, ok := d.nextDay(day)
 		if !ok {
-			return math.MaxInt64, nil // it ends before
+			return math.MaxInt64, nil // the rule ends before
 		}
 		size := d.size(found)
 		_, last := d.around(found)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// RulesVersion is the version of the machine's rules of zones, such as 2026b; empty when the machine does not say, and the program goes by its own.
+// RulesVersion returns the version of the zone rules of the machine, such as 2026b. It is empty
+// when the machine does not say, and the program uses its own rules.
 func RulesVersion() string {
 	f, err := os.Open("/usr/share/zoneinfo/tzdata.zi")
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Stamp is an instant as people check it: "Fri 27 Nov 2026 12:00:00 CET (Europe/Warsaw)". A fraction is shown only when
-// there is one, and a zone's name only when it adds to the abbreviation.
+// Stamp writes an instant as people check it: "Fri 27 Nov 2026 12:00:00 CET (Europe/Warsaw)". A
+// fraction is shown only when there is one, and the name of a zone only when it adds to the
+// abbreviation.
 func Stamp(t time.Time) string {
 	short, name := t.Format("MST"), t.Location().String()
 	switch {
@@ -25,8 +26,8 @@ func Stamp(t time.Time) string {
 	return t.Format("Mon 2 Jan 2006 15:04:05.999999999 ") + short
 }
 
-// Echo is Stamp with the distance from now: ", in 5 days 23 hours", ", 2 minutes ago" or ", now". When the clocks of t's
-// zone are not the same hour apart from UTC at both, a clock change lies between, and it says so.
+// Echo is Stamp with the distance from now: ", in 5 days 23 hours", ", 2 minutes ago" or ", now".
+// When the zone of t has another offset at t than now, it says that a clock change lies between.
 func Echo(t, now time.Time) string {
 	now = now.In(t.Location())
 	text := Stamp(t)
@@ -41,7 +42,7 @@ func Echo(t, now time.Time) string {
 	_, a := now.Zone()
 	if _, b := t.Zone(); a != b {
 		text += ", a clock change lies between"
-		// Near by, a day of 23 hours is worth saying.
+		// Within a week, it is worth saying that a day has 23 hours.
 		elapsed := t.Sub(now).Abs()
 		if said := Hours(elapsed); elapsed < 7*24*time.Hour && strings.Contains(Distance(now, t), "day") {
 			text += ": " + said
@@ -50,16 +51,17 @@ func Echo(t, now time.Time) string {
 	return text
 }
 
-// Hours is a length of time in hours and minutes.
+// Hours writes a length of time in hours and minutes.
 func Hours(d time.Duration) string {
 	d = d.Round(time.Minute)
 	return twoUnits([]piece{{int(d / time.Hour), "hour"}, {int(d % time.Hour / time.Minute), "minute"}})
 }
 
-// Distance is how far apart two instants are in words, whichever is first: "5 days 23 hours", "1 minute 30 seconds". It
-// has the largest unit and the one below it, the rest dropped; below a minute it is seconds, with milliseconds below ten,
-// and exact below a millisecond. Days and more are counted on
-// the calendar of to's zone, so noon to noon is a day across a clock change; what is left is elapsed time.
+// Distance says how far apart two instants are, whichever is first: "5 days 23 hours", "1 minute 30
+// seconds". It has the largest unit and the one below it; the rest is dropped. Below a minute it is
+// in seconds, below ten seconds with milliseconds, and below a millisecond it is exact. Days and
+// longer units are counted on the calendar of the zone of to, so noon to noon is a day across a
+// clock change. What is left is elapsed time.
 func Distance(from, to time.Time) string {
 	zone := to.Location()
 	if to.Before(from) {
@@ -83,18 +85,18 @@ func Distance(from, to time.Time) string {
 		}
 		return seconds + " seconds"
 	}
-	// Above a minute a fraction of a second only hides "2 hours" behind 1 hour 59 minutes.
+	// Above a minute, a fraction of a second would only turn "2 hours" into 1 hour 59 minutes.
 	if half := to.Sub(from) % time.Second; half >= time.Second/2 {
 		to = to.Add(time.Second - half)
 	}
-	start := reading(from, zone)
-	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return place(shift(start, int64(n), 0), zone) })
-	base := shift(start, int64(months), 0)
-	days := largest(int(min(to.Sub(place(base, zone))/(24*time.Hour), 40))+1, 1, to,
-		func(n int) time.Time { return place(base.AddDate(0, 0, n), zone) })
+	start := wallTime(from, zone)
+	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return InstantOf(addMonthsDays(start, int64(n), 0), zone) })
+	base := addMonthsDays(start, int64(months), 0)
+	days := largest(int(min(to.Sub(InstantOf(base, zone))/(24*time.Hour), 40))+1, 1, to,
+		func(n int) time.Time { return InstantOf(base.AddDate(0, 0, n), zone) })
 	left := to.Sub(from)
 	if months > 0 || days > 0 {
-		left = to.Sub(place(base.AddDate(0, 0, days), zone))
+		left = to.Sub(InstantOf(base.AddDate(0, 0, days), zone))
 	}
 	return twoUnits([]piece{
 		{months / 12, "year"},
@@ -111,7 +113,8 @@ type piece struct {
 	name string
 }
 
-// twoUnits writes the first unit that is not zero, and the one after it unless that is.
+// twoUnits writes the first unit that is not zero, and the unit after it when that is not zero
+// either.
 func twoUnits(units []piece) string {
 	var words []string
 	for _, u := range units {
@@ -125,7 +128,7 @@ func twoUnits(units []piece) string {
 	return strings.Join(words, " ")
 }
 
-// largest is the largest n from 0 to top × scale with at(n) not after limit.
+// largest returns the largest n from 0 to top × scale for which at(n) is not after limit.
 func largest(top, scale int, limit time.Time, at func(int) time.Time) int {
 	low, high := 0, max(top, 0)*scale
 	for low < high {
@@ -139,7 +142,7 @@ func largest(top, scale int, limit time.Time, at func(int) time.Time) int {
 	return low
 }
 
-// count is "1 field", "2 fields".
+// count writes "1 field" or "2 fields".
 func count(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

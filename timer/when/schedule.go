@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// maxCount is how many instants bound may walk to find the last of them. Intervals are not walked.
+// maxCount is how many instants may be walked to find the last one of a Count. Intervals are not
+// walked.
 const maxCount = 10_000
 
-// bound sets where the recurrence starts and ends. Without a Start it begins after Now; an explicit Start may be an
-// occurrence itself. The last instant is End or that of the Count-th occurrence, whichever comes first, and the rule's
-// own COUNT or UNTIL holds as well. A recurrence with nothing in its bounds is refused with CodeNever.
+// bound sets where the recurrence starts and ends. Without a Start it begins after Now. An explicit
+// Start may itself be an occurrence. The last instant is End or the Count-th occurrence, whichever
+// comes first; the COUNT or UNTIL of a rule holds as well. A recurrence without an instant in its
+// bounds is refused with CodeNever.
 func (s *Schedule) bound(o Options) error {
 	s.start, s.end = o.Start.Round(0), o.End.Round(0)
 	if o.Start.IsZero() {
@@ -51,7 +53,8 @@ func (s *Schedule) bound(o Options) error {
 	return nil
 }
 
-// boundCount moves the end to the count-th occurrence from first on. With fewer in all, the end stays.
+// boundCount moves the end to the count-th occurrence, counted from first. When there are fewer,
+// the end stays.
 func (s *Schedule) boundCount(first time.Time, count int) error {
 	last, ok := first, true
 	base := s.rule
@@ -80,8 +83,8 @@ func (s *Schedule) boundCount(first time.Time, count int) error {
 	return nil
 }
 
-// Next is the first instant strictly after t, in the schedule's zone, or false when there is none. A Once has its one
-// instant. It answers within a millisecond, whatever the schedule.
+// Next returns the first instant after t, in the zone of the schedule, or false when there is none.
+// A Once has one instant. It answers within a millisecond, whatever the schedule.
 func (s *Schedule) Next(t time.Time) (time.Time, bool) {
 	if s.rule == nil {
 		if s.At.After(t) {
@@ -89,7 +92,7 @@ func (s *Schedule) Next(t time.Time) (time.Time, bool) {
 		}
 		return time.Time{}, false
 	}
-	t = t.Round(0) // wall time alone: a monotonic reading would win over it in comparisons
+	t = t.Round(0) // wall time only: a monotonic reading would win over it in comparisons
 	if !s.start.IsZero() && t.Before(s.start) {
 		t = s.start.Add(-1)
 	}
@@ -100,14 +103,14 @@ func (s *Schedule) Next(t time.Time) (time.Time, bool) {
 	return next.In(s.Zone), true
 }
 
-// Latest is the last instant after after and not after until, or false when there is none. The span is halved until
-// it is found, so a year of seconds takes some thirty steps.
+// Latest returns the last instant after after and not after until, or false when there is none. It
+// halves the span until it finds it, so a year of seconds takes some thirty steps.
 func (s *Schedule) Latest(after, until time.Time) (time.Time, bool) {
 	last, ok := s.Next(after)
 	if !ok || last.After(until) {
 		return time.Time{}, false
 	}
-	// last is an instant, and none lies in (bar, until].
+	// last is an instant, and there is none in (bar, until].
 	for bar := until; ; {
 		next, ok := s.Next(last)
 		if !ok || next.After(bar) {
@@ -123,7 +126,8 @@ func (s *Schedule) Latest(after, until time.Time) (time.Time, bool) {
 	}
 }
 
-// Count is how many instants lie after after and not after until, at most max. Intervals are computed, all others walked.
+// Count returns how many instants lie after after and not after until, at most max. For an interval
+// it computes them; for every other recurrence it walks them.
 func (s *Schedule) Count(after, until time.Time, max int) int {
 	if r, ok := s.rule.(interval); ok {
 		after, until = after.Round(0), until.Round(0)

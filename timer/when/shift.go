@@ -2,8 +2,9 @@ package when
 
 import "time"
 
-// Shifted is the same schedule with every instant, its bounds included, later by d of elapsed time: what spreads tasks that
-// would otherwise all start at once. It is a recurrence of the same kind; Text and Canonical stay those of the unshifted.
+// Shifted returns the same schedule with every instant, and its bounds, later by d of elapsed time.
+// It spreads tasks that would otherwise all start at once. Kind, Text and Canonical stay as they
+// are.
 func (s *Schedule) Shifted(d time.Duration) *Schedule {
 	c := *s
 	if c.rule == nil {
@@ -16,17 +17,17 @@ func (s *Schedule) Shifted(d time.Duration) *Schedule {
 	if !c.end.IsZero() {
 		c.end = c.end.Add(d)
 	}
-	c.rule = shifted{s.rule, d}
+	c.rule = delayed{s.rule, d}
 	return &c
 }
 
-// shifted is a rule whose instants come later.
-type shifted struct {
+// delayed is a rule whose instants come later.
+type delayed struct {
 	rule
 	by time.Duration
 }
 
-func (r shifted) next(t time.Time) (time.Time, bool) {
+func (r delayed) next(t time.Time) (time.Time, bool) {
 	next, ok := r.rule.next(t.Add(-r.by))
 	return next.Add(r.by), ok
 }

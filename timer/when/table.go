@@ -1,7 +1,8 @@
 package when
 
-// table is the grammar: what people type, a pattern a line, and what it means. Every match is collected; a text with more
-// than one meaning is ambiguous. The whole of a text is PARTs, in any order that fits together.
+// table returns the grammar: what people type, one pattern a line, and what it means. All matches
+// are collected, so a text with more than one meaning is ambiguous. A whole text is PARTs in any
+// order that fits together.
 func table() []row {
 	rows := []row{
 		// Numbers.
@@ -160,24 +161,24 @@ func table() []row {
 		{"WEAK", "h:HMM", clockThree},
 		{"PART", "CLOCK", asIs},
 		{"PART", "WEAK", asIs},
-		{"PART", "at CLOCK", said},
-		{"PART", "at WEAK", said},
+		{"PART", "at CLOCK", afterAt},
+		{"PART", "at WEAK", afterAt},
 		{"PART", "on|the CLOCK", leadingClock},
-		{"PART", "@ CLOCK", said},
+		{"PART", "@ CLOCK", afterAt},
 		{"PART", "- CLOCK", clockDashed},
-		{"PART", "@ WEAK", saidApart},
-		{"PART", "by CLOCK", said},
-		{"PART", "by WEAK", said},
+		{"PART", "@ WEAK", afterSpacedAt},
+		{"PART", "by CLOCK", afterAt},
+		{"PART", "by WEAK", afterAt},
 		{"PART", "until|till|til WEAK", untilHour},
-		{"PART", "no later than", lead1},
-		{"PART", "at? about|around|roughly|approximately|approx|exactly|precisely CLOCK", said},
-		{"PART", "at? about|around|roughly|approximately|approx WEAK", said},
+		{"PART", "no later than", deadlineWord},
+		{"PART", "at? about|around|roughly|approximately|approx|exactly|precisely CLOCK", afterAt},
+		{"PART", "at? about|around|roughly|approximately|approx WEAK", afterAt},
 		{"PART", "in|for? about|around|roughly|approximately|approx|exactly SPAN", spanAhead},
 		{"PART", "about|around|roughly|approximately|approx|exactly SPAN from now", spanAhead},
 		{"PART", "in|after N1|CARD", numberAhead},
 		{"PART", "before|after CLOCK", vague("it names no one time", `name one, as in "at 8:30am"`)},
 		{"PART", "sharp|exactly|precisely|approximately|please|pls", filler},
-		{"PART", "precisely|exactly at CLOCK", said},
+		{"PART", "precisely|exactly at CLOCK", afterAt},
 		{"PART", "on the dot", filler},
 		{"PART", "t ^ISOTIME", timeBehindDate},
 		{"PART", "at? the? top of the? next? hour", minuteAt(0)},
@@ -201,7 +202,7 @@ func table() []row {
 		// Parts of the day.
 		{"PART", "DAYPART", partOfDay},
 		{"PART", "in the DAYPART", partOfDay},
-		{"PART", "at night", partNight},
+		{"PART", "at night", atNight},
 		{"PART", "this DAYPART", thisPart},
 		{"PART", "tonight|tonite", tonight},
 		{"PART", "last night", lastNight},
@@ -362,15 +363,15 @@ func table() []row {
 		{"PART", "by|at? eod|cob|eow|eom|eoy|eob", vagueEnd},
 		{"PART", "this week|month|year|hour|minute|day", refused("it is not an exact time", `name the day, as in "friday at noon"`)},
 		{"PART", "the? week of", vague("a week is seven days", `name one of them, as in "friday at noon"`)},
-		{"PART", "until|till|til|by", lead1},
+		{"PART", "until|till|til|by", deadlineWord},
 
 		// Zones.
 		{"ZONE", "UTC time?", utc},
 		{"ZONE", "z|zulu", zulu},
 		{"ZONE", "UTC +|- ^N1 ^: ^M60", utcOffset},
 		{"ZONE", "UTC +|- ^NUM", utcOffset},
-		{"ZONE", "PLACE time?", placeZone},
-		{"ZONE", "PLACE NEW time?", spacedZone},
+		{"ZONE", "ZONENAME time?", namedZone},
+		{"ZONE", "ZONENAME NEW time?", spacedZone},
 		{"ZONE", "ABBR time?", abbrZone},
 		{"ZONE", "local time", localZone},
 		{"ZONE", "greenwich mean time", utc},
@@ -394,7 +395,7 @@ func table() []row {
 	return rows
 }
 
-// recurrences are the rows of texts that come again.
+// recurrences returns the rows of texts that recur.
 func recurrences() []row {
 	return []row{
 		{"EVERY", "every|each single?", nothing},
@@ -416,8 +417,8 @@ func recurrences() []row {
 		{"PART", "EVERY SPAN a|an|per|each LONGUNIT", vague("it is a rate, and no length of time", `name the times, as in "every day at 9:00"`)},
 		{"PART", "EVERY -|+ SPAN", refused("an interval has no sign", `say it as in "every 5m"`)},
 		{"PART", "EVERY COUNT", everyNumber},
-		{"PART", "EVERY DAYPART", everyPart(1)},
-		{"PART", "EVERY other|alternate DAYPART", everyPart(2)},
+		{"PART", "EVERY DAYPART", everyDayPart(1)},
+		{"PART", "EVERY other|alternate DAYPART", everyDayPart(2)},
 		{"PART", "EVERY CLOCK", everyClock},
 		{"PART", "ADVERB", adverb},
 		{"PART", "once ADVERB", adverb},
@@ -452,7 +453,8 @@ func recurrences() []row {
 		{"PART", "EVERY WEEKDAYLIST", everyWeekdays(1)},
 		{"PART", "on EVERY WEEKDAYLIST", everyWeekdays(1)},
 		{"PART", "EVERY other|alternate WEEKDAYLIST", everyWeekdays(2)},
-		{"WEEKDAYPAIR", "WEEKDAYITEM WEEKDAYITEM", union(true)}, // two may be a range: monday friday
+		// two may be a range: monday friday
+		{"WEEKDAYPAIR", "WEEKDAYITEM WEEKDAYITEM", union(true)},
 		{"WEEKDAYROW", "WEEKDAYITEM WEEKDAYPAIR", union(true)},
 		{"WEEKDAYROW", "WEEKDAYITEM WEEKDAYROW", union(true)},
 		{"PART", "EVERY WEEKDAYROW", everyWeekdays(1)},
@@ -544,32 +546,32 @@ func recurrences() []row {
 		{"TIMES", "TIME / TIMES", moreTimes},
 		{"SEVERAL", "TIME , at? TIMES", moreTimes},
 		{"SEVERAL", "TIME ,? and|&|/ at? TIMES", moreTimes},
-		{"PART", "at|@ SEVERAL", timesSaid},
+		{"PART", "at|@ SEVERAL", timesAfterAt},
 		{"PART", "SEVERAL", timesAlone},
 		{"PART", "at? SEVERAL", severalOnce},
 		{"PART", "EVERY SEVERAL", everyTimes},
-		{"MARK", ": ^M60", mark},
-		{"MARK", "the? top", markAt(0)},
-		{"MARK", "the? bottom", markAt(30)},
-		{"MARK", "the? top of the hour", markAt(0)},
-		{"MARK", "the? bottom of the hour", markAt(30)},
-		{"MARK", "the hour", markAt(0)},
-		{"MARK", "minute COUNT", markPast},
-		{"MARK", "the half hour", markAt(30)},
-		{"MARK", "the quarter hour", markAt(15)},
-		{"MARK", "half past", markAt(30)},
-		{"MARK", "a? quarter past", markAt(15)},
-		{"MARK", "a? quarter to", markAt(45)},
-		{"MARK", "COUNT minutes|minute|mins|min? past", markPast},
-		{"MARK", "COUNT minutes|minute|mins|min? past the hour", markPast},
-		{"MARK", "COUNT minutes|minute|mins|min? to", markTo},
-		{"MARK", "COUNT minutes|minute|mins|min? to the hour", markTo},
-		{"MARKS", "MARK", asIs},
-		{"MARKS", "MARK , MARKS", union(false)},
-		{"MARKS", "MARK ,? and|& MARKS", union(false)},
-		{"PART", "at|on MARKS", hourMarks},
-		{"PART", "at|on? MARK of? every|each hour", marksEvery},
-		{"PART", "at? COUNT minutes|minute|mins|min? to every|each hour", marksToEvery},
+		{"MINUTE", ": ^M60", minuteMark},
+		{"MINUTE", "the? top", minuteMarkAt(0)},
+		{"MINUTE", "the? bottom", minuteMarkAt(30)},
+		{"MINUTE", "the? top of the hour", minuteMarkAt(0)},
+		{"MINUTE", "the? bottom of the hour", minuteMarkAt(30)},
+		{"MINUTE", "the hour", minuteMarkAt(0)},
+		{"MINUTE", "minute COUNT", minutesPast},
+		{"MINUTE", "the half hour", minuteMarkAt(30)},
+		{"MINUTE", "the quarter hour", minuteMarkAt(15)},
+		{"MINUTE", "half past", minuteMarkAt(30)},
+		{"MINUTE", "a? quarter past", minuteMarkAt(15)},
+		{"MINUTE", "a? quarter to", minuteMarkAt(45)},
+		{"MINUTE", "COUNT minutes|minute|mins|min? past", minutesPast},
+		{"MINUTE", "COUNT minutes|minute|mins|min? past the hour", minutesPast},
+		{"MINUTE", "COUNT minutes|minute|mins|min? to", minutesTo},
+		{"MINUTE", "COUNT minutes|minute|mins|min? to the hour", minutesTo},
+		{"MINUTES", "MINUTE", asIs},
+		{"MINUTES", "MINUTE , MINUTES", union(false)},
+		{"MINUTES", "MINUTE ,? and|& MINUTES", union(false)},
+		{"PART", "at|on MINUTES", hourMinutes},
+		{"PART", "at|on? MINUTE of? every|each hour", minutesEvery},
+		{"PART", "at? COUNT minutes|minute|mins|min? to every|each hour", minutesToEvery},
 		{"PART", "between|from TIME -|and|to|until|till|til|through|thru TIME", window1},
 		{"PART", "TIME -|to|through|until|till TIME", windowDashed},
 		{"PART", "during the? day|night|morning|afternoon|evening", vague("its hours are not agreed", `name them, as in "between 9:00 and 17:00"`)},
@@ -615,7 +617,7 @@ func recurrences() []row {
 		{"BOUND", "ISODATE ^t ^ISOTIME ZONE", dateTimeZone},
 		{"BOUND", "CLOCK", asIs},
 		{"BOUND", "CLOCK on? DAY", timeDate},
-		{"BOUND", "WEAK", said},
+		{"BOUND", "WEAK", afterAt},
 		{"BOUND", "MONTH", boundMonth},
 		{"BOUND", "MONTH YEAR", boundMonth},
 		{"BOUND", "YEAR", boundYear},
@@ -639,7 +641,7 @@ func recurrences() []row {
 	}
 }
 
-// longZones are abbreviations of zones written out.
+// longZones are abbreviations of zones, written out.
 var longZones = [...]struct{ name, abbr string }{
 	{"eastern standard time", "est"}, {"eastern daylight time", "edt"}, {"central standard time", "cst"}, {"central daylight time", "cdt"},
 	{"mountain standard time", "mst"}, {"mountain daylight time", "mdt"}, {"pacific standard time", "pst"}, {"pacific daylight time", "pdt"},
@@ -648,10 +650,10 @@ var longZones = [...]struct{ name, abbr string }{
 	{"japan standard time", "jst"},
 }
 
-// moved refuses a holiday whose date is another one in other years or countries.
+// moved refuses a holiday whose date differs between years or countries.
 var moved = refused("its date is not the same in all years and countries", `name the date, as in "26 november"`)
 
-// holidays are those that have the same date everywhere and every year.
+// holidays are those that have the same date everywhere and in every year.
 var holidays = [...]struct {
 	name        string
 	month, date int

@@ -1,8 +1,18 @@
 // Package when turns the text of a time expression into a Schedule, and a Schedule into instants.
 //
-// It reads no clock, no file and no environment: the reference instant and the zone are arguments, so that it can be
-// asked about any night of the year. It is total: no text panics, hangs or takes more than a few milliseconds, and what
-// is not wholly understood is refused with an *Error that says what to type instead.
+// It reads no clock, no file and no environment: the reference instant and the zone are arguments,
+// so it can be asked about any night of the year. It is total: no text makes it panic, hang or take
+// more than a few milliseconds. A text that it does not wholly understand is refused with an *Error
+// that says what to type instead.
+//
+// A text is read in five steps. The lexer (lex.go) cuts it into tokens. The grammar (table.go,
+// compiled by grammar.go) matches its parts, and an action (actions*.go) gives each match a
+// meaning. The parser (parse.go) joins the meanings of the parts to readings of the whole text.
+// Each reading becomes one instant (instant.go) or a recurrence (phrase.go). Cron lines, RRULEs and
+// calendar events have parsers of their own.
+//
+// A wall time is what the clocks of a zone show, kept as a time in UTC. A clock change may skip a
+// wall time or repeat it; zone.go finds its instants.
 package when
 
 import (
@@ -10,10 +20,11 @@ import (
 	"time"
 )
 
-// Kind says what a text turned out to be.
+// Kind says what kind of schedule a text is.
 type Kind string
 
-// The kinds of a Schedule. Calendar phrases such as "every weekday at 9am" are RRule: they are rewritten to one.
+// The kinds of a Schedule. A calendar phrase such as "every weekday at 9am" is an RRule, because it
+// is rewritten to one.
 const (
 	Once     Kind = "once"
 	Interval Kind = "interval"
@@ -21,60 +32,66 @@ const (
 	RRule    Kind = "rrule"
 )
 
-// Form forces how a text is read; each is a flag of the command line.
+// Form says how a text must be read. Each form is a flag of the command line.
 type Form string
 
-// The forms. Any is the grammar of a positional WHEN, in which every other form is recognised.
+// The forms. Any is the grammar of a positional WHEN, which recognises every other form.
 const (
 	Any       Form = ""      // duration, instant or recurrence
 	DelayForm Form = "delay" // --delay: a duration; a bare number is seconds
 	UntilForm Form = "until" // --until: an instant
-	EveryForm Form = "every" // --every, --interval: a duration with a unit, or what follows "every" in a phrase
+	// --every, --interval: a duration with a unit, or what follows "every" in a phrase
+	EveryForm Form = "every"
 	CronForm  Form = "cron"  // --cron: a cron line
 	RRuleForm Form = "rrule" // --rrule: an RFC 5545 recurrence rule
 	// CalendarForm is a calendar event of systemd.time(7), in which "weekly" is Monday at 00:00.
 	CalendarForm Form = "calendar"
 )
 
-// Options is what a text is read against. Now and Zone are required.
+// Options is the context in which a text is read. Now and Zone are required.
 type Options struct {
-	Now  time.Time      // the reference: answers are strictly later, but for "now" itself
-	Zone *time.Location // where wall-clock readings are meant; from LoadZone, time.UTC or a fixed offset
+	Now  time.Time      // the reference: answers are later than it, except for "now" itself
+	Zone *time.Location // the zone of wall times; from LoadZone, time.UTC or a fixed offset
 	Form Form
 
-	// BareSeconds makes a bare number a duration in seconds, as in sleep(1). Otherwise four digits are HHMM as in
-	// at(1) and other bare numbers are refused with candidates.
+	// BareSeconds reads a number without a unit as seconds, as sleep(1) does. Otherwise four digits
+	// are HHMM, as in at(1), and other numbers without a unit are refused with candidates.
 	BareSeconds bool
 	// OnceOnly refuses recurrences.
 	OnceOnly bool
-	// DefaultTime is the time of day, since 00:00 on the wall, of a date without a time.
+	// DefaultTime is the time of day, counted from 00:00, of a date that has none.
 	DefaultTime time.Duration
 
-	// Start anchors a recurrence: an interval's phase, an RRULE's DTSTART, the earliest instant of any. Zero means Now,
-	// and an occurrence then lies strictly after Now; an explicit Start may itself be an occurrence of an RRULE or cron.
+	// Start anchors a recurrence: it is the phase of an interval, the DTSTART of an RRULE, and the
+	// earliest instant of any recurrence. Zero means Now, and occurrences lie after Now. A Start
+	// that is given may itself be an occurrence of an RRULE or a cron line.
 	Start time.Time
 	// End is the last instant a recurrence may have; zero means no end.
 	End time.Time
-	// Count bounds a recurrence to its first Count scheduled instants, counted from Start; zero means no bound.
+	// Count bounds a recurrence to its first Count scheduled instants, counted from Start; zero
+	// means no bound.
 	Count int
-	// Except are days, on the clocks of the recurrence's zone, on which nothing is scheduled. They bound recurrences alone.
+	// Except are days, on the clocks of the zone of the recurrence, on which it has no instants.
+	// They bound only recurrences.
 	Except *Days
 }
 
 // Error is a refusal. Code is part of the command line's contract.
 type Error struct {
-	Code       string   // one of the Code constants
-	Message    string   // what happened, one line, lower case, no full stop
-	Hint       string   // what to type instead, one line; may be empty
-	Options    []string // the options, by their names, that the hint ends with: whoever shows it writes them as they are given there
+	Code    string // one of the Code constants
+	Message string // what happened, one line, lower case, no full stop
+	Hint    string // what to type instead, one line; may be empty
+	// The options, by name, with which the hint ends. The caller writes them as its surface does.
+	Options    []string
 	Candidates []Candidate
 
-	instead []string // texts that the hint has, as typed in the place of this one; Parse makes candidates of them
+	// Texts that the hint offers, to be typed instead of this one. Parse makes candidates of them.
+	instead []string
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Candidate is a reading that can be pasted back in place of a text, and its instant.
+// Candidate is a reading that can be pasted instead of a text, and its instant.
 type Candidate struct {
 	Text string
 	At   time.Time
@@ -88,37 +105,40 @@ const (
 	CodeNever         = "time_never"
 	CodeZone          = "zone_unknown"
 	CodeUsage         = "usage"
-	CodeLimit         = "limit" // understood so far, but longer or more than is read
+	CodeLimit         = "limit" // understood so far, but longer or more than may be read
 )
 
 // Schedule is a text that was understood. It is immutable and safe for concurrent use.
 type Schedule struct {
-	Text string // as typed, outer space removed
+	Text string // as typed, without space around it
 	Kind Kind
 	Zone *time.Location
 
-	// At is the instant of a Once; zero for recurrences.
+	// At is the instant of a Once, and zero for recurrences.
 	At time.Time
-	// Delay is set for a Once that was a pure elapsed duration ("90s", "in 2 hours"): a wait for it counts time, not the
-	// wall clock. Calendar units (days and more) leave it zero.
+	// Delay is set for a Once that is a length of elapsed time ("90s", "in 2 hours"). A wait for it
+	// counts elapsed time, and does not follow the clock. It is zero for calendar units (days and
+	// longer).
 	Delay time.Duration
-	// Fixed says that the text of a Once named an offset from UTC or an epoch second: no change of a zone's rules moves it,
-	// though Zone is still where it is shown.
+	// Fixed says that the text of a Once names an offset from UTC or an epoch second. No change of
+	// zone rules moves it; Zone is only where it is shown.
 	Fixed bool
-	// Begin is where an RRULE given as such counts from: its DTSTART, Options.Start, or what stands in for them. It is zero
-	// for other texts.
+	// Begin is the instant from which an RRULE counts: its DTSTART, or Options.Start, or what
+	// stands in for them. It is zero for other texts.
 	Begin time.Time
-	// Every is the period of an Interval; zero for other kinds.
+	// Every is the period of an Interval, and zero for other kinds.
 	Every time.Duration
-	// Canonical is the plain form the text was rewritten to: a duration, an RFC 3339 instant, a cron line, an RRULE.
+	// Canonical is the plain form of the text: a duration, an instant of RFC 3339, a cron line or
+	// an RRULE.
 	Canonical string
-	// Notes are readings worth telling a person: the other meaning of "next Friday", how six cron fields were read.
+	// Notes are worth telling a person: the other meaning of "next Friday", how six cron fields
+	// were read.
 	Notes []Note
-	// Others are the readings of a Once that were not taken, where a person may have meant one: each note about such a
-	// reading has its text.
+	// Others are readings of a Once that were not taken, but may have been meant. The note about
+	// such a reading has its text.
 	Others []Candidate
 
-	start time.Time // strictly-after floor for Next is the caller's argument; start is where the recurrence begins
+	start time.Time // the earliest instant of a recurrence
 	end   time.Time // inclusive; zero: none
 	rule  rule      // nil for Once
 }
@@ -135,10 +155,11 @@ type NoteKind int
 // The kinds of notes.
 const (
 	NoteReading NoteKind = iota // how the text was read, and perhaps what else it may mean
-	NoteClocks                  // what a change of the clocks, or the clocks of another place, do to it
-	NoteStart                   // what it has of the moment that it starts from
-	NoteMonths                  // months that do not have the day
-	NoteLeap                    // 29 February
+	// What a change of the clocks, or the clocks of another place, do to it.
+	NoteClocks
+	NoteStart  // what it takes from the moment that it starts from
+	NoteMonths // months that do not have the day
+	NoteLeap   // 29 February
 )
 
 // note adds a note.
@@ -146,8 +167,9 @@ func (s *Schedule) note(kind NoteKind, format string, a ...any) {
 	s.Notes = append(s.Notes, Note{kind, fmt.Sprintf(format, a...)})
 }
 
-// rule is what each kind of recurrence implements: the first instant strictly after t, or false for never.
-// It terminates quickly for every rule that a parser lets through, and is safe for concurrent use.
+// rule is what each kind of recurrence implements: the first instant after t, or false when there
+// is none. It terminates quickly for every rule that a parser accepts, and is safe for concurrent
+// use.
 type rule interface {
 	next(t time.Time) (time.Time, bool)
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// class is a set of kinds of words. A word may be of several: "second" is a unit and an ordinal, "may" a month.
+// class is a set of kinds of words. A word may be of several kinds: "second" is a unit and an
+// ordinal.
 type class uint64
 
-// The classes, by the names that the grammar has for them.
+// The classes. classNames has their names in the grammar.
 const (
 	cNum class = 1 << iota // digits
 	cH12                   // 1 to 12, in at most two digits
@@ -21,47 +22,47 @@ const (
 	cN2                    // two digits
 	cN3                    // three
 	cN4                    // four
-	cN6                    // and so on
+	cN6                    // six, and so on
 	cN8
-	cNLong  // twelve or fourteen
+	cNLong  // twelve or fourteen digits
 	cYear   // a year in four digits, from 1900 on
 	cHHMM   // four digits that are a time of day
-	cHMM    // three or four that are one beside am and pm
+	cHMM    // three or four digits that are one before am and pm
 	cLow    // one to nineteen, in words
 	cOnes   // one to nine
 	cTens   // twenty to ninety
 	cOrd    // first, second
 	cOrd1   // first to ninth
-	cSuffix // the st of 1st
+	cSuffix // the "st" of 1st
 	cUnit
 	cUnits // a unit in the plural
 	cLong  // a unit of more than one letter
 	cDay   // a weekday
 	cDays  // mondays
 	cMonth
-	cPart  // morning
-	cParts // mornings
-	cMer   // am, pm
+	cDayPart  // morning
+	cDayParts // mornings
+	cMer      // am, pm
 	cLetter
-	cAdverb // daily
-	cAbbr   // a zone's abbreviation
-	cUTC    // utc, gmt
-	cPlace  // Europe/Warsaw
-	cISO    // PT15M
-	cAgain  // every: a word of recurrences alone
-	cTime   // time
-	cNew    // no word of the grammar
-	cEnd    // the end of the text
+	cAdverb   // daily
+	cAbbr     // a zone's abbreviation
+	cUTC      // utc, gmt
+	cZoneName // Europe/Warsaw
+	cISO      // PT15M
+	cAgain    // "every": a word that occurs only in recurrences
+	cTime     // the word "time"
+	cNew      // no word of the grammar
+	cEnd      // the end of the text
 )
 
 var classNames = map[string]class{
 	"NUM": cNum, "H12": cH12, "H24": cH24, "M60": cM60, "D31": cD31, "N1": cN1, "N2": cN2, "N3": cN3, "N4": cN4, "N6": cN6, "N8": cN8,
 	"NLONG": cNLong, "YEAR": cYear, "HHMM": cHHMM, "HMM": cHMM, "LOW": cLow, "ONES": cOnes, "TENS": cTens, "ORDWORD": cOrd,
-	"ORD1": cOrd1, "SUFFIX": cSuffix, "UNIT": cUnit, "UNITS": cUnits, "LONGUNIT": cLong, "WEEKDAY": cDay, "WEEKDAYS": cDays, "MONTH": cMonth, "DAYPART": cPart, "DAYPARTS": cParts,
-	"MER": cMer, "LETTER": cLetter, "ADVERB": cAdverb, "ABBR": cAbbr, "UTC": cUTC, "PLACE": cPlace, "ISO": cISO, "NEW": cNew,
+	"ORD1": cOrd1, "SUFFIX": cSuffix, "UNIT": cUnit, "UNITS": cUnits, "LONGUNIT": cLong, "WEEKDAY": cDay, "WEEKDAYS": cDays, "MONTH": cMonth, "DAYPART": cDayPart, "DAYPARTS": cDayParts,
+	"MER": cMer, "LETTER": cLetter, "ADVERB": cAdverb, "ABBR": cAbbr, "UTC": cUTC, "ZONENAME": cZoneName, "ISO": cISO, "NEW": cNew,
 }
 
-// unit is a unit of time; the order is by length.
+// unit is a unit of time. The constants are in order of length.
 type unit uint8
 
 const (
@@ -89,15 +90,16 @@ const (
 	night
 )
 
-// entry is what is known of a word.
+// entry is what is known about a word.
 type entry struct {
-	set   class
-	lit   uint16 // its number, when a pattern names it
-	unit  unit
-	month uint8 // 1 to 12
-	day   uint8 // weekday, Sunday is 1
-	num   uint8 // of a number or an ordinal in words
-	part  uint8
+	set class
+	// the number of the word, when a pattern names it; the byte of a punctuation mark
+	lit     uint16
+	unit    unit
+	month   uint8 // 1 to 12
+	day     uint8 // weekday, Sunday is 1
+	num     uint8 // the value of a number or an ordinal in words
+	dayPart uint8
 }
 
 var unitWords = [...]string{
@@ -122,7 +124,7 @@ var monthWords = [12]string{"january jan", "february feb", "march mar", "april a
 var weekdayWords = [7]string{"sunday sun", "monday mon", "tuesday tue tues", "wednesday wed weds wednes", "thursday thu thur thurs",
 	"friday fri", "saturday sat"}
 
-var partWords = [...]string{morning: "morning", afternoon: "afternoon", evening: "evening", night: "night"}
+var dayPartWords = [...]string{morning: "morning", afternoon: "afternoon", evening: "evening", night: "night"}
 
 var adverbs = [...]struct {
 	word string
@@ -139,8 +141,8 @@ const (
 		"sixteenth seventeenth eighteenth nineteenth twentieth"
 )
 
-// vocabulary is every word that is known, those of the grammar's patterns included. It is made on first use: a program that
-// parses no words pays nothing for it.
+// vocabulary returns every known word, those of the patterns included. It is made at its first use,
+// so that a program that reads no words does not pay for it.
 var vocabulary = sync.OnceValue(func() map[string]entry {
 	v := make(map[string]entry, 600)
 	add := func(words string, set class, change func(e *entry, i int)) {
@@ -173,10 +175,10 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 		long, _, _ := strings.Cut(words, " ")
 		add(long+"s", cDays, func(e *entry, _ int) { e.day = uint8(i + 1) })
 	}
-	for i, words := range partWords {
-		add(words, cPart, func(e *entry, _ int) { e.part = uint8(i) })
+	for i, words := range dayPartWords {
+		add(words, cDayPart, func(e *entry, _ int) { e.dayPart = uint8(i) })
 		if words != "" {
-			add(words+"s", cParts, func(e *entry, _ int) { e.part = uint8(i) })
+			add(words+"s", cDayParts, func(e *entry, _ int) { e.dayPart = uint8(i) })
 		}
 	}
 	for _, a := range adverbs {
@@ -211,7 +213,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	return v
 })
 
-// measure is how much of which measure a unit is.
+// measure returns what one unit is: months, days or elapsed time. Only one of them is not zero.
 func (u unit) measure() (months, days int64, elapsed time.Duration) {
 	switch u {
 	case uNanosecond:

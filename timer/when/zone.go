@@ -10,8 +10,9 @@ import (
 	_ "time/tzdata" // a bare container has no zone database
 )
 
-// stretch is a span of instants, [start, end) in Unix seconds, in which a zone keeps one offset (seconds east).
-type stretch struct {
+// offsetRange is a range of instants, [start, end) in Unix seconds, in which a zone keeps one
+// offset (seconds east).
+type offsetRange struct {
 	start, end int64
 	offset     int64
 }
@@ -21,15 +22,15 @@ const (
 	farFuture = math.MaxInt64
 )
 
-// stretchAt is the stretch around an instant. Go cuts one at New Year after the last tabulated change, so it may come in two
-// pieces, which may overlap.
-func stretchAt(unix int64, zone *time.Location) stretch {
+// offsetRangeAt returns the range around an instant. Go divides a range at New Year after the last
+// change in the table of a zone, so it may come in two pieces, and these may overlap.
+func offsetRangeAt(unix int64, zone *time.Location) offsetRange {
 	if zone == time.UTC {
-		return stretch{farPast, farFuture, 0}
+		return offsetRange{farPast, farFuture, 0}
 	}
 	t := time.Unix(unix, 0).In(zone)
 	_, offset := t.Zone()
-	s := stretch{farPast, farFuture, int64(offset)}
+	s := offsetRange{farPast, farFuture, int64(offset)}
 	from, to := t.ZoneBounds()
 	if !from.IsZero() {
 		s.start = from.Unix()
@@ -40,35 +41,38 @@ func stretchAt(unix int64, zone *time.Location) stretch {
 	if s.start <= unix && unix < s.end {
 		return s
 	}
-	// https://go.dev/issue/81583: on 31 December of leap years after the last tabulated change the end is the day's
-	// start, which is not after t. Zone itself is right there, and no zone changes by rule within those days, so ask
-	// for its offset hour by hour until the bounds are sane again.
+	// https://go.dev/issue/81583: on 31 December of leap years after the last change in the table,
+	// the end that Go returns is the start of the day, which is not after t. The offset itself is
+	// right, and no zone changes by rule within those days. So this asks for the offset hour by
+	// hour until the bounds are right again.
 	for probe := unix + 3600; probe < unix+72*3600; probe += 3600 {
 		p := time.Unix(probe, 0).In(zone)
 		_, o := p.Zone()
 		if int64(o) != s.offset {
-			return stretch{min(s.start, unix), probe, s.offset}
+			return offsetRange{min(s.start, unix), probe, s.offset}
 		}
 		if from, to := p.ZoneBounds(); to.IsZero() || to.Unix() > probe {
 			end := int64(farFuture)
 			if !to.IsZero() {
 				end = to.Unix()
 			}
-			return stretch{min(s.start, unix, from.Unix()), end, s.offset}
+			return offsetRange{min(s.start, unix, from.Unix()), end, s.offset}
 		}
 	}
-	return stretch{min(s.start, unix), unix + 3600, s.offset}
+	return offsetRange{min(s.start, unix), unix + 3600, s.offset}
 }
 
-// window is how far a reading can lie from its instant: the largest offset a zone had in history is just below 16 hours.
-const window = 16 * 3600
+// maxOffset is how far a wall time, taken as UTC, can lie from its instant. The largest offset in
+// the history of any zone is just below 16 hours.
+const maxOffset = 16 * 3600
 
-// passesUnix finds the instants at which the clocks of zone read wall, both in Unix seconds. With none, wall lies in a
-// gap that ends at the instant first, and shift is the length of that gap.
-func passesUnix(wall int64, zone *time.Location) (first, second int64, n int, shift int64) {
-	at := wall - window
-	s := stretchAt(at, zone)
-	if s.start == farPast && s.end == farFuture || s.end > wall+window {
+// instantsOfUnix finds the instants at which the clocks of a zone show wall, both in Unix seconds.
+// When n is 0, wall lies in a gap that ends at the instant first, and shift is the length of that
+// gap.
+func instantsOfUnix(wall int64, zone *time.Location) (first, second int64, n int, shift int64) {
+	at := wall - maxOffset
+	s := offsetRangeAt(at, zone)
+	if s.start == farPast && s.end == farFuture || s.end > wall+maxOffset {
 		return wall - s.offset, 0, 1, 0
 	}
 	for {
@@ -80,11 +84,11 @@ func passesUnix(wall int64, zone *time.Location) (first, second int64, n int, sh
 				second = u
 			}
 		}
-		if s.end > wall+window {
+		if s.end > wall+maxOffset {
 			break
 		}
-		next := stretchAt(s.end, zone)
-		next.start = s.end // stretches may overlap where Go cuts them
+		next := offsetRangeAt(s.end, zone)
+		next.start = s.end // ranges may overlap where Go divides them
 		if n == 0 && s.end+s.offset <= wall && wall < s.end+next.offset {
 			first, shift = s.end, next.offset-s.offset
 		}
@@ -93,10 +97,10 @@ func passesUnix(wall int64, zone *time.Location) (first, second int64, n int, sh
 	return first, second, min(n, 2), shift
 }
 
-// passes finds the instants at which the clocks of zone show wall, a reading labelled UTC: n is 0 when the reading is
-// skipped, 1, or 2 when it is repeated, in which case first is the earlier.
-func passes(wall time.Time, zone *time.Location) (first, second time.Time, n int) {
-	a, b, n, _ := passesUnix(wall.Unix(), zone)
+// instantsOf finds the instants at which the clocks of a zone show wall. n is 0 when the clocks
+// skip it, 1, or 2 when they repeat it; first is then the earlier one.
+func instantsOf(wall time.Time, zone *time.Location) (first, second time.Time, n int) {
+	a, b, n, _ := instantsOfUnix(wall.Unix(), zone)
 	ns := int64(wall.Nanosecond())
 	if n > 0 {
 		first = time.Unix(a, ns).In(zone)
@@ -107,43 +111,42 @@ func passes(wall time.Time, zone *time.Location) (first, second time.Time, n int
 	return first, second, n
 }
 
-// Place is the instant at which the clocks of zone show wall, a reading labelled UTC: a reading that a clock change skips
-// moves forward by the length of the gap (RFC 5545 section 3.3.5), one that comes twice is its first pass.
-func Place(wall time.Time, zone *time.Location) time.Time { return place(wall, zone) }
-
-// place puts wall, a reading labelled UTC, into zone as RFC 5545 section 3.3.5 has it: a skipped reading moves forward by
-// the length of the gap, a repeated one is its first pass.
-func place(wall time.Time, zone *time.Location) time.Time {
-	return time.Unix(placeUnix(wall.Unix(), zone), int64(wall.Nanosecond())).In(zone)
+// InstantOf returns the instant at which the clocks of a zone show wall, a wall time labelled UTC.
+// By RFC 5545 section 3.3.5, a wall time that a clock change skips moves forward by the length of
+// the gap, and of one that comes twice the first instant counts.
+func InstantOf(wall time.Time, zone *time.Location) time.Time {
+	return time.Unix(instantOfUnix(wall.Unix(), zone), int64(wall.Nanosecond())).In(zone)
 }
 
-func placeUnix(wall int64, zone *time.Location) int64 {
-	first, _, n, shift := passesUnix(wall, zone)
+func instantOfUnix(wall int64, zone *time.Location) int64 {
+	first, _, n, shift := instantsOfUnix(wall, zone)
 	if n > 0 {
 		return first
 	}
-	// The gap begins where it ends; wall read with the offset before it is first + (wall - reading at its start).
+	// The offset before the gap is the one after it less the length of the gap.
 	_, after := time.Unix(first, 0).In(zone).Zone()
 	return wall - (int64(after) - shift)
 }
 
-// reading is what the clocks of a zone show at t, labelled UTC.
-func reading(t time.Time, zone *time.Location) time.Time {
+// wallTime returns what the clocks of a zone show at t, labelled UTC.
+func wallTime(t time.Time, zone *time.Location) time.Time {
 	_, offset := t.In(zone).Zone()
 	return time.Unix(t.Unix()+int64(offset), int64(t.Nanosecond())).UTC()
 }
 
-// midnight is the beginning of the day of a reading, and civilDate a day as such a beginning; months and days beyond their range carry over.
+// midnight returns the beginning of the day of a wall time, and civilDate the beginning of a day.
+// Months and days beyond their range carry over.
 func midnight(wall time.Time) time.Time { return civilDate(wall.Date()) }
 
 func civilDate(year int, month time.Month, day int) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// LoadZone loads a zone by its exact IANA name, or "UTC". Anything that Go would quietly take for UTC or for the
-// machine's zone, and every name that is not one, is refused with CodeZone and near names to type instead.
+// LoadZone loads a zone by its exact IANA name, or "UTC". A name that Go would silently take for
+// UTC or for the zone of the machine is refused, and so is every name that is not a zone. The error
+// has CodeZone and similar names to type instead.
 //
-// A zone is read once for each process, which sees its rules as they were then.
+// Each process reads a zone once, and keeps its rules as they were then.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -158,10 +161,11 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, err
 }
 
-// zones are those that were read, by name. Only names of zones get there, so there is a bound on them.
+// zones are the zones that were read, by name. Only existing names get there, so their number is
+// bounded.
 var zones sync.Map
 
-// readZone is LoadZone of one that was not read yet.
+// readZone is LoadZone for a zone that was not read before.
 func readZone(name string) (*time.Location, error) {
 	refuse := func(message, hint string, instead ...string) (*time.Location, error) {
 		return nil, &Error{Code: CodeZone, Message: message, Hint: hint, instead: instead}
@@ -198,7 +202,7 @@ func readZone(name string) (*time.Location, error) {
 				`name the place instead, such as "Europe/Warsaw", or "UTC"`)
 		}
 	}
-	if plainZoneName(name) { // of a newer database
+	if plainZoneName(name) { // a name of a newer database
 		if zone, err := time.LoadLocation(name); err == nil {
 			return zone, nil
 		}
@@ -207,7 +211,7 @@ func readZone(name string) (*time.Location, error) {
 	return refuse(unknown, zoneHint(near), near...)
 }
 
-// zoneHint is the hint for a name that is no zone's, with those that are like it.
+// zoneHint returns the hint for a name that is not a zone. It offers similar names.
 func zoneHint(near []string) string {
 	if len(near) == 0 {
 		return `name a place of the IANA database, such as "Europe/Warsaw", or "UTC"`
@@ -215,7 +219,8 @@ func zoneHint(near []string) string {
 	return "did you mean " + quotedOr(near) + "?"
 }
 
-// plainZoneName keeps paths, hidden files and the odd files of a zone folder away from time.LoadLocation.
+// plainZoneName reports whether a name may be given to time.LoadLocation. It keeps away paths,
+// hidden files and the other files of a zone folder.
 func plainZoneName(name string) bool {
 	switch name {
 	case "Local", "localtime", "posixrules", "Factory":
@@ -236,7 +241,8 @@ func plainZoneName(name string) bool {
 	return true
 }
 
-// isPOSIX recognises a TZ value such as CET-1CEST: three or more letters, then an offset.
+// isPOSIX reports whether a name is a TZ value such as CET-1CEST: three or more letters, then an
+// offset.
 func isPOSIX(name string) bool {
 	letters := strings.TrimLeft(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz")
 	if len(name)-len(letters) < 3 || letters == "" {
@@ -245,7 +251,8 @@ func isPOSIX(name string) bool {
 	return strings.ContainsRune("+-0123456789", rune(letters[0])) && !strings.Contains(name, "/")
 }
 
-// offsetHint helps with "UTC+2", "GMT-5" and "+02:00". The signs of Etc names are the other way round, as POSIX has them.
+// offsetHint returns a hint for "UTC+2", "GMT-5" and "+02:00". In Etc names the sign is reversed,
+// as in POSIX.
 func offsetHint(name string) string {
 	rest := strings.ToUpper(name)
 	for _, prefix := range []string{"UTC", "GMT"} {
@@ -276,7 +283,8 @@ func offsetHint(name string) string {
 	return ""
 }
 
-// isZone reports whether a name is a zone's, as it is written. Most are, and need no index.
+// isZone reports whether a zone has exactly this name. Most names are, and then the index is not
+// needed.
 func isZone(name string) bool {
 	for known := range strings.FieldsSeq(zoneNames) {
 		if known == name {
@@ -286,7 +294,7 @@ func isZone(name string) bool {
 	return false
 }
 
-// zoneIndex maps a name without regard to case, spaces and underscores to the right one.
+// zoneIndex maps names to the right ones, regardless of case, spaces and underscores.
 var zoneIndex = sync.OnceValue(func() map[string]string {
 	names := strings.Fields(zoneNames)
 	index := make(map[string]string, len(names))
@@ -305,8 +313,8 @@ func foldZone(name string) string {
 	}, strings.ToLower(name))
 }
 
-// nearZones are at most three zones like the one given: its city first, then names a slip or two
-// away; of a short name one slip.
+// nearZones returns at most three zones that are like the name: first its city, then names that are
+// one or two slips away. A short name must be one slip away.
 func nearZones(name string) []string {
 	type near struct {
 		name string
@@ -339,7 +347,7 @@ func nearZones(name string) []string {
 	return names
 }
 
-// slips is the edit distance of two words, or limit+1 when it is above limit.
+// slips returns the edit distance of two words, or limit+1 when it is above limit.
 func slips(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -64,10 +64,10 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := place(wall, zone); !got.Equal(want) {
+			if got := InstantOf(wall, zone); !got.Equal(want) {
 				t.Errorf("place = %s, want %s", got, want)
 			}
-			first, second, n := passes(wall, zone)
+			first, second, n := instantsOf(wall, zone)
 			switch c.second {
 			case "gap":
 				if n != 0 {
@@ -88,10 +88,10 @@ func TestPlace(t *testing.T) {
 
 func TestPlaceKeepsFractionsAndFixedOffsets(t *testing.T) {
 	wall := time.Date(2024, 3, 31, 2, 30, 0, 5, time.UTC)
-	if got := place(wall, mustZone(t, "Europe/Warsaw")); got.Nanosecond() != 5 {
+	if got := InstantOf(wall, mustZone(t, "Europe/Warsaw")); got.Nanosecond() != 5 {
 		t.Errorf("the fraction is lost: %s", got)
 	}
-	if got := place(wall, time.FixedZone("+20", 20*3600)); !got.Equal(wall.Add(-20 * time.Hour)) {
+	if got := InstantOf(wall, time.FixedZone("+20", 20*3600)); !got.Equal(wall.Add(-20 * time.Hour)) {
 		t.Errorf("fixed offset: %s", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestStretchesJoin(t *testing.T) {
 	for i, name := range strings.Fields(zoneNames) {
 		zone := mustZone(t, name)
 		for at := int64(0); at < end; {
-			s := stretchAt(at, zone)
+			s := offsetRangeAt(at, zone)
 			if s.start > at || s.end <= at {
 				t.Fatalf("%s at %d: stretch %+v", name, at, s)
 			}
@@ -112,7 +112,7 @@ func TestStretchesJoin(t *testing.T) {
 				if int64(offset) != s.offset {
 					t.Fatalf("%s at %d: offset %d in stretch %+v", name, u, offset, s)
 				}
-				first, second, n, _ := passesUnix(u+s.offset, zone)
+				first, second, n, _ := instantsOfUnix(u+s.offset, zone)
 				if n == 0 || first != u && second != u {
 					t.Fatalf("%s: the reading of %d comes back as %d, %d (%d)", name, u, first, second, n)
 				}
@@ -121,7 +121,7 @@ func TestStretchesJoin(t *testing.T) {
 		}
 		if i%10 == 0 { // the days that Go gets wrong, in full for some zones
 			for at := time.Date(2039, 12, 30, 0, 0, 0, 0, time.UTC).Unix(); at < end; at += 7919 {
-				if s := stretchAt(at, zone); s.start > at || s.end <= at {
+				if s := offsetRangeAt(at, zone); s.start > at || s.end <= at {
 					t.Fatalf("%s at %d: stretch %+v", name, at, s)
 				}
 			}

@@ -1,7 +1,8 @@
 package when
 
-// zoneNames are the names of the IANA time zone database that Go embeds (2025c). They decide letter case and suggest near
-// names; a newer name that the machine's own database knows is accepted as well.
+// zoneNames are the names of the IANA time zone database that Go embeds (2025c). They decide letter
+// case and suggest near names; a newer name that the machine's own database knows is accepted as
+// well.
 const zoneNames = `
 Africa/Abidjan Africa/Accra Africa/Addis_Ababa Africa/Algiers Africa/Asmara Africa/Asmera Africa/Bamako Africa/Bangui
 Africa/Banjul Africa/Bissau Africa/Blantyre Africa/Brazzaville Africa/Bujumbura Africa/Cairo Africa/Casablanca

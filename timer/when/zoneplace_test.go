@@ -132,7 +132,7 @@ func TestPlaceIndex(t *testing.T) {
 		}
 		zone := zoned(t, name)
 		for at := o.Now; at.Before(o.Now.AddDate(3, 0, 0)); at = at.Add(7 * 24 * time.Hour) {
-			if reading(at, zone) != reading(at, s.Zone) {
+			if wallTime(at, zone) != wallTime(at, s.Zone) {
 				t.Errorf("%q is read on the clocks of %v, which are not those of %s", text, s.Zone, name)
 				break
 			}

@@ -8,32 +8,35 @@ import (
 	"time"
 )
 
-// zoneText is the zone that a text names.
+// zoneText is a zone as a text names it.
 type zoneText struct {
 	loc     *time.Location
-	fixed   bool           // an offset, which no rule change moves; else a place
-	utc     bool           // UTC by its name
-	signed  bool           // an offset alone, which a time of day must stand before
-	colon   bool           // that offset has a colon, or hours alone
-	zulu    bool           // the letter Z
-	bracket bool           // in brackets
-	inPlace bool           // "in Warsaw", which a time of day must stand beside
-	abbr    *abbreviation  // when an abbreviation named it
-	also    *time.Location // named beside an offset, which it must have at that instant
-	off     int            // where it stands in the text
-	end     int
+	fixed   bool          // an offset, which no change of rules moves; otherwise a place
+	utc     bool          // UTC by its name
+	signed  bool          // only an offset, which must follow a time of day
+	colon   bool          // the offset has a colon, or only hours
+	zulu    bool          // the letter Z
+	bracket bool          // in brackets
+	byPlace bool          // "in Warsaw", which needs a time of day beside it
+	abbr    *abbreviation // set when an abbreviation names the zone
+	// A zone named beside an offset. It must have that offset at the instant.
+	also *time.Location
+	off  int // where it stands in the text
+	end  int
 }
 
-// abbreviation is what a zone abbreviation means. Where a place of the zone changes its clocks, home is one: people say
-// PST all the year and mean the clocks of Los Angeles.
+// abbreviation is what the abbreviation of a zone means. home is a place that changes its clocks:
+// people say PST all year and mean the clocks of Los Angeles.
 type abbreviation struct {
 	minutes int
 	home    string
-	other   string // another place whose clocks have the same abbreviation: refused
-	clocks  bool   // it means the clocks of home, whatever they show: ET
+	// Another place whose clocks have the same abbreviation. The abbreviation is then refused.
+	other  string
+	clocks bool // it means the clocks of home, whatever they show: ET
 }
 
-// abbreviations are those in wide use. The others are refused, as is one that several countries share.
+// abbreviations returns those in wide use. Others are refused, and so is one that several countries
+// share.
 var abbreviations = sync.OnceValue(func() map[string]abbreviation {
 	return map[string]abbreviation{
 		"est": {-300, "America/New_York", "", false}, "edt": {-240, "America/New_York", "", false},
@@ -55,7 +58,7 @@ var abbreviations = sync.OnceValue(func() map[string]abbreviation {
 	}
 })
 
-// fixedZone is a zone of one offset, named as people write it.
+// fixedZone returns a zone with one offset, named as people write it.
 func fixedZone(minutes int) *time.Location {
 	if minutes == 0 {
 		return time.UTC
@@ -67,31 +70,31 @@ func fixedZone(minutes int) *time.Location {
 	return time.FixedZone(fmt.Sprintf("UTC%c%02d:%02d", sign, m/60, m%60), minutes*60)
 }
 
-func (x *found) setZone(m *meaning, z zoneText) bool {
+func (x *match) setZone(m *meaning, z zoneText) bool {
 	z.off, z.end = x.off(), x.stop()
 	m.has, m.zone = hasZone, &z
 	return true
 }
 
-func utc(x *found, m *meaning) bool {
+func utc(x *match, m *meaning) bool {
 	return x.setZone(m, zoneText{loc: time.UTC, fixed: true, utc: true})
 }
-func zulu(x *found, m *meaning) bool {
+func zulu(x *match, m *meaning) bool {
 	return x.begin > 0 && x.setZone(m, zoneText{loc: time.UTC, fixed: true, zulu: true})
 }
 
-// bracketed is a zone in brackets, which may name the place whose clocks an instant in UTC is shown by.
-func bracketed(x *found, m *meaning) bool {
+// bracketed reads a zone in brackets. It may name the place where an instant in UTC is shown.
+func bracketed(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	z := *m.zone
 	z.bracket = true
 	m.zone = &z
 	return true
 }
-func localZone(x *found, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
+func localZone(x *match, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
 
 // minutes reads the hours and minutes of an offset.
-func (x *found) minutes(sign int, m *meaning) (int, bool) {
+func (x *match) minutes(sign int, m *meaning) (int, bool) {
 	hours, minutes := 0, 0
 	var digits []*token
 	for i := x.begin; i < x.end; i++ {
@@ -118,13 +121,13 @@ func (x *found) minutes(sign int, m *meaning) (int, bool) {
 	return minutes, !x.p.toks[x.end].is(cUnit) && !x.hourFollows()
 }
 
-func utcOffset(x *found, m *meaning) bool {
+func utcOffset(x *match, m *meaning) bool {
 	minutes, ok := x.minutes(x.begin+1, m)
 	return ok && x.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true})
 }
 
 // signedOffset reads +0200, -05:00 and +02 after a time of day.
-func signedOffset(x *found, m *meaning) bool {
+func signedOffset(x *match, m *meaning) bool {
 	minutes, ok := x.minutes(x.begin, m)
 	if m.err != nil && x.p.toks[x.begin].mark() == '-' && x.tok(0).digits == 2 { // 9:00-17:00
 		return false
@@ -132,7 +135,7 @@ func signedOffset(x *found, m *meaning) bool {
 	return ok && x.begin > 0 && x.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, signed: true, colon: x.tok(0).digits == 2})
 }
 
-func placeZone(x *found, m *meaning) bool {
+func namedZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if next := &x.p.toks[x.end]; next.is(cNew) && !next.is(cEnd) { // America/New York
 		if _, err := LoadZone(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
@@ -147,21 +150,22 @@ func placeZone(x *found, m *meaning) bool {
 }
 
 // spacedZone reads "America/New York".
-func spacedZone(x *found, m *meaning) bool {
+func spacedZone(x *match, m *meaning) bool {
 	name := strings.ReplaceAll(x.p.text[x.off():x.p.toks[x.begin+1].end], " ", "_")
 	loc, err := LoadZone(name)
 	return err == nil && x.setZone(m, zoneText{loc: loc})
 }
 
-// longZone reads an abbreviation written out, which says of which country it is.
-func longZone(name string) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
+// longZone returns the action that reads an abbreviation written out. The words say which country
+// it belongs to.
+func longZone(name string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
 		a := abbreviations()[name]
 		return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
 	}
 }
 
-func abbrZone(x *found, m *meaning) bool {
+func abbrZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	a := abbreviations()[x.p.low[t.off:t.end]]
 	switch {
@@ -179,15 +183,16 @@ func abbrZone(x *found, m *meaning) bool {
 	return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
 }
 
-// noZone is the refusal of a part of the text that names no zone.
+// noZone returns the refusal of a part of the text that is not the name of a zone.
 func (p *parser) noZone(err error, off, end int) *refusal {
 	e := asError(err)
 	return &refusal{code: e.Code, message: e.Message, hint: e.Hint, say: "-", off: off, end: end, readings: e.instead}
 }
 
-// beside is an offset with a second name of the zone behind it: "+0100 CET", "+01:00[Europe/Warsaw]". They must agree at the
-// instant. It reports false when the two do not go together.
-func (z *zoneText) beside(other *zoneText) (*zoneText, bool) {
+// with joins an offset and a second name of the zone after it: "+0100 CET",
+// "+01:00[Europe/Warsaw]". The two must agree at the instant. It reports false when they do not go
+// together.
+func (z *zoneText) with(other *zoneText) (*zoneText, bool) {
 	both := *z
 	if z.zulu && !other.utc && other.abbr == nil && other.bracket { // Z[Europe/Warsaw]: RFC 9557
 		return &both, z.also == nil
@@ -196,9 +201,9 @@ func (z *zoneText) beside(other *zoneText) (*zoneText, bool) {
 	return &both, z.also == nil && (z.signed || z.zulu) && !other.signed && !other.zulu
 }
 
-// takesOffset reports whether an offset may follow what was said so far. Where a negative one may be meant as the time that
-// something ends, the text is ambiguous.
-func (m *meaning) takesOffset(x *meaning, p *parser, begin int) bool {
+// allowsOffset reports whether an offset may follow what was read so far. When a negative offset
+// may also be the time at which something ends, the text is ambiguous.
+func (m *meaning) allowsOffset(x *meaning, p *parser, begin int) bool {
 	c := &m.clock
 	if m.has&hasClock == 0 || c.how&clockCompact != 0 && (!m.day.iso || p.toks[begin+1].digits == 2) {
 		return false
@@ -216,9 +221,10 @@ func (m *meaning) takesOffset(x *meaning, p *parser, begin int) bool {
 	return true
 }
 
-// rangeLike reports whether a negative offset after a time of day may be the time that something ends. It is not
-// behind seconds or an ISO 8601 date; with space before the sign (and none behind it, which the grammar wants), only where
-// the range would run forwards and no day is named; without space, where it would last no more than twelve hours.
+// rangeLike reports whether a negative offset after a time of day may be the time at which
+// something ends. It cannot be one after seconds or a date of ISO 8601. With space before the sign,
+// the range must run forwards and no day may be named. Without space, it must last twelve hours at
+// most.
 func (m *meaning) rangeLike(end int, gap bool) bool {
 	c := &m.clock
 	begin := int(c.hour)%24*60 + int(c.minute)
@@ -238,8 +244,9 @@ func (m *meaning) rangeLike(end int, gap bool) bool {
 	return lasts <= 12*60
 }
 
-// agree checks what was said about the zone once the instant is known.
-func (z *zoneText) agree(t time.Time, p *parser) *refusal {
+// check refuses a zone that does not fit the instant: another offset than the zone beside it has,
+// or an abbreviation that the clocks do not show then.
+func (z *zoneText) check(t time.Time, p *parser) *refusal {
 	if z.also != nil {
 		_, a := t.In(z.loc).Zone()
 		if _, b := t.In(z.also).Zone(); a != b {
@@ -259,11 +266,11 @@ func (z *zoneText) agree(t time.Time, p *parser) *refusal {
 	return nil
 }
 
-// areas are the first parts of the names of zones that are called by a city or an island.
+// areas are the first parts of the zone names that end in a city or an island.
 var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
 
-// otherPlaces are words that do not mean the zone whose name they are. Those of several places are
-// refused with the zones of all of them; those without any are no place beside "time".
+// otherPlaces returns words that do not mean the zone of that name. A word with several zones is
+// refused with all of them. A word with none is not a place before "time".
 func otherPlaces() map[string][]string {
 	return map[string][]string{
 		"eastern": {"America/New_York", "America/Toronto"}, "central": {"America/Chicago", "America/Winnipeg"},
@@ -275,8 +282,8 @@ func otherPlaces() map[string][]string {
 	}
 }
 
-// placeIndex maps what people call a place, in its letters alone, to the zones that it may mean. Of
-// two names for the clocks of one city it has the first.
+// placeIndex maps the name of a place, only its letters, to the zones that it may mean. When two
+// names have the clocks of one city, it has the first.
 var placeIndex = sync.OnceValue(func() map[string][]string {
 	index := make(map[string][]string, 500)
 	for _, name := range strings.Fields(zoneNames) {
@@ -285,7 +292,8 @@ var placeIndex = sync.OnceValue(func() map[string][]string {
 		switch {
 		case far && slices.Contains(areas, area):
 			city = name[strings.LastIndexByte(name, '/')+1:]
-		case !far && len(area) > 3 && strings.Trim(area[1:], "abcdefghijklmnopqrstuvwxyz") == "": // Japan
+		// Japan
+		case !far && len(area) > 3 && strings.Trim(area[1:], "abcdefghijklmnopqrstuvwxyz") == "":
 			city = area
 		default:
 			continue
@@ -300,7 +308,8 @@ var placeIndex = sync.OnceValue(func() map[string][]string {
 	return index
 })
 
-// foldPlace leaves the letters of a name: St. John's, St_Johns.
+// foldPlace returns only the letters of a name, in lower case: St. John's and St_Johns are the
+// same.
 func foldPlace(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 'a' || r > 'z' {
@@ -310,13 +319,14 @@ func foldPlace(name string) string {
 	}, strings.ToLower(name))
 }
 
-// longestPlace is the most tokens that the name of a place has: Port-au-Prince.
+// longestPlace is how many tokens the name of a place may have: Port-au-Prince has five.
 const longestPlace = 5
 
-// placeName finds the longest name of a place in the tokens from pos on, with the zones that it may mean;
-// it has no tokens when there is none.
+// placeName finds the longest name of a place at token pos, and the zones that it may mean. tokens
+// is 0 when there is none.
 func (p *parser) placeName(pos int) (zones []string, tokens int) {
-	if t := &p.toks[pos]; t.set&^(cNew|cSuffix) != 0 || t.mark() != 0 { // a word of the grammar is none, but for the St of St. John's
+	// A word of the grammar is not a place, except for the St of St. John's.
+	if t := &p.toks[pos]; t.set&^(cNew|cSuffix) != 0 || t.mark() != 0 {
 		return nil, 0
 	}
 	for n := 1; n <= longestPlace && pos+n <= p.n; n++ {
@@ -332,9 +342,10 @@ func (p *parser) placeName(pos int) (zones []string, tokens int) {
 	return zones, tokens
 }
 
-// placeTime reads the time of a place by what people call it: "Warsaw time", "in New York". Behind a time of day (clocked) the
-// time of a place that is not known is that, too: it is refused, with places of a name like it.
-func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) {
+// readPlace reads the time of a place by its common name: "Warsaw time", "in New York". After a
+// time of day (clocked), an unknown place before "time" is read as well: it is refused with similar
+// names.
+func (p *parser) readPlace(pos int, clocked bool) (end int, m meaning, ok bool) {
 	if p.word(pos, "in") {
 		zones, n := p.placeName(pos + 1)
 		end = pos + 1 + n
@@ -342,8 +353,8 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 			end++
 		}
 		if n > 0 {
-			m = p.placed(pos, end, zones)
-			m.zone.inPlace = true
+			m = p.zoneOfPlace(pos, end, zones)
+			m.zone.byPlace = true
 		}
 		return end, m, n > 0
 	}
@@ -360,7 +371,7 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 			return 0, m, false
 		}
 	}
-	if m = p.placed(pos, pos+n+1, zones); len(zones) == 0 {
+	if m = p.zoneOfPlace(pos, pos+n+1, zones); len(zones) == 0 {
 		name, off, end := p.text[p.toks[pos].off:p.toks[pos+n-1].end], m.zone.off, m.zone.end
 		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
 		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: off, end: end, readings: near,
@@ -369,15 +380,15 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 	return pos + n + 1, m, true
 }
 
-// placed is the zone that some tokens name, which is one of zones.
-func (p *parser) placed(begin, end int, zones []string) (m meaning) {
-	x := found{p: p, begin: begin, end: end}
+// zoneOfPlace returns the meaning of the tokens that name a place, given its zones.
+func (p *parser) zoneOfPlace(begin, end int, zones []string) (m meaning) {
+	x := match{p: p, begin: begin, end: end}
 	z := zoneText{}
 	switch {
 	case len(zones) == 1:
 		loc, err := LoadZone(zones[0])
 		if z.loc = loc; err != nil {
-			m.err = p.noZone(err, x.off(), x.stop()) // the machine's own database has it not
+			m.err = p.noZone(err, x.off(), x.stop()) // the database of the machine does not have it
 		}
 	case len(zones) > 1:
 		m.err = &refusal{code: CodeAmbiguous, why: quoted(x.text()) + " may be that of several places", off: x.off(), end: x.stop(), readings: zones}
@@ -386,9 +397,9 @@ func (p *parser) placed(begin, end int, zones []string) (m meaning) {
 	return m
 }
 
-// inPlace are the texts that say by its zones what this one says by a place where it is not
-// understood: "9am in Warsaw".
-func (p *parser) inPlace(pos int) []string {
+// withZones returns the text with the zone names of a place instead of the place: "9am in Warsaw"
+// where that is not understood.
+func (p *parser) withZones(pos int) []string {
 	from := pos
 	switch {
 	case p.word(pos, "in", "at", "on"):
@@ -404,8 +415,8 @@ func (p *parser) inPlace(pos int) []string {
 	return p.understood(texts...)
 }
 
-// longName reads "(Central European Summer Time)", which JavaScript writes behind the offset that decides; it is how many
-// tokens that has.
+// longName returns how many tokens a name such as "(Central European Summer Time)" has, or 0.
+// JavaScript writes it after an offset, which decides.
 func (p *parser) longName(pos int) int {
 	n := pos + 1
 	for n < p.n && p.toks[n].mark() == 0 && !p.toks[n].is(cNum) {
