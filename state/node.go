@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // AnyNode is the node of a fleet's task that may run everywhere.
@@ -32,6 +33,10 @@ type Shared interface {
 	// Steward reports whether this machine's runner moves tasks when the rules of zones change: the
 	// one of the newest rules among those that live.
 	Steward(ctx context.Context) (bool, error)
+	// Rank is this machine's place, from 0, among the living machines with free places that may
+	// begin a task's occurrence. All machines agree on it, as far as they know the same. It asks no
+	// server, and is 0 for a task of this machine alone.
+	Rank(id string, due time.Time) int
 	// Homeless returns the waiting tasks that none of those machines may run.
 	Homeless(ctx context.Context) ([]string, error)
 }

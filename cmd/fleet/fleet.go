@@ -127,7 +127,7 @@ func run(ctx context.Context, s *cli.Call) error {
 	}
 	answer := nodesJSON{Now: s.Stamp(), Nodes: []nodeJSON{}}
 	for _, r := range list {
-		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Drained})
+		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Free, r.Drained})
 	}
 	s.Answer(answer)
 	return nil
@@ -171,6 +171,7 @@ type nodeJSON struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Running int       `json:"running"`
+	Free    int       `json:"free" jsonschema:"places for commands, as its last heartbeat said"`
 	Drained bool      `json:"drained,omitempty"`
 }
 

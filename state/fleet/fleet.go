@@ -56,7 +56,8 @@ type Store struct {
 	rules    func() string
 	patience time.Duration
 
-	drained atomic.Bool // nothing is to be begun here, as far as somebody follows
+	drained  atomic.Bool              // nothing is to be begun here, as far as somebody follows
+	followed atomic.Pointer[follower] // by who follows: the last one
 
 	mu     sync.Mutex
 	tasks  map[string]state.Task // what tasks say, by key: it never changes

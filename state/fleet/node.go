@@ -2,9 +2,12 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +20,7 @@ type Runner struct {
 	state.Node
 	Leader  state.Leader `json:"leader"`
 	Rules   string       `json:"tzdata,omitempty"` // the version of the rules of zones
+	Free    int          `json:"free"`             // places for commands, as of the heartbeat
 	Drained bool         `json:"-"`                // it begins nothing
 	Runs    int          `json:"-"`                // open claims of it
 }
@@ -172,7 +176,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	}
 	r.Since = state.UTC(r.Since)
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lease{Lease: local, s: s, says: Runner{Node: s.node, Leader: r, Rules: s.rules()}, stop: stop, over: make(chan struct{})}
+	l := &lease{Lease: local, s: s, says: Runner{Node: s.node, Leader: r, Rules: s.rules(), Free: 1}, stop: stop, over: make(chan struct{})}
 	err = l.beat(ctx)
 	if err == nil {
 		err = s.tellSpooled(ctx)
@@ -236,6 +240,13 @@ func (l *lease) Delay(list []state.Delay) error {
 	l.says.Leader.Delays = slices.Clone(list)
 	l.mu.Unlock()
 	return l.Lease.Delay(list)
+}
+
+// Free has the next heartbeat say how many places for commands are free. Until it is called, that is one.
+func (l *lease) Free(n int) {
+	l.mu.Lock()
+	l.says.Free = n
+	l.mu.Unlock()
 }
 
 // Release gives the lock back, and says so to the fleet: what is left open may be taken over at once.
@@ -350,6 +361,51 @@ func (s *Store) look(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pulse is what a heartbeat said, and when it came.
+type pulse struct {
+	Runner
+	came time.Time
+}
+
+// beats takes in a heartbeat, or that a runner has ended.
+func (f *follower) beats(c Cell) {
+	var r Runner
+	if len(c.Data) == 0 || decode(c, &r) != nil {
+		delete(f.pulses, c.Key)
+		return
+	}
+	f.pulses[c.Key] = pulse{r, time.Now()}
+}
+
+// Rank is this machine's place among those that may begin an occurrence. Each machine has a weight for it, which
+// all others reckon alike: so occurrences are spread evenly, and few move when a machine comes or goes.
+func (s *Store) Rank(id string, due time.Time) (rank int) {
+	f := s.followed.Load()
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	on := f.spread[id]
+	if len(on) == 0 {
+		return 0
+	}
+	ours := weight(s.node.Name, id, due)
+	for _, p := range f.pulses {
+		begins := p.Name != s.node.Name && p.Free > 0 && time.Since(p.came) <= beatMost && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
+		if begins && weight(p.Name, id, due) > ours {
+			rank++
+		}
+	}
+	return rank
+}
+
+// weight is the weight of a machine for an occurrence.
+func weight(node, id string, due time.Time) uint64 {
+	sum := sha256.Sum256([]byte(node + " " + id + " " + strconv.FormatInt(due.UnixNano(), 10)))
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // delivers says of which nodes this one delivers the notices: its own, and those of nodes without a runner when it is the first that has one.

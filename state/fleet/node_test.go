@@ -284,3 +284,87 @@ func TestSteward(t *testing.T) {
 		}
 	})
 }
+
+// TestRank: machines agree on the order in which they try for an occurrence, and those that cannot begin it have no part in it.
+func TestRank(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		all := []*machine{newMachine(t, kv, "a", "gpu"), newMachine(t, kv, "b", "gpu"), newMachine(t, kv, "c")}
+		due := time.Now().Add(time.Hour)
+		add := func(on ...string) string {
+			t.Helper()
+			e, err := all[0].Add(t.Context(), state.Task{Created: time.Now(), Text: "tea", On: on, When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC", Start: due}}, due)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Task.ID
+		}
+		everywhere, labelled, alone := add(state.AnyNode), add("gpu"), add("a")
+		for _, m := range all {
+			if m.Rank(everywhere, due) != 0 {
+				t.Error("a machine that does not follow has a rank")
+			}
+			if _, err := m.Follow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(what, id string, of []*machine) {
+			t.Helper()
+			synctest.Wait()
+			first := map[string]int{}
+			for i := range 300 {
+				at, seen := due.Add(time.Duration(i)*time.Second), map[int]bool{}
+				for _, m := range of {
+					r := m.Rank(id, at)
+					if seen[r] = true; r == 0 {
+						first[m.Here().Name]++
+					}
+				}
+				for r := range of {
+					if !seen[r] {
+						t.Fatalf("%s: nobody has the rank %d: %v", what, r, seen)
+					}
+				}
+			}
+			for _, m := range of {
+				if n := first[m.Here().Name]; n < 200/len(of) {
+					t.Errorf("%s: %s is the first of %d of 300", what, m.Here().Name, n)
+				}
+			}
+		}
+		a, b, c := all[0], all[1], all[2]
+		is("all", everywhere, all)
+		is("labelled", labelled, all[:2])
+		is("one machine's", alone, all[:1])
+		b.lease.(interface{ Free(int) }).Free(0)
+		is("before it is said", everywhere, all)
+		time.Sleep(6 * time.Second)
+		is("one is full", everywhere, []*machine{a, c})
+		is("labelled, one is full", labelled, all[:1])
+		b.lease.(interface{ Free(int) }).Free(3)
+		time.Sleep(6 * time.Second)
+		is("it has places again", everywhere, all)
+		if err := a.Drain(t.Context(), "c", true); err != nil {
+			t.Fatal(err)
+		}
+		is("one is drained", everywhere, all[:2])
+		if err := a.Drain(t.Context(), "c", false); err != nil {
+			t.Fatal(err)
+		}
+		c.cable.cut.Store(true)
+		time.Sleep(21 * time.Second)
+		is("one is not heard of", everywhere, all[:2])
+		c.cable.cut.Store(false)
+		time.Sleep(6 * time.Second)
+		is("it is heard of again", everywhere, all)
+		if err := b.lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		is("one has ended", everywhere, []*machine{a, c})
+		for _, m := range []*machine{a, c} {
+			if err := m.lease.Release(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -220,15 +220,19 @@ type follower struct {
 	changed <-chan struct{}
 	mu      sync.Mutex
 	known   map[string]state.Slot
-	whole   bool         // all is to be told, as at first
-	drained bool         // nothing is to be begun on this node
-	seen    []state.Slot // what has come and gone since
+	whole   bool                // all is to be told, as at first
+	drained bool                // nothing is to be begun on this node
+	seen    []state.Slot        // what has come and gone since
+	spread  map[string][]string // where the tasks may run that are not this machine's alone
+	words   map[string][]string // those lists, each once
+	pulses  map[string]pulse    // the last heartbeats
+	drains  map[string]bool     // the keys of drained nodes
 }
 
 // Follow tells of changes.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	changed, tell := signal()
-	f := &follower{changed: changed, known: map[string]state.Slot{}, whole: true}
+	f := &follower{changed: changed, known: map[string]state.Slot{}, whole: true, spread: map[string][]string{}, words: map[string][]string{}, pulses: map[string]pulse{}, drains: map[string]bool{}}
 	take := func(c Cell) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -238,22 +242,38 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
+	beating, _, err := s.all(ctx, hearts)
+	if err != nil {
+		return nil, err
+	}
 	list, last, err := s.all(ctx, living)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range append(drained, list...) {
+	for _, c := range slices.Concat(drained, beating, list) {
 		take(c)
 	}
 	err = s.patiently(ctx, func(context.Context) error {
-		return s.kv.Watch(ctx, last, func(c Cell) { take(c); tell() }, living, drains)
+		return s.kv.Watch(ctx, last, func(c Cell) {
+			if take(c); !strings.HasPrefix(c.Key, hearts) { // of a heartbeat nothing follows now
+				tell()
+			}
+		}, living, drains, hearts)
 	})
+	s.followed.Store(f)
 	return f, err
 }
 
 // take takes in how a task stands.
 func (f *follower) take(c Cell, s *Store) {
+	if strings.HasPrefix(c.Key, hearts) {
+		f.beats(c)
+		return
+	}
 	if strings.HasPrefix(c.Key, drains) {
+		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
+			delete(f.drains, c.Key)
+		}
 		if c.Key == hashKey(drains, s.node.Name) {
 			f.drained, f.whole = len(c.Data) > 0, true
 			s.drained.Store(f.drained)
@@ -265,6 +285,14 @@ func (f *follower) take(c Cell, s *Store) {
 	var r record
 	if len(c.Data) > 0 && decode(c, &r) == nil && s.node.Fits(r.On) {
 		slot = r.doc(id).Slot()
+	}
+	delete(f.spread, id)
+	if !slot.Gone && len(r.On) > 0 && (len(r.On) > 1 || r.On[0] != s.node.Name) {
+		key := strings.Join(r.On, " ")
+		if f.words[key] == nil {
+			f.words[key] = r.On
+		}
+		f.spread[id] = f.words[key]
 	}
 	was, known := f.known[id]
 	if known && (slot.Gone || !was.Same(slot)) {

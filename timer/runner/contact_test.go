@@ -16,6 +16,7 @@ type shared struct {
 	state.Store
 	steward bool
 	contact atomic.Pointer[state.Contact]
+	rank    atomic.Int32
 }
 
 func (s *shared) Contact() state.Contact                       { return *s.contact.Load() }
@@ -23,6 +24,7 @@ func (s *shared) Here() state.Node                             { return state.No
 func (s *shared) Living(context.Context) ([]state.Node, error) { return nil, nil }
 func (s *shared) Steward(context.Context) (bool, error)        { return s.steward, nil }
 func (s *shared) Homeless(context.Context) ([]string, error)   { return nil, nil }
+func (s *shared) Rank(string, time.Time) int                   { return int(s.rank.Load()) }
 func (s *shared) stands(silent, ahead time.Duration) {
 	s.contact.Store(&state.Contact{Silent: silent, Ahead: ahead})
 }
@@ -129,4 +131,35 @@ func TestUnbegunClaimsOfAnotherMachine(t *testing.T) {
 		}
 		end()
 	})
+}
+
+// TestTurns: a machine tries as much later as there are others before it; what is late is tried at once.
+func TestTurns(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rank int32
+		due  time.Duration // from the start of the runner
+		want string
+	}{
+		{"the first claims ahead", 0, 10 * time.Second, "[m001/1@10s]"},
+		{"the second just after", 1, 10 * time.Second, "[m001/1@10.01s]"},
+		{"the third", 2, 10 * time.Second, "[m001/1@10.07s]"},
+		{"of very many", 1000, 10 * time.Second, "[m001/1@10.85s]"},
+		{"late by less than its turn", 2, -10 * time.Millisecond, "[m001/1@60ms]"},
+		{"late by more", 1, -time.Second, "[m001/1@0s]"},
+		{"late by more than any turn", 1000, -time.Second, "[m001/1@0s]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFleet(t, func(t *testing.T, w *world, s *shared) {
+				s.rank.Store(c.rank)
+				w.add(t, "once", c.due, "true")
+				end := start(t, w)
+				time.Sleep(time.Minute)
+				if got := fmt.Sprint(w.cmds.starts()); got != c.want {
+					t.Errorf("started %s, want %s", got, c.want)
+				}
+				end()
+			})
+		})
+	}
 }

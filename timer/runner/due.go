@@ -85,12 +85,32 @@ func (g *engine) running(id string) bool {
 	return false
 }
 
+const (
+	// turnStep is the time between the tries of machines of a fleet for one occurrence, and
+	// turnsMost is how many tries are apart. Only the claim decides which of them gets it.
+	turnStep  = 60 * time.Millisecond
+	turnsMost = 15
+)
+
+// turn is when it is this machine's turn to try for what is due. Alone, or late, it is at once.
+func (g *engine) turn(s state.Slot, now time.Time) time.Time {
+	first := s.Due.Add(-g.agenda.claimAhead)
+	if g.rank == nil || !s.Resume.IsZero() || now.Sub(first) >= turnsMost*turnStep {
+		return now
+	}
+	return first.Add(time.Duration(min(g.rank(s.ID, s.Due), turnsMost)) * turnStep)
+}
+
 // begin does what is due for tasks, together. It returns how many of the free places that takes.
 func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, free int) (begun int) {
 	var jobs []*job
 	for _, s := range lot {
 		if d := g.delays[s.ID]; d.waits(now) {
 			g.agenda.at(s.ID, d.until)
+			continue
+		}
+		if turn := g.turn(s, now); turn.After(now) {
+			g.agenda.at(s.ID, turn)
 			continue
 		}
 		jobs = append(jobs, &job{slot: s})

@@ -28,6 +28,8 @@ type engine struct {
 	runs  map[claim]*run
 	ready []*run // runs whose pause is over and that wait for room
 
+	// with runners of other machines: this one's place among them for an occurrence; nil: alone
+	rank   func(id string, due time.Time) int
 	shared bool   // with runners of other machines
 	stands string // what the last warning about contact said
 
@@ -90,8 +92,12 @@ func newEngine(o Options, host Host) *engine {
 	if o.Mode == Once || o.NoLead {
 		ahead = 0
 	}
-	_, shared := state.SharedBy(o.Store)
-	return &engine{Options: o, core: rightly, host: host, shared: shared, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
+	fleet, shared := state.SharedBy(o.Store)
+	var rank func(string, time.Time) int
+	if shared && o.Mode != Once { // which has no later
+		rank = fleet.Rank
+	}
+	return &engine{Options: o, core: rightly, host: host, rank: rank, shared: shared, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
 		said: map[string]bool{}, stuck: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
 }
 

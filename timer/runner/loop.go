@@ -338,6 +338,7 @@ func (l *loop) work(ctx context.Context) error {
 			}
 		}
 		l.tellDelays()
+		l.tellFree()
 		if first && err == nil && l.OnLead != nil {
 			l.OnLead()
 		}
@@ -373,6 +374,13 @@ func (l *loop) tellDelays() {
 	}
 	if list := l.postponed(l.Clock.Now()); !slices.Equal(list, l.delayed) && l.lease.Delay(list) == nil {
 		l.delayed = list
+	}
+}
+
+// tellFree tells the other machines of a fleet how many places are free here.
+func (l *loop) tellFree() {
+	if to, ok := l.lease.(interface{ Free(int) }); ok && !l.yielded {
+		to.Free(max(l.MaxParallel()-l.busy(), 0))
 	}
 }
 
