@@ -51,29 +51,12 @@ func looksLikeCron(text string) bool {
 	return starred || len(fields) >= 5 && len(fields) <= 7 && numeric >= 2
 }
 
-// asInterval returns the phrase for "@every 5m", which other programs take with a length of Go's
-// time.ParseDuration. It returns nothing for any other text.
-func asInterval(text string, zone *time.Location) []string {
-	_, err := time.ParseDuration(strings.TrimPrefix(text, "@every "))
-	if err != nil {
-		return nil
-	}
-	phrase := text[1:]
-	if _, ok := means(phrase, Options{Now: time.Unix(0, 0), Zone: zone}, true); !ok {
-		return nil
-	}
-	return []string{phrase}
-}
-
 // parseCron reads a cron line of five fields, of six (a year last) or of seven (seconds first, a
 // year last), or a macro. The canonical line has plain numbers. A line that matches no date is
 // refused with CodeNever.
 func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
 	refuse := func(code, message, hint string, instead ...string) (rule, string, []Note, error) {
-		if len(instead) > 0 {
-			hint = say(instead)
-		}
-		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint, instead: instead}
+		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint, instead: instead, sayInstead: true}
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > 1000 {
@@ -99,7 +82,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 			return refuse(CodeNever, "@reboot has no next time", `give a time, such as "@daily" or "every 1h"`)
 		case strings.HasPrefix(text, "@every "):
 			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
-				`an interval is written as in "every 5m"`, asInterval(text, zone)...)
+				`an interval is written as in "every 5m"`, text[1:])
 		default:
 			var instead []string
 			if low := strings.ToLower(text); cronMacros[low] != "" {

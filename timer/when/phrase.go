@@ -76,6 +76,11 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	if why := b.bounds(); why != nil {
 		return nil, why, nil
 	}
+	if whole := b.anchor.Truncate(time.Second); !b.o.Start.IsZero() && !b.elapsed() && whole.Before(b.anchor) {
+		// The instants of a rule are whole seconds, and so is its DTSTART.
+		b.anchor = whole.Add(time.Second)
+		b.o.Start = b.anchor
+	}
 	b.wall = wallTime(b.anchor, b.s.Zone)
 	if b.o.Start.IsZero() {
 		b.wall = b.wall.Truncate(time.Minute)

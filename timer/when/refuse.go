@@ -114,6 +114,9 @@ func (e *Error) withCandidates(o Options, past bool) *Error {
 			e.Candidates = append(e.Candidates, Candidate{text, at})
 		}
 	}
+	if e.sayInstead && len(e.Candidates) > 0 {
+		e.Hint = sayCandidates(e.Candidates)
+	}
 	e.instead = nil
 	return e
 }

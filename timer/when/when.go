@@ -87,6 +87,8 @@ type Error struct {
 
 	// Texts that the hint offers, to be typed instead of this one. Parse makes candidates of them.
 	instead []string
+	// The hint offers those that are understood, and is only what it is when none of them is.
+	sayInstead bool
 }
 
 func (e *Error) Error() string { return e.Message }
