@@ -28,8 +28,6 @@ var notYetNarrow = []string{
 	"state/memory",
 	"state/plainfile",
 	"timer/doctor",
-	"timer/proc",
-	"timer/proc/fusetest",
 	"timer/rules",
 	"timer/runner/sim",
 	"timer/service",

@@ -44,7 +44,7 @@ func TestNoShell(t *testing.T) {
 	gated := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--if", "true", "--", "/bin/true"))
 	named := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", write("named", "#!/bin/sh\necho a\n")))
 	bare := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", write("bare", "echo a\n")))
-	const none, instead = "there is no /bin/sh here", "behind --, so that no shell is needed"
+	const none, instead = "there is no /bin/sh here", "behind --, which needs no shell"
 	if out := without("doctor"); !strings.Contains(out, "("+"echo a; echo b"+"): "+none) {
 		t.Errorf("doctor: %s", out)
 	}
@@ -52,7 +52,7 @@ func TestNoShell(t *testing.T) {
 		t.Errorf("at -c: %s", out)
 	}
 	said := without("run", "--once")
-	for id, words := range map[string][]string{text: {none, instead}, simple: {none, instead}, gated: {none, instead}, named: {none + ", which is to run it"}, bare: {none + ", which is to run it"}} {
+	for id, words := range map[string][]string{text: {none, instead}, simple: {none, instead}, gated: {none, instead}, named: {"its interpreter /bin/sh does not exist"}, bare: {"its interpreter /bin/sh does not exist"}} {
 		line := ""
 		for l := range strings.Lines(said) {
 			if strings.Contains(l, " "+id+"/1 ") {

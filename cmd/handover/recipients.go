@@ -231,7 +231,7 @@ func NotifyEnv(s *cli.Call) (notify.Env, error) {
 		Terminal: cli.OwnTerminal(s.World), Now: s.Clock.Now,
 		Proxy:     http.ProxyFromEnvironment,
 		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
-		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },
+		Elsewhere: func(argv []string) (string, []string, bool) { return proc.ViaFinder(argv, s.Getenv("PATH")) },
 	}, nil
 }
 

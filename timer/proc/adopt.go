@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// Adopt watches a process that is not our child as if it were one, until ctx ends: it was started by a process of ours that has died.
-// What differs is what no system lets us know or do: its Result is Unknown, and its number is not kept from being given away. From
-// when ctx has ended Done is not closed any more, and Wait must not be called.
+// Adopt watches a process that is not our child like a child, until ctx ends. It is for processes
+// that a process of ours started and then died. No system reports how such a process ends, so its
+// Result is Unknown, and none keeps its number from being given to another. After the end of ctx,
+// Done is not closed any more, and Wait must not be called.
 func Adopt(ctx context.Context, id Identity) *Process {
 	p := newProcess()
-	p.life, p.pid, p.identity = ctx, id.PID, id
+	p.adoption, p.pid, p.identity = ctx, id.PID, id
 	if id.Alive() {
 		p.cgroup = cgroupOf(id.PID)
 	}
@@ -19,8 +20,8 @@ func Adopt(ctx context.Context, id Identity) *Process {
 	return p
 }
 
-// EndGroup ends a process that is not our child, and the group it leads, as Process.Stop does. It returns once they are gone, or
-// with ctx.Err().
+// EndGroup ends a process that is not our child, and the group that it leads, like Process.Stop. It
+// returns when they are gone, or with ctx.Err().
 func EndGroup(ctx context.Context, id Identity, c Waiter, grace time.Duration) error {
 	if !id.Alive() {
 		return nil
@@ -28,25 +29,25 @@ func EndGroup(ctx context.Context, id Identity, c Waiter, grace time.Duration) e
 	return Adopt(ctx, id).Stop(c, grace)
 }
 
-// watched is the context that ends when the process is watched no more.
+// watched returns the context that ends when the process is no longer watched.
 func (p *Process) watched() context.Context {
-	if p.life == nil {
+	if p.adoption == nil {
 		return context.Background()
 	}
-	return p.life
+	return p.adoption
 }
 
-// awaitEnd waits for the end of the process; false when it is not watched any more.
+// awaitEnd waits for the end of the process. It returns false if the process is no longer watched.
 func (p *Process) awaitEnd() bool {
-	if p.life != nil {
-		return WaitGone(p.life, p.identity) == nil
+	if p.adoption != nil {
+		return WaitGone(p.adoption, p.identity) == nil
 	}
 	p.awaitExit()
 	return true
 }
 
-// await waits for Done.
-func (p *Process) await() error {
+// awaitDone waits for Done. It returns an error if the process is no longer watched.
+func (p *Process) awaitDone() error {
 	select {
 	case <-p.done:
 		return nil
@@ -55,12 +56,17 @@ func (p *Process) await() error {
 	}
 }
 
-// send sends a signal to the process and its group. The caller holds mu with the process not ended, or has a hold on it. An adopted one
-// may have left its number to another in between: as long as one of its group lives no new process gets it, and what has it
-// now and began at another time is not touched. Between that look and the signal the number could in theory change hands.
+// send sends a signal to the process and its group. The caller holds mu and the process has not
+// ended, or the caller is counted in stopping.
+//
+// The number of an adopted process may belong to another process by now. While a member of its
+// group lives, no new process gets the number; if it belongs to a process that started at another
+// time, that process gets no signal. The number could still change hands between this look and the
+// signal, which no system prevents.
 func (p *Process) send(sig syscall.Signal) error {
-	if p.life != nil {
-		if now := identify(p.pid); now.Start != 0 && p.identity.Start != 0 && now.Start != p.identity.Start || !p.identity.Here() {
+	if p.adoption != nil {
+		now := identify(p.pid)
+		if now.Start != 0 && p.identity.Start != 0 && now.Start != p.identity.Start || !p.identity.Here() {
 			return nil
 		}
 	}

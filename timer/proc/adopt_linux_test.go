@@ -62,7 +62,7 @@ func TestAdopted(t *testing.T) {
 		id := other.Identity()
 		id.Start--
 		a := newProcess()
-		a.life, a.pid, a.identity = t.Context(), id.PID, id
+		a.adoption, a.pid, a.identity = t.Context(), id.PID, id
 		if err := a.end(never{}, 0); err != nil {
 			t.Error(err)
 		}

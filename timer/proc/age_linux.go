@@ -10,6 +10,7 @@ import (
 // architecture of Go.
 const userHZ = 100
 
+// age is how long ago the process started, by a clock that also counts while the machine sleeps.
 func (id Identity) age() (time.Duration, bool) {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {

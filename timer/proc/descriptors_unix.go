@@ -14,9 +14,9 @@ import (
 
 var detachDescriptors = sync.OnceValue(markDescriptors)
 
-// DetachDescriptors marks every descriptor above 2 of this process close-on-exec. So no child gets,
-// and holds open, what our caller opened (a lock on 9, a pipe on 251). Go marks its own descriptors
-// when it opens them, so once is enough, and later calls do nothing. Start and Detach call it.
+// DetachDescriptors marks every descriptor above 2 of this process close-on-exec, so that no child
+// keeps open what our caller opened (a lock on 9, a pipe on 251). Go marks its own descriptors when
+// it opens them, so once is enough, and later calls do nothing. Start and Detach call it.
 func DetachDescriptors() error { return detachDescriptors() }
 
 func markDescriptors() error {
@@ -26,7 +26,7 @@ func markDescriptors() error {
 	if runtime.GOOS == "linux" && markListed("/proc/self/fd") == nil {
 		return nil
 	}
-	// Darwin lists all of them here; the other systems only list 0 to 2 unless fdescfs is mounted.
+	// Darwin lists all descriptors here; other systems only list 0 to 2 unless fdescfs is mounted.
 	if runtime.GOOS == "darwin" && markListed("/dev/fd") == nil {
 		return nil
 	}

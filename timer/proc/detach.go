@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// Detach starts a process that is independent of us. It has a session of its own, the root folder,
-// the null device as standard input, no other descriptor, default signal actions, and exactly the
-// given environment. Its output and errors are appended to log (nil: the null device). Nobody waits
-// for it. It lives on when we or our terminal end.
+// Detach starts a process that is independent of this one. It has a session of its own, the root
+// folder, the null device as standard input, no other descriptor, default signal actions, and
+// exactly the given environment. Its output and errors are appended to log (nil: the null device).
+// It lives on when this process or its terminal ends.
 //
 // argv[0] is the path to run, usually Executable(). A session leader without a terminal must open
-// terminals with O_NOCTTY, or such a terminal becomes its own.
+// terminals with O_NOCTTY, or the first that it opens becomes its own.
 func Detach(argv, env []string, log *os.File) (Identity, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return Identity{}, &StartError{"find", "", fs.ErrNotExist}
@@ -34,7 +34,7 @@ func Detach(argv, env []string, log *os.File) (Identity, error) {
 		// ps shows the name by which we were called, not the link.
 		argv = append([]string{os.Args[0]}, argv[1:]...)
 	}
-	// a nil env would mean our own
+	// A nil env would mean our own.
 	id, err := launch(path, argv, append([]string{}, env...), null, log)
 	if err != nil {
 		return Identity{}, &StartError{"start", path, reason(err)}
@@ -42,18 +42,18 @@ func Detach(argv, env []string, log *os.File) (Identity, error) {
 	return id, nil
 }
 
-// Executable returns a path that runs this very program again: /proc/self/exe if there is one,
-// because it works even if the file was replaced or deleted meanwhile (go run deletes it), and
-// otherwise os.Executable.
+// Executable returns a path that runs this very program again. It prefers /proc/self/exe, which
+// works even if the file was replaced or deleted (go run deletes it), to os.Executable.
 func Executable() (string, error) {
 	if _, err := os.Readlink(selfLink); err == nil {
 		return selfLink, nil
 	}
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell where this program is: %w", err)
+		return "", fmt.Errorf("the path of this program is not known: %w", err)
 	}
 	return path, nil
 }
 
+// selfLink is a link of the kernel to the program of the process that opens it.
 const selfLink = "/proc/self/exe"

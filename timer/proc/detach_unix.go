@@ -6,11 +6,9 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
-// launch starts the process of Detach. If it ends before we do, it does not stay as a zombie.
+// launch starts the process of Detach. If that ends before we do, it does not stay as a zombie.
 func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   "/",
@@ -25,12 +23,6 @@ func launch(path string, argv, env []string, stdin, output *os.File) (Identity, 
 		return Identity{}, f.err
 	}
 	id := identify(f.pid)
-	go func() {
-		for {
-			if _, err := unix.Wait4(f.pid, nil, 0, nil); err != unix.EINTR {
-				return
-			}
-		}
-	}()
+	go reapUnseen(f.pid)
 	return id, nil
 }

@@ -9,29 +9,29 @@ import (
 )
 
 // Identity recognises a process even after its number was given to another one. It can be saved.
-// Two identities of the same process are equal.
+// All identities of one process are equal.
 type Identity struct {
 	PID int `toml:"pid" json:"pid"`
 
-	// Start is when it started, in units of the system (Linux: clock ticks since boot). 0: not
-	// known.
+	// Start is when it started, in units of the system (Linux: clock ticks since boot), or 0 if
+	// that is not known.
 	Start uint64 `toml:"start" json:"start"`
 
 	// Boot names this boot of the machine. It is empty if the system has no such name.
 	Boot string `toml:"boot" json:"boot"`
 
-	// PIDNS is the pid namespace (Linux). PID has no meaning outside it.
+	// PIDNS is the pid namespace on Linux, outside which PID has no meaning.
 	PIDNS string `toml:"pid_ns" json:"pid_ns"`
 }
 
 // Self is the identity of this process.
 func Self() (Identity, error) { return identifySelf() }
 
-// Identify returns the identity of the process that now has a number, which need not be our child.
-// It returns an error if no process has it; a zombie does not count. Start is 0 if the system does
-// not show it (Linux: behind hidepid; Windows: of another user).
+// Identify returns the identity of the process that has the number pid now. It need not be our
+// child. The error says that no process has the number; a zombie does not count. Start is 0 if the
+// system does not show it (on Linux with hidepid, and on Windows for processes of other users).
 func Identify(pid int) (Identity, error) {
-	if pid > 0 && pid <= math.MaxInt32 { // no system has more, and some would truncate the number
+	if pid > 0 && pid <= math.MaxInt32 { // some systems would truncate a larger number
 		if id := identify(pid); id.Alive() {
 			return id, nil
 		}
@@ -39,23 +39,23 @@ func Identify(pid int) (Identity, error) {
 	return Identity{}, fmt.Errorf("no process has the number %d", pid)
 }
 
-// Alive reports whether the process runs: same boot, same namespace, same start, and not a zombie.
-// If Start is not known, or the system does not show it for the present owner of the number, only
-// the number decides. The answer may be out of date when it arrives.
+// Alive reports whether the process runs: in this boot and pid namespace a process that is not a
+// zombie has its number and its start. If Start is not known, or the system does not show that of
+// the process with the number, the number is enough. The answer may be out of date when it arrives.
 func (id Identity) Alive() bool {
 	return id.PID > 0 && id.Here() && id.alive()
 }
 
-// Here reports whether we would see the process if it lives. A process of another boot is certainly
-// gone. A process of another pid namespace (a container that shares our files) may live although
-// Alive says no.
+// Here reports whether this process would see the other one if it lives. A process of another boot
+// is certainly gone. A process of another pid namespace (a container that shares our files) may
+// live although Alive is false.
 func (id Identity) Here() bool {
 	boot, pidns := here()
 	return id.Boot == boot && id.PIDNS == pidns
 }
 
-// Age is how long the process has existed, including time in which the machine slept, however its
-// clock was set. It is false if the system does not tell.
+// Age returns how long ago the process started, including time in which the machine slept. Changes
+// of the clock do not affect it. It returns false if the system does not tell.
 func (id Identity) Age() (time.Duration, bool) {
 	if id.Start == 0 || !id.Here() {
 		return 0, false
@@ -70,14 +70,14 @@ func Boot() string {
 	return boot
 }
 
-// SameBoot reports whether it was a process of this boot of the machine. If it is not Here, it may
-// then live in a container.
+// SameBoot reports whether the process belongs to this boot of the machine. If it does and is not
+// Here, it may live in a container.
 func (id Identity) SameBoot() bool {
 	return id.Boot == Boot()
 }
 
 // WaitGone returns nil when the process is no longer Alive, or ctx.Err() if ctx ends first. The
-// process need not be our child. On Linux nothing polls.
+// process need not be our child. On Linux it does not poll.
 func WaitGone(ctx context.Context, id Identity) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -89,13 +89,13 @@ func WaitGone(ctx context.Context, id Identity) error {
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
 	for id.Alive() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 	return nil

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rssUnit: ru_maxrss is in KiB here.
+// rssUnit is that of ru_maxrss, which is in KiB here.
 const rssUnit = 1024
 
-// On these systems only its number identifies a process.
+// here is empty: on these systems a process is identified by its number only.
 func here() (boot, pidns string) { return "", "" }
 
 func identify(pid int) Identity { return Identity{PID: pid} }
@@ -27,6 +27,6 @@ func (id Identity) alive() bool {
 
 func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
 
-// leftBehind cannot be known here without a race. What a stopped child leaves in its group is
-// killed when the child ends.
+// leftBehind is false, because this cannot be known here without a race. So what a stopped child
+// leaves in its group is killed when the child ends.
 func (p *Process) leftBehind() bool { return false }

@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rssUnit: ru_maxrss is in bytes here.
+// rssUnit is that of ru_maxrss, which is in bytes here.
 const rssUnit = 1
 
 // szomb is SZOMB of sys/proc.h.
 const szomb = 5
 
+// here returns the name of this boot. There are no pid namespaces.
 var here = sync.OnceValues(func() (boot, pidns string) {
-	boot, _ = unix.Sysctl("kern.bootsessionuuid") // empty is equal to empty
+	boot, _ = unix.Sysctl("kern.bootsessionuuid") // on an error it is empty, as on every later call
 	return boot, ""
 })
 

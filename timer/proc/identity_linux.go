@@ -21,28 +21,29 @@ type stat struct {
 	start   uint64
 }
 
-// alive reports whether it is not a zombie. A zombie with several threads is a program whose main
-// thread has ended before the others.
+// alive reports whether the process is not a zombie. A zombie with several threads is a program
+// whose main thread has ended before the others.
 func (s stat) alive() bool {
 	return s.state != 'X' && s.state != 'x' && (s.state != 'Z' || s.threads > 1)
 }
 
 var errStat = errors.New("unexpected form of /proc/PID/stat")
 
-// procDir is a variable so that tests can hide its content.
+// procDir is where /proc is mounted. It is a variable so that tests can hide its content.
 var procDir = "/proc"
 
+// readStat reads the stat of a process. It returns an error if the process is not visible.
 func readStat(pid int) (stat, error) {
-	// more than there is ever
-	text, err := beginning(procDir+"/"+strconv.Itoa(pid)+"/stat", make([]byte, 1024))
+	buf := make([]byte, 1024) // the file is never as long
+	text, err := readHead(procDir+"/"+strconv.Itoa(pid)+"/stat", buf)
 	if err != nil {
 		return stat{}, err
 	}
 	return parseStat(text)
 }
 
-// parseStat counts fields from the last parenthesis: the name before it may contain spaces and
-// parentheses.
+// parseStat counts fields from the last parenthesis, because the name before it may contain spaces
+// and parentheses.
 func parseStat(text []byte) (stat, error) {
 	_, rest, found := bytes.Cut(text[max(bytes.LastIndexByte(text, ')'), 0):], []byte(") "))
 	fields := strings.Fields(string(rest))
@@ -68,7 +69,7 @@ func eachProcess(f func(pid int, s stat) bool) {
 		return
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could be read is looked at
+	names, _ := dir.Readdirnames(-1) // on an error it returns what it could read
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -82,7 +83,7 @@ func eachProcess(f func(pid int, s stat) bool) {
 
 // here returns this boot and our pid namespace, which do not change while we live.
 var here = sync.OnceValues(func() (boot, pidns string) {
-	if id, err := beginning("/proc/sys/kernel/random/boot_id", make([]byte, 64)); err == nil {
+	if id, err := readHead("/proc/sys/kernel/random/boot_id", make([]byte, 64)); err == nil {
 		boot = strings.TrimSpace(string(id))
 	}
 	if link, err := os.Readlink("/proc/self/ns/pid"); err == nil {
@@ -105,7 +106,7 @@ func identify(pid int) Identity {
 func identifySelf() (Identity, error) {
 	id := identify(os.Getpid())
 	if id.Start == 0 || id.Boot == "" {
-		return id, fmt.Errorf("this process cannot be told from another: is /proc mounted?")
+		return id, fmt.Errorf("this process cannot be told from another: check that /proc is mounted")
 	}
 	return id, nil
 }
@@ -123,6 +124,7 @@ func (id Identity) alive() bool {
 // pidfdOpen is a variable so that tests can take it away (Linux 5.3).
 var pidfdOpen = func(pid int) (int, error) { return unix.PidfdOpen(pid, 0) }
 
+// awaitGone is WaitGone by a pidfd. It returns errors.ErrUnsupported if the kernel has none.
 func awaitGone(ctx context.Context, id Identity) error {
 	pidfd, err := pidfdOpen(id.PID)
 	if err == unix.ESRCH {

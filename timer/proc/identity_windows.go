@@ -13,12 +13,12 @@ const stillActive = 259
 
 func here() (boot, pidns string) { return "", "" }
 
-// startOf returns the start in units of 100 ns since 1601, which differs for every process with
-// that number, and whether the process runs. 0: the system does not show it.
+// startOf returns the start of a process in units of 100 ns since 1601, or 0 if the system does not
+// show it, and whether the process runs. No two processes with one number have the same start.
 func startOf(pid int) (start uint64, alive bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
-		return 0, err == windows.ERROR_ACCESS_DENIED // somebody is there
+		return 0, err == windows.ERROR_ACCESS_DENIED // then the process exists
 	}
 	defer windows.CloseHandle(h)
 	var code uint32

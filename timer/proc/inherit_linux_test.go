@@ -27,7 +27,7 @@ func childOfNohup(args []string) int {
 		return 0
 	}
 	if way == "child without a thread for it" {
-		spawner = func() chan<- order { return nil }
+		spawner = func() chan<- spawnRequest { return nil }
 	}
 	spec := Spec{Argv: argv, Env: testEnv, Stdout: out, Umask: -1, Foreground: way == "foreground"}
 	must(Start(spec)).Wait()
@@ -154,7 +154,7 @@ func TestWaitWithoutPidfd(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.pid, p.child.pidfd, p.freed.L = cmd.Process.Pid, -1, &p.mu
+	p.pid, p.child.pidfd, p.unheld.L = cmd.Process.Pid, -1, &p.mu
 	go p.watch()
 	if r := p.Wait(); r.ExitCode != 6 {
 		t.Errorf("ended with %+v, want 6", r)

@@ -9,36 +9,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// first is the number of the process that gets the orphans of all others.
-const first = 1
+// initPID is the number of the process that gets the orphans of all others.
+const initPID = 1
 
-// The kernel gives orphans to the main thread. No child of ours must be started on it: as long as
-// the main goroutine has it, no other goroutine runs there.
+// init keeps the main thread for the main goroutine, because the kernel gives orphans to that
+// thread. So no child of ours is started there.
 func init() {
-	if os.Getpid() == first {
+	if os.Getpid() == initPID {
 		runtime.LockOSThread()
 	}
 }
 
 // AsInit calls f and returns its result. Only the main goroutine may call it, as early as possible.
-// In the first process of a machine or of a container it meanwhile waits for orphans. Nobody else
-// does, and they would stay as zombies.
+// In the first process of a machine or of a container it also waits for orphans, which would
+// otherwise stay as zombies.
 //
-// It never takes the end of one of our processes from the goroutine that waits for it. For the
-// kernel a child belongs to the thread that started it. f runs on other threads than the main one,
-// and AsInit only waits for children of the main thread, which gets the orphans.
+// It never takes the end of one of our processes from the goroutine that waits for it: a child
+// belongs to the thread that started it, f runs on other threads than the main one, and AsInit only
+// waits for children of the main thread.
 func AsInit(f func() int) int {
-	if os.Getpid() != first {
+	if os.Getpid() != initPID {
 		return f()
 	}
-	died, ended := make(chan os.Signal, 1), make(chan int, 1)
-	signal.Notify(died, syscall.SIGCHLD)
-	go func() { ended <- f() }()
+	childEnded, returned := make(chan os.Signal, 1), make(chan int, 1)
+	signal.Notify(childEnded, syscall.SIGCHLD)
+	go func() { returned <- f() }()
 	for {
 		reapOrphans()
 		select {
-		case <-died:
-		case code := <-ended:
+		case <-childEnded:
+		case code := <-returned:
 			return code
 		}
 	}

@@ -5,19 +5,19 @@ import (
 	"io/fs"
 )
 
-// lackingInterpreter is an existing program whose interpreter does not exist. It is fs.ErrNotExist,
-// which alone would mean that the program does not exist.
-type lackingInterpreter string
+// missingInterpreter is the error of a program that exists, but whose interpreter does not. It is
+// also an fs.ErrNotExist, which alone would mean that the program does not exist.
+type missingInterpreter string
 
-func (name lackingInterpreter) Error() string {
-	return "there is no " + string(name) + " here, which is to run it"
+func (name missingInterpreter) Error() string {
+	return "its interpreter " + string(name) + " does not exist"
 }
 
-func (lackingInterpreter) Is(err error) bool { return err == fs.ErrNotExist }
+func (missingInterpreter) Is(err error) bool { return err == fs.ErrNotExist }
 
-// lacking returns err, of a start of a program, or what the program lacks if the system only says
-// that something does not exist.
-func lacking(path string, err error) error {
+// blameInterpreter returns err, the error of a start of the program at path, or missingInterpreter
+// if the system says that a file does not exist and it is the interpreter.
+func blameInterpreter(path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -28,5 +28,5 @@ func lacking(path string, err error) error {
 	if _, e := program(name); !errors.Is(e, fs.ErrNotExist) {
 		return err
 	}
-	return lackingInterpreter(name)
+	return missingInterpreter(name)
 }

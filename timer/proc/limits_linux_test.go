@@ -62,7 +62,7 @@ func TestCgroupFolder(t *testing.T) {
 func TestBounds(t *testing.T) {
 	root := t.TempDir()
 	s := Spec{Cgroups: &Cgroups{root}, Unit: "ouro-k7m2-1-1", Limits: Limits{Memory: 64 << 20, CPU: 150}}
-	_, err := s.confine()
+	_, err := s.makeCgroup()
 	if le := new(LimitError); !errors.As(err, &le) || !strings.Contains(err.Error(), "no controller memory") {
 		t.Errorf("without controllers: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	g := cgroup{filepath.Join(root, s.Unit), true}
-	if err := g.bound(s.Limits); err != nil {
+	if err := g.setLimits(s.Limits); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{"memory.max": "67108864", "memory.oom.group": "1", "cpu.max": "150000 100000"} {
@@ -90,7 +90,7 @@ func TestBounds(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(g.path, "memory.events"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.leave(); got != want {
+		if got := g.remove(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -135,7 +135,7 @@ func TestStopReachesTheCgroup(t *testing.T) {
 		}
 	}
 	for { // a cgroup can be dropped when the last of its processes is gone, which takes a moment
-		c := must(divide(root))
+		c := must(claimCgroup(root))
 		entries := must(filepath.Glob(filepath.Join(c.root, "ouro-k7m2*")))
 		if len(entries) == 0 {
 			break

@@ -10,18 +10,18 @@ import (
 // Cgroups is the part of the tree of cgroups that is ours. Only Linux has cgroups.
 type Cgroups struct{}
 
-// cgroup is that of one child.
+// cgroup is that of one child: none.
 type cgroup struct{}
 
-var errNoCgroups = errors.New("only Linux can")
+var errNoCgroups = errors.New("only Linux has cgroups")
 
-// OwnCgroups finds the cgroup that is ours to divide: there is none.
+// OwnCgroups returns an error, because this system has no cgroups.
 func OwnCgroups() (*Cgroups, error) { return nil, errNoCgroups }
 
-// CanLimit says why a runner without cgroups of its own cannot limit what a child uses.
+// CanLimit returns why a runner without cgroups of its own cannot limit what a child uses.
 func CanLimit() error { return errNoCgroups }
 
-func (s Spec) confine() (cgroup, error) {
+func (s Spec) makeCgroup() (cgroup, error) {
 	if s.Limits != (Limits{}) {
 		return cgroup{}, &LimitError{errNoCgroups}
 	}
@@ -34,8 +34,8 @@ func (cgroup) send(syscall.Signal, int) {}
 
 func (cgroup) occupied(int) bool { return false }
 
-func (cgroup) leave() (outOfMemory bool) { return false }
+func (cgroup) remove() (outOfMemory bool) { return false }
 
-func (s Spec) limited(path string) (program string, argv []string, err error) {
+func (s Spec) withLimits(path string) (program string, argv []string, err error) {
 	return path, s.Argv, nil
 }

@@ -13,8 +13,8 @@ import (
 
 // LookPath finds the program name as a shell in dir would, with path as its PATH instead of ours. A
 // name with a slash is used as it is, relative to dir. An empty or relative element of path is
-// relative to dir, too. The answer is absolute if dir is. The error is a *StartError: the program
-// is nowhere, or all files of that name cannot be executed.
+// relative to dir, too. The result is absolute if dir is. The error is a *StartError: no file has
+// the name, or none that has it can be executed.
 func LookPath(name, path, dir string) (string, error) {
 	if name == "" {
 		return "", &StartError{"find", name, fs.ErrNotExist}
@@ -51,7 +51,7 @@ func candidates(name, path, dir string) (files []string) {
 	return files
 }
 
-// under is name seen from dir.
+// under returns name as a path, relative to dir.
 func under(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -64,12 +64,13 @@ func under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// lately are the programs that were found a moment ago.
-var lately recent
+// recentPaths are the programs that were found less than recentFor ago, by Spec.searchKey.
+var recentPaths recent
 
-// found returns where a program was found a moment ago and still is.
-func found(way string) (path string, ok bool) {
-	path, ok = lately.answer(way)
+// foundBefore returns the path of a program that was found less than recentFor ago and still
+// exists.
+func foundBefore(searchKey string) (path string, ok bool) {
+	path, ok = recentPaths.get(searchKey)
 	if !ok {
 		return "", false
 	}
@@ -77,44 +78,44 @@ func found(way string) (path string, ok bool) {
 	return path, err == nil
 }
 
-// recent keeps answers of the last moment, so that many starts of the same program need only one
-// search.
+// recent is a cache of results less than recentFor old, so that many starts of the same program
+// need only one search.
 type recent struct {
-	mu      sync.Mutex
-	answers map[string]string // by what was asked
-	since   time.Time         // since then
+	mu     sync.Mutex
+	values map[string]string
+	since  time.Time // the age of the oldest value
 }
 
-// recentMost is how long an answer is used.
-const recentMost = time.Second
+// recentFor is how long a result is used.
+const recentFor = time.Second
 
-func (r *recent) answer(to string) (text string, ok bool) {
+func (r *recent) get(key string) (value string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.since) >= recentMost {
+	if time.Since(r.since) >= recentFor {
 		return "", false
 	}
-	text, ok = r.answers[to]
-	return text, ok
+	value, ok = r.values[key]
+	return value, ok
 }
 
-func (r *recent) note(to, answer string) {
+func (r *recent) put(key, value string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answers == nil || time.Since(r.since) >= recentMost {
-		r.answers, r.since = map[string]string{}, time.Now()
+	if r.values == nil || time.Since(r.since) >= recentFor {
+		r.values, r.since = map[string]string{}, time.Now()
 	}
-	r.answers[to] = answer
+	r.values[key] = value
 }
 
-func (r *recent) forget() {
+func (r *recent) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answers = nil
+	r.values = nil
 }
 
-// pathOf is the PATH of an environment. As in a shell, the last one counts. Without any, it is the
-// default of POSIX systems.
+// pathOf returns the PATH of an environment. As in a shell, the last one counts. If there is none,
+// the result is the default of the system.
 func pathOf(env []string) string {
 	path := defaultPath
 	for _, kv := range env {

@@ -109,7 +109,7 @@ func TestFoundLately(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lately.forget()
+	recentPaths.clear()
 	expect := func(folder string) {
 		t.Helper()
 		got, err := Spec{Argv: []string{"tool"}, Dir: dir, Env: []string{"PATH=" + a + ":" + b}}.find()
@@ -121,7 +121,7 @@ func TestFoundLately(t *testing.T) {
 	expect(b)
 	put(a)
 	expect(b)
-	lately.since = time.Now().Add(-recentMost)
+	recentPaths.since = time.Now().Add(-recentFor)
 	expect(a)
 	if err := os.Remove(filepath.Join(a, "tool")); err != nil {
 		t.Fatal(err)

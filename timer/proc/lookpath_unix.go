@@ -9,9 +9,10 @@ import (
 
 const defaultPath = "/usr/bin:/bin"
 
+// sameKey reports whether two names of environment variables are the same.
 func sameKey(a, b string) bool { return a == b }
 
-// program returns path if it may be executed.
+// program returns path if it may be executed, and otherwise why it may not.
 func program(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,53 +11,56 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answering names the file systems that answer as long as the machine works. Any other may be on
-// another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and unknown ones. That
-// only costs a start a few milliseconds.
-const answering = `
-		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs efivarfs erofs exfat ext2 ext3 ext4 f2fs
-		fusectl hfs hfsplus hugetlbfs iso9660 jffs2 jfs minix mqueue msdos nilfs2 nsfs ntfs3 overlay overlayfs proc pstore ramfs reiserfs romfs rootfs
-		rpc_pipefs securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`
+// A risky mount point is that of a file system that may never answer, so that a system call below
+// it may never return.
 
-// mounts are the mount points below which a system call may never return. They come from the
-// kernel's table, which can be read without asking any file system. The table is read again after a
-// change.
+// reliable names the types of file systems that answer as long as the machine works. Any other may
+// be on another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and unknown ones.
+// A start below such a mount point takes a few milliseconds more.
+const reliable = `
+		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs
+		efivarfs erofs exfat ext2 ext3 ext4 f2fs fusectl hfs hfsplus hugetlbfs iso9660 jffs2 jfs minix mqueue
+		msdos nilfs2 nsfs ntfs3 overlay overlayfs proc pstore ramfs reiserfs romfs rootfs rpc_pipefs
+		securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`
+
+// mounts are the risky mount points. They come from the kernel's table, which can be read without
+// asking any file system. The table is read again after a change.
 type mounts struct {
-	mu     sync.Mutex
-	table  int // its descriptor; 0: not opened yet
-	points map[string]bool
+	mu    sync.Mutex
+	table int // the descriptor of the table; 0 if it is not open yet
+	risky map[string]bool
 
-	free recent // the paths on which no such point was found
+	safe recent // the searches (Spec.searchKey) that met no risky mount point
 }
 
-// theMounts are those of this process.
-var theMounts mounts
+var ownMounts mounts
 
-// current returns the mount points at this moment. It returns none if the kernel does not tell.
+// current returns the risky mount points of this process. It returns none if the kernel does not
+// tell.
 func (m *mounts) current() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.table == 0 {
-		table, err := again(func() (int, error) { return unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+		table, err := retryInterrupted(func() (int, error) { return unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 		if err != nil {
 			return nil
 		}
 		m.table = table
 	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
-		return m.points
+		return m.risky
 	}
 	if text, err := readAll(m.table); err == nil {
-		m.points = silentPoints(text)
-		m.free.forget()
+		m.risky = riskyMounts(text)
+		m.safe.clear()
 	}
-	return m.points
+	return m.risky
 }
 
 // readAll reads a file of the kernel from its beginning.
 func readAll(fd int) (string, error) {
 	text := make([]byte, 0, 8<<10)
 	for {
-		n, err := again(func() (int, error) { return unix.Pread(fd, text[len(text):cap(text)], int64(len(text))) })
+		n, err := retryInterrupted(func() (int, error) { return unix.Pread(fd, text[len(text):cap(text)], int64(len(text))) })
 		switch {
 		case err != nil:
 			return "", err
@@ -68,19 +71,20 @@ func readAll(fd int) (string, error) {
 	}
 }
 
-// silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)): "36 35 98:0 / /mnt rw
-// shared:1 - fuse.sshfs me@host: rw". If the root itself does not answer, nothing does.
-func silentPoints(table string) map[string]bool {
-	points, answer := map[string]bool{}, strings.Fields(answering)
+// riskyMounts finds the risky mount points in the kernel's table (proc_pid_mountinfo(5)). A line is
+// "36 35 98:0 / /mnt rw shared:1 - fuse.sshfs me@host: rw". The root does not count: if it does not
+// answer, nothing works.
+func riskyMounts(table string) map[string]bool {
+	risky, safe := map[string]bool{}, strings.Fields(reliable)
 	for line := range strings.Lines(table) {
 		before, after, _ := strings.Cut(line, " - ")
 		f, kind := strings.Fields(before), strings.Fields(after)
-		if len(f) < 5 || len(kind) == 0 || slices.Contains(answer, kind[0]) || f[4] == "/" {
+		if len(f) < 5 || len(kind) == 0 || slices.Contains(safe, kind[0]) || f[4] == "/" {
 			continue
 		}
-		points[unescaped(f[4])] = true
+		risky[unescaped(f[4])] = true
 	}
-	return points
+	return risky
 }
 
 // unescaped decodes a path of the kernel's table, in which "\040" is a space.
@@ -102,27 +106,25 @@ func unescaped(path string) string {
 	return text.String()
 }
 
-// linksMost is how many links of a path are followed, as by the kernel.
-const linksMost = 40
+// maxLinks is how many links of a path the kernel follows.
+const maxLinks = 40
 
-// ways checks what is on the way to several paths. They share folders, and each folder is checked
-// once.
-type ways struct {
-	points map[string]bool // see mounts
-	passed map[string]bool // names that are neither links nor such points
+// pathChecker looks for risky mount points on the way to several paths. It checks each folder once.
+type pathChecker struct {
+	risky map[string]bool // see mounts
+	plain map[string]bool // paths that are neither links nor risky mount points
 }
 
-func newWays() *ways { return &ways{theMounts.current(), map[string]bool{}} }
+func newPathChecker() *pathChecker { return &pathChecker{ownMounts.current(), map[string]bool{}} }
 
-// silentPoint returns the mount point of a file system that may not answer on the way to an
-// absolute path, or empty. It goes from name to name like the kernel, and stops before it would
-// have to ask that file system. The error concerns a name that cannot be looked up; the start
-// itself reports it.
-func (w *ways) silentPoint(path string) (point string, err error) {
-	if everywhere != "" {
-		return everywhere, nil
+// riskyMount returns the first risky mount point on the way to an absolute path, or the empty
+// string. It follows names and links like the kernel, and stops before it would ask the file system
+// there. The error concerns a name that cannot be looked up; the start itself reports it.
+func (c *pathChecker) riskyMount(path string) (mount string, err error) {
+	if riskyEverywhere != "" {
+		return riskyEverywhere, nil
 	}
-	if len(w.points) == 0 {
+	if len(c.risky) == 0 {
 		return "", nil
 	}
 	here, rest := "/", path
@@ -137,10 +139,10 @@ func (w *ways) silentPoint(path string) (point string, err error) {
 			continue
 		}
 		next := filepath.Join(here, name)
-		if w.points[next] {
+		if c.risky[next] {
 			return next, nil
 		}
-		if w.passed[next] {
+		if c.plain[next] {
 			here = next
 			continue
 		}
@@ -149,12 +151,12 @@ func (w *ways) silentPoint(path string) (point string, err error) {
 			return "", err
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
-			w.passed[next] = true
+			c.plain[next] = true
 			here = next
 			continue
 		}
 		target, err := os.Readlink(next)
-		if links++; err != nil || links > linksMost {
+		if links++; err != nil || links > maxLinks {
 			return "", err
 		}
 		if filepath.IsAbs(target) {
@@ -165,65 +167,65 @@ func (w *ways) silentPoint(path string) (point string, err error) {
 	return "", nil
 }
 
-// silentPoint returns such a mount point on the way to what the start of the program would look at,
-// or empty. It is empty for a program in the foreground, because only its caller waits for it.
-// program is where the program is, if that was found.
-func (s Spec) silentPoint() (point, program string) {
+// riskyMount returns the first risky mount point on the way to the files at which the start of the
+// program would look, or the empty string. For a program in the foreground it is empty, because
+// only the caller waits for such a start. program is the path of the program, if it was found.
+func (s Spec) riskyMount() (mount, program string) {
 	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" {
 		return "", ""
 	}
-	w := newWays()
-	if len(w.points) == 0 && everywhere == "" {
+	c := newPathChecker()
+	if len(c.risky) == 0 && riskyEverywhere == "" {
 		return "", ""
 	}
-	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
-	if _, free := theMounts.free.answer(way); free && everywhere == "" {
+	if _, safe := ownMounts.safe.get(s.searchKey()); safe && riskyEverywhere == "" {
 		return "", ""
 	}
-	if point, program = s.pointOnTheWay(w); point == "" {
-		theMounts.free.note(way, "")
+	if mount, program = s.searchRisky(c); mount == "" {
+		ownMounts.safe.put(s.searchKey(), "")
 	}
-	return point, program
+	return mount, program
 }
 
-// pointOnTheWay is silentPoint for a named program.
-func (s Spec) pointOnTheWay(w *ways) (point, path string) {
+// searchRisky does the search of riskyMount.
+func (s Spec) searchRisky(c *pathChecker) (mount, path string) {
 	if s.Dir != "" {
-		if p, _ := w.silentPoint(s.Dir); p != "" {
+		if p, _ := c.riskyMount(s.Dir); p != "" {
 			return p, ""
 		}
 	}
 	for _, file := range candidates(s.Argv[0], pathOf(s.Env), s.Dir) {
-		p, err := w.silentPoint(file)
+		p, err := c.riskyMount(file)
 		if p != "" {
 			return p, ""
 		}
-		if err != nil { // it is not there
+		if err != nil { // the file does not exist
 			continue
 		}
 		if _, err := program(file); err == nil {
-			p, _ := w.silentPoint(interpreterOf(file))
+			p, _ := c.riskyMount(interpreterOf(file))
 			return p, file
 		}
 	}
 	return "", ""
 }
 
-// everywhere, unless it is empty, is a point that counts as being on every way. Tests set it.
-var everywhere string
+// riskyEverywhere, unless it is empty, is a mount point that counts as risky and as being on the
+// way to every path. Tests set it.
+var riskyEverywhere string
 
 // MayHang reports whether the start of the program, or a look at its folder, may never end because
 // a file system on the way may not answer. It asks no such file system.
 func (s Spec) MayHang() bool {
-	point, _ := s.silentPoint()
-	return point != ""
+	mount, _ := s.riskyMount()
+	return mount != ""
 }
 
-// Look is LookPath of the program, unless that may hang: then it looks for nothing.
+// Look is LookPath of the program. If that may hang, it looks for nothing and hangs is true.
 func (s Spec) Look() (path string, hangs bool, err error) {
-	point, path := s.silentPoint()
-	if point == "" && path == "" {
-		path, err = LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	mount, path := s.riskyMount()
+	if mount == "" && path == "" {
+		path, err = s.lookPath()
 	}
-	return path, point != "", err
+	return path, mount != "", err
 }

@@ -7,20 +7,20 @@ import (
 	"syscall"
 )
 
-// beginning reads the beginning of a file, up to the size of room. Regular files, and short ones of
-// the kernel, give it in one read.
-func beginning(path string, room []byte) ([]byte, error) {
-	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+// readHead reads the first bytes of a file, at most as many as buf holds. It calls read once, which
+// returns that much of a regular file, or of a short file of the kernel.
+func readHead(path string, buf []byte) ([]byte, error) {
+	fd, err := retryInterrupted(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, err
 	}
 	defer syscall.Close(fd)
-	n, err := again(func() (int, error) { return syscall.Read(fd, room) })
-	return room[:max(n, 0)], err
+	n, err := retryInterrupted(func() (int, error) { return syscall.Read(fd, buf) })
+	return buf[:max(n, 0)], err
 }
 
-// again calls f until no signal interrupts it.
-func again(f func() (int, error)) (n int, err error) {
+// retryInterrupted calls f until no signal interrupts it.
+func retryInterrupted(f func() (int, error)) (n int, err error) {
 	for {
 		if n, err = f(); err != syscall.EINTR {
 			return n, err
@@ -28,11 +28,11 @@ func again(f func() (int, error)) (n int, err error) {
 	}
 }
 
-// openFile is os.OpenFile for an existing file that a child gets. Unlike the library it does not
-// register the file with the poller and then take it back for the child, which would be most of the
-// system calls.
+// openFile is os.OpenFile for an existing file that a child gets. Unlike the library, it does not
+// register the file with the poller, from which it would have to be taken back for the child. Those
+// would be most of the system calls.
 func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	fd, err := again(func() (int, error) { return syscall.Open(path, flags|syscall.O_CLOEXEC, uint32(mode.Perm())) })
+	fd, err := retryInterrupted(func() (int, error) { return syscall.Open(path, flags|syscall.O_CLOEXEC, uint32(mode.Perm())) })
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

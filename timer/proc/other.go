@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Name does nothing here, because a program is shown by the name with which it was started.
+// Name does nothing here: ps shows a program by the name with which it was started.
 func Name(string) {}
 
-// AsInit calls f and returns its result. Only on Linux can an ordinary program be the first
+// AsInit calls f and returns its result. Only on Linux an ordinary program can be the first
 // process.
 func AsInit(f func() int) int { return f() }
 
@@ -20,24 +20,24 @@ func (id Identity) Suspended() bool { return false }
 
 func (Identity) age() (time.Duration, bool) { return 0, false }
 
-// MayHang is false here: on these systems a fork that hangs does not stop the other threads, so
-// nothing is done about it.
+// MayHang is false here: on these systems a fork that hangs does not stop the other threads, so it
+// needs no starter.
 func (s Spec) MayHang() bool { return false }
 
-func (s Spec) silentPoint() (point, program string) { return "", "" }
+func (s Spec) riskyMount() (mount, program string) { return "", "" }
 
-// Look is LookPath of the program, unless it may hang.
+// Look is LookPath of the program. hangs is false.
 func (s Spec) Look() (path string, hangs bool, err error) {
-	path, err = LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	path, err = s.lookPath()
 	return path, false, err
 }
 
-func (p *Process) startSlowly(context.Context, Spec, string, [3]*os.File, func() error) error {
+func (p *Process) startByStarter(context.Context, Spec, string, [3]*os.File, func() error) error {
 	return ErrNoAnswer
 }
 
-// AbandonStarts ends what only waits to be able to start something.
+// AbandonStarts does nothing here, because there are no starters.
 func AbandonStarts() {}
 
-// Elsewhere is never ok here.
-func Elsewhere([]string, string) (program string, args []string, ok bool) { return "", nil, false }
+// ViaFinder is never ok here, because no command counts as one that may hang.
+func ViaFinder([]string, string) (program string, args []string, ok bool) { return "", nil, false }

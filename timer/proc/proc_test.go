@@ -55,12 +55,12 @@ func TestResultCountsResources(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" { // it holds less than a test does, which the system counts as its own
 		if r.MaxRSS != 0 {
-			t.Errorf("a shell held %d bytes, and up to %d are ours", r.MaxRSS, countedIn())
+			t.Errorf("a shell held %d bytes, and up to %d are ours", r.MaxRSS, rssFloor())
 		}
 	} else if r.MaxRSS < 100<<10 || r.MaxRSS > 1<<40 {
 		t.Errorf("a shell held %d bytes", r.MaxRSS)
 	}
-	large := 2*countedIn() + 10<<20
+	large := 2*rssFloor() + 10<<20
 	if _, r = sh(t, fmt.Sprintf("exec dd if=/dev/zero of=/dev/null bs=%d count=1", large)); r.ExitCode != 0 || r.MaxRSS < large || r.MaxRSS > 2*large {
 		t.Errorf("dd with %d bytes ended with %d and held %d", large, r.ExitCode, r.MaxRSS)
 	}
@@ -93,7 +93,7 @@ func TestStartRefuses(t *testing.T) {
 			`program "./plain" cannot be executed: permission denied`},
 		{"a folder", Spec{Argv: []string{dir}}, "find", 126,
 			fmt.Sprintf("program %q cannot be executed: is a directory", dir)},
-		{"no interpreter", Spec{Argv: []string{"./lost"}}, "start", 127, "there is no /no/such/interpreter here"},
+		{"no interpreter", Spec{Argv: []string{"./lost"}}, "start", 127, "its interpreter /no/such/interpreter does not exist"},
 		{"not a program", Spec{Argv: []string{"./binary"}}, "start", 126, "exec format error"},
 		{"a folder that has vanished", Spec{Argv: []string{"true"}, Dir: gone}, "chdir", 126,
 			fmt.Sprintf("folder %q does not exist any more", gone)},

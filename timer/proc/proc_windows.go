@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// child is the process, and the job object with it and its descendants. A descendant that started
-// before the child was in the job is not in it.
+// child is the process, and a job object that contains it and its descendants, except those that
+// started before the child was in the job.
 type child struct {
 	process *os.Process
 	job     windows.Handle
@@ -25,7 +25,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	}
 	process, err := os.StartProcess(path, spec.Argv, &os.ProcAttr{
 		Dir:   spec.Dir,
-		Env:   append([]string{}, spec.Env...), // never nil, which would mean our own
+		Env:   append([]string{}, spec.Env...), // not nil, because that would mean our own
 		Files: files[:],
 		Sys:   &syscall.SysProcAttr{CreationFlags: flags},
 	})
@@ -40,8 +40,8 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	return nil
 }
 
-// newJob returns a job object with the process, or 0. The job outlives us with the child: closing
-// it kills nothing.
+// newJob returns a job object that contains the process, or 0. Closing it kills nothing, so the
+// child can outlive us.
 func newJob(pid int) windows.Handle {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *Process) awaitExit() {
 		return
 	}
 	defer windows.CloseHandle(h)
-	_, _ = windows.WaitForSingleObject(h, windows.INFINITE) // reap waits again
+	_, _ = windows.WaitForSingleObject(h, windows.INFINITE) // after an error, reap waits
 }
 
 func (p *Process) reap() Result {
@@ -80,11 +80,11 @@ func (p *Process) reap() Result {
 	return Result{ExitCode: state.ExitCode(), User: state.UserTime(), System: state.SystemTime()}
 }
 
-// signal ends the child for KILL. For TERM and INT it asks the child's console group to end, which
-// only reaches programs that share our console; it asks nothing of an adopted process. There are no
-// other signals here.
+// signal kills the child and its job if sig is KILL. If it is TERM or INT, it asks the child's
+// console group to end, which only reaches programs that share our console. It asks nothing of an
+// adopted process. Other signals are not supported.
 func (p *Process) signal(sig syscall.Signal) error {
-	if p.life != nil {
+	if p.adoption != nil {
 		return endAdopted(p.pid, sig)
 	}
 	switch sig {
@@ -107,8 +107,8 @@ func (p *Process) signal(sig syscall.Signal) error {
 	}
 }
 
-// endAdopted ends a process that is not our child for KILL. A process of another console cannot be
-// asked.
+// endAdopted kills a process that is not our child if sig is KILL. It ignores other signals,
+// because a process of another console cannot be asked to end.
 func endAdopted(pid int, sig syscall.Signal) error {
 	if sig != syscall.SIGKILL {
 		return nil
@@ -126,8 +126,8 @@ func endAdopted(pid int, sig syscall.Signal) error {
 
 func (p *Process) wake() {}
 
-// leftBehind cannot be known here. What a stopped child leaves in its job is killed when the child
-// ends.
+// leftBehind is false, because this cannot be known here. So what a stopped child leaves in its job
+// is killed when the child ends.
 func (p *Process) leftBehind() bool { return false }
 
 // ResetSignals does nothing here: children inherit no dispositions.
@@ -136,7 +136,7 @@ func ResetSignals() {}
 // DetachDescriptors does nothing here: children inherit only the handles they are given.
 func DetachDescriptors() error { return nil }
 
-// Umask is -1: there is none here.
+// Umask is -1, because Windows has none.
 func Umask() int { return -1 }
 
 // launch starts the process of Detach without a console.
@@ -157,36 +157,15 @@ func launch(path string, argv, env []string, stdin, output *os.File) (Identity, 
 	return id, p.Release()
 }
 
-func enterable(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if !filepath.IsAbs(dir) {
-		return errors.New("not an absolute path")
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return reason(err)
-	}
-	if !info.IsDir() {
-		return syscall.ENOTDIR
-	}
-	return nil
-}
-
-// reason is the cause inside a PathError, for messages that already name the path.
-func reason(err error) error {
-	if pe := new(os.PathError); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
+// executable is nil: permissions are not checked before a start.
+func executable(string) error { return nil }
 
 const defaultPath = `C:\Windows\System32;C:\Windows`
 
+// sameKey reports whether two names of environment variables are the same.
 func sameKey(a, b string) bool { return strings.EqualFold(a, b) }
 
-// program returns the file that runs: path itself, or path with one of the usual extensions.
+// program returns the file that is executed for path: itself, or with one of the usual extensions.
 func program(path string) (string, error) {
 	candidates := []string{path + ".com", path + ".exe", path + ".bat", path + ".cmd"}
 	if filepath.Ext(path) != "" {

@@ -2,5 +2,5 @@
 
 package proc
 
-// countedIn is 0: our memory is not counted as a child's.
-func countedIn() int64 { return 0 }
+// rssFloor is 0, because the system does not count our memory as a child's.
+func rssFloor() int64 { return 0 }

@@ -5,7 +5,8 @@ import "strings"
 // shell runs shell text if no other shell is given.
 const shell = "/bin/sh"
 
-// ShellText is the argument list that runs text in a shell; an empty prog is /bin/sh.
+// ShellText returns the argument list that runs text in the shell prog, or in /bin/sh if prog is
+// empty.
 func ShellText(prog, text string) []string {
 	if prog == "" {
 		prog = shell

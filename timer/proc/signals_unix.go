@@ -11,27 +11,28 @@ import (
 	"syscall"
 )
 
-// swallowed receives the signals that nobody in this process wants. Nobody reads it: a full channel
-// drops the rest.
-var swallowed = make(chan os.Signal, 1)
+// discarded receives the signals that no code in this process wants. It is never read, because a
+// full channel drops further signals.
+var discarded = make(chan os.Signal, 1)
 
 var resetSignals = sync.OnceFunc(func() {
 	for _, sig := range ignoredSignals() {
-		signal.Notify(swallowed, sig)
+		signal.Notify(discarded, sig)
 	}
 })
 
 // ResetSignals makes children start with the default action for every signal, even if we were
-// started with some ignored (nohup ignores HUP, a shell's "&" INT and QUIT). We still ignore them.
+// started with some ignored (nohup ignores HUP, a shell's "&" INT and QUIT). This process still
+// ignores them.
 //
-// An ignored signal stays ignored across exec, but a handled one becomes the default. So each
-// ignored signal gets a handler that does nothing. signal.Reset would not do, because the runtime
-// puts the inherited disposition back. Afterwards signal.Ignored returns false, so call it before.
-// Start and Detach call this; signal.Ignore and signal.Reset of a signal undo it.
+// An ignored signal stays ignored across exec, but the action of a handled one becomes the default.
+// So each ignored signal gets a handler that does nothing. signal.Reset would not do, because the
+// runtime restores the inherited disposition. After ResetSignals, signal.Ignored returns false for
+// all of them. Start and Detach call it; signal.Ignore and signal.Reset of a signal undo it.
 func ResetSignals() { resetSignals() }
 
-// ignoredSignals are those that this process ignores: all of them if /proc tells, else the two that
-// the runtime reports.
+// ignoredSignals returns the signals that this process ignores: all of them if /proc shows them,
+// and otherwise those two that the runtime reports.
 func ignoredSignals() []syscall.Signal {
 	var sigs []syscall.Signal
 	if mask, ok := ignoredMask(); ok {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel counts ru_maxrss in KiB.
+// rssUnit is that of ru_maxrss: the kernel counts in KiB.
 const rssUnit = 1024
 
-// order is one child for the spawner to fork.
-type order struct {
+// spawnRequest asks the spawner for one child.
+type spawnRequest struct {
 	path  string
 	argv  []string
 	attr  *syscall.ProcAttr
@@ -21,39 +21,39 @@ type order struct {
 	reply chan<- forked
 }
 
-// spawner takes orders. It is nil if a thread cannot have a umask of its own (many containers
-// refuse unshare).
-var spawner = sync.OnceValue(func() chan<- order {
-	orders, ready := make(chan order), make(chan error)
-	go hire(orders, ready)
+// spawner returns the channel on which a thread with a umask of its own takes requests. It returns
+// nil if a thread cannot have a umask of its own, because many containers refuse unshare.
+var spawner = sync.OnceValue(func() chan<- spawnRequest {
+	requests, ready := make(chan spawnRequest), make(chan error)
+	go startSpawner(requests, ready)
 	if <-ready != nil {
 		return nil
 	}
-	return orders
+	return requests
 })
 
-// hire makes one thread the spawner. It must not be the main thread, whose umask and folder
-// /proc/self shows.
-func hire(orders <-chan order, ready chan<- error) {
+// startSpawner makes one thread the spawner. It avoids the main thread, because /proc/self shows
+// the umask and folder of that one.
+func startSpawner(requests <-chan spawnRequest, ready chan<- error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
 		locked := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
 			close(locked)
-			serve(orders, ready)
+			runSpawner(requests, ready)
 		}()
-		<-locked // another thread, because this one is taken
+		<-locked // it is on another thread, because this goroutine still has the main one
 		runtime.UnlockOSThread()
 		return
 	}
-	serve(orders, ready)
+	runSpawner(requests, ready)
 }
 
-// serve forks the ordered children, forever, on a thread that shares umask and folder with no other
+// runSpawner forks the children of all requests. Its thread shares umask and folder with no other,
 // and blocks no signal. The thread never goes back to the runtime, because these changes cannot be
 // undone.
-func serve(orders <-chan order, ready chan<- error) {
+func runSpawner(requests <-chan spawnRequest, ready chan<- error) {
 	if err := unshare(); err != nil {
 		ready <- err
 		return // a locked thread ends with its goroutine
@@ -65,12 +65,12 @@ func serve(orders <-chan order, ready chan<- error) {
 	}
 	ready <- nil
 	umask := -1
-	for o := range orders {
-		if o.umask != umask {
-			unix.Umask(o.umask)
-			umask = o.umask
+	for r := range requests {
+		if r.umask != umask {
+			unix.Umask(r.umask)
+			umask = r.umask
 		}
-		o.reply <- forkExec(o.path, o.argv, o.attr)
+		r.reply <- forkExec(r.path, r.argv, r.attr)
 	}
 }
 
@@ -80,15 +80,15 @@ var unshare = func() error { return unix.Unshare(unix.CLONE_FS) }
 
 // spawn forks and executes with the given umask.
 func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
-	orders := spawner()
-	if orders == nil {
+	requests := spawner()
+	if requests == nil {
 		return spawnHere(path, argv, attr, umask)
 	}
-	// this thread already has what the child needs, which saves the way to the spawner
+	// This thread already has what the child needs, so it need not ask the spawner.
 	if umask == ownUmask() && attr.Dir != "" {
 		return spawnHere(path, argv, attr, -1)
 	}
-	// The spawner's own umask and folder are as old as its thread.
+	// The spawner's thread has kept the umask and folder that the process had when it began.
 	if umask < 0 {
 		umask = Umask()
 	}
@@ -100,7 +100,7 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 		}
 	}
 	reply := make(chan forked)
-	orders <- order{path, argv, attr, umask, reply}
+	requests <- spawnRequest{path, argv, attr, umask, reply}
 	return <-reply
 }
 

@@ -9,7 +9,7 @@ import (
 func withoutSpawner(t *testing.T) {
 	saved := spawner
 	t.Cleanup(func() { spawner = saved })
-	spawner = func() chan<- order { return nil }
+	spawner = func() chan<- spawnRequest { return nil }
 }
 
 func threadsHaveUmask() bool { return spawner() != nil }
@@ -20,7 +20,7 @@ func TestNoSpawnerWhereUnshareIsRefused(t *testing.T) {
 	refused := errors.New("refused")
 	unshare = func() error { return refused }
 	ready := make(chan error)
-	go hire(make(chan order), ready)
+	go startSpawner(make(chan spawnRequest), ready)
 	if err := <-ready; err != refused {
 		t.Errorf("got %v, want %v", err, refused)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -16,20 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start sets pid, identity and child.
+// start executes the program in a child, and sets pid, identity and child.
 func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	attr := &syscall.ProcAttr{
 		Dir:   spec.Dir,
-		Env:   append([]string{}, spec.Env...), // never nil, which would stand for our own
+		Env:   append([]string{}, spec.Env...), // not nil, because that would mean our own
 		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: !spec.Foreground},
 	}
-	started, err := p.child.prepare(attr, p.cgroup)
+	release, err := p.child.prepare(attr, p.cgroup)
 	if err != nil {
 		return err
 	}
-	defer started()
-	program, argv, err := spec.limited(path)
+	defer release()
+	program, argv, err := spec.withLimits(path)
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		}
 	}
 	if text {
-		// A script without a #! line: every shell and execvp(3) hand it to sh, and so does cron.
+		// Every shell, execvp(3) and cron let sh run a script without a #! line.
 		argv := append([]string{shell, path}, spec.Argv[1:]...)
 		f = spawn(shell, argv, attr, spec.Umask)
 	}
@@ -52,20 +51,26 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	if f.err != nil {
 		return f.err
 	}
-	p.pid, p.countedIn = f.pid, countedIn()
-	p.identity = identify(f.pid)
+	p.setPID(f.pid)
 	return nil
 }
 
-// isText reports whether a file could be a shell script: its first line has no NUL byte, as POSIX says of text.
+// setPID notes which process the child is, and what is to be known of it before its program runs.
+func (p *Process) setPID(pid int) {
+	p.pid, p.rssFloor = pid, rssFloor()
+	p.identity = identify(pid)
+}
+
+// isText reports whether a file could be a shell script: POSIX demands a first line without a NUL
+// byte.
 func isText(path string) (bool, error) {
 	line, err := firstLine(path)
 	return err == nil && bytes.IndexByte(line, 0) < 0, err
 }
 
-// firstLine is the first line of a file, or the beginning of it.
+// firstLine returns the first line of a file, or its first 256 bytes if the line is longer.
 func firstLine(path string) ([]byte, error) {
-	head, err := beginning(path, make([]byte, 256))
+	head, err := readHead(path, make([]byte, 256))
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +81,8 @@ func firstLine(path string) ([]byte, error) {
 	return line, nil
 }
 
-// interpreterOf is the program that runs a script: the one that its first line names, or else the
-// shell. Empty: it is not a script.
+// interpreterOf returns the program that runs a script: the one that its first line names, or else
+// the shell. It returns the empty string if the file is not a script.
 func interpreterOf(path string) string {
 	line, err := firstLine(path)
 	if err != nil || bytes.IndexByte(line, 0) >= 0 {
@@ -91,7 +96,8 @@ func interpreterOf(path string) string {
 	return shell
 }
 
-// reap gives the pid back. The caller holds mu and has seen the child end.
+// reap gives the pid back and returns how the child ended. The caller holds mu, and the child has
+// ended.
 func (p *Process) reap() Result {
 	var status unix.WaitStatus
 	var usage unix.Rusage
@@ -101,7 +107,7 @@ func (p *Process) reap() Result {
 			continue
 		}
 		if err != nil {
-			// Somebody else in this process waited for our child. How it ended is lost.
+			// Other code in this process waited for our child. How it ended is lost.
 			return Result{ExitCode: -1}
 		}
 		break
@@ -111,8 +117,8 @@ func (p *Process) reap() Result {
 		User:     time.Duration(usage.Utime.Nano()),
 		System:   time.Duration(usage.Stime.Nano()),
 	}
-	if most := int64(usage.Maxrss) * rssUnit; most > p.countedIn {
-		r.MaxRSS = most
+	if size := int64(usage.Maxrss) * rssUnit; size > p.rssFloor {
+		r.MaxRSS = size
 	}
 	if status.Signaled() {
 		r.Signal = signalName(status.Signal())
@@ -120,50 +126,42 @@ func (p *Process) reap() Result {
 	return r
 }
 
-// signal sends sig. The caller holds mu with the child not reaped, or has a hold on the pid.
+// reapUnseen waits for the end of a child whose result nobody wants, so that no zombie stays.
+func reapUnseen(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// signal sends sig. The caller holds mu and the child is not reaped, or the caller is counted in
+// stopping.
 func (p *Process) signal(sig syscall.Signal) error {
 	if p.foreground {
-		return ended(unix.Kill(p.pid, sig))
+		return unlessGone(unix.Kill(p.pid, sig))
 	}
 	err := unix.Kill(-p.pid, sig)
 	if err == unix.ESRCH {
-		// It has left the group it was started in, or leads none.
+		// The process has left the group in which it was started, or leads none.
 		err = unix.Kill(p.pid, sig)
 	}
-	return ended(err)
+	return unlessGone(err)
 }
 
-// ended turns "no such process" into success. Some systems say so, and darwin says EPERM, of a child that has ended
-// and was not waited for.
-func ended(err error) error {
+// unlessGone returns the error of kill(2), or nil if it means that the process has ended. Some
+// systems say ESRCH of a child that has ended and was not waited for, and darwin says EPERM.
+func unlessGone(err error) error {
 	if err == unix.ESRCH || (err == unix.EPERM && runtime.GOOS == "darwin") {
 		return nil
 	}
 	return os.NewSyscallError("kill", err)
 }
 
-// wake lets stopped members of the group see the TERM that was sent before.
+// wake resumes suspended members of the group, so that they get the TERM that was sent before.
 func (p *Process) wake() { _ = p.send(syscall.SIGCONT) }
 
-// enterable says why dir cannot be the folder of a child.
-func enterable(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if !filepath.IsAbs(dir) {
-		return errors.New("not an absolute path")
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return reason(err)
-	}
-	if !info.IsDir() {
-		return syscall.ENOTDIR
-	}
-	return executable(dir)
-}
-
-// executable says why the permissions of path do not let us execute or enter it.
+// executable returns why the permissions of path do not let us execute or enter it, or nil.
 func executable(path string) error {
 	err := unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS)
 	if err == unix.ENOSYS || err == unix.EINVAL || err == unix.EOPNOTSUPP {
@@ -172,15 +170,7 @@ func executable(path string) error {
 	return err
 }
 
-// reason is the cause inside a PathError, for messages that name the path already.
-func reason(err error) error {
-	if pe := new(os.PathError); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
-// signalName is "SIGTERM", or "signal 35" for one without a name.
+// signalName is "SIGTERM", or "signal 35" for a signal without a name.
 func signalName(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {
 		return name

@@ -2,13 +2,9 @@ package proc
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -16,399 +12,231 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file system on another machine, or of a process that hangs, may never answer. Who enters a
-// folder there, or looks for a program, is then stopped inside the kernel, and not even KILL ends
-// that. In a child between fork and exec it stops us as well: the thread that forks waits for it in
-// a call that the runtime does not know of, so that the next garbage collection waits for that
-// thread, and everything for the collection. In a thread of ours it would keep our process, and the
-// locks that it has, from coming to an end.
+// A file system on another machine, or of a process that hangs, may never answer. A process that
+// enters a folder there, or looks for a program, is then stopped inside the kernel, and not even
+// KILL ends it. If that were a child between fork and exec, it would stop us, too: the thread that
+// forks waits for the child in a call that the runtime does not know of, so the next garbage
+// collection waits for that thread, and everything else for the collection. If it were a thread of
+// ours, our process could not end or give up its locks.
 //
-// Therefore what may not be answered is asked by another process, the starter. It is this very
-// program, executed from where nothing hangs, as the child that the command is to be. It enters the
-// folder, looks for the program, says that it is ready, and only when it is told to go it executes
-// the program in its own place. As long as it was not told, nothing has begun, whatever becomes of
-// it.
+// Therefore another process asks such a file system: the starter. It is this very program, executed
+// from a file system that answers, and it is the child in which the command is to run. It enters
+// the folder, looks for the program and reports that it is ready. Only when it is told to, it
+// executes the program in its own place. Until then the command has not begun, whatever becomes of
+// the starter.
 
-// starterName is what the starter is called by.
-const starterName = "ouro-timer (starting)"
+// answerTimeout is how long a file system has to answer. It is a variable for tests.
+var answerTimeout = 10 * time.Second
 
-// starterFile is its end of the connection.
-const starterFile = 3
-
-// answerMost is how long a file system has to answer. A variable for tests.
-var answerMost = 10 * time.Second
-
+// These bound how many starters wait for file systems that do not answer. Beyond them, a start
+// fails at once.
 const (
-	// silentMost is how many starters wait for the file systems of one mount point, starterMost how
-	// many for all, before no more are begun there.
-	silentMost  = 2
-	starterMost = 16
+	maxStuckPerMount = 2
+	maxStuck         = 16
 )
 
-// What a starter says.
-const (
-	saysFolder  = 'f' // it enters the folder
-	saysProgram = 'p' // it looks for the program
-	saysReady   = 'r' // it waits to be told to go
-	saysError   = 'e' // why it cannot start the program; the rest says it
-)
-
-// finderName is what this program is called by that looks for another one and executes it, and no
-// more: see Elsewhere.
-const finderName = "ouro-timer (finding)"
-
-func init() {
-	switch {
-	case len(os.Args) == 1 && os.Args[0] == starterName:
-		beStarter(os.NewFile(starterFile, "starter"))
-	case len(os.Args) > 2 && os.Args[0] == finderName:
-		beFinder(os.Args[1], os.Args[2:])
-	case len(os.Args) > 5 && os.Args[1] == limiterName:
-		beLimiter(os.Args[2:])
-	}
-}
-
-// Elsewhere is, of a command that may hang, the one that finds and executes it in the process that
-// it is given: who starts that is not stopped. It is for packages that start programs with the
-// standard library. Not ok: the command need not be treated so.
-func Elsewhere(argv []string, path string) (program string, args []string, ok bool) {
-	if !(Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}).MayHang() {
-		return "", nil, false
-	}
-	exe, err := Executable()
-	return exe, append([]string{finderName, path}, argv...), err == nil
-}
-
-// beFinder does not return.
-func beFinder(path string, argv []string) {
-	found, err := LookPath(argv[0], path, "")
-	if err == nil {
-		err = &StartError{"start", found, lacking(found, syscall.Exec(found, argv, os.Environ()))}
-	}
-	se := new(StartError)
-	errors.As(err, &se)
-	os.Stderr.WriteString(se.Error() + "\n")
-	os.Exit(se.ExitCode())
-}
-
-// beStarter is what the starter does. It does not return.
-func beStarter(to *os.File) {
-	unix.CloseOnExec(starterFile)
-	spec, err := readOrder(to)
-	if err != nil {
-		os.Exit(126) // somebody has called us by its name
-	}
-	say := func(what byte) {
-		if _, err := to.Write([]byte{what}); err != nil {
-			os.Exit(126) // nobody waits for us any more
-		}
-	}
-	fail := func(err error) {
-		se := new(StartError)
-		errors.As(err, &se)
-		_, _ = to.Write(errorText(se)) // the exit code says that much, too
-		os.Exit(se.ExitCode())
-	}
-	say(saysFolder)
-	err = enterable(spec.Dir)
-	if err == nil && spec.Dir != "" {
-		err = reason(os.Chdir(spec.Dir))
-	}
-	if err != nil {
-		fail(&StartError{"chdir", spec.Dir, err})
-	}
-	say(saysProgram)
-	path, err := spec.find()
-	if err != nil {
-		fail(err)
-	}
-	// What the kernel will read: what cannot be read here it cannot execute either, and says so.
-	if name := interpreterOf(path); name != "" {
-		_, _ = firstLine(name)
-	}
-	say(saysReady)
-	if n, _ := to.Read(make([]byte, 1)); n != 1 {
-		os.Exit(126)
-	}
-	fail(spec.why(path, execute(path, spec.Argv, spec.Env)))
-}
-
-// orderMost bounds an order, in bytes: more than any kernel takes for a program.
-const orderMost = 64 << 20
-
-// orderText is what a starter is to do: the length of what follows, and strings, each with a NUL
-// behind it, of which none has one in it.
-func orderText(spec Spec) ([]byte, error) {
-	words := append([]string{spec.Dir, strconv.Itoa(len(spec.Argv))}, spec.Argv...)
-	words = append(words, spec.Env...)
-	text := []byte{0, 0, 0, 0}
-	for _, w := range words {
-		if strings.IndexByte(w, 0) >= 0 {
-			return nil, syscall.EINVAL
-		}
-		text = append(append(text, w...), 0)
-	}
-	binary.BigEndian.PutUint32(text, uint32(len(text)-4))
-	return text, nil
-}
-
-func readOrder(from io.Reader) (spec Spec, err error) {
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(from, head); err != nil {
-		return spec, err
-	}
-	size := binary.BigEndian.Uint32(head)
-	if size > orderMost {
-		return spec, io.ErrUnexpectedEOF
-	}
-	text := make([]byte, size)
-	if _, err := io.ReadFull(from, text); err != nil {
-		return spec, err
-	}
-	words := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
-	if len(words) < 3 {
-		return spec, io.ErrUnexpectedEOF
-	}
-	n, err := strconv.Atoi(words[1])
-	if err != nil || n < 1 || n > len(words)-2 {
-		return spec, io.ErrUnexpectedEOF
-	}
-	spec.Dir, spec.Argv, spec.Env = words[0], words[2:2+n], words[2+n:]
-	return spec, nil
-}
-
-// errorText is a StartError as a starter tells it.
-func errorText(e *StartError) []byte {
-	kind, text := "text", e.Err.Error()
-	var number syscall.Errno
-	var lacks lackingInterpreter
-	switch {
-	case errors.As(e.Err, &lacks):
-		kind, text = "lacks", string(lacks)
-	case errors.As(e.Err, &number):
-		kind, text = "errno", strconv.Itoa(int(number))
-	case errors.Is(e.Err, fs.ErrNotExist):
-		kind = "none"
-	}
-	return append([]byte{saysError}, strings.Join([]string{e.Op, e.Path, kind, text}, "\x00")...)
-}
-
-func readError(text string) error {
-	f := strings.SplitN(text, "\x00", 4)
-	if len(f) < 4 {
-		return errStarterDied
-	}
-	err := errors.New(f[3])
-	switch f[2] {
-	case "lacks":
-		err = lackingInterpreter(f[3])
-	case "none":
-		err = fs.ErrNotExist
-	case "errno":
-		if n, e := strconv.Atoi(f[3]); e == nil {
-			err = syscall.Errno(n)
-		}
-	}
-	return &StartError{f[0], f[1], err}
-}
-
-// errStarterDied is of a starter that was killed. It may be that memory has run out, and that
-// passes.
+// errStarterDied is the error of a starter that was killed. It counts as a passing one, because
+// memory may have run out.
 var errStarterDied = &StartError{"start", starterName, syscall.EAGAIN}
 
-// waiting are the starters that were given up, as they had no answer in time, by the mount point
-// that they wait for. They are left alone: that one has no answer yet says that another one would
-// have none, either. One that has it ends, as nobody tells it to go.
-var waiting = struct {
-	sync.Mutex
-	at  map[string]int
-	all map[*Process]bool
-}{at: map[string]int{}, all: map[*Process]bool{}}
+// stuckStarters are the starters that got no answer in time. They keep waiting, because another one
+// would get no answer, either. When one gets its answer, it ends, because nobody tells it to
+// execute the program.
+type stuckStarters struct {
+	mu      sync.Mutex
+	byMount map[string]int // how many wait for each mount point
+	all     map[*Process]bool
+}
 
-// AbandonStarts kills the starters that wait for an answer which they have no use for any more. It
-// is for the end of the program.
+var stuck = stuckStarters{byMount: map[string]int{}, all: map[*Process]bool{}}
+
+// full reports whether no more starters may wait for a mount point.
+func (s *stuckStarters) full(mount string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byMount[mount] >= maxStuckPerMount || len(s.all) >= maxStuck
+}
+
+// wait counts p as stuck until it gets an answer, and then waits for its end.
+func (s *stuckStarters) wait(p *Process, conn *os.File, mount string) {
+	s.mu.Lock()
+	s.byMount[mount]++
+	s.all[p] = true
+	s.mu.Unlock()
+	go func() {
+		conn.SetDeadline(time.Time{})
+		_, _ = readPhases(conn) // any answer will do
+		s.mu.Lock()
+		if s.byMount[mount]--; s.byMount[mount] == 0 {
+			delete(s.byMount, mount)
+		}
+		delete(s.all, p)
+		s.mu.Unlock()
+		conn.Close()
+		p.reapStarter()
+	}()
+}
+
+// AbandonStarts kills the starters whose answers are not needed any more. The program calls it at
+// its end.
 func AbandonStarts() {
-	waiting.Lock()
-	defer waiting.Unlock()
-	for p := range waiting.all {
-		_ = p.signal(syscall.SIGKILL) // of one that waits inside the kernel its effect comes later
+	stuck.mu.Lock()
+	defer stuck.mu.Unlock()
+	for p := range stuck.all {
+		_ = p.signal(syscall.SIGKILL) // the kernel acts on it when the file system answers
 	}
 }
 
-// noAnswer is the error of a start that waits for a mount point, in words for what it was about to
-// do.
-func (s Spec) noAnswer(what byte) error {
-	if what == saysFolder && s.Dir != "" {
+// noAnswer is the error of a start whose starter got no answer in a phase.
+func (s Spec) noAnswer(phase byte) error {
+	if phase == phaseFolder && s.Dir != "" {
 		return &StartError{"chdir", s.Dir, ErrNoAnswer}
 	}
 	return &StartError{"find", s.Argv[0], ErrNoAnswer}
 }
 
-// startSlowly starts the command by way of a starter. It calls begin when nothing more is to be
-// asked of the mount point.
-func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, files [3]*os.File, begin func() error) error {
-	waiting.Lock()
-	full := waiting.at[point] >= silentMost || len(waiting.all) >= starterMost
-	waiting.Unlock()
-	if full {
-		if at, _ := newWays().silentPoint(spec.Dir); at == point {
-			return spec.noAnswer(saysFolder)
+// startByStarter starts the command by way of a starter. It calls begin when the file system at
+// mount need not be asked anything more.
+func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, files [3]*os.File, begin func() error) error {
+	if stuck.full(mount) {
+		if at, _ := newPathChecker().riskyMount(spec.Dir); at == mount {
+			return spec.noAnswer(phaseFolder)
 		}
-		return spec.noAnswer(saysProgram)
+		return spec.noAnswer(phaseProgram)
 	}
-	asked := spec
-	_, argv, err := spec.limited(spec.Argv[0])
-	if err == nil {
-		asked.Argv = argv
-	}
-	order, err := orderText(asked)
+	conn, request, err := p.launchStarter(spec, files)
 	if err != nil {
 		return &StartError{"start", spec.Argv[0], err}
 	}
-	conn, err := p.hire(spec, files)
-	if err != nil {
-		return &StartError{"start", spec.Argv[0], err}
+	deadline := time.Now().Add(answerTimeout)
+	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
+		deadline = sooner
 	}
-	most := time.Now().Add(answerMost)
-	if sooner, ok := ctx.Deadline(); ok && sooner.Before(most) {
-		most = sooner
-	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	conn.SetDeadline(most)
+	conn.SetDeadline(deadline)
+	interrupt := func() { conn.SetDeadline(time.Unix(1, 0)) }
 	if ctx.Err() != nil {
-		conn.SetDeadline(time.Unix(1, 0))
+		interrupt() // at once: AfterFunc does it in a goroutine
 	}
-	what := byte(saysFolder)
-	if _, err = conn.Write(order); err == nil {
-		what, err = heard(conn)
+	detach := context.AfterFunc(ctx, interrupt)
+	defer detach()
+	phase := byte(phaseFolder)
+	if _, err = conn.Write(request); err == nil {
+		phase, err = readPhases(conn)
 	}
 	switch {
-	case what == saysReady && err == nil:
+	case phase == phaseReady && err == nil:
 	case errors.Is(ctx.Err(), context.Canceled):
-		p.dismiss(conn, true)
+		_ = p.signal(syscall.SIGKILL) // it is our child, and was not waited for
+		p.dropStarter(conn)
 		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		waiting.Lock()
-		waiting.at[point]++
-		waiting.all[p] = true
-		waiting.Unlock()
-		go p.awaitAnswer(conn, point)
-		return spec.noAnswer(what)
+		stuck.wait(p, conn, mount)
+		return spec.noAnswer(phase)
 	default:
-		p.dismiss(conn, false)
+		p.dropStarter(conn)
 		return err
 	}
 	if err := begin(); err != nil {
-		p.dismiss(conn, false)
+		p.dropStarter(conn)
 		return err
 	}
-	// From here on it counts as started, also when ctx ends. Should the file system be silent just
-	// now, it is a command that does not come to its end.
-	stop()
-	conn.SetDeadline(time.Now().Add(answerMost))
+	// From here on the command counts as started, even if ctx ends. If the file system stops
+	// answering just now, the command has begun and does not end.
+	detach()
+	conn.SetDeadline(time.Now().Add(answerTimeout))
 	if _, err = conn.Write([]byte{0}); err == nil {
-		_, err = heard(conn)
+		_, err = readPhases(conn)
 	}
 	if se := new(StartError); errors.As(err, &se) && se != errStarterDied {
-		p.dismiss(conn, false)
+		p.dropStarter(conn)
 		return se
 	}
 	conn.Close()
 	return nil
 }
 
-// hire starts a starter, and returns our end of the connection with it.
-func (p *Process) hire(spec Spec, files [3]*os.File) (*os.File, error) {
+// launchStarter starts a starter. It returns our end of the connection with it, and the request
+// that it is to be sent.
+func (p *Process) launchStarter(spec Spec, files [3]*os.File) (conn *os.File, request []byte, err error) {
+	asked := spec
+	if _, argv, err := spec.withLimits(spec.Argv[0]); err == nil {
+		asked.Argv = argv
+	}
+	if request, err = requestText(asked); err != nil {
+		return nil, nil, err
+	}
 	exe, err := Executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer unix.Close(ends[1])
 	if err := unix.SetNonblock(ends[0], true); err != nil {
 		unix.Close(ends[0])
-		return nil, err
+		return nil, nil, err
 	}
-	conn := os.NewFile(uintptr(ends[0]), "starter")
-	attr := &syscall.ProcAttr{Dir: "/", Env: []string{},
-		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd(), uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setpgid: true}}
-	started, err := p.child.prepare(attr, p.cgroup)
+	conn = os.NewFile(uintptr(ends[0]), "starter")
+	attr := &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{},
+		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd(), uintptr(ends[1])},
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	}
+	release, err := p.child.prepare(attr, p.cgroup)
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	defer started()
+	defer release()
 	f := spawn(exe, []string{starterName}, attr, spec.Umask)
 	if f.err != nil {
 		conn.Close()
-		return nil, f.err
+		return nil, nil, f.err
 	}
-	p.pid, p.countedIn = f.pid, countedIn()
-	p.identity = identify(f.pid)
-	return conn, nil
+	p.setPID(f.pid)
+	return conn, request, nil
 }
 
-// heard is the last that a starter has said before it waits for us, or has executed the program,
-// which is the end of the connection without an error. What it says of an error is the error.
-func heard(conn *os.File) (what byte, err error) {
-	what = saysFolder
-	said := make([]byte, 1)
+// readPhases returns when the starter waits for us or has executed the program. It returns the last
+// phase, and an error if the starter has failed or died, or the deadline of conn has passed. After
+// the program was executed, which closes the connection, the error is errStarterDied.
+func readPhases(conn *os.File) (phase byte, err error) {
+	phase = phaseFolder
+	next := make([]byte, 1)
 	for {
-		n, err := conn.Read(said)
+		n, err := conn.Read(next)
 		switch {
-		case n == 1 && said[0] == saysError:
+		case n == 1 && next[0] == phaseFailed:
 			text, err := io.ReadAll(io.LimitReader(conn, 64<<10))
 			if err != nil {
-				return what, err
+				return phase, err
 			}
-			return what, readError(string(text))
+			return phase, readError(string(text))
 		case n == 1:
-			what = said[0]
-			if what == saysReady {
-				return what, nil
+			phase = next[0]
+			if phase == phaseReady {
+				return phase, nil
 			}
 		case errors.Is(err, io.EOF):
-			return what, errStarterDied
+			return phase, errStarterDied
 		case err != nil:
-			return what, err
+			return phase, err
 		}
 	}
 }
 
-// dismiss lets go of a starter that starts nothing, and waits for its end, in the background.
-func (p *Process) dismiss(conn *os.File, kill bool) {
-	if kill {
-		_ = p.signal(syscall.SIGKILL) // it is our child, and was not waited for
-	}
-	conn.Close() // it ends when it finds nobody there
-	go p.bury()
+// dropStarter lets go of a starter that is not to execute its program. It waits for its end in the
+// background.
+func (p *Process) dropStarter(conn *os.File) {
+	conn.Close() // the starter ends when it finds the connection closed
+	go p.reapStarter()
 }
 
-// bury waits for the end of a child of which nothing more is wanted.
-func (p *Process) bury() {
-	p.awaitExit()
-	for {
-		if _, err := unix.Wait4(p.pid, nil, 0, nil); err != unix.EINTR {
-			return
-		}
-	}
-}
-
-// awaitAnswer waits for the end of a starter that had no answer in time. Until it has one it is
-// among those that wait for the mount point.
-func (p *Process) awaitAnswer(conn *os.File, point string) {
-	conn.SetDeadline(time.Time{})
-	_, _ = heard(conn) // whatever it is
-	waiting.Lock()
-	if waiting.at[point]--; waiting.at[point] == 0 {
-		delete(waiting.at, point)
-	}
-	delete(waiting.all, p)
-	waiting.Unlock()
-	conn.Close()
-	p.bury()
+// reapStarter waits for the end of a starter that executed nothing.
+func (p *Process) reapStarter() {
+	p.awaitExit() // which also closes the descriptor of the child
+	reapUnseen(p.pid)
 }

@@ -18,8 +18,8 @@ import (
 
 // slowly has every start go by way of a starter, while f runs.
 func slowly(t *testing.T, f func(t *testing.T)) {
-	everywhere = "/somewhere"
-	defer func() { everywhere = "" }()
+	riskyEverywhere = "/somewhere"
+	defer func() { riskyEverywhere = "" }()
 	t.Run("slowly", f)
 }
 
@@ -44,9 +44,9 @@ func TestStartedSlowly(t *testing.T) {
 		const look = `pwd; umask; ulimit -n; cat /proc/self/comm; ls -l /proc/self/fd | grep -c '[0-9] -> '; grep '^Sig[IB]' /proc/self/status; ps -o pgid=,pid=,ppid= -p $$ | awk '{print ($1 == $2)}'; kill -TERM $$`
 		spec := Spec{Argv: ShellText("", look), Env: testEnv, Dir: dir, Umask: 0o027}
 		slow, slowEnd := output(t, spec)
-		everywhere = ""
+		riskyEverywhere = ""
 		fast, fastEnd := output(t, spec)
-		everywhere = "/somewhere"
+		riskyEverywhere = "/somewhere"
 		if slow != fast || slow == "" || slowEnd.Signal != fastEnd.Signal || slowEnd.Signal != "SIGTERM" {
 			t.Errorf("slowly: %+v\n%s\nat once: %+v\n%s", slowEnd, slow, fastEnd, fast)
 		}
@@ -74,9 +74,9 @@ func TestStartedSlowly(t *testing.T) {
 	})
 }
 
-// TestElsewhere: another process finds the program, and executes it in its own place.
-func TestElsewhere(t *testing.T) {
-	if _, _, ok := Elsewhere([]string{"sh"}, "/usr/bin:/bin"); ok {
+// TestViaFinder: another process finds the program, and executes it in its own place.
+func TestViaFinder(t *testing.T) {
+	if _, _, ok := ViaFinder([]string{"sh"}, "/usr/bin:/bin"); ok {
 		t.Skip("a program of the system is where somebody may not answer")
 	}
 	slowly(t, func(t *testing.T) {
@@ -89,9 +89,9 @@ func TestElsewhere(t *testing.T) {
 			{[]string{"no-such-program"}, "program \"no-such-program\" not found\n", 127},
 			{[]string{"/etc/passwd"}, "program \"/etc/passwd\" cannot be executed: permission denied\n", 126},
 		} {
-			program, args, ok := Elsewhere(c.argv, "/usr/bin:/bin")
+			program, args, ok := ViaFinder(c.argv, "/usr/bin:/bin")
 			if !ok {
-				t.Fatalf("%q: not elsewhere", c.argv)
+				t.Fatalf("%q: no finder", c.argv)
 			}
 			cmd := exec.Command(program)
 			cmd.Args, cmd.Env = args, []string{"GIVEN=yes"}
@@ -107,8 +107,8 @@ func TestElsewhere(t *testing.T) {
 // garbage collection, and is asked by few.
 func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	silent := fusetest.Mount(t)
-	defer func(d time.Duration) { answerMost = d }(answerMost)
-	answerMost = 500 * time.Millisecond
+	defer func(d time.Duration) { answerTimeout = d }(answerTimeout)
+	answerTimeout = 500 * time.Millisecond
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(silent.Dir, link); err != nil {
 		t.Fatal(err)
@@ -148,10 +148,10 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("case %d: %v", i, err)
 		}
 	}
-	waiting.Lock()
-	n := len(waiting.all)
-	waiting.Unlock()
-	if n > silentMost {
+	stuck.mu.Lock()
+	n := len(stuck.all)
+	stuck.mu.Unlock()
+	if n > maxStuckPerMount {
 		t.Errorf("%d starters wait, after %v", n, time.Since(began))
 	}
 	for _, spec := range []Spec{{Argv: []string{"true"}, Dir: "/"}, {Argv: []string{"true"}, Dir: filepath.Dir(silent.Dir)}} {
@@ -160,13 +160,13 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 	// A deadline that comes sooner bounds the wait, and is not an end of the caller's.
-	answerMost = time.Hour
+	answerTimeout = time.Hour
 	within, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := Probe(within, Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}); !errors.Is(err, ErrNoAnswer) {
 		t.Errorf("a probe with a deadline: %v", err)
 	}
-	answerMost = 500 * time.Millisecond
+	answerTimeout = 500 * time.Millisecond
 	// What its end is asked of is given up at once.
 	if Probe(t.Context(), Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}) == nil {
 		t.Error("the probe has an answer")
@@ -175,11 +175,11 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	// When it answers, all go on.
 	silent.Answer(true)
 	eventually(t, "no starter waits", func() bool {
-		waiting.Lock()
-		defer waiting.Unlock()
-		return len(waiting.all) == 0
+		stuck.mu.Lock()
+		defer stuck.mu.Unlock()
+		return len(stuck.all) == 0
 	})
-	answerMost = time.Minute
+	answerTimeout = time.Minute
 	if err := Probe(t.Context(), Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}); err != nil {
 		t.Error(err)
 	}
@@ -194,9 +194,9 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestSilentPoints are read from the kernel's table.
-func TestSilentPoints(t *testing.T) {
-	got := silentPoints(`24 1 0:22 / / rw - nfs4 server:/root rw
+// TestRiskyMounts are read from the kernel's table.
+func TestRiskyMounts(t *testing.T) {
+	got := riskyMounts(`24 1 0:22 / / rw - nfs4 server:/root rw
 25 24 0:23 / /proc rw,nosuid shared:5 - proc proc rw
 26 24 8:1 / /home rw - ext4 /dev/sda1 rw
 27 26 0:40 / /home/me/with\040a\040space rw,relatime shared:1 master:2 - fuse.sshfs me@host: rw
@@ -225,7 +225,7 @@ func TestStartersAreLeftAlone(t *testing.T) {
 			t.Errorf("%q: %v", say, s)
 		}
 	}
-	for _, want := range []*StartError{{"chdir", "/x", syscall.EACCES}, {"start", "/x", lackingInterpreter("/bin/sh")}, {"find", "x", errors.New("something")}} {
+	for _, want := range []*StartError{{"chdir", "/x", syscall.EACCES}, {"start", "/x", missingInterpreter("/bin/sh")}, {"find", "x", errors.New("something")}} {
 		if got := readError(string(errorText(want)[1:])); got.Error() != want.Error() {
 			t.Errorf("%v, want %v", got, want)
 		}

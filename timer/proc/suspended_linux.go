@@ -1,7 +1,7 @@
 package proc
 
-// Suspended reports whether the process is alive and stopped, by SIGSTOP or a debugger, so that it
-// does nothing until somebody resumes it.
+// Suspended reports whether the process is alive, but was stopped by SIGSTOP or a debugger, and so
+// does nothing until it is resumed.
 func (id Identity) Suspended() bool {
 	if id.PID <= 0 || !id.Here() {
 		return false

@@ -14,12 +14,12 @@ import (
 // umaskLock guards the umask of the process while it is changed.
 var umaskLock sync.Mutex
 
-// threadStatus is the status file of the calling thread, which shares its umask with all others but
-// the spawner. It is a variable so that tests can take it away.
+// threadStatus is the status file of the calling thread, whose umask is that of all threads but the
+// spawner. It is a variable so that tests can take it away.
 var threadStatus = "/proc/thread-self/status"
 
-// Umask is the umask of this process. On Linux, reading it changes nothing. Elsewhere it is set and
-// put back at once, which a file notices that another thread creates in between.
+// Umask is the umask of this process. On Linux, reading it changes nothing. On other systems it is
+// set and restored at once, which affects a file that another thread creates in between.
 func Umask() int {
 	if m, ok := umaskOf(threadStatus); ok {
 		return m
@@ -34,7 +34,7 @@ func Umask() int {
 
 // umaskOf reads the Umask line of a status file of /proc (since Linux 4.7).
 func umaskOf(path string) (int, bool) {
-	status, err := beginning(path, make([]byte, 4<<10)) // the line is the second one
+	status, err := readHead(path, make([]byte, 4<<10)) // the line is the second one
 	if err != nil {
 		return 0, false
 	}
@@ -47,9 +47,9 @@ func umaskOf(path string) (int, bool) {
 	return int(m), err == nil
 }
 
-// spawnLocked forks with the umask of the whole process changed for that time. This affects what
-// other threads create meanwhile. So it is used only if there is no better way, and not if the
-// umask is right already.
+// spawnLocked changes the umask of the whole process, if it is not right already, while it forks.
+// This affects files that other threads create meanwhile, so it is used only if there is no
+// spawner.
 func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	if umask >= 0 && umask != Umask() {
 		umaskLock.Lock()
@@ -69,8 +69,8 @@ type forked struct {
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err == syscall.EBADF {
-		// The child has the files in other places for a moment, above the highest of them. dup3(2)
-		// returns this error if the limit on open files allows no such place.
+		// The child first moves its files to numbers above the highest of them. dup3(2) returns
+		// this error if the limit on open files allows no such number.
 		err = syscall.EMFILE
 	}
 	return forked{pid, err}

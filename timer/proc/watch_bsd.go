@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// child is empty: the number is enough to watch and signal it.
 type child struct{}
 
-func (*child) prepare(*syscall.ProcAttr, cgroup) (started func(), err error) { return func() {}, nil }
+func (*child) prepare(*syscall.ProcAttr, cgroup) (release func(), err error) { return func() {}, nil }
 
-// awaitExit returns when the child has ended, and leaves it to be reaped. While no kqueue is to be had (descriptors have
-// run out) it asks again.
+// awaitExit returns when the child has ended, and does not reap it. If no kqueue can be opened,
+// because descriptors have run out, it tries again.
 func (p *Process) awaitExit() {
 	kq, err := unix.Kqueue()
 	for err != nil {
@@ -30,7 +31,7 @@ func (p *Process) awaitExit() {
 	for {
 		_, err := unix.Kevent(kq, changes, events, nil)
 		if err != unix.EINTR {
-			return // ended, or ESRCH: ended before we asked
+			return // the child has ended; ESRCH: before we asked
 		}
 	}
 }

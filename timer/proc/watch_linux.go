@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// child is the pidfd of a child, -1 where the kernel has none (before 5.2).
+// child is the pidfd of a child, or -1 if the kernel has none (before 5.2).
 type child struct{ pidfd int }
 
-// prepare has the child begin in its cgroup, and be watched. What it returns is to be called when it
-// was started.
-func (c *child) prepare(attr *syscall.ProcAttr, g cgroup) (started func(), err error) {
+// prepare makes attr start the child in its cgroup and return its pidfd. The caller calls release
+// after the start.
+func (c *child) prepare(attr *syscall.ProcAttr, g cgroup) (release func(), err error) {
 	c.pidfd = -1
 	attr.Sys.PidFD = &c.pidfd
 	folder, err := g.open()
@@ -26,7 +26,7 @@ func (c *child) prepare(attr *syscall.ProcAttr, g cgroup) (started func(), err e
 	return func() { unix.Close(folder) }, nil
 }
 
-// awaitExit returns when the child has ended, and leaves it to be reaped.
+// awaitExit returns when the child has ended, and does not reap it.
 func (p *Process) awaitExit() {
 	if p.child.pidfd >= 0 && awaitPidfd(context.Background(), p.child.pidfd) == nil {
 		return
@@ -39,11 +39,11 @@ func (p *Process) awaitExit() {
 	}
 }
 
-// errNoPidfd: the kernel cannot tell through this descriptor.
+// errNoPidfd says that the kernel does not report the end of a process by its pidfd.
 var errNoPidfd = errors.New("pidfd cannot be polled")
 
-// awaitPidfd returns nil when the process behind pidfd has ended, reaped or not, and closes pidfd in any case. It waits
-// in the runtime's poller and holds no thread.
+// awaitPidfd returns nil when the process of pidfd has ended, reaped or not. It always closes
+// pidfd. It waits in the runtime's poller, so it needs no thread.
 func awaitPidfd(ctx context.Context, pidfd int) error {
 	if err := unix.SetNonblock(pidfd, true); err != nil {
 		unix.Close(pidfd)

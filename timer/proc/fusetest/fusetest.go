@@ -1,3 +1,3 @@
-// Package fusetest is a file system that answers only when it is told to, for tests of what happens
-// when one does not.
+// Package fusetest is a file system for tests that answers only after it is told to. With it, tests
+// see what happens when a file system does not answer.
 package fusetest

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FS is a file system with nothing in its one folder.
+// FS is a file system with one folder, which is empty.
 type FS struct {
 	Dir string // where it is mounted
 
 	dev     int // the connection with the kernel
 	mu      sync.Mutex
 	answers bool
-	asked   [][]byte // and not answered
+	pending [][]byte // the requests that were not answered
 }
 
-// Mount mounts one that answers nothing, until the end of the test, which is skipped where there
-// can be none.
+// Mount mounts an FS that answers nothing, until the end of the test. It skips the test if it
+// cannot mount one.
 func Mount(t *testing.T) *FS {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -33,14 +33,15 @@ func Mount(t *testing.T) *FS {
 		t.Skip("there is no FUSE here: ", err)
 	}
 	fs := &FS{Dir: t.TempDir(), dev: fd}
-	if err := unix.Mount("silent", fs.Dir, "fuse", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)
+	if err := unix.Mount("silent", fs.Dir, "fuse", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		unix.Close(fd)
 		t.Skip("FUSE cannot be mounted here: ", err)
 	}
 	served := make(chan struct{})
 	go func() { defer close(served); fs.serve() }()
 	t.Cleanup(func() {
-		// What waits has an error from then on.
+		// After this, system calls that wait for an answer return an error.
 		if err := unix.Unmount(fs.Dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -50,44 +51,53 @@ func Mount(t *testing.T) *FS {
 	return fs
 }
 
-// Answer has it answer from now on, also what was asked before; not, if not.
-func (fs *FS) Answer(does bool) {
+// Answer makes the file system answer, or not, from now on. It also answers the pending requests.
+func (fs *FS) Answer(answers bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if fs.answers = does; does {
-		for _, request := range fs.asked {
+	if fs.answers = answers; answers {
+		for _, request := range fs.pending {
 			fs.answer(request)
 		}
-		fs.asked = nil
+		fs.pending = nil
 	}
 }
 
-// Asked is how many requests wait for an answer.
+// Asked returns how many requests wait for an answer.
 func (fs *FS) Asked() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return len(fs.asked)
+	return len(fs.pending)
 }
 
-// The requests that are known, as linux/fuse.h numbers them.
+// The numbers of the requests that an FS knows, as in linux/fuse.h.
 const (
-	opForget, opGetattr, opStatfs, opInit, opOpendir, opReaddir, opReleasedir, opAccess, opInterrupt, opBatchForget = 2, 3, 17, 26, 27, 28, 29, 34, 36, 42
+	opForget      = 2
+	opGetattr     = 3
+	opStatfs      = 17
+	opInit        = 26
+	opOpendir     = 27
+	opReaddir     = 28
+	opReleasedir  = 29
+	opAccess      = 34
+	opInterrupt   = 36
+	opBatchForget = 42
 )
 
-// serve reads requests until the file system is gone.
+// serve reads requests until the file system is unmounted.
 func (fs *FS) serve() {
 	for {
 		buf := make([]byte, 1<<17)
 		n, err := unix.Read(fs.dev, buf)
 		switch {
-		case err == unix.EINTR || err == unix.ENOENT || err == unix.EAGAIN: // ENOENT: it was interrupted
+		case err == unix.EINTR || err == unix.ENOENT || err == unix.EAGAIN: // ENOENT: interrupted
 			continue
 		case err != nil || n < 40:
 			return
 		}
 		request := buf[:n]
 		switch op := binary.NativeEndian.Uint32(request[4:]); op {
-		case opForget, opBatchForget, opInterrupt: // which nobody waits for
+		case opForget, opBatchForget, opInterrupt: // these have no reply
 		case opInit:
 			fs.answer(request)
 		default:
@@ -95,14 +105,14 @@ func (fs *FS) serve() {
 			if fs.answers {
 				fs.answer(request)
 			} else {
-				fs.asked = append(fs.asked, request)
+				fs.pending = append(fs.pending, request)
 			}
 			fs.mu.Unlock()
 		}
 	}
 }
 
-// answer answers a request: there is a folder, and nothing in it.
+// answer answers a request: the folder exists and is empty.
 func (fs *FS) answer(request []byte) {
 	var body []byte
 	errno := syscall.Errno(0)
@@ -110,8 +120,8 @@ func (fs *FS) answer(request []byte) {
 	switch order.Uint32(request[4:]) {
 	case opInit:
 		body = make([]byte, 64)
-		order.PutUint32(body[0:], 7)  // the version
-		order.PutUint32(body[4:], 31) // and the smaller number of it
+		order.PutUint32(body[0:], 7)  // the major version
+		order.PutUint32(body[4:], 31) // the minor version
 		order.PutUint32(body[20:], 4096)
 	case opGetattr:
 		body = make([]byte, 104)
@@ -130,6 +140,6 @@ func (fs *FS) answer(request []byte) {
 	reply := make([]byte, 16, 16+len(body))
 	order.PutUint32(reply[0:], uint32(16+len(body)))
 	order.PutUint32(reply[4:], uint32(-int32(errno)))
-	copy(reply[8:16], request[8:16])                  // which request it is
-	_, _ = unix.Write(fs.dev, append(reply, body...)) // it may have been interrupted
+	copy(reply[8:16], request[8:16])                  // the id of the request
+	_, _ = unix.Write(fs.dev, append(reply, body...)) // fails if the request was interrupted
 }
