@@ -51,6 +51,7 @@ var table = cli.Table{
 	{Name: "apply", Make: transfer.ApplyCommand},
 	{Name: "doctor", Make: daemon.DoctorCommand},
 	{Name: "fleet", Make: fleet.Command},
+	{Name: "agent", Make: fleet.AgentCommand},
 	{Name: "metrics", Make: daemon.MetricsCommand},
 	{Name: "mcp", Make: guide.McpCommand},
 	{Name: "guide", Make: guide.GuideCommand},

@@ -108,7 +108,7 @@ func TestArgumentsAreData(t *testing.T) {
 	want := map[string]string{
 		"wait": "when? task...?", "at": "when...?", "ls": "word...?", "show": "id?", "log": "id?", "rm": "id...?", "restore": "id...?", "edit": "id? when...?",
 		"pause": "id...?", "resume": "id...?", "top": "", "fire": "id?", "stop": "id...?", "inbox": "id...?", "ack": "item...?", "run": "", "service": "word",
-		"health-wait": "target...", "notify": "body...?", "when": "when...?", "simulate": "", "doctor": "", "fleet": "word node?", "metrics": "", "import": "kind file...?", "export": "form", "apply": "file", "mcp": "word? program...?", "guide": "command...?",
+		"health-wait": "target...", "notify": "body...?", "when": "when...?", "simulate": "", "doctor": "", "fleet": "word node? agent?", "agent": "word name", "metrics": "", "import": "kind file...?", "export": "form", "apply": "file", "mcp": "word? program...?", "guide": "command...?",
 		"completion": "word", "version": "",
 	}
 	for name, list := range got {

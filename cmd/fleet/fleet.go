@@ -25,12 +25,13 @@ A fleet is several machines that share their tasks over NATS JetStream: store = 
 or OURO_STORE. init makes its streams, once for all machines; doctor looks at the servers, writes a probe, measures how far
 this machine's clock is off, and names what is unsafe: it exits with 1 when something is bad. nodes says whose runners live
 and what they run. drain NODE has that node's runner begin nothing more, until drain --off; what runs there goes on.
-permit ROLE says what nats-server has to permit an observer, a submitter or a runner, and --key makes a key for it.
+permit ROLE says what nats-server has to permit an observer, a submitter, a runner or, with its NAME, an agent that connects,
+and --key makes a key for it.
 
 A task runs on the machine where it was scheduled; at --on NODE, --on LABEL and --on any say otherwise.`,
 		Examples: []string{"ouro-timer fleet init", "ouro-timer fleet doctor", "ouro-timer fleet nodes --json", "ouro-timer fleet drain build-1",
 			"ouro-timer fleet permit observer --key observer.nk"},
-		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: words}, {Name: "node", Kind: option.Name}},
+		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: words}, {Name: "node", Kind: option.Name}, {Name: "agent", Kind: option.Name}},
 		Options: option.Rows{
 			option.Option{Name: "replicas", Kind: option.Whole, Default: "3", Help: "with init: keep the state on N servers: 1, 3 or 5"},
 			option.Option{Name: "off", Kind: option.Flag, Help: "with drain: let the node begin tasks again"},

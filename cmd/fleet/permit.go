@@ -19,15 +19,21 @@ func permit(s *cli.Call, address string) error {
 	if len(s.Args) > 1 {
 		role = jet.Role(s.Args[1])
 	}
-	if !slices.Contains(jet.Roles, role) || len(s.Args) > 2 {
-		return problem.Of(problem.T("permit needs one role: observer, submitter or runner"), problem.T("%s", problem.To("fleet", "permit", "observer")))
+	agent := ""
+	switch {
+	case role == jet.Agent && (len(s.Args) != 3 || !jet.AgentName(s.Args[2])):
+		return problem.Of(problem.T("permit agent needs the name of one agent: letters, digits, - and _"), problem.T("%s", problem.To("fleet", "permit", "agent", "helper")))
+	case role == jet.Agent:
+		agent = s.Args[2]
+	case !slices.Contains(jet.Roles, role) || len(s.Args) > 2:
+		return problem.Of(problem.T("permit needs one role: observer, submitter, runner, or agent and its name"), problem.T("%s", problem.To("fleet", "permit", "observer")))
 	}
 	_, name, err := state.SplitStore(address)
 	if err != nil {
 		return err
 	}
-	a := permitJSON{Now: s.Stamp(), Fleet: name, Role: string(role)}
-	a.Publish, a.Subscribe = jet.Permissions(name, role)
+	a := permitJSON{Now: s.Stamp(), Fleet: name, Role: string(role), Agent: agent}
+	a.Publish, a.Subscribe = jet.Permissions(name, role, agent)
 	if path := s.Opt.Text("key"); path != "" {
 		if a.NKey, err = jet.NewKey(path); err != nil {
 			return problem.Of(problem.T("the key cannot be written: %s", err.Error()), problem.T("name a file that is not there yet, in a folder of yours"))
@@ -43,6 +49,7 @@ type permitJSON struct {
 	Now       time.Time `json:"now"`
 	Fleet     string    `json:"fleet"`
 	Role      string    `json:"role"`
+	Agent     string    `json:"agent,omitempty" jsonschema:"of the role agent: its name"`
 	Publish   []string  `json:"publish"`
 	Subscribe []string  `json:"subscribe"`
 	NKey      string    `json:"nkey,omitempty" jsonschema:"the public part of the key that was made"`
@@ -59,6 +66,6 @@ func (a permitJSON) Text(o *cli.Out) {
 	for _, subject := range a.Publish {
 		fmt.Fprintf(o.Stdout, "    %q\n", subject)
 	}
-	fmt.Fprintf(o.Stdout, "  ]\n  subscribe: [%q]\n} }\n", strings.Join(a.Subscribe, ","))
+	fmt.Fprintf(o.Stdout, "  ]\n  subscribe: [\"%s\"]\n} }\n", strings.Join(a.Subscribe, `", "`))
 	fmt.Fprintf(o.Stdout, "# the same with nsc: nsc add user %s --allow-pub '%s' --allow-sub '%s'\n", a.Role, strings.Join(a.Publish, ","), strings.Join(a.Subscribe, ","))
 }

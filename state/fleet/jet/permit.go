@@ -11,13 +11,18 @@ const (
 	Observer  Role = "observer"  // reads, and changes nothing
 	Submitter Role = "submitter" // schedules and changes tasks, and has its part of the inbox, but has no runner
 	Runner    Role = "runner"    // all but making the streams
+	Agent     Role = "agent"     // is told reminders by runners, and answers; it reads nothing of the fleet
 )
 
 // Roles are all of them.
-var Roles = []Role{Observer, Submitter, Runner}
+var Roles = []Role{Observer, Submitter, Runner, Agent}
 
-// Permissions are the subjects that a role has to be permitted of a fleet.
-func Permissions(fleet string, r Role) (publish, subscribe []string) {
+// Permissions are the subjects that a role has to be permitted of a fleet. An agent has a name.
+func Permissions(fleet string, r Role, name string) (publish, subscribe []string) {
+	agents := "OURO_AGENTS." + fleet + "."
+	if r == Agent {
+		return []string{agents + name + ".r.*", agents + name + ".k.>"}, []string{agents + name + ".c", agents + name + ".k.>"}
+	}
 	root, stream := "OURO."+fleet+".", "OURO_"+fleet
 	publish = []string{
 		"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.MSG.GET." + stream, "$JS.API.DIRECT.GET." + stream, "$JS.API.DIRECT.GET." + stream + ".>",
@@ -34,7 +39,10 @@ func Permissions(fleet string, r Role) (publish, subscribe []string) {
 	if r != Observer {
 		publish = append(publish, "OURO_NUMBERS."+fleet)
 	}
-	return publish, []string{"_INBOX.>"}
+	if subscribe = []string{"_INBOX.>"}; r == Runner {
+		publish, subscribe = append(publish, agents+">"), append(subscribe, agents+"*.r.*")
+	}
+	return publish, subscribe
 }
 
 // NewKey makes the key of a user, in a file of its own, and returns its public part.

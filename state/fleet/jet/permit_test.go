@@ -1,6 +1,7 @@
 package jet_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,7 +33,7 @@ func TestRoles(t *testing.T) {
 	users := []string{fmt.Sprintf("{ nkey: %q }", public)}
 	for _, r := range jet.Roles {
 		keys[r], public = login(string(r))
-		publish, subscribe := jet.Permissions("roles", r)
+		publish, subscribe := jet.Permissions("roles", r, "helper")
 		users = append(users, fmt.Sprintf("{ nkey: %q, permissions: { publish: [%q], subscribe: [%q] } }", public, strings.Join(publish, `", "`), strings.Join(subscribe, `", "`)))
 	}
 	text := strings.ReplaceAll(strings.Join(users, ", "), `\"`, `"`)
@@ -98,4 +99,77 @@ func TestRoles(t *testing.T) {
 			is("watch", err, nil)
 		})
 	}
+	t.Run("agent", func(t *testing.T) {
+		agent, runner := connect(keys[jet.Agent]), connect(keys[jet.Runner])
+		port := func(k *jet.KV, name, place string, share bool) *jet.Port {
+			t.Helper()
+			p, err := k.Port(t.Context(), name, place, share)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		next := func(p *jet.Port) (jet.Line, error) {
+			limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			return p.Next(limited)
+		}
+		// its own lines go both ways, and it is said when nobody is there
+		own, told, relay := port(agent, "helper", "k.T.*", false), port(agent, "helper", "c", true), port(runner, "helper", "r.T", false)
+		if err := own.Send("k.T.0", "", nil); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := next(own); err != nil || l.To != "k.T.0" {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		if err := relay.Send("c", "r.T", []byte("tea")); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := next(told); err != nil || string(l.Text) != "tea" || l.Back != "r.T" {
+			t.Errorf("%+v, %v", l, err)
+		}
+		if err := told.Send("r.T", "k.T.1", []byte("ok")); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := next(relay); err != nil || string(l.Text) != "ok" || l.Back != "k.T.1" {
+			t.Errorf("%+v, %v", l, err)
+		}
+		if err := relay.Send("k.T.1", "", []byte("answer")); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := next(own); err != nil || string(l.Text) != "answer" {
+			t.Errorf("%+v, %v", l, err)
+		}
+		if err := told.Send("r.NOBODY", "k.T.2", []byte("ask")); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := next(own); err != nil || !l.Nobody || l.To != "k.T.2" {
+			t.Errorf("%+v, %v", l, err)
+		}
+		// what is of others is refused, each over a connection of its own
+		for _, where := range []struct {
+			role        jet.Role
+			name, place string
+		}{{jet.Agent, "other", "c"}, {jet.Agent, "helper", "r.T"}, {jet.Agent, "*", "c"}, {jet.Submitter, "helper", "c"}, {jet.Observer, "helper", "c"}, {jet.Runner, "helper", "c"}} {
+			if l, err := next(port(connect(keys[where.role]), where.name, where.place, false)); !errors.Is(err, fleet.ErrDenied) {
+				t.Errorf("%v listens: %+v, %v", where, l, err)
+			}
+		}
+		for _, role := range []jet.Role{jet.Agent, jet.Submitter, jet.Observer} {
+			k := connect(keys[role])
+			p := port(k, "helper", "k.X.*", false)
+			if role != jet.Agent { // what it may not listen to comes first
+				_, _ = next(p)
+			}
+			if err := p.Send("c", "k.X.0", []byte("tea")); err != nil {
+				t.Fatal(err)
+			}
+			if l, err := next(p); !errors.Is(err, fleet.ErrDenied) {
+				t.Errorf("%s tells an agent: %+v, %v", role, l, err)
+			}
+		}
+		if _, err := agent.Get(t.Context(), "w", false); !errors.Is(err, fleet.ErrDenied) {
+			t.Errorf("an agent reads: %v", err)
+		}
+	})
 }

@@ -219,7 +219,7 @@ func (l *link) greet(u *url.URL, o Options) error {
 		if verb, rest, err = readLine(r); err != nil {
 			return err
 		}
-		if verb == "-ERR" {
+		if verb == "-ERR" && !violates(rest) { // who may have no inbox makes no requests
 			return fmt.Errorf("the server refuses: %s", strings.Trim(rest, "'"))
 		}
 	}
@@ -308,7 +308,7 @@ func (l *link) read(r *bufio.Reader) {
 				err = l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PONG\r\n") })
 			case "PONG", "+OK", "INFO":
 			case "-ERR": // the connection stays after what is only not permitted
-				if strings.Contains(strings.ToLower(rest), "permissions violation") {
+				if violates(rest) {
 					l.denied(rest)
 				} else {
 					err = fmt.Errorf("the server says: %s", rest)
@@ -324,12 +324,22 @@ func (l *link) read(r *bufio.Reader) {
 	}
 }
 
+// violates reports whether a server refuses what is not permitted, and nothing else.
+func violates(said string) bool {
+	return strings.Contains(strings.ToLower(said), "permissions violation")
+}
+
 // denied tells those who have asked what the server does not permit, as it says with the subject in quotes.
 func (l *link) denied(said string) {
 	_, subject, _ := strings.Cut(said, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, s := range l.subs {
+		if s.refusals {
+			s.put(Msg{Header: Header{"Status": "403", "Description": subject}})
+		}
+	}
 	for token, q := range l.asked {
 		if slices.ContainsFunc(q.list, func(m Msg) bool { return m.Subject == subject }) {
 			delete(l.asked, token)
@@ -484,9 +494,10 @@ func (c *Conn) Request(ctx context.Context, list ...Msg) (Msg, error) {
 
 // Inbox is where messages come that are for nobody else.
 type Inbox struct {
-	Name   string
-	l      *link
-	number uint64
+	Name     string
+	l        *link
+	number   uint64
+	refusals bool // it is told what is not permitted
 
 	mu    sync.Mutex
 	queue []Msg
@@ -495,16 +506,29 @@ type Inbox struct {
 
 // Inbox makes one, on the present connection.
 func (c *Conn) Inbox(ctx context.Context) (*Inbox, error) {
+	return c.listen(ctx, "_INBOX."+rand.Text(), "", false)
+}
+
+// Listen is an Inbox for what is sent to a subject. With a group, each message goes to one of those that listen
+// in it. What the server does not permit over its connection comes as a message with the status 403.
+func (c *Conn) Listen(ctx context.Context, subject, group string) (*Inbox, error) {
+	return c.listen(ctx, subject, group, true)
+}
+
+func (c *Conn) listen(ctx context.Context, subject, group string, refusals bool) (*Inbox, error) {
 	l, err := c.live(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	l.count++
-	s := &Inbox{l: l, number: l.count, Name: "_INBOX." + rand.Text(), more: make(chan struct{}, 1)}
+	s := &Inbox{l: l, number: l.count, Name: subject, refusals: refusals, more: make(chan struct{}, 1)}
 	l.subs[s.number] = s
 	l.mu.Unlock()
-	return s, l.write(true, func(w *bufio.Writer) { fmt.Fprintf(w, "SUB %s %d\r\n", s.Name, s.number) })
+	if group != "" {
+		group += " "
+	}
+	return s, l.write(true, func(w *bufio.Writer) { fmt.Fprintf(w, "SUB %s %s%d\r\n", s.Name, group, s.number) })
 }
 
 // Send sends a message over the connection of the inbox.
