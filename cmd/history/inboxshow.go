@@ -140,7 +140,7 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found
 	q.Free = false
 	switch {
 	case problems > 0:
-		return cli.Plural(problems, "item") + " cannot be read; there is no other."
+		return cli.Plural(problems, "item") + " cannot be read, and there are no others."
 	case !o.Query.Free && q.Since != "":
 		return "Nothing came after that."
 	case !o.Query.Free:

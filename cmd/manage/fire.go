@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// FireCommand is the command fire.
 func FireCommand() cli.Command {
 	return cli.Command{
 		Name: "fire", Args: "<id> | --match <text>", Short: "run a task now, in the foreground",
@@ -93,7 +94,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	o.Say = func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) }
 	o.Deliver = func(r state.Record) error {
 		if s.InJSON {
-			return nil // the line says it
+			return nil // the line of the ledger has the error
 		}
 		s.Line("%s", cli.Visible(r.Task.Text))
 		if err := s.Flush(); err != nil {
@@ -113,7 +114,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if len(line.Tell) > 0 {
-		s.WarnAll(handover.HandOver(ctx, s, st).Warnings()) // whoever runs tasks tells it
+		s.WarnAll(handover.HandOver(ctx, s, st).Warnings()) // the runner delivers what is told
 	}
 	answer := fireJSON{Now: s.Now(zone), line: line}
 	if s.InJSON {
@@ -139,10 +140,10 @@ type fireJSON struct {
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	line state.Line
-	what string // of a dry run
+	what string // in a dry run: what would run
 }
 
-// Text says how a run ended that did not go well: what it wrote was shown as it came.
+// Text says how the run ended when it did not go well. Its output was shown while it ran.
 func (a fireJSON) Text(o *cli.Out) {
 	switch {
 	case a.DryRun:
@@ -152,7 +153,7 @@ func (a fireJSON) Text(o *cli.Out) {
 	}
 }
 
-// GoesOn is the refusal to run a task beside itself.
+// GoesOn is the problem of a task that runs already and may not run twice at once.
 func GoesOn(e state.Entry) error {
 	why := "its overlap is skip"
 	if !e.Task.Recurring() {
@@ -162,7 +163,7 @@ func GoesOn(e state.Entry) error {
 		problem.T("%s shows it, %s ends it", problem.To("log", e.Task.ID), problem.To("stop", e.Task.ID)))
 }
 
-// wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.
+// wouldFire answers fire --dry-run. Its line has no outcome, and the gate (--if) is not run.
 func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	skips := cli.OrElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
 	if tasks.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
@@ -175,7 +176,7 @@ func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	return nil
 }
 
-// firedCode is how fire ends for an outcome: as the command did.
+// firedCode makes fire end as the command did.
 func firedCode(l state.Line) error {
 	switch {
 	case l.Outcome == state.OK:
@@ -190,7 +191,7 @@ func firedCode(l state.Line) error {
 		case sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGKILL:
 			return &cli.Signalled{Signal: sig}
 		}
-		// others have this program write what nobody asked for, such as a core
+		// Other signals would make this program write what nobody asked for, such as a core.
 		return cli.ExitCode(128 + int(sig))
 	case l.Outcome == state.Failed && l.ExitCode != nil && *l.ExitCode > 0:
 		return cli.ExitCode(*l.ExitCode)
@@ -198,20 +199,21 @@ func firedCode(l state.Line) error {
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// followed starts commands as the runner does, and shows what they write while they run. They write
-// to files all the same: whoever reads us slowly, or not any more, holds up nobody but us.
+// followed starts commands as the runner does, and shows what they write while they run. Commands
+// write to files, so a reader that is slow or gone delays only this call, and not the command.
 type followed struct {
 	runner.Processes
 	clock    clock.Clock
-	out, err io.Writer // nil: nothing is shown
+	out, err io.Writer // nil when nothing is shown
 
-	streams []*follow // of the latest attempt
+	streams []*follow // the output of the latest attempt
 }
 
-// Start starts an attempt. What the one before it wrote is shown first: the files are written anew.
+// Start starts an attempt. It first shows the rest of what the attempt before it wrote, because the
+// files are written anew.
 func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream,
 	begin func() error) (runner.Command, error) {
-	if stdout == nil { // of the gate
+	if stdout == nil { // the command is the gate (--if)
 		return f.Processes.Start(ctx, r, env, stdout, stderr, begin)
 	}
 	f.finish()
@@ -228,7 +230,7 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 		}
 		written, err := s.from.Open(ctx)
 		if err != nil {
-			continue // it is shown by log, then
+			continue // log shows it later
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		one := &follow{from: written, to: s.to, stop: stop, done: make(chan struct{})}
@@ -238,7 +240,7 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 	return c, nil
 }
 
-// finish shows what is left.
+// finish shows the rest of the output.
 func (f *followed) finish() {
 	for _, s := range f.streams {
 		s.finish()
@@ -246,30 +248,30 @@ func (f *followed) finish() {
 	f.streams = nil
 }
 
-// follow copies what grows.
+// follow copies a file that grows.
 type follow struct {
 	from state.StreamReader
 	to   io.Writer
-	stop context.CancelFunc // it does not grow any more
+	stop context.CancelFunc // says that the file grows no more
 	done chan struct{}
 }
 
-// followStep is the longest pause between two looks at a file: the eye does not see it.
+// followStep is the longest pause between two looks at a file. It is too short to be seen.
 const followStep = 50 * time.Millisecond
 
 func (f *follow) run(ctx context.Context, c clock.Clock) {
 	defer close(f.done)
-	defer f.from.Close() // what is opened by then may be shorter
+	defer f.from.Close() // the next attempt may make the file shorter
 	for nap := time.Millisecond; ; nap = min(2*nap, followStep) {
 		over := ctx.Err() != nil
 		n, err := io.Copy(f.to, f.from)
 		if err != nil || over {
-			return // on an error nobody reads us any more, and the run goes on
+			return // nobody reads our output any more, and the run goes on
 		}
 		if n > 0 {
 			nap = time.Millisecond
 		}
-		_ = c.For(ctx, nap) // an error is the end, which the next round sees
+		_ = c.For(ctx, nap) // an error means the end, which the next round sees
 	}
 }
 
@@ -278,7 +280,7 @@ func (f *follow) finish() {
 	<-f.done
 }
 
-// reminder is a message as it is written to a terminal.
+// reminder returns a message as it is written to a terminal.
 func reminder(r state.Record) string {
 	if r.Task.Description != "" {
 		return "reminder: " + r.Task.Description + ": " + r.Task.Text

@@ -1,5 +1,5 @@
-// Package manage has the commands about tasks that are there: ls, show, rm, restore, pause, resume,
-// fire and stop.
+// Package manage has the commands about existing tasks: ls, show, rm, restore, pause, resume, fire
+// and stop.
 package manage
 
 import (
@@ -22,18 +22,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// LsCommand is the command ls.
 func LsCommand() cli.Command {
 	return cli.Command{
 		Name: "ls", Args: "[<word>...]", Short: "list what is pending, next first",
 		Long: `
 On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
 task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks
-and tabs in texts are written \n and \t; the time expression is as it was typed. --format has it otherwise, wherever it
+and tabs in texts are written \n and \t; the time expression is as it was typed. --format chooses the form wherever it
 goes: ouro-timer ls --format calendar | less. --before lists each occurrence up to an instant instead: due instant, ID,
 what it does; with --summary each task once: ID, how many, the first, the last, what it does.
 
-Words are looked for in the ID, the key, the description, the text, the command and the time: what says all of them, and
-fits --match, --tag, --state, --due and --origin as well, is listed.
+Words are looked for in the ID, the key, the description, the text, the command and the time. A task is listed when it has
+all of them and fits --match, --tag, --state, --due and --origin as well.
 
 "overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
 read, the others are listed and the exit code is 4.`,
@@ -115,7 +116,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	s.WarnOf(problems)
 	warnings := handover.Homeless(ctx, st)
 	if _, shared := state.SharedBy(st); shared {
-		// Where each task may run, that says.
+
 	} else if !led && rows.awaited {
 		warnings = handover.RunnerState{Runner: handover.RunnerNone}.Warnings()
 	} else if !led && rows.lost > 0 {
@@ -161,13 +162,13 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	return view.Incomplete(problems)
 }
 
-// listed is a task as a row of ls.
+// listed is a row of ls in JSON.
 type listed struct {
 	view.TaskJSON
 	Postponed       *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Overdue         bool    `json:"overdue,omitempty"`
 	Removed         bool    `json:"removed,omitempty"`
-	view.PolicyJSON         // left out but with --json=full and --fields: show has it
+	view.PolicyJSON         // only with --json=full and --fields; show has it always
 }
 
 // lsJSON is the answer of ls.
@@ -182,12 +183,12 @@ type lsJSON struct {
 	Problems []string  `json:"problems,omitempty"`
 
 	rows *taskRows
-	cut  bool // to what a terminal shows
+	cut  bool // the list is cut to what fits on the screen
 	form form
-	none string // what is said when there is nothing to list
+	none string // the text when there is nothing to list
 }
 
-// Text lists the tasks in the form that was asked for.
+// Text lists the tasks in the form that the call asks for.
 func (a lsJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
 	switch {
@@ -202,7 +203,7 @@ func (a lsJSON) Text(o *cli.Out) {
 		a.rows.print(o)
 	case a.cut:
 		height, _ := o.Height()
-		said := 1 // the prompt
+		said := 1 // a line for the prompt
 		if a.Unread > 0 {
 			said++
 		}
@@ -219,17 +220,17 @@ func (a lsJSON) Text(o *cli.Out) {
 // WriteJSON writes the rows as they were made.
 func (a lsJSON) WriteJSON(o *cli.Out) { a.rows.emit(o, a) }
 
-// unreadTexts says what cannot be read, and what lies aside because it could not.
+// unreadTexts names the files that cannot be read, and those that were moved to the quarantine.
 func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
 	unread := view.ProblemTexts(problems)
 	aside, err := st.Quarantined(ctx)
 	for _, path := range aside {
-		unread = append(unread, path+": could not be read and was set aside")
+		unread = append(unread, path+": could not be read and was moved aside")
 	}
 	return unread, err
 }
 
-// taskFields are a task for programs, tab-separated.
+// taskFields are the fields of a task for programs, with tabs between.
 func taskFields(e state.Entry) string {
 	due := "-"
 	if at := view.DueOf(e); !at.IsZero() {
@@ -243,7 +244,7 @@ func taskFields(e state.Entry) string {
 		view.Describe(e.Task)}, "\t")
 }
 
-// listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
+// listDays writes the tasks as a calendar for people, in at most so many lines; 0 means all.
 func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int) {
 	width, paint, times := lineWidth(o), o.Paint(), cli.LocaleOf(o)
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
@@ -252,8 +253,8 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int)
 		widest = max(widest, len(e.Task.ID))
 	}
 	var rows []string
-	// how many tasks stand in rows, and how many of them, in how many lines, leave room for the
-	// last line
+	// These count the tasks that have rows, and those that fit when a last line says how many more
+	// there are.
 	shown, fits, below := 0, 0, 0
 	day := ""
 	for _, e := range entries {
@@ -284,7 +285,7 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int)
 	}
 }
 
-// dayHead is the heading a task stands below.
+// dayHead is the heading above a task.
 func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
@@ -314,7 +315,7 @@ func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, 
 	if state.IsUnscheduled(e.Due) && !e.Held {
 		at = cli.Pad("", times.ClockWidth(clock))
 	}
-	if e.Held { // nothing comes at that time
+	if e.Held { // the task does not start at that time
 		if at = cli.Pad("", times.ClockWidth(clock)); column > 7 {
 			at = cli.Pad("paused", times.ClockWidth(clock))
 		}
@@ -362,7 +363,7 @@ func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, 
 		cli.Pad(p.As(means(e, now), left), column) + "  " + what
 }
 
-// means is what the state of a task means for an eye.
+// means returns how the state of a task is painted.
 func means(e state.Entry, now time.Time) cli.Meaning {
 	switch {
 	case tasks.IsRunning(e):
@@ -377,7 +378,7 @@ func means(e state.Entry, now time.Time) cli.Meaning {
 	return cli.Ordinary
 }
 
-// order puts what is paused behind the rest.
+// order sorts paused tasks behind the rest.
 func order(paused bool) int {
 	if paused {
 		return 1
@@ -385,7 +386,7 @@ func order(paused bool) int {
 	return 0
 }
 
-// shortly is a distance in at most seven columns: 45s, 59m, 23h52m, 5d23h, 412d.
+// shortly writes a distance in at most seven columns: 45s, 59m, 23h52m, 5d23h, 412d.
 func shortly(d time.Duration) string {
 	d = max(d, 0)
 	h, m := int(d/time.Hour), int(d%time.Hour/time.Minute)
@@ -402,10 +403,10 @@ func shortly(d time.Duration) string {
 	return strconv.Itoa(h/24) + "d"
 }
 
-// nothing is the answer when there is nothing to list.
+// nothing is the text when there is nothing to list.
 func nothing(all, filtered bool, problems []state.Problem) string {
 	if n := view.UnreadCount(problems); n > 0 {
-		return cli.Plural(n, "task") + " cannot be read; there is no other."
+		return cli.Plural(n, "task") + " cannot be read, and there are no others."
 	}
 	if filtered {
 		return "No task fits."

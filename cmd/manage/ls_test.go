@@ -79,8 +79,8 @@ func TestNothingListed(t *testing.T) {
 	}{
 		{false, nil, "No tasks pending."},
 		{true, nil, "No tasks."},
-		{false, []state.Problem{bad}, "1 task cannot be read; there is no other."},
-		{true, []state.Problem{bad, bad}, "2 tasks cannot be read; there is no other."},
+		{false, []state.Problem{bad}, "1 task cannot be read, and there are no others."},
+		{true, []state.Problem{bad, bad}, "2 tasks cannot be read, and there are no others."},
 	} {
 		if got := nothing(c.all, false, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)

@@ -24,7 +24,7 @@ type lsBeforeJSON struct {
 	Problems    []string     `json:"problems,omitempty"`
 
 	until  time.Time
-	unread int // tasks that cannot be read
+	unread int // how many tasks cannot be read
 	form   form
 }
 
@@ -38,18 +38,18 @@ type lsSummaryJSON struct {
 	Once     *together    `json:"once,omitempty" jsonschema:"further tasks that come once, and do not recur: without --limit 20 of them are in tasks"`
 	Problems []string     `json:"problems,omitempty"`
 
-	unread int // tasks that cannot be read
+	unread int // how many tasks cannot be read
 	form   form
 }
 
-// together are tasks that come once each, in sum.
+// together sums up tasks that come once each.
 type together struct {
 	Count int       `json:"count"`
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// summarized is a task and its instants, in sum.
+// summarized is a task with the number, the first and the last of its instants.
 type summarized struct {
 	ID          string     `json:"id"`
 	Description *string    `json:"description,omitempty"`
@@ -62,7 +62,7 @@ type summarized struct {
 	recurs bool
 }
 
-// Text is a line for each task.
+// Text writes a line for each task.
 func (a lsSummaryJSON) Text(o *cli.Out) {
 	width := lineWidth(o)
 	a.form.head(o, "id\tcount\tfirst\tlast\twhat")
@@ -92,7 +92,7 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 	}
 }
 
-// last is the last of the instants.
+// last returns the last of the instants.
 func (t summarized) last() time.Time {
 	if t.Last == nil {
 		return t.First
@@ -100,7 +100,7 @@ func (t summarized) last() time.Time {
 	return *t.Last
 }
 
-// summary sums a task's instants up.
+// summary counts the instants of a task.
 func summary(e state.Entry, until time.Time) summarized {
 	t, zone := e.Task, rules.TaskZone(e.Task)
 	row := summarized{ID: t.ID, Description: cli.OrNull(t.Description), Summary: t.Summary(), Count: 1,
@@ -114,12 +114,12 @@ func summary(e state.Entry, until time.Time) summarized {
 	return row
 }
 
-// onceMost is how many tasks that come once are listed each, when no limit is given; the rest is
+// onceMost is how many tasks that come once have a row each when no limit is given. The others are
 // summed up.
 const onceMost = 20
 
-// gather sums up tasks that do not recur, but for the first of them, in an answer whose tasks stand
-// in their order.
+// gather sums up the tasks that do not recur, except the first onceMost of them. The tasks of the
+// answer are in order.
 func (a *lsSummaryJSON) gather() {
 	listed := 0
 	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
@@ -137,7 +137,8 @@ func (a *lsSummaryJSON) gather() {
 	})
 }
 
-// listSummary lists each task that is due up to --before, with how many instants it has until then.
+// listSummary answers with each task that is due up to --before, and how many instants it has until
+// then.
 func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int,
 	in form) error {
 	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: in}
@@ -165,31 +166,32 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	return view.Incomplete(problems)
 }
 
-// occurrence is an instant of a task, of ls --before.
+// occurrence is a row of ls --before: an instant of a task.
 type occurrence struct {
 	Due         time.Time `json:"due"`
 	ID          string    `json:"id" jsonschema:"of the task"`
 	Description *string   `json:"description,omitempty"`
 	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
 	what        string
-	// when its task is due next, which says who is first of those of one instant
+	// First is when the task is due next. It orders rows of the same instant.
 	First time.Time `json:"-"`
 }
 
-// compare is the order of the list.
+// compare orders the rows of the list.
 func (o occurrence) compare(p occurrence) int {
 	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
 }
 
-// occurrences are the first of many, in memory for a few times as many.
+// occurrences keeps the first rows of many. Its memory is a few times what these take up.
 type occurrences struct {
 	most int
 	rows []occurrence
 	full bool
-	last time.Time // when it is full: what comes later is not among the first
+	last time.Time // once it is full, what comes later than this is not among the first
 }
 
-// add takes an instant of a task in; false when neither it nor any later one is among the first.
+// add adds an instant of a task. It returns false when neither that one nor any later one is among
+// the first.
 func (o *occurrences) add(e state.Entry, due time.Time) bool {
 	if o.full && due.After(o.last) {
 		return false
@@ -204,20 +206,20 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 	return true
 }
 
-// list are the first, in order.
+// list returns the first rows, in order.
 func (o *occurrences) list() []occurrence {
 	slices.SortFunc(o.rows, occurrence.compare)
 	return o.rows[:min(o.most, len(o.rows))]
 }
 
-// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of
-// those of one task.
+// mostOccurrences is the most rows when no limit is given. countMost is the most instants that are
+// counted of one task.
 const (
 	mostOccurrences = 1000
 	countMost       = 1_000_000
 )
 
-// listOccurrences lists each instant up to --before at which a task is due.
+// listOccurrences answers with each instant up to --before at which a task is due.
 func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int,
 	in form) error {
 	o, err := s.Options()
@@ -244,7 +246,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		first.add(e, e.Due)
 		sched, err := rules.Schedule(e.Task)
 		if err != nil || sched == nil {
-			return true // ls shows what is there; doctor says what is wrong with it
+			return true // doctor says what is wrong with the task
 		}
 		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.add(e, t); t, ok = sched.Next(t) {
 		}
@@ -267,7 +269,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 	return view.Incomplete(problems)
 }
 
-// Text lists the instants, each on a line.
+// Text writes a line for each instant.
 func (a lsBeforeJSON) Text(o *cli.Out) {
 	width, times := lineWidth(o), cli.LocaleOf(o)
 	a.form.head(o, "due\tid\twhat")

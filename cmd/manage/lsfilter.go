@@ -14,10 +14,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// states are what --state takes: those that answers name, and what was removed.
+// states are the words that --state takes: the states that answers name, and removed.
 var states = []string{"pending", "running", "paused", "ended", string(state.Removed)}
 
-// filterFlags are the options that say which tasks are listed.
+// filterFlags are the options that choose which tasks are listed.
 func filterFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "match", Kind: option.Text,
@@ -31,18 +31,18 @@ func filterFlags() option.Rows {
 	}
 }
 
-// filter says which tasks a call lists: those that fit all that it says.
+// filter chooses the tasks that a call lists. A task has to fit every part of it.
 type filter struct {
-	texts   []string // in each of which the task has to say it
+	texts   []string // the words that the task has to have
 	tags    []string
 	states  []string
 	origin  string
-	from    time.Time // it is due next then or later; zero: no bound
-	until   time.Time // and before then; zero: no bound
-	untilIs bool      // also at that instant
+	from    time.Time // the task is due next then or later; zero means no bound
+	until   time.Time // the task is due next before then; zero means no bound
+	untilIs bool      // the task may also be due exactly at until
 }
 
-// filterOf is what the call says of the tasks that it lists.
+// filterOf reads the filter from the options and words of the call.
 func filterOf(s *cli.Call) (f filter, err error) {
 	f.texts = s.Args
 	if s.Opt.Has("match") {
@@ -65,7 +65,7 @@ func filterOf(s *cli.Call) (f filter, err error) {
 	return f, f.readDue(s)
 }
 
-// statesOf are the states of --state.
+// statesOf reads --state.
 func statesOf(s *cli.Call) (list []string, err error) {
 	if !s.Opt.Has("state") {
 		return nil, nil
@@ -73,7 +73,7 @@ func statesOf(s *cli.Call) (list []string, err error) {
 	one := *s.Cmd.Options.Named("state")
 	for word := range strings.SplitSeq(s.Opt.Text("state"), ",") {
 		if strings.TrimSpace(word) == "" {
-			return nil, problem.Of(problem.T("%s has an empty word", problem.Option("state")),
+			return nil, problem.Of(problem.T("%s has an empty state between its commas", problem.Option("state")),
 				problem.T("it takes %s, with commas between", strings.Join(states, ", ")))
 		}
 		if word, err = one.Choose(word); err != nil {
@@ -84,7 +84,7 @@ func statesOf(s *cli.Call) (list []string, err error) {
 	return list, nil
 }
 
-// readDue reads --due: an instant up to which, a day on which, or a span in which tasks are due.
+// readDue reads --due: an instant up to which tasks are due, a day, or a span.
 func (f *filter) readDue(s *cli.Call) error {
 	o, err := s.Options()
 	if err != nil {
@@ -121,25 +121,24 @@ func (f *filter) readDue(s *cli.Call) error {
 	return nil
 }
 
-// dueInstant reads an instant of --due, which may be past; zero when nothing is said.
+// dueInstant reads an instant of --due, which may be past. An empty text is the zero instant.
 func dueInstant(text string, o when.Options) (time.Time, error) {
 	if strings.TrimSpace(text) == "" {
 		return time.Time{}, nil
 	}
 	at, err := when.Instant(strings.TrimSpace(text), o)
 	if err != nil {
-		at, err = tasks.Moment("due", text, o) // a length of time
+		at, err = tasks.Moment("due", text, o) // the text is a duration
 	}
 	return at, err
 }
 
-// any reports whether the filter leaves out anything.
+// any reports whether the filter can leave out a task.
 func (f filter) any() bool {
 	return len(f.texts)+len(f.tags)+len(f.states) > 0 || f.origin != "" || !f.from.IsZero() || !f.until.IsZero()
 }
 
-// phases are those that the tasks which fit can be in; all has also those that have ended or were
-// removed.
+// phases are the phases of the tasks that may fit. With all they include ended and removed.
 func (f filter) phases(all bool) []state.Phase {
 	live := []state.Phase{state.Pending, state.Running, state.Paused}
 	switch {
@@ -156,7 +155,7 @@ func (f filter) phases(all bool) []state.Phase {
 	return live
 }
 
-// fits reports whether the task is listed.
+// fits reports whether a task is listed.
 func (f *filter) fits(e *state.Entry) bool {
 	switch {
 	case f.origin != "" && e.Task.Origin != f.origin, len(f.tags) > 0 && !tasks.Tagged(e.Task, f.tags):
@@ -173,7 +172,7 @@ func (f *filter) fits(e *state.Entry) bool {
 		due.Equal(f.until))
 }
 
-// stateOf is the state of a task, as --state has it.
+// stateOf returns the state of a task in the words of --state.
 func stateOf(e state.Entry) string {
 	if e.Phase == state.Removed {
 		return string(state.Removed)

@@ -10,25 +10,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// The forms of a list.
+// These are the forms of a list.
 const (
-	formatCalendar = "calendar" // by days, as on a terminal
-	formatTable    = "table"    // a line each, in columns, below their names
-	formatTSV      = "tsv"      // fields with tabs between, as in a pipe
-	formatJSON     = "json"     // as --json
+	formatCalendar = "calendar" // tasks by day, as on a terminal
+	formatTable    = "table"    // a line for each task, in columns with names above
+	formatTSV      = "tsv"      // a line for each task, with tabs between fields, as in a pipe
+	formatJSON     = "json"     // the same as --json
 )
 
-// formatFlags choose the form of a list.
+// formatFlags are the options that choose the form of a list.
 func formatFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "format", Kind: option.Word, OfCall: true,
 			Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON},
-			Help:    "write it as calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
+			Help:    "write calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
 		option.Option{Name: "header", Kind: option.Flag, OfCall: true, Help: "with tsv: the names of the fields first"},
 	}
 }
 
-// formatOf is the form that the call asks for, or that fits where the answer goes.
+// formatOf returns the form that the call asks for, or else the one for a terminal or a pipe.
 func formatOf(s *cli.Call) (format string, err error) {
 	_, terminal := s.Width()
 	switch {
@@ -48,31 +48,30 @@ func formatOf(s *cli.Call) (format string, err error) {
 		format = formatTSV
 	}
 	if s.Opt.Bool("header") && format != formatTSV {
-		return "", problem.Of(problem.T("%s is for fields with tabs between, and this is %s",
+		return "", problem.Of(problem.T("%s is for the format tsv, and this is %s",
 			problem.Option("header"), format),
 			problem.T("%s", problem.To("ls").With("format", formatTSV).With("header", true)))
 	}
 	return format, nil
 }
 
-// form is the form of a list.
+// form says how a list is written.
 type form struct {
 	format string
-	header bool // with the names of the fields
+	header bool // the names of the fields come first
 }
 
-// plain reports whether the list has fields with tabs between.
+// plain reports whether the list is for programs: fields with tabs between.
 func (f form) plain() bool { return f.format == formatTSV }
 
-// head writes the names of the fields, when they are asked for.
+// head writes the names of the fields when the call asks for them.
 func (f form) head(o *cli.Out, names string) {
 	if f.header {
 		o.Line("%s", names)
 	}
 }
 
-// lineWidth is how long a line may be: as wide as the terminal, and as long as it is where there is
-// none.
+// lineWidth is how wide a line may be: as wide as the terminal. Without a terminal there is no bound.
 func lineWidth(o *cli.Out) int {
 	if width, terminal := o.Width(); terminal {
 		return width
@@ -80,8 +79,8 @@ func lineWidth(o *cli.Out) int {
 	return 1 << 16
 }
 
-// fieldNames are the names of the fields of a task, tab-separated. The fifth is the time expression
-// as somebody typed it.
+// fieldNames are the names of the fields of a task, with tabs between. The fifth is the time
+// expression as somebody typed it.
 const fieldNames = "id\tdue\tstate\ttype\tas_typed\twhat"
 
 // listTable writes the tasks in columns, for people.

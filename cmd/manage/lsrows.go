@@ -17,45 +17,45 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all
-// processors, and nothing else of it is kept: there may be very many, and how many there are is
-// said before the first. On a terminal, which shows a screenful, they are kept as they are.
+// taskRows are the tasks that ls lists. The text of each row is made where the task is read, on all
+// processors, and the task itself is not kept, because there may be very many and the total is
+// written before the first. On a terminal, which shows a screenful, the tasks are kept.
 type taskRows struct {
 	*cli.Call
 	now    time.Time
 	leader state.Leader
-	most   int    // rows; 0 for all
-	only   filter // what is listed
+	most   int    // the most rows; 0 means all
+	only   filter // the tasks that are listed
 	phases []state.Phase
-	keep   bool // entries are kept, and nothing is written
+	keep   bool // entries are kept, and no text is made
 
-	// who is told of tasks that do not say; nil: it is not needed, or cannot be read
+	// who is told of tasks that do not say; nil when it is not needed or cannot be read
 	standing *rules.TellDefaults
 
 	rows    []*taskRow
-	total   int  // of the tasks there are
-	lost    int  // runs whose runner died, and whose end nobody has written yet
-	awaited bool // there is one that needs a runner
+	total   int  // how many tasks fit
+	lost    int  // how many runs have lost their runner, without an outcome yet
+	awaited bool // at least one task needs a runner
 	overdue int
-	delayed int    // tasks that the leader cannot start for now
-	why     string // it cannot start one of them
+	delayed int    // how many tasks the leader cannot start for now
+	why     string // why it cannot start one of them
 }
 
 // taskRow is what is kept of a task.
 type taskRow struct {
 	state.Order
-	text  []byte       // as it is written
-	entry *state.Entry // on a terminal
-	whole *listed      // with every field, or some
+	text  []byte       // the row as it is written
+	entry *state.Entry // the task, on a terminal
+	whole *listed      // the row, with --json=full or --fields
 
-	other   bool   // it is not listed
-	lost    bool   // its runner died
-	awaited bool   // it needs a runner
-	overdue bool   // it should have started
-	off     string // why the leader cannot start it for now
+	other   bool   // the task is not listed
+	lost    bool   // the runner of its run died
+	awaited bool   // the task needs a runner
+	overdue bool   // the task should have started
+	off     string // why the leader cannot start the task for now
 }
 
-// read reads the tasks of the phases.
+// read reads the tasks of the phases that fit.
 func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, error) {
 	l, err := st.List(ctx, r.phases...)
 	if err != nil {
@@ -70,12 +70,12 @@ func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 	return state.Map(ctx, l, r.look, r.take)
 }
 
-// rowGarbage is how much may lie while rows are made, in percent of what is in use: with the usual
-// 100 a seventh of the time goes into collecting it.
+// rowGarbage is the GC percentage while rows are made. With the usual 100, collecting takes a
+// seventh of the time.
 const rowGarbage = 300
 
-// look looks at a task. It is called by many at once. One-shots whose run was lost are not among
-// what is pending.
+// look makes the row of a task. Many goroutines call it at once. One-shots whose run has lost its
+// runner are no longer pending.
 func (r *taskRows) look(e *state.Entry) *taskRow {
 	if !r.only.fits(e) {
 		return &taskRow{other: true}
@@ -98,17 +98,18 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 		whole.Tell, whole.TellOn = r.telling(e.Task)
 		t.whole = whole
 	case r.InJSON:
-		var room [1 << 10]byte // most rows are shorter
+		var room [1 << 10]byte // most rows fit
 		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue,
 			e.Phase == state.Removed, view.PolicyJSON{}}))
 	default:
 		t.text = []byte(taskFields(*e))
 	}
-	t.ID = strings.Clone(t.ID) // and not the file, of which it is a part
+	t.ID = strings.Clone(t.ID) // the ID is a part of the file, which would be kept with it
 	return t
 }
 
-// telling is by which channels a task tells, and when; none when the configuration cannot be read.
+// telling returns the channels that a task tells, and when. There are none when the configuration
+// cannot be read.
 func (r *taskRows) telling(t state.Task) ([]string, *string) {
 	if r.standing == nil {
 		return nil, nil
@@ -120,7 +121,7 @@ func (r *taskRows) telling(t state.Task) ([]string, *string) {
 	return cli.ChannelWords(channels), cli.OrNull(on)
 }
 
-// take takes a task in, and says whether more are needed of those behind it.
+// take adds a row, and reports whether the rows behind it are needed.
 func (r *taskRows) take(t *taskRow, behind int) bool {
 	if t.lost {
 		r.lost++
@@ -141,26 +142,26 @@ func (r *taskRows) take(t *taskRow, behind int) bool {
 	case t.overdue:
 		r.overdue++
 	}
-	if len(r.rows) == r.most && !r.only.any() { // those behind count as tasks that can be read
+	if len(r.rows) == r.most && !r.only.any() { // the tasks behind are counted without being read
 		r.total += behind
 		return false
 	}
 	return true
 }
 
-// encoded is a value as session.emit writes it, without the line's end.
+// encoded returns a value as Out.Emit writes it, without the end of the line.
 func encoded(v any) []byte {
 	return bytes.TrimSuffix(cli.Encode(v), []byte{'\n'})
 }
 
-// ordered are the rows in the order of lists, which those that changed while they were read have
-// left.
+// ordered returns the rows in the order of lists. Tasks that changed while they were read may be out
+// of order.
 func (r *taskRows) ordered() []*taskRow {
 	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
 	return r.rows
 }
 
-// entries are the tasks, on a terminal.
+// entries returns the tasks, which are kept on a terminal.
 func (r *taskRows) entries() (list []state.Entry) {
 	for _, row := range r.ordered() {
 		list = append(list, *row.entry)
@@ -168,7 +169,7 @@ func (r *taskRows) entries() (list []state.Entry) {
 	return list
 }
 
-// listed are the tasks in JSON, when they were not written where they were read.
+// listed returns the rows in JSON when their text was not made where they were read.
 func (r *taskRows) listed() []listed {
 	list := []listed{}
 	if r.InJSON && !r.Lean() {
@@ -179,9 +180,9 @@ func (r *taskRows) listed() []listed {
 	return list
 }
 
-// emit is Out.Emit of an answer whose tasks are the rows.
+// emit writes an answer as Out.Emit does, with the rows as its tasks.
 func (r *taskRows) emit(o *cli.Out, answer lsJSON) {
-	const at = `"tasks":[` // nothing that a user wrote stands before it
+	const at = `"tasks":[` // no text of a user comes before it
 	before, after, _ := bytes.Cut(encoded(answer), []byte(at))
 	o.Stdout.Write(before)
 	o.Stdout.WriteString(at)
@@ -205,8 +206,8 @@ func (r *taskRows) print(o *cli.Out) {
 	}
 }
 
-// whyPostponed is why the start of a task is put off, as its runner says; empty: it is not, or
-// something of it runs.
+// whyPostponed returns why the runner postponed the start of a task. It is empty when it did not, or
+// when a run of the task goes on.
 func whyPostponed(e state.Entry, leader state.Leader) string {
 	if !tasks.Live(e) && len(e.Open) == 0 || e.Held ||
 		slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {

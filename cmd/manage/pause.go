@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// PauseCommand is the command pause.
 func PauseCommand() cli.Command {
 	return cli.Command{
 		Name: "pause", Args: "<id>... | --match <text> | --tag <name> | --all",
@@ -22,7 +23,7 @@ func PauseCommand() cli.Command {
 		Long: `
 A paused task keeps its ID, its schedule and its place in ls, and needs no runner. A command of it that is running goes
 on. With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
-skipped and never made up for: log says so. A one-shot whose time passes is over.
+skipped and does not run later: log says so. A one-shot whose time passes is over.
 
 Pausing a task again gives the pause its new end: without --resume-at it has none. --all pauses what is not paused yet.`,
 		Examples: []string{
@@ -122,7 +123,7 @@ type heldTask struct {
 	now, until time.Time
 }
 
-// Text says of each task how long it is held.
+// Text says of each task until when it is paused.
 func (a pauseJSON) Text(o *cli.Out) {
 	for _, h := range a.held {
 		e := h.Entry
@@ -147,7 +148,7 @@ func (a pauseJSON) Text(o *cli.Out) {
 	}
 }
 
-// noWaits takes out the waits, which whoever waits holds, and nobody else: time goes by for them.
+// noWaits moves waits from found to failed: only who waits at a terminal can hold a wait.
 func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
 	var others []state.Entry
 	for _, e := range found {
@@ -157,12 +158,12 @@ func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []vie
 		}
 		failed = append(failed, view.PickError{ID: e.Task.ID,
 			Problem: tasks.IsWait(e,
-				"and cannot be paused: time goes by, unless who waits at a terminal presses space")})
+				"and cannot be paused from here: who waits for it at a terminal presses space")})
 	}
 	return others, failed
 }
 
-// noHeldWaits takes out the waits that are held: only who waits for one can have it go on.
+// noHeldWaits moves paused waits from found to failed: only who waits can let them go on.
 func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
 	var others []state.Entry
 	for _, e := range found {
@@ -176,7 +177,7 @@ func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, [
 	return others, failed
 }
 
-// living says whether a runner lives, of a call that needs none and so starts none.
+// living returns whether a runner lives, for a call that needs no runner and so starts none.
 func living(ctx context.Context, st state.Leases) string {
 	switch leader, led, err := runner.Led(ctx, st); {
 	case err != nil || !led:
@@ -187,7 +188,7 @@ func living(ctx context.Context, st state.Leases) string {
 	return handover.RunnerAlive
 }
 
-// resumeAt reads --resume-at; the zero instant when it was not given.
+// resumeAt reads --resume-at. It is the zero instant when the option is not given.
 func resumeAt(s *cli.Call) (time.Time, error) {
 	if !s.Opt.Has("resume-at") {
 		return time.Time{}, nil
@@ -205,13 +206,14 @@ func resumeAt(s *cli.Call) (time.Time, error) {
 	return t, err
 }
 
+// ResumeCommand is the command resume.
 func ResumeCommand() cli.Command {
 	return cli.Command{
 		Name: "resume", Args: "<id>... | --match <text> | --all", Short: "end the pause of tasks",
 		Long: `
 A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
-counts for --count and is never made up for. A one-shot whose time has passed is skipped and over: the answer says how to
-run it after all. A runner is started when none lives.`,
+counts for --count and does not run later. A one-shot whose time has passed is skipped and over: the answer says how to
+run it now. A runner is started when none lives.`,
 		Examples:  []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
 		Ids:       "paused",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
@@ -225,7 +227,7 @@ run it after all. A runner is started when none lives.`,
 	}
 }
 
-// resumed is what became of a task that was to go on.
+// resumed is a task that resume was asked to let go on.
 type resumed struct {
 	view.TaskJSON
 	Skipped int        `json:"skipped,omitempty" jsonschema:"instants that passed during the pause"`
@@ -234,7 +236,7 @@ type resumed struct {
 	Hint    *string    `json:"hint,omitempty" jsonschema:"of one that is over: what runs it after all"`
 
 	entry state.Entry
-	was   bool // it was held
+	was   bool // the task was paused
 }
 
 // resumeJSON is the answer of resume.
@@ -251,10 +253,10 @@ type resumeJSON struct {
 	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	now  time.Time
-	told []resumed // in the order of the tasks
+	told []resumed // all of them, in the order of the call
 }
 
-// Text says of each task what its resumption came to.
+// Text says of each task whether it goes on, was skipped or was not paused.
 func (a resumeJSON) Text(o *cli.Out) {
 	for _, r := range a.told {
 		r.tell(o, a.now)
@@ -273,8 +275,8 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	// A task that is not paused any more is what was asked for; but those that are come first when
-	// there is a choice.
+	// A task that is not paused is no error when it is named by its ID. Otherwise only paused tasks
+	// are meant.
 	held := s.Opt.Bool("all") || s.Opt.Has("match") || s.Opt.Has("tag")
 	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
 		if view.HeldWait(e) && (s.Opt.Bool("all") || s.Opt.Has("tag")) {
@@ -328,7 +330,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
-// asResumed is a task that goes on, or is over, as the answer shows it.
+// asResumed makes the row of a task that goes on or is over.
 func asResumed(released tasks.Resumed, now time.Time) resumed {
 	e := released.Entry
 	r := resumed{TaskJSON: view.AsJSON(e, now), entry: e}
@@ -342,7 +344,7 @@ func asResumed(released tasks.Resumed, now time.Time) resumed {
 	return r
 }
 
-// tell says of one task what its resumption came to.
+// tell writes what became of one task.
 func (r resumed) tell(o *cli.Out, now time.Time) {
 	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
@@ -370,23 +372,23 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	}
 }
 
-// again says what runs a one-shot that is over after all.
+// again is the hint about a one-shot that is over: the call that runs it now.
 func again(t state.Task) problem.Text {
-	return problem.T("%s runs it after all", problem.To("fire", t.ID))
+	return problem.T("%s runs it now", problem.To("fire", t.ID))
 }
 
-// originFlag names all tasks that came of the runs of one.
+// originFlag is the option that names all tasks that the runs of one task scheduled.
 func originFlag(usage string) option.Option {
 	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
 }
 
-// tagFlag names all tasks that have a tag; which says of which tasks.
+// tagFlag is the option that names all tasks with a tag. Its help begins with which.
 func tagFlag(which string) option.Option {
 	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home",
 		Help: which + " that has the tag NAME; repeated: all of them"}
 }
 
-// allFlag names every task at once.
+// allFlag is the option that names every task.
 func allFlag(usage string) option.Option {
 	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// RmCommand is the command rm.
 func RmCommand() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitMax}, // OURO_MAX with --kill
@@ -21,10 +22,10 @@ func RmCommand() cli.Command {
 		Long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that cannot be removed are
-told on standard error, the others are removed, and the exit code is that of the first that failed (3: no such task, 4:
-its file cannot be read or moved). What was removed can be had back for 30 days: ouro-timer restore
+named on standard error, the others are removed, and the exit code is that of the first that failed (3: no such task, 4:
+its file cannot be read or moved). For 30 days ouro-timer restore brings removed tasks back.
 
---origin cancels all that came of the runs of one task, which itself goes on.`,
+--origin cancels all tasks that the runs of one task scheduled. That task itself goes on.`,
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
@@ -116,12 +117,12 @@ type rmJSON struct {
 	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else absent"`
 
 	origin string
-	tagged bool // by --tag
+	tagged bool // the tasks were named by --tag
 	kill   bool
 	left   unended
 }
 
-// Text says of each task that it is gone, and of each run how it ended.
+// Text names each task that was removed, and says how each run ended.
 func (a rmJSON) Text(o *cli.Out) {
 	for _, r := range a.Removed {
 		o.Tell("%s %s (%s)", o.Deed("removed"), r.ID, r.what)
@@ -142,14 +143,15 @@ func (a rmJSON) Text(o *cli.Out) {
 	a.left.tell(o, a.Continue)
 }
 
+// RestoreCommand is the command restore.
 func RestoreCommand() cli.Command {
 	return cli.Command{
 		Name: "restore", Args: "[<id>... | --match <text>]", Short: "undo rm",
 		Long: `
 Puts tasks that were removed back, with the ID and the schedule they had; without an ID those of the last removal. A
-recurring task goes on with its next instant; what fell due while it was removed is not made up for. A one-shot whose
-time has passed cannot be restored: schedule it again. One that was paused comes back without its pause. Every ID is
-tried, as with rm; one whose --key another task has taken meanwhile is left where it is.`,
+recurring task goes on with its next instant; what fell due while it was removed does not run. A one-shot whose time has
+passed cannot be restored: schedule it again. A task that was paused comes back without its pause. Every ID is tried, as
+with rm; a task whose --key another one has taken meanwhile stays removed.`,
 		Examples:  []string{"ouro-timer restore", "ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
@@ -169,7 +171,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	var failed []view.PickError
 	if len(s.Args) == 0 && !s.Opt.Has("match") {
 		if found, err = tasks.LastRemoved(ctx, st, st); err == nil && len(found) == 0 {
-			err = problem.New(problem.NotFound, problem.T("nothing that was removed is left to restore"),
+			err = problem.New(problem.NotFound, problem.T("there is no removed task to restore"),
 				problem.T("%s shows every task", cli.EveryTask))
 		}
 	} else {
@@ -215,7 +217,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 			warnings = append(warnings, cli.Warning{Kind: w.Kind, Text: problem.T("task %s: %s", e.Task.ID, w.Text)})
 		}
 	}
-	for _, e := range back { // what is said of all alike is said once
+	for _, e := range back { // a warning that is the same for all is written once
 		warnings = cli.Once(warnings, handover.RunWarnings(e, s.Clock.Now(), h)...)
 	}
 	warnings = append(warnings, s.Remote...)
@@ -236,7 +238,7 @@ type restoreJSON struct {
 	lines []string
 }
 
-// Text says of each task that it is back.
+// Text names each task that is back.
 func (a restoreJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
 		o.Tell("%s %s", o.Deed("restored"), line)

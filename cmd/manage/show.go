@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// ShowCommand is the command show.
 func ShowCommand() cli.Command {
 	return cli.Command{
 		Name: "show", Args: "<id> | --match <text>", Short: "show one task in full",
@@ -121,8 +122,8 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// upcoming are the next instants of a task, at most five: of one that is paused those after its
-// pause, when that has an end.
+// upcoming returns at most five of the next instants of a task. Those of a paused task come after
+// the end of its pause; there are none when the pause has no end.
 func upcoming(e state.Entry, now time.Time) []time.Time {
 	next := []time.Time{}
 	zone := rules.TaskZone(e.Task)
@@ -141,7 +142,7 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 	return next
 }
 
-// Text writes the task as a person reads it: a name and a value to a line.
+// Text writes the task for people: each line is a name and a value.
 func (j showJSON) Text(o *cli.Out) {
 	e, told, now, again := j.entry, j.told, j.Now, o.Program()
 	field := func(name, value string) {

@@ -16,19 +16,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// StopCommand is the command stop.
 func StopCommand() cli.Command {
 	return cli.Command{
 		Name: "stop", Args: "<id>... | --match <text>", Short: "end a running command",
 		Long: `
 Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once
 with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
-themselves go on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one
-whose runner has died is ended as well, be it before it has begun. Processes that left the command's group (setsid,
-daemons) are not reached. Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing
-is changed.
+themselves stay: ouro-timer rm cancels them. It does not matter whether a runner or ouro-timer fire runs the command, or
+whether its runner has died. Processes that left the command's group (setsid, daemons) are not reached. When nothing of a
+task runs, stop says so, changes nothing, and ends with exit code 1.
 
-It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.
-The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
+It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command has its signal and ends
+later. The call that the answer names to go on only waits for it; --kill takes the rest of the 10 s away.`,
 		Examples:  []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
 		Ids:       "running",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
@@ -43,7 +43,7 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 	}
 }
 
-// stopped is a run that was ended, or is told to end.
+// stopped is a run that has ended, or was told to.
 type stopped struct {
 	ID      string  `json:"id"`
 	Outcome *string `json:"outcome,omitempty" jsonschema:"absent: it has not ended yet"`
@@ -52,7 +52,7 @@ type stopped struct {
 	over bool
 }
 
-// asStopped are runs as answers show them.
+// asStopped returns runs as answers show them.
 func asStopped(runs []*tasks.Stopped) []stopped {
 	list := []stopped{}
 	for _, r := range runs {
@@ -73,13 +73,13 @@ type stopJSON struct {
 	left unended
 }
 
-// Text says of each run how it ended, and what goes on.
+// Text says how each run ended, and which go on.
 func (a stopJSON) Text(o *cli.Out) {
 	tellStopped(o, a.Stopped)
 	a.left.tell(o, a.Continue)
 }
 
-// tellStopped says of runs how they have ended.
+// tellStopped writes how runs have ended.
 func tellStopped(o *cli.Out, runs []stopped) {
 	for _, r := range runs {
 		switch {
@@ -93,11 +93,11 @@ func tellStopped(o *cli.Out, runs []stopped) {
 	}
 }
 
-// unended is what was told to end and has not.
+// unended are the runs that were told to end and have not.
 type unended struct {
 	runs  []string
-	bound time.Duration // for how long it was waited for
-	most  time.Duration // what the caller granted; 0: no bound
+	bound time.Duration // how long the call waited
+	most  time.Duration // how long the caller may wait; 0 means no bound
 	hint  problem.Text
 }
 
@@ -111,7 +111,7 @@ func unendedOf(runs []*tasks.Stopped, bound, most time.Duration) unended {
 	return left
 }
 
-// tell says what goes on, and the words that wait further.
+// tell names the runs that go on, and the call that waits for them.
 func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	if len(u.runs) == 0 {
 		return
@@ -123,8 +123,8 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	}
 }
 
-// code ends a call that has told runs to end, after its answer: with what could not be changed, and
-// with those that have not ended.
+// code returns how a call ends that has told runs to end: with the tasks that could not be changed,
+// and the runs that have not ended.
 func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError) error {
 	if err := view.TellPicks(ctx, s, failed); err != nil {
 		return err
@@ -138,19 +138,19 @@ func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError)
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// untoldRuns are the errors of tasks whose runs could not be told to end; the time of cli.Within
-// may have been over first.
+// untoldRuns returns the errors of tasks whose runs could not be told to end, perhaps because the
+// time of cli.Within was over first.
 func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
 	for i, f := range list {
 		if context.Cause(ctx) == cli.ErrBound && errors.Is(f.Err, ctx.Err()) {
-			list[i].Err = fmt.Errorf("%w: its lock was not had in the time that there was", state.ErrBusy)
+			list[i].Err = fmt.Errorf("%w: another process held its lock for too long", state.ErrBusy)
 		}
 	}
 	return view.Failed(list)
 }
 
-// stopping is the call that goes on waiting for the end of what was told to end, if anything, for
-// as long and in the same manner. It ends nothing sooner.
+// stopping returns the call that goes on waiting, with the options of this one. It ends nothing
+// sooner.
 func stopping(s *cli.Call, left unended) problem.Call {
 	if len(left.runs) == 0 {
 		return problem.Call{}
@@ -159,13 +159,13 @@ func stopping(s *cli.Call, left unended) problem.Call {
 	if left.most > 0 {
 		c = c.With("max", cli.Granted(s))
 	}
-	if s.Cmd.Name == "stop" { // rm --kill gives its command time
+	if s.Cmd.Name == "stop" { // rm --kill gives the command time
 		c = cli.With(c, s.Opt, "kill")
 	}
 	return cli.With(c, s.Opt, "quiet", "json", "fields", "tz")
 }
 
-// notRunning is the error of a task of which nothing runs that could be ended.
+// notRunning is the error of a task of which nothing runs.
 func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 	end := problem.To("rm", e.Task.ID)
 	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID,

@@ -74,11 +74,13 @@ var (
 
 // all are the tools, in the order in which they are listed. most bounds those that block.
 func all(o *Options) []*tool {
-	blocking := arg{name: maxSeconds, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second))}
+	blocking := arg{name: maxSeconds, says: fmt.Sprintf("block at most so long (default and most: %d)",
+		int(o.Most/time.Second))}
 	list := []*tool{
 		{
 			name: "wait", title: "Wait", command: "wait", blocks: true,
-			own: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg, {Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text},
+			own: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg,
+				{Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text},
 				{Name: "any", Kind: option.Text, Many: true}},
 			says: "Block until a moment. Long waits come in parts: the answer \"waiting\" has a call to make next. To be told later without blocking, use " +
 				"schedule_task.",
@@ -87,13 +89,17 @@ func all(o *Options) []*tool {
 				{name: "when", says: "what to wait for, such as 10m or 22:30; a bare number is seconds"},
 				{name: "task", says: "what to do then, given back"},
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
-				{name: "any", says: "in place of when: the first of several, which the answer names", like: []string{"10m", "task:k7m2", "inbox", "tcp://localhost:5432"}},
+				{name: "any", says: "in place of when: the first of several, which the answer names",
+					like: []string{"10m", "task:k7m2", "inbox", "tcp://localhost:5432"}},
 				blocking,
 			},
-			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task", "task_payload": "task",
-				"timer_id": "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
-			without: []string{"max", "raw", "quiet", "name", "notify", "bell", "big", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
-			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed", "which", "run", "item", "target"}, request: waitRequest,
+			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task",
+				"task_payload": "task",
+				"timer_id":     "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
+			without: []string{"max", "raw", "quiet", "name", "notify", "bell", "big", "count", "json",
+				"no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
+			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed", "which",
+				"run", "item", "target"}, request: waitRequest,
 		},
 		{
 			name: "schedule_task", title: "Schedule a task", command: "at",
@@ -101,7 +107,8 @@ func all(o *Options) []*tool {
 			says:    "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example: `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,
 			args: []arg{
-				{name: "when", must: true, says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\"; a number needs a unit"},
+				{name: "when", must: true,
+					says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\"; a number needs a unit"},
 				{name: "task", says: "text of a message, or payload of the command"},
 				{name: "command", says: "program and arguments, run without a shell"},
 				{name: "shell", says: "a line for /bin/sh instead"},
@@ -116,10 +123,14 @@ func all(o *Options) []*tool {
 				{name: "tz", says: "zone of the times", like: "Europe/Warsaw"},
 				{name: "expect", says: "refuse unless the first instant is this (RFC 3339)"},
 			},
-			also: map[string]string{"taskPayload": "task", "task_payload": "task", "timeExpression": "when", "time_expression": "when",
-				"humanReadableDescription": "description", "human_readable_description": "description", "timeout_seconds": "timeout"},
-			meant: map[string]string{"recipient": `for e-mail send "notify": ["email:bob@example.org"]`, "to": `for e-mail send "notify": ["email:bob@example.org"]`,
-				"process_name": `did you mean "agent"? It takes a program with its arguments`, "webhook_url": `did you mean "webhook"?`},
+			also: map[string]string{"taskPayload": "task", "task_payload": "task", "timeExpression": "when",
+				"time_expression":          "when",
+				"humanReadableDescription": "description", "human_readable_description": "description",
+				"timeout_seconds": "timeout"},
+			meant: map[string]string{"recipient": `for e-mail send "notify": ["email:bob@example.org"]`,
+				"to":           `for e-mail send "notify": ["email:bob@example.org"]`,
+				"process_name": `did you mean "agent"? It takes a program with its arguments`,
+				"webhook_url":  `did you mean "webhook"?`},
 			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at", "at-each"},
 			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, request: scheduleRequest,
 		},
@@ -134,7 +145,8 @@ func all(o *Options) []*tool {
 				{name: "before", says: "list occurrences up to a moment", like: "tomorrow midnight"},
 				{name: "limit", says: "default 50"},
 			},
-			also: map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"}, usual: map[string]string{"limit": strconv.Itoa(listLimit)},
+			also:    map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"},
+			usual:   map[string]string{"limit": strconv.Itoa(listLimit)},
 			without: []string{"json", "format", "header"}, answers: []string{"ls", "ls-before", "show"},
 			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, request: listRequest,
 		},
@@ -148,18 +160,21 @@ func all(o *Options) []*tool {
 				{name: "match", says: "the one task that says this, in place of ids"},
 				{name: "kill", says: "end what runs of them, too"},
 			},
-			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids", "timer_id": "ids"}, without: []string{"quiet", "json"},
+			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids",
+				"timer_id": "ids"}, without: []string{"quiet", "json"},
 			answers: []string{"rm"}, shows: []string{"removed", "stopped", "errors"}, request: cancelRequest,
 		},
 		{
 			name: "edit_task", title: "Change a task", command: "edit", destroys: true,
-			own:     option.Rows{idArg, {Name: "action", Kind: option.Text}, timeArg, commandArg, {Name: "resume-at", Kind: option.Time}, {Name: "clear", Kind: option.Text, Many: true}},
+			own: option.Rows{idArg, {Name: "action", Kind: option.Text}, timeArg, commandArg,
+				{Name: "resume-at", Kind: option.Time}, {Name: "clear", Kind: option.Text, Many: true}},
 			says:    "Change a task: its time, words, command, or any other argument of schedule_task. Or pause, resume or restore it.",
 			example: `{"id": "k7m2", "when": "+1h"}`,
 			args: []arg{
 				{name: "id", must: true},
 				{name: "action", says: "default change", among: editActions},
-				{name: "when", says: "15:00 keeps the date, +1h counts from due, or a recurrence; a number needs a unit"},
+				{name: "when",
+					says: "15:00 keeps the date, +1h counts from due, or a recurrence; a number needs a unit"},
 				{name: "task"},
 				{name: "description"},
 				{name: "command"},
@@ -167,11 +182,14 @@ func all(o *Options) []*tool {
 				{name: "resume_at", says: "of a pause: when it ends", like: "2h"},
 				{name: "clear", says: "arguments to take back", like: []string{"description", "end"}},
 			},
-			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "task_ids": "id", "timer_id": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
-				"time_expression": "when", "humanReadableDescription": "description", "human_readable_description": "description",
-				"timeout_seconds": "timeout"},
+			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "task_ids": "id",
+				"timer_id": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
+				"time_expression": "when", "humanReadableDescription": "description",
+				"human_readable_description": "description",
+				"timeout_seconds":            "timeout"},
 			without: []string{"match", "quiet", "json"}, answers: []string{"edit", "pause", "resume", "restore"},
-			shows: []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"}, request: editRequest,
+			shows:   []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"},
+			request: editRequest,
 		},
 		{
 			name: "explain_time", title: "Explain a time", command: "when", reads: true,
@@ -183,9 +201,11 @@ func all(o *Options) []*tool {
 				{name: "number", says: "how many instants, default 5"},
 				{name: "tz", like: "Europe/Warsaw"},
 			},
-			also:    map[string]string{"timeExpression": "when", "time_expression": "when", "expression": "when", "count": "number", "n": "number"},
+			also: map[string]string{"timeExpression": "when", "time_expression": "when", "expression": "when",
+				"count": "number", "n": "number"},
 			without: []string{"json", "count"}, answers: []string{"when"},
-			shows: []string{"kind", "reading", "canonical", "tz", "next", "notes", "others", "remarks"}, request: explainRequest,
+			shows:   []string{"kind", "reading", "canonical", "tz", "next", "notes", "others", "remarks"},
+			request: explainRequest,
 		},
 		{
 			name: "task_log", title: "How runs ended", command: "log", reads: true,
@@ -220,7 +240,8 @@ func all(o *Options) []*tool {
 			also:    map[string]string{"acknowledge": "ack", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
 			usual:   map[string]string{"limit": strconv.Itoa(inboxLimit)},
 			without: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"},
-			shows: []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"}, request: inboxRequest,
+			shows:   []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"},
+			request: inboxRequest,
 		},
 		{
 			name: "wait_for_health", title: "Wait for a service", command: "health-wait", open: true, blocks: true,
@@ -235,9 +256,11 @@ func all(o *Options) []*tool {
 				{name: "invert", says: "wait until they are gone"},
 				blocking,
 			},
-			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets", "timeout_seconds": "timeout"},
+			also: map[string]string{"target": "targets", "url": "targets", "urls": "targets",
+				"timeout_seconds": "timeout"},
 			without: []string{"max", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
-			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, request: healthRequest,
+			shows:   []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"},
+			request: healthRequest,
 		},
 		{
 			name: "notify", title: "Tell somebody", command: "notify", open: true,
@@ -252,7 +275,8 @@ func all(o *Options) []*tool {
 				{name: "list"},
 				{name: "dry_run", says: "only say what would be sent"},
 			},
-			also:    map[string]string{"message": "body", "text": "body", "channels": "channel", "recipient": "to", "recipients": "to"},
+			also: map[string]string{"message": "body", "text": "body", "channels": "channel",
+				"recipient": "to", "recipients": "to"},
 			without: []string{"json"}, answers: []string{"notify", "notify-list", "notify-dry-run"},
 			shows: []string{"id", "delivered", "channels"}, request: notifyRequest,
 		},
@@ -309,7 +333,8 @@ func (o *Options) bound(v option.Values) (time.Duration, error) {
 	}
 	d, err := when.Duration(text)
 	if err != nil || d <= 0 {
-		return 0, refuse(fmt.Sprintf("%q is %q, and takes seconds", maxSeconds, text), fmt.Sprintf("send %q: 20", maxSeconds))
+		return 0, refuse(fmt.Sprintf("%q is %q, and takes seconds", maxSeconds, text),
+			fmt.Sprintf("send %q: 20", maxSeconds))
 	}
 	return min(d, o.Most), nil
 }

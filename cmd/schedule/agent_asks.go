@@ -51,7 +51,8 @@ type method struct {
 }
 
 // ofCreate are the params of reminders.create.
-var ofCreate = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description", "project_id", "priority"}
+var ofCreate = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description",
+	"project_id", "priority"}
 
 // methods are all of them by name.
 func methods() map[string]method {
@@ -92,7 +93,8 @@ type RefusedData struct {
 }
 
 func refusedBy(code int, p *problem.Problem) error {
-	return &agent.Error{Code: code, Message: p.Message.In(Reminders{}), Data: RefusedData{p.Code, cli.OrNull(p.Hint.In(Reminders{}))}}
+	return &agent.Error{Code: code, Message: p.Message.In(Reminders{}),
+		Data: RefusedData{p.Code, cli.OrNull(p.Hint.In(Reminders{}))}}
 }
 
 // asked are the params of a request that say something: all are texts.
@@ -131,7 +133,8 @@ func (a *agentAsks) call(r state.Record) *cli.Call {
 	t := r.Task
 	s := cli.NewCall(a.world)
 	s.Cmd, s.Surface, s.InJSON = a.at, Reminders{}, true
-	s.CameOf, s.OwnZone, s.Around = t.ChildOrigin(), rules.TaskZone(t), &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
+	s.CameOf, s.OwnZone, s.Around = t.ChildOrigin(), rules.TaskZone(t),
+		&tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
 	return s
 }
 
@@ -161,14 +164,18 @@ func (p asked) list(name string) []string {
 // request is what reminders.create asks for. With a rule the time is where it begins.
 func (p asked) request(r state.Record) (tasks.Spec, error) {
 	program := cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))
-	spec := tasks.Spec{Agent: &program, Title: p.said("title"), Description: p.said("description"), Project: p.said("project_id"), Priority: p.said("priority"),
+	spec := tasks.Spec{Agent: &program, Title: p.said("title"), Description: p.said("description"),
+		Project: p.said("project_id"), Priority: p.said("priority"),
 		Webhook: p.list("webhook_url"), Except: p.list("except")}
 	time, rule := p.said("when"), p.said("rrule")
 	switch {
 	case p["title"] == "":
-		return spec, problem.Of(problem.T("%s is missing", problem.Option("title")), problem.T("say what it is, %s", problem.Set("title", "Self-review")))
+		return spec, problem.Of(problem.T("%s is missing", problem.Option("title")),
+			problem.T("say what it is, %s", problem.Set("title", "Self-review")))
 	case time == nil && rule == nil:
-		return spec, problem.Of(problem.T("%s is missing", problem.When), problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`, problem.Set(problem.When, "2026-11-23T09:00:00+01:00")))
+		return spec, problem.Of(problem.T("%s is missing", problem.When),
+			problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`,
+				problem.Set(problem.When, "2026-11-23T09:00:00+01:00")))
 	case rule != nil:
 		spec.When, spec.Form, spec.Start = rule, when.RRuleForm, time
 	default:
@@ -210,9 +217,11 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	}
 	e := done.Entry
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
-		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner, Text: problem.T("no runner is alive that would tell it")})
+		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner,
+			Text: problem.T("no runner is alive that would tell it")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)), s.WarningTexts(o.warnings)}, nil
+	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)),
+		s.WarningTexts(o.warnings)}, nil
 }
 
 // notPast refuses an instant that has come. An agent that schedules what follows for when it was
@@ -231,7 +240,8 @@ func notPast(s *cli.Call, text string) error {
 }
 
 func hasCome(text string) error {
-	return problem.New(problem.Past, problem.T("%s has come already", cli.Quote(text)), problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
+	return problem.New(problem.Past, problem.T("%s has come already", cli.Quote(text)),
+		problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
 // Reminders is the surface of what agents ask: options are params, and calls the methods that stand
@@ -240,7 +250,8 @@ type Reminders struct{}
 
 // params are the params that have another name than the option they stand for.
 func params() map[string]string {
-	return map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"}
+	return map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id",
+		"start": "when"}
 }
 
 // Option is the param that stands for an option. One that has none is an option of a call of at.
@@ -263,7 +274,8 @@ func (r Reminders) Setting(name string, value any) string {
 func (Reminders) Call(c problem.Call) string {
 	switch c.Command {
 	case "at":
-		return "reminders.create " + option.JSON(map[string]string{"title": "Self-review", "when": cli.OrElse(strings.Join(c.Args, " "), "2h")})
+		return "reminders.create " + option.JSON(map[string]string{"title": "Self-review",
+			"when": cli.OrElse(strings.Join(c.Args, " "), "2h")})
 	case "ls":
 		return "reminders.list"
 	case "rm":
@@ -319,7 +331,8 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	answer := reminderList{Reminders: []reminderRow{}, More: max(len(found)-remindersMost, 0)}
 	for _, e := range found[:len(found)-answer.More] {
 		t := e.Task
-		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(), cli.OrNull(t.Description), t.When.Text, e.Due.In(rules.TaskZone(t)),
+		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(),
+			cli.OrNull(t.Description), t.When.Text, e.Due.In(rules.TaskZone(t)),
 			cli.OrNull(t.Reminder.Project), view.PriorityOf(t), state.ShellLine(t.Run.Agent), e.Held})
 	}
 	return answer, nil
@@ -334,7 +347,8 @@ type cancelledReminder struct {
 // cancel removes a reminder, as rm does. What is not a reminder of the program that asks, which
 // reminders.list would name, is not found.
 func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
-	none := problem.New(problem.NotFound, problem.T("there is no reminder %s", cli.Quote(p["id"])), problem.T("reminders.list names those there are"))
+	none := problem.New(problem.NotFound, problem.T("there is no reminder %s", cli.Quote(p["id"])),
+		problem.T("reminders.list names those there are"))
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
 	case p["id"] == "":

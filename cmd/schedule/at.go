@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// AtCommand is the command at.
 func AtCommand() cli.Command {
 	return cli.Command{
 		Name: "at", Args: "<when>... [--task <text>] [-c <shell text> | -f <file> | -- <command>...]",
@@ -72,22 +73,34 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		Options: slices.Concat(option.Rows{
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
-			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text,
+				Help: "what it is, in a few words (TEXT)"},
 			onFlag("on node or label NAME of a fleet, or any"),
-			option.Option{Name: "each", Kind: option.Name, Value: "LABEL", OfCall: true, Help: "one task on each living node with LABEL, or any: on each"},
+			option.Option{Name: "each", Kind: option.Name, Value: "LABEL", OfCall: true,
+				Help: "one task on each living node with LABEL, or any: on each"},
 			tagFlag("mark it NAME, for ls --tag and rm --tag; may be repeated"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
-			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
-			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell for -c and -f; the config may say another default"},
-			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
+			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File,
+				Help: "run the script in FILE, or from standard input with -"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program",
+				Default: needs.Shell, Help: "the shell for -c and -f; the config may say another default"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE",
+				Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
-			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen, Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
-			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat, Help: "name the task NAME: while one of that name lives, nothing is added"},
-			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat, Help: "with --key: change the task that has it to what this call says"},
-			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, as jsonl, lines or json (FORM)"},
-			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal them out evenly over DURATION, the first at WHEN"},
+			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
+				Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
+			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat,
+				Help: "name the task NAME: while one of that name lives, nothing is added"},
+			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat,
+				Help: "with --key: change the task that has it to what this call says"},
+			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM",
+				Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true,
+				Help: "schedule many tasks from standard input, as jsonl, lines or json (FORM)"},
+			option.Option{Name: "spread", Kind: option.Duration, OfCall: true,
+				Help: "with --stdin: deal them out evenly over DURATION, the first at WHEN"},
 			cli.WaitFlag("wait for its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),
-			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
+			option.Option{Name: "expect", Kind: option.Timestamp,
+				Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
 			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
@@ -104,7 +117,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 	}
 }
 
-// Draft is the task that a call makes, and what would keep it from running if it were due now.
+// Draft is the task that a call makes, with warnings about what would keep it from running now.
 type Draft struct {
 	*tasks.Change
 	warnings []cli.Warning
@@ -115,24 +128,29 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 	case size(s) > state.TaskLimit:
 		return tooLarge("the call")
 	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
-		return problem.Of(problem.T("%s waits for one run; %s excludes it", problem.Option("wait"), problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
+		return problem.Of(problem.T("%s waits for one run; %s excludes it", problem.Option("wait"),
+			problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
-		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max", s.Opt.Text("max")))
+		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max",
+			s.Opt.Text("max")))
 	case s.Opt.Has("each") && s.Opt.Has("stdin"):
-		return problem.Of(problem.T("%s makes tasks of one, and %s gives many", problem.Option("each"), problem.Option("stdin")),
-			problem.T("call once for each task, or give each line the machine it is for, %s", problem.Set("on", "build-1")))
+		return problem.Of(problem.T("%s makes tasks of one, and %s gives many", problem.Option("each"),
+			problem.Option("stdin")),
+			problem.T("call once for each task, or give each line the machine it is for, %s",
+				problem.Set("on", "build-1")))
 	case s.Opt.Has("stdin"):
 		return runAtStdin(ctx, s)
 	case s.Opt.Has("spread"):
-		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
-			problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
+		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")),
+			problem.T("give them on standard input with %s or %s; %s puts off one task",
+				problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
 	}
 	if s.Opt.Has("each") {
 		return runAtEach(ctx, s)
 	}
 	if s.Opt.Bool("wait") {
 		if _, err := cli.Longest(s); err != nil {
-			return err // before anything is scheduled
+			return err // nothing is scheduled yet
 		}
 	}
 	o, err := readAt(ctx, s)
@@ -142,7 +160,7 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 	return runAt(ctx, s, o)
 }
 
-// size is how many bytes the call says.
+// size is how many bytes the words and options of the call have.
 func size(s *cli.Call) int {
 	n := s.Opt.Size()
 	for _, words := range [][]string{s.Args, s.Tail} {
@@ -153,12 +171,14 @@ func size(s *cli.Call) int {
 	return n
 }
 
-// tooLarge refuses a task that no store keeps, before anything else is done with it.
+// tooLarge is the problem of a task that is larger than any store keeps.
 func tooLarge(what string) error {
-	return problem.New(problem.Limit, problem.T("%s is longer than 1 MiB, and no task is", what), problem.T("keep what is long in a file, and schedule a command that reads it"))
+	return problem.New(problem.Limit, problem.T("%s is longer than 1 MiB, and no task is", what),
+		problem.T("keep what is long in a file, and schedule a command that reads it"))
 }
 
-// readAt makes a task of the words of the call, and refuses what would not do what it looks like.
+// readAt makes a task of the words of the call. It refuses words that mean something else to at(1),
+// and words that are a command or a message without the option that says so.
 func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	spec, err := SpecOf(s)
 	if err != nil {
@@ -171,7 +191,7 @@ func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	return o, nil
 }
 
-// drafted makes a task of a request, with what would keep it from running.
+// drafted makes a task of a request, with warnings about what would keep it from running.
 func drafted(ctx context.Context, s *cli.Call, spec tasks.Spec) (Draft, error) {
 	c := tasks.Adding(WorldOf(s), spec)
 	if err := c.Apply(ctx); err != nil {
@@ -180,20 +200,24 @@ func drafted(ctx context.Context, s *cli.Call, spec tasks.Spec) (Draft, error) {
 	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), otherShell(c)...)}, nil
 }
 
-// otherShell warns of a script whose first line names another program than the one that will run it.
+// otherShell warns of a script whose first line names another program than the one that will run
+// it.
 func otherShell(c *tasks.Change) []cli.Warning {
 	if c.Interpreter == "" {
 		return nil
 	}
-	return []cli.Warning{{Kind: cli.WarnShell, Text: problem.T("the script names %s in its first line, and %s will run it; %s changes that",
-		cli.Quote(c.Interpreter), c.Task.Run.Prog, problem.Option("shell"))}}
+	return []cli.Warning{{Kind: cli.WarnShell,
+		Text: problem.T("the script names %s in its first line, and %s will run it; %s changes that",
+			cli.Quote(c.Interpreter), c.Task.Run.Prog, problem.Option("shell"))}}
 }
 
-// wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what is to happen, they may be meant as that.
+// wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what
+// is to happen, they may be meant as that.
 func wordsBeside(s *cli.Call, form when.Form) error {
 	words := strings.Join(s.Args, " ")
 	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), cli.Quote(words))
-	if s.Dash || s.Cmd.Options.Named("task") == nil || slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
+	if s.Dash || s.Cmd.Options.Named("task") == nil ||
+		slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
 		return problem.Of(said, problem.T("leave one of them out"))
 	}
 	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",
@@ -205,14 +229,17 @@ func isQueue(word string) bool {
 	return len(word) == 1 && (word[0] >= 'a' && word[0] <= 'z' || word[0] >= 'A' && word[0] <= 'Z')
 }
 
-// otherAt looks for letters that say something else to at(1), where what they say here is refused: -q QUEUE, -c JOB and -d JOB.
+// otherAt looks for letters that say something else to at(1), where what they say here is refused:
+// -q QUEUE, -c JOB and -d JOB.
 func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
 	typed := s.Opt.Typed()
 	var e *when.Error
-	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) && e.Code == when.CodeNotUnderstood {
+	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) &&
+		e.Code == when.CodeNotUnderstood {
 		at := append(s.Args[1:], "10:00")
 		return problem.New(problem.NotUnderstood, problem.T("%s is not part of a time", cli.Quote(s.Args[0])),
-			problem.T("-q prints the ID alone, and there are no queues: %s", problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))
+			problem.T("-q prints the ID alone, and there are no queues: %s",
+				problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))
 	}
 	if spec.When != nil {
 		return err
@@ -222,18 +249,21 @@ func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
 	}
 	switch {
 	case isJob(s.Opt.Text("c")):
-		return problem.As(err).Advising(problem.T("what at -c shows: %s; a line for the shell needs a time, too", problem.To("show", "ID")))
+		return problem.As(err).Advising(problem.T("what at -c shows: %s; a line for the shell needs a time, too",
+			problem.To("show", "ID")))
 	case typed["description"] == "d" && isJob(s.Opt.Text("description")):
-		return problem.As(err).Advising(problem.T("what at -d removes: %s; a description needs a time, too", problem.To("rm", "ID")))
+		return problem.As(err).Advising(problem.T("what at -d removes: %s; a description needs a time, too",
+			problem.To("rm", "ID")))
 	}
 	return err
 }
 
-// notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the
-// others are not. Where it was not made, the error stays what it is.
+// notTime looks for the mistake of giving the command or the message without saying so: the first
+// words are a time, the others are not. Where it was not made, the error stays what it is.
 func notTime(s *cli.Call, spec tasks.Spec, err error) error {
 	var e *when.Error
-	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood || spec.Form != when.Any || s.Dash || slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
+	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood || spec.Form != when.Any || s.Dash ||
+		slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
 		return err
 	}
 	opts, failed := s.Options()
@@ -248,8 +278,10 @@ func notTime(s *cli.Call, spec tasks.Spec, err error) error {
 		rest := s.Args[n:]
 		words := strings.Join(rest, " ")
 		at := problem.To("at", head)
-		return problem.New(problem.NotUnderstood, problem.T("%s is not part of the time %s", cli.Quote(words), cli.Quote(head)),
-			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words), at.Running(rest...), problem.Set("c", words)))
+		return problem.New(problem.NotUnderstood, problem.T("%s is not part of the time %s", cli.Quote(words),
+			cli.Quote(head)),
+			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words),
+				at.Running(rest...), problem.Set("c", words)))
 	}
 	return err
 }

@@ -43,8 +43,7 @@ type confirmation struct {
 	DryRun         bool     `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// confirm is the confirmation of what became of a request, with the instants of the answer in a
-// zone.
+// confirm returns the confirmation of a request that was carried out. Its instants are in zone.
 func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerState, told handover.Recipients,
 	warnings []cli.Warning) confirmation {
 	e := d.Entry
@@ -55,7 +54,7 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
 		Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
-	if s.InJSON { // the words do not say it, and it is a look at files of the system
+	if s.InJSON { // the text does not say it, and finding out reads files of the system
 		j.SurvivesReboot = h.Survives()
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
@@ -84,7 +83,8 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	return j
 }
 
-// atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
+// atJSON is the answer of at: a confirmation, and for a call with a key whether the task that had
+// the key was kept or replaced.
 type atJSON struct {
 	confirmation
 	Replaced bool     `json:"replaced,omitempty"`
@@ -95,7 +95,8 @@ type atJSON struct {
 	unread int // items of the inbox
 }
 
-// Text confirms in a sentence, and says who runs it and who is told; with --quiet it is the ID.
+// Text confirms in a sentence, and says who runs the task and who is told. With --quiet it is the
+// ID.
 func (a *atJSON) Text(o *cli.Out) {
 	if o.Quiet {
 		if id := a.of.Entry.Task.ID; id != "" {
@@ -116,15 +117,15 @@ func (a *atJSON) Text(o *cli.Out) {
 	view.TellUnread(o, a.unread)
 }
 
-// Scheduled is what became of one call of at.
+// Scheduled is the result of one request of at: a task that was added, kept or replaced.
 type Scheduled struct {
 	tasks.Done
 	warnings []cli.Warning
 	told     handover.Recipients
-	dry      bool // nothing was done
+	dry      bool // the call was a dry run
 }
 
-// waking starts a runner when none lives, and reports whether one does.
+// waking returns a function that starts a runner when none lives, and reports whether one does.
 func waking(s *cli.Call, st state.Leases) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		return handover.HandOver(ctx, s, st).Runner != handover.RunnerNone && !s.DryRun
@@ -144,7 +145,7 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handover.HandOver(ctx, s, st, done.Entry)
 	d := &Scheduled{Done: done, warnings: o.warnings, dry: s.DryRun}
-	d.see(h, handover.RecipientsOf(s, d.Entry.Task))
+	d.addWarnings(h, handover.RecipientsOf(s, d.Entry.Task))
 	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
@@ -165,8 +166,8 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	return nil
 }
 
-// awaitFirst waits for the end of the first run of a task that was scheduled; of one that was kept
-// for the next.
+// awaitFirst waits until a run ends: the first run of a task that was added, the next one of a task
+// that was kept.
 func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) error {
 	most, err := cli.Longest(s)
 	if err != nil {
@@ -176,7 +177,8 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	if d.Created {
 		a.Number = 1
 	}
-	// whoever is killed has read nothing else; programs name a task by --key, or find it by ls
+	// The ID is written before the wait, for whoever ends the call early. Programs name the task
+	// with --key, or find it with ls.
 	if !s.Quiet && !s.InJSON {
 		s.Remark("scheduled %s; its end: %s\n", a.ID,
 			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
@@ -185,12 +187,13 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	return view.AwaitEnd(ctx, s, st, a, most, view.EndedMost, d.warnings)
 }
 
-// see adds the warnings that follow from how the task stands, who runs it and who is told.
-func (d *Scheduled) see(h handover.RunnerState, told handover.Recipients) {
+// addWarnings adds the warnings that follow from the state of the task, who runs it and who is
+// told.
+func (d *Scheduled) addWarnings(h handover.RunnerState, told handover.Recipients) {
 	e := d.Entry
 	d.told = told
 	if !d.Created && !d.Replaced {
-		d.warnings = nil // they are about what was not scheduled
+		d.warnings = nil // they are about a task that was not scheduled
 	}
 	if !view.Awaited(e) && e.Held {
 		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused,
@@ -203,7 +206,7 @@ func (d *Scheduled) see(h handover.RunnerState, told handover.Recipients) {
 	}
 }
 
-// zone is where the instants of the answer are shown.
+// zone is the zone in which the answer shows instants.
 func (d *Scheduled) zone() *time.Location {
 	if d.Created && !state.IsUnscheduled(d.Due) {
 		return d.Due.Location()
@@ -211,12 +214,12 @@ func (d *Scheduled) zone() *time.Location {
 	return rules.TaskZone(d.Entry.Task)
 }
 
-// reading is the task's due instant as people read it.
+// reading is the instant at which the task is due, as text for people.
 func (d *Scheduled) reading() string {
 	return view.Coming(d.Entry, d.Now.In(d.zone()))
 }
 
-// others are what else the words of the time could mean.
+// others are the other times that the words could mean.
 func (d *Scheduled) others() []when.Candidate {
 	if d.Sched == nil {
 		return nil
@@ -224,7 +227,8 @@ func (d *Scheduled) others() []when.Candidate {
 	return d.Sched.Others
 }
 
-// comes is a reading as a confirmation has it behind what was scheduled.
+// comes returns the words that follow the name of a task in a confirmation, as in "for tomorrow".
+// A task without an instant has no "for".
 func comes(e state.Entry, reading string) string {
 	if state.IsUnscheduled(e.Due) {
 		return reading
@@ -232,7 +236,7 @@ func comes(e state.Entry, reading string) string {
 	return "for " + reading
 }
 
-// atJSON is the answer in JSON.
+// asAtJSON makes the answer of at.
 func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told,
 		d.warnings), of: d, h: h}
@@ -242,7 +246,7 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 	return j
 }
 
-// sentence is the answer in one line.
+// sentence is the first line of the answer for people.
 func (d *Scheduled) sentence() string {
 	e := d.Entry
 	what, id := cli.Quote(plainWords(e.Task)), e.Task.ID
@@ -267,7 +271,7 @@ func (d *Scheduled) sentence() string {
 		cli.Quote(e.Task.Key), what, stands, id)
 }
 
-// different says in what the call differs from the task that had the key; empty for nothing.
+// different says how the call differs from the task that had the key. It is empty when it does not.
 func (d *Scheduled) different() string {
 	names := strings.Join(d.Differs, ", ")
 	switch {
@@ -279,7 +283,7 @@ func (d *Scheduled) different() string {
 	return "This call is different in: " + names + ". --replace changes the task to what it says."
 }
 
-// more is what follows the sentence in the answer for people.
+// more is the lines that follow the sentence in the answer for people.
 func (d *Scheduled) more(h handover.RunnerState, program string) []string {
 	e := d.Entry
 	var lines []string
@@ -301,8 +305,8 @@ func (d *Scheduled) more(h handover.RunnerState, program string) []string {
 	return append(lines, policyWords(e.Task)...)
 }
 
-// who says who runs a task. What waits for the next boot of the machine is run by a runner of that
-// one.
+// who says who runs a task. A task that waits for the next boot of the machine is run by a runner
+// of that boot.
 func who(e state.Entry, h handover.RunnerState) string {
 	if e.AtBoot() {
 		return "A runner of the next boot runs it."
@@ -310,8 +314,8 @@ func who(e state.Entry, h handover.RunnerState) string {
 	return h.Who()
 }
 
-// policyWords says what was set of the tags and the policy, in a line; nothing when it is the
-// default.
+// policyWords is a line with the tags and the parts of the policy that were set. There is no line
+// when all are defaults.
 func policyWords(t state.Task) []string {
 	var parts []string
 	if len(t.Tags) > 0 {
@@ -326,7 +330,7 @@ func policyWords(t state.Task) []string {
 	return []string{"Set: " + strings.Join(parts, ", ") + "."}
 }
 
-// notes are what there is to know about how the time was read.
+// notes say how the time was read, and by how much jitter delays the task.
 func (d *Scheduled) notes() []string {
 	if !d.Created && !d.Replaced {
 		return nil
@@ -338,7 +342,8 @@ func (d *Scheduled) notes() []string {
 	return slices.Concat(notes, readings(d.Sched, d.Now))
 }
 
-// plainWords is what a confirmation calls the task.
+// plainWords returns the words by which a confirmation names a task: its description or command,
+// and for a command with a text the text, too.
 func plainWords(t state.Task) string {
 	text := view.Describe(t)
 	if t.Type() == state.TypeCommand && t.Description == "" && t.Text != "" && len(t.Run.Argv) > 0 {

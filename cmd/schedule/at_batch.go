@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
-// batchJSON is the one answer of at --stdin with --quiet.
+// batchJSON is the answer of at --stdin --quiet --json: one object for all lines.
 type batchJSON struct {
 	Now      time.Time       `json:"now"`
 	Count    int             `json:"count" jsonschema:"how many tasks the lines have: those scheduled, kept by their key, and replaced"`
@@ -25,16 +25,16 @@ type batchJSON struct {
 	DryRun   bool            `json:"dry_run,omitempty" jsonschema:"nothing was scheduled: this is what would have been done"`
 }
 
-// lineErrorJSON is why a line was refused.
+// lineErrorJSON says which line was refused, and why.
 type lineErrorJSON struct {
 	Line int `json:"line"`
 	cli.ErrorJSON
 }
 
-// Text is none: people are answered line by line.
+// Text writes nothing, because people are answered line by line.
 func (batchJSON) Text(*cli.Out) {}
 
-// add takes in what became of a line.
+// add counts the task of one line.
 func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
 	if id := d.Entry.Task.ID; id != "" {
 		b.IDs = append(b.IDs, id)
@@ -52,8 +52,8 @@ func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
 	}
 }
 
-// answerBatch answers all lines at once. An error that has ended the call stands beside what was
-// scheduled until then.
+// answerBatch answers all lines at once. When an error ended the call, the answer has it beside
+// what was scheduled until then.
 func (in *Stdin) answerBatch(ended error) error {
 	b := in.batch
 	b.Now, b.DryRun = in.Stamp(), in.DryRun

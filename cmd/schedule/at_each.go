@@ -29,13 +29,16 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 	label := s.Opt.Text("each")
 	switch {
 	case s.Opt.Has("on"):
-		return problem.Of(problem.T("%s says where each task runs; %s excludes it", problem.Option("each"), problem.Option("on")), cli.OneOfThem)
+		return problem.Of(problem.T("%s says where each task runs; %s excludes it", problem.Option("each"),
+			problem.Option("on")), cli.OneOfThem)
 	case s.Opt.Bool("wait"):
-		return problem.Of(problem.T("%s waits for one run, and %s makes a task for each machine", problem.Option("wait"), problem.Option("each")),
+		return problem.Of(problem.T("%s waits for one run, and %s makes a task for each machine",
+			problem.Option("wait"), problem.Option("each")),
 			problem.T("leave %s out; %s shows how they end", problem.Option("wait"), problem.To("log")))
 	case label != state.AnyNode && !state.NodeWord(label):
 		return problem.Of(problem.T("%s %s is not a label", problem.Option("each"), cli.Quote(label)),
-			problem.T("give a label of machines, or %s for all that live; %s lists them", problem.Set("each", state.AnyNode), problem.To("fleet", "nodes")))
+			problem.T("give a label of machines, or %s for all that live; %s lists them",
+				problem.Set("each", state.AnyNode), problem.To("fleet", "nodes")))
 	}
 	if err := fleetsAlone(s, "each"); err != nil {
 		return err
@@ -67,7 +70,8 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 			row.Error, answer.worst = &told, max(answer.worst, row.refused.ExitCode())
 		} else {
 			row.of = &Scheduled{Done: r.Done, warnings: drafts[i].warnings, dry: s.DryRun}
-			row.ID, row.Key, row.Due = cli.OrNull(r.Entry.Task.ID), r.Entry.Task.Key, cli.Instant(view.DueOf(r.Entry), row.of.zone())
+			row.ID, row.Key, row.Due = cli.OrNull(r.Entry.Task.ID), r.Entry.Task.Key,
+				cli.Instant(view.DueOf(r.Entry), row.of.zone())
 			row.Created, row.Replaced, row.Differs = r.Created, r.Replaced, r.Differs
 			done, entries = append(done, row.of), append(entries, r.Entry)
 		}
@@ -102,7 +106,8 @@ func labelled(ctx context.Context, st state.Store, label string) (names []string
 		}
 		for _, other := range living {
 			if other.Name != n.Name && slices.Contains(other.Labels, n.Name) {
-				return nil, problem.New(problem.Failed, problem.T("%s is the name of a machine and a label of %s: a task for the one could run on the other", n.Name, other.Name),
+				return nil, problem.New(problem.Failed,
+					problem.T("%s is the name of a machine and a label of %s: a task for the one could run on the other", n.Name, other.Name),
 					problem.T("give one of them another word: name or labels under [node] of its config.toml"))
 			}
 		}
@@ -111,13 +116,14 @@ func labelled(ctx context.Context, st state.Store, label string) (names []string
 	slices.Sort(names)
 	if len(names) == 0 {
 		return nil, problem.New(problem.NotFound, problem.T("no living runner has the label %s", cli.Quote(label)),
-			problem.T("%s lists those that live, with their labels; drained ones get no task", problem.To("fleet", "nodes")))
+			problem.T("%s lists those that live, with their labels; drained ones get no task",
+				problem.To("fleet", "nodes")))
 	}
 	return names, nil
 }
 
-// draftEach makes a task for each node of the words of the call. All are read at the same instant, and
-// a key gets the node's name behind it.
+// draftEach makes a task for each node of the words of the call. All are read at the same instant,
+// and a key gets the node's name behind it.
 func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error) {
 	one := *s
 	one.Present = s.Clock.Now()
@@ -129,7 +135,8 @@ func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error
 	for i, node := range nodes {
 		each := spec
 		each.On = []string{node}
-		if spec.Key != nil && strings.TrimSpace(*spec.Key) != "" { // an empty one is refused as it is
+		// An empty one is refused as it is.
+		if spec.Key != nil && strings.TrimSpace(*spec.Key) != "" {
 			key := *spec.Key + "@" + node
 			each.Key = &key
 		}
@@ -152,7 +159,7 @@ type eachJSON struct {
 	worst int
 }
 
-// eachTaskJSON is what became of the task of one machine.
+// eachTaskJSON is the answer about the task of one machine.
 type eachTaskJSON struct {
 	Node     string         `json:"node"`
 	ID       *string        `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run; or it was refused"`
@@ -167,8 +174,9 @@ type eachTaskJSON struct {
 	refused *problem.Problem
 }
 
-// see sees to it that somebody runs them, and returns what speaks against that, each once.
-func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled, entries []state.Entry) (warnings []cli.Warning) {
+// see makes sure that somebody runs the tasks, and returns the warnings about that, each once.
+func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled,
+	entries []state.Entry) (warnings []cli.Warning) {
 	if len(done) == 0 {
 		return nil
 	}
@@ -176,7 +184,7 @@ func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []
 	a.Runner = h.Runner
 	seen := map[string]bool{}
 	for _, d := range done {
-		d.see(h, handover.RecipientsOf(s, d.Entry.Task))
+		d.addWarnings(h, handover.RecipientsOf(s, d.Entry.Task))
 		if d.Created || d.Replaced {
 			d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 		}

@@ -12,25 +12,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// lineReader takes a stream apart into lines, in memory that does not grow with the stream or with
-// its lines.
+// lineReader splits a stream into lines. Its memory grows neither with the stream nor with the
+// length of a line.
 type lineReader struct {
 	r      *bufio.Reader
-	Number int // of the line read last, from 1
-	most   int // bytes of a line
+	Number int // the number of the line that was read last, from 1
+	most   int // the most bytes of a line
 }
 
+// NewLineReader returns a reader of lines of most bytes each.
 func NewLineReader(r io.Reader, most int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 
-// ErrLong is a line longer than is read. The next line is read as if nothing had been.
+// ErrLong is the error of a line that is too long. The reader skips it, and goes on with the next.
 var ErrLong = errors.New("the line is too long")
 
-// Next returns the next line without its end, which is LF or CR LF or that of the stream, and
-// without the byte order mark that editors put in front of the first. After io.EOF there is none.
-// Of a stream that breaks off with another error the last line is left out: who knows what it would
-// have said.
+// Next returns the next line without its end (LF, CR LF or the end of the stream), and the first
+// without the byte order mark that some editors write. After the last line it returns io.EOF. When
+// the stream fails in the middle of a line, that line is dropped, because nobody knows how it would
+// have ended.
 func (l *lineReader) Next() (string, error) {
 	var line []byte
 	long := false
@@ -63,35 +64,36 @@ func (l *lineReader) Next() (string, error) {
 	}
 }
 
-// Item is one line of --stdin, read.
+// Item is one line of --stdin, with the task that was read from it.
 type Item struct {
 	Line int
 	o    Draft
-	err  error // why it is not a task
-	Size int
+	err  error // why there is no task
+	Size int   // about how many bytes the item takes up in memory
 }
 
-// The bounds of what was read and is not scheduled yet.
+// These are the bounds of what was read and is not yet scheduled.
 const (
-	BatchMost  = 256     // tasks that are scheduled at once
-	WeightMost = 4 << 20 // bytes
+	BatchMost  = 256     // the most tasks that are scheduled at once
+	WeightMost = 4 << 20 // the most bytes of items that wait
 )
 
-// intake holds what was read until it is scheduled: while the disk takes one batch, the next is
-// read.
+// intake is the queue between the goroutine that reads lines and the one that schedules them. The
+// next batch is read while one is written to the disk.
 type intake struct {
 	Mu     sync.Mutex
 	Items  []Item
-	Weight int
-	err    error         // why no more come; io.EOF for the end
-	ready  chan struct{} // something was put
-	room   chan struct{} // something was taken
+	Weight int           // the sizes of all items
+	err    error         // why no more come; io.EOF at the end
+	ready  chan struct{} // has a value when something was put
+	room   chan struct{} // has a value when something was taken
 }
 
 func NewIntake() *intake {
 	return &intake{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
+// poke puts a value into a channel of one that may be full, and does not wait.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -99,7 +101,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// Put adds an item, once there is room for it.
+// Put waits until there is room for an item, and adds it.
 func (in *intake) Put(ctx context.Context, it Item) error {
 	for {
 		in.Mu.Lock()
@@ -119,7 +121,7 @@ func (in *intake) Put(ctx context.Context, it Item) error {
 	}
 }
 
-// End says that no more come, and why.
+// End tells the taker that no more items come, and why.
 func (in *intake) End(err error) {
 	in.Mu.Lock()
 	in.err = err
@@ -127,8 +129,8 @@ func (in *intake) End(err error) {
 	poke(in.ready)
 }
 
-// Take waits until something is there and returns all of it that goes in at once. Without anything
-// it returns why no more come, or nil when idle fires before.
+// Take waits for items and returns a batch of them. When none are left it returns the error of End.
+// When idle fires first it returns neither items nor an error.
 func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
 	for {
 		in.Mu.Lock()
@@ -157,21 +159,21 @@ func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error
 	}
 }
 
-// spreadMost bounds what --spread holds: it has to know how many lines there are before it can deal
-// them out.
+// spreadMost bounds the lines that --spread keeps in memory. It has to count all lines before it
+// can give the first its time.
 const spreadMost = 64 << 20
 
-// lineCost is what a line takes up in memory beside its text.
+// lineCost is how many bytes a line takes up in memory beside its text.
 const lineCost = 48
 
-// numbered is a line and its number.
+// numbered is a line with its number, or with the error of a line that is too long.
 type numbered struct {
 	text string
 	line int
 	err  error
 }
 
-// all reads the rest of the lines, those that are blank left out.
+// all reads all lines that are not blank.
 func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 	var lines []numbered
 	for size := 0; ; {
@@ -186,7 +188,7 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 		}
 		if size += len(text) + lineCost; size > spreadMost {
 			return nil, problem.New(problem.Limit,
-				problem.T("the lines are too many to be held, and %s has to know how many there are",
+				problem.T("there are too many lines: %s has to keep them all before it schedules the first",
 					problem.Option("spread")),
 				problem.T("split them, or leave %s out and give each line its own time", problem.Option("spread")))
 		}
@@ -194,8 +196,8 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 	}
 }
 
-// TooLong is a line that is longer than any task.
+// TooLong is the problem of a line that is longer than a task may be.
 func TooLong() error { return tooLarge("the line") }
 
-// LineMost bounds a line.
+// LineMost is the most bytes of a line.
 const LineMost = state.TaskLimit

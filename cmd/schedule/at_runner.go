@@ -8,21 +8,21 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// settling is how long a runner that was started may take until it is seen, at first. It is twice
-// as long after each start that nothing was seen of, as on a machine that is very busy.
+// settling is how long a runner that was just started may take until it holds the lease. After each
+// start of which nothing was seen the time doubles, because the machine may be very busy.
 const settling = 250 * time.Millisecond
 
-// RunnerWatch sees to it that a runner lives while lines come in over any length of time. It looks
-// after every batch, and starts at most one runner in a while: one that was just started needs a
-// moment until it is seen. A batch that was left to such a one is looked after once more.
+// RunnerWatch makes sure that a runner lives while lines come in, however long that takes. It looks
+// after every batch. A runner that was just started needs a moment until it holds the lease, so no
+// second one is started meanwhile; the watch trusts that it comes, and checks that later.
 type RunnerWatch struct {
 	in      *Stdin
-	Begin   func(context.Context) handover.RunnerState // handOver
+	Begin   func(context.Context) handover.RunnerState // starts a runner when none lives
 	h       handover.RunnerState
-	started time.Time // when the last runner was started; zero: none was
-	unseen  int       // runners started since one was last seen
-	Trusted bool      // a batch came while the runner that was started was not seen yet
-	idle    chan struct{}
+	started time.Time     // when the last runner was started; zero when none was
+	unseen  int           // how many runners were started since one was last seen
+	Trusted bool          // a batch was left to a runner that was not yet seen
+	idle    chan struct{} // has a value when it is time to check what was trusted
 	timer   *time.Timer
 }
 
@@ -37,7 +37,7 @@ func (k *RunnerWatch) Start(in *Stdin) {
 
 func (k *RunnerWatch) Stop() { k.timer.Stop() }
 
-// See looks for the runner after tasks were written, and says who it is.
+// See makes sure of a runner after tasks were written, and says which one it is.
 func (k *RunnerWatch) See(ctx context.Context) handover.RunnerState {
 	now := k.in.Clock.Now()
 	patience := settling << min(max(k.unseen-1, 0), 5)
@@ -60,12 +60,12 @@ func (k *RunnerWatch) See(ctx context.Context) handover.RunnerState {
 	return k.h
 }
 
-// Look makes sure of what was taken on trust.
+// Look checks that a runner lives that was only trusted to come.
 func (k *RunnerWatch) Look(ctx context.Context, last bool) {
 	if !k.Trusted {
 		return
 	}
-	if last { // there is no later look: one runner too many ends by itself
+	if last { // there is no later check, and a runner too many ends by itself
 		k.started = time.Time{}
 	}
 	k.See(ctx)

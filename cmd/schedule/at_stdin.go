@@ -3,114 +3,44 @@ package schedule
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
-	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// The forms of --stdin.
+// These are the forms of --stdin.
 const (
-	FormJSONL = "jsonl" // one object a line
-	formLines = "lines" // one line for the shell a line, and one WHEN for all
-	formJSON  = "json"  // one object
+	FormJSONL = "jsonl" // each line is an object
+	formLines = "lines" // each line is for the shell, and one WHEN is for all
+	formJSON  = "json"  // the whole is one object
 )
 
-// Lines reads what stands on standard input, each line as a call of at.
+// Lines reads standard input: each line becomes a call of at.
 type Lines struct {
 	*cli.Call
-	// as the lines are read against: another goroutine than the one that schedules reads them
+	// Base is the call that each line starts from. It is a copy, because the goroutine that reads
+	// lines is not the one that schedules.
 	Base   cli.Call
 	Form   string
 	Fields option.Fields
 	timed  bool          // the command line gives a time
-	span   time.Duration // of --spread
+	span   time.Duration // the value of --spread
 }
 
-// Stdin is a call of at --stdin.
-type Stdin struct {
-	Lines
-	St     state.Store
-	worst  int // exit code so far
-	counts struct{ created, kept, replaced, failed int }
-	warned map[cli.WarningKind]bool // once for all lines
-	Asked  map[string]bool          // channels that it was looked at whether they are ready
-	quiet  likeWarnings             // with --quiet: what the end says of the lines
-	batch  *batchJSON               // with --quiet and --json: the one answer of all lines
-	runner RunnerWatch
-}
-
-// likeWarnings counts the warnings of many lines, a kind after the other.
-type likeWarnings []*likeWarning
-
-type likeWarning struct {
-	cli.Warning // of the first line
-	line, n     int
-}
-
-// collect counts a warning of a line among those of its kind.
-func (list *likeWarnings) collect(line int, w cli.Warning) {
-	i := slices.IndexFunc(*list, func(have *likeWarning) bool { return have.Kind == w.Kind })
-	if i < 0 {
-		i = len(*list)
-		*list = append(*list, &likeWarning{Warning: w, line: line})
-	}
-	(*list)[i].n++
-}
-
-// texts say each kind of warning once, with how many lines it is of.
-func (list likeWarnings) texts(o *cli.Out) []string {
-	texts := make([]string, len(list))
-	for i, w := range list {
-		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Says(w.Text))
-		if w.n > 1 {
-			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, o.Says(w.Text))
-		}
-	}
-	return texts
-}
-
-func runAtStdin(ctx context.Context, s *cli.Call) error {
-	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
-		Asked: map[string]bool{}}
-	if err := in.readCall(ctx); err != nil {
-		return err
-	}
-	if in.Form != formLines {
-		s.Surface = Objects(s.Cmd)
-	}
-	if in.Form == formJSON {
-		o, err := in.readOne(ctx)
-		if err != nil {
-			return err
-		}
-		return runAt(ctx, s, o)
-	}
-	st, err := s.Open()
-	if err != nil {
-		return err
-	}
-	in.St = st
-	return in.run(ctx)
-}
-
-// Objects is the surface of objects that stand for calls of at.
+// Objects is the surface of calls of at that are written as objects.
 func Objects(at *cli.Command) problem.Surface {
 	return option.Objects{Command: at.Name, Rows: at.Options}
 }
 
-// readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for
-// every line.
+// readCall reads the command line. It refuses options that have no meaning beside --stdin, and what
+// would be wrong for every line.
 func (in *Lines) readCall(ctx context.Context) error {
 	in.Form = strings.ToLower(strings.TrimSpace(in.Opt.Text("stdin")))
 	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
@@ -159,7 +89,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 		return problem.Of(problem.T("%s needs the time at which it begins", problem.Option("spread")),
 			problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.Form)))
 	}
-	// What the settings say is read here, once: lines are read by a goroutine of their own.
+	// Settings are read here, before the goroutine starts that reads the lines.
 	opts, err := in.Options()
 	if err != nil {
 		return err
@@ -171,7 +101,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 		in.Surface = option.Objects{Command: "at", Rows: in.Cmd.Options, Line: problem.Shell{Program: in.Program()}}
 	}
 	in.Base = *in.Call
-	in.Base.Finder = handover.Programs(in.Call) // one for all lines
+	in.Base.Finder = handover.Programs(in.Call) // all lines share what it finds
 	if !in.Opt.Has("tz") {
 		in.Base.OwnZone = opts.Zone
 	}
@@ -186,14 +116,14 @@ func (in *Lines) readCall(ctx context.Context) error {
 		_, err := when.Parse(*spec.When, opts)
 		return err
 	}
-	// One line stands for all: what is wrong with it is wrong with the call.
+	// A sample line shows what is wrong with the call, because it would be wrong with every line.
 	sample := in.line(option.Object{Values: option.Values{}.With("c", "true")}, shareIf(in.span))
 	sample.Sample = true
 	_, err = readAt(ctx, sample)
 	return err
 }
 
-// shareIf is a share of the span, if there is one.
+// shareIf returns a share of the span; nil when there is no span.
 func shareIf(span time.Duration) *tasks.Share {
 	if span == 0 {
 		return nil
@@ -201,8 +131,8 @@ func shareIf(span time.Duration) *tasks.Share {
 	return tasks.ShareOf(span, 0, 1)
 }
 
-// line is the call of at that an object stands for. What the object does not say is as the command
-// line says; a time of the object's own takes the place of that of the command line.
+// line returns the call of at that an object stands for. What the object leaves out is taken from
+// the command line. A time in the object replaces the time of the command line.
 func (in *Lines) line(o option.Object, part *tasks.Share) *cli.Call {
 	one := in.Base
 	one.Opt, one.Tail, one.Dash, one.Share = in.Said(o), o.Command, o.Command != nil, part
@@ -215,7 +145,7 @@ func (in *Lines) line(o option.Object, part *tasks.Share) *cli.Call {
 	return &one
 }
 
-// Said are the options of a line.
+// Said returns the options of a line: those of its object over those of the command line.
 func (in *Lines) Said(o option.Object) option.Values {
 	call := in.Base.Opt
 	if o.Timed() {
@@ -224,7 +154,7 @@ func (in *Lines) Said(o option.Object) option.Values {
 	return o.Values.Over(call)
 }
 
-// Object reads a line that is an object.
+// Object reads a line as an object.
 func (in *Lines) Object(text string) (option.Object, error) {
 	o, err := in.Fields.Read([]byte(text), in.Base.Cmd.Options)
 	if err == nil && o.Values.Text("file") == "-" {
@@ -235,7 +165,7 @@ func (in *Lines) Object(text string) (option.Object, error) {
 	return o, err
 }
 
-// Read reads one line.
+// Read makes a task of one line. With a share the task is delayed by its part of the span.
 func (in *Lines) Read(ctx context.Context, text string, part *tasks.Share) (Draft, error) {
 	var object option.Object
 	var err error
@@ -261,7 +191,7 @@ func (in *Lines) Read(ctx context.Context, text string, part *tasks.Share) (Draf
 	return readAt(ctx, in.line(object, part))
 }
 
-// Blank reports whether a line says nothing: it is empty or, of lines for the shell, a comment.
+// Blank reports whether a line is empty, or a comment among lines for the shell.
 func (in *Lines) Blank(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || in.Form == formLines && text[0] == '#'
@@ -272,7 +202,7 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	var data []byte
 	var err error
 	read := make(chan struct{})
-	go func() { // standard input may be a pipe that nobody writes to: the caller can still end us
+	go func() { // a pipe may never be written to, and the call can still be ended
 		defer close(read)
 		data, err = io.ReadAll(io.LimitReader(in.In, LineMost+1))
 	}()
@@ -294,12 +224,13 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	return in.Read(ctx, text, nil)
 }
 
+// Unreadable is the problem of standard input that fails while it is read.
 func Unreadable(err error) error {
 	return problem.New(problem.Failed, problem.T("standard input could not be read: "+err.Error()),
 		problem.T("what was answered is scheduled; call again with the rest"))
 }
 
-// feed reads the lines into the intake, until they or ctx end.
+// feed reads lines into the intake until they end, or ctx does.
 func (in *Lines) feed(ctx context.Context, to *intake) error {
 	lines := NewLineReader(in.In, LineMost)
 	if in.span > 0 {
@@ -326,7 +257,8 @@ func (in *Lines) feed(ctx context.Context, to *intake) error {
 	}
 }
 
-// feedSpread deals out those lines that have no time of their own and can be read.
+// feedSpread reads all lines, and gives each its share of the span, except those that have a time
+// of their own or cannot be read.
 func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *intake) error {
 	lines, err := r.all(in.Blank)
 	if err != nil {
@@ -336,7 +268,7 @@ func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 		}
 		return err
 	}
-	in.Base.Present = in.Clock.Now() // one beginning for all
+	in.Base.Present = in.Clock.Now() // the span begins at the same instant for all lines
 	dealt := make([]bool, len(lines))
 	n := 0
 	for i, l := range lines {
@@ -370,218 +302,8 @@ func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 	return io.EOF
 }
 
-// garbage is how much may lie while lines are read, in percent of what is in use, which is little:
-// with the usual 100 it is collected a hundred times a second, which takes a third of the time.
-const garbage = 200
-
-// run schedules what the lines say, and answers each in its turn, or with --quiet and --json all of
-// them in one object.
-func (in *Stdin) run(ctx context.Context) error {
-	if in.Quiet && in.InJSON && in.Form != formJSON {
-		in.batch = &batchJSON{IDs: []string{}}
-	}
-	err := in.all(ctx)
-	switch {
-	case in.batch != nil:
-		err = in.answerBatch(err)
-	case err == nil:
-		in.sum()
-	}
-	if err == nil && in.worst != cli.ExitOK {
-		return cli.ExitCode(in.worst)
-	}
-	return err
-}
-
-// all schedules what the lines say. What was answered is durable.
-func (in *Stdin) all(ctx context.Context) error {
-	if cli.IsTerminal(in.In) {
-		in.Talk("Reading from the terminal; Ctrl-D ends it.")
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
-	feeding, stop := context.WithCancel(ctx)
-	defer stop()
-	to := NewIntake()
-	go func() { to.End(in.feed(feeding, to)) }()
-	defer func() {
-		for _, text := range in.quiet.texts(&in.Out) {
-			in.Warn("warning: %s", cli.Visible(text))
-		}
-	}()
-	in.runner.Start(in)
-	defer in.runner.Stop()
-	for {
-		batch, err := to.Take(ctx, in.runner.idle)
-		if err == nil && batch != nil {
-			err = in.schedule(ctx, batch)
-		} else if err == nil || err == io.EOF {
-			in.runner.Look(ctx, err == io.EOF)
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// schedule puts a batch into the queue and answers it. Its error ends the call.
-func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
-	var list []*tasks.Change
-	for _, it := range batch {
-		if it.err == nil {
-			list = append(list, it.o.Change)
-		}
-	}
-	results := tasks.AddAll(ctx, in.St, waking(in.Call, in.St), list)
-	var h handover.RunnerState
-	if slices.ContainsFunc(results, func(r tasks.Result) bool { return r.Err == nil }) {
-		h = in.runner.See(ctx)
-	}
-	for _, it := range batch {
-		var done tasks.Done
-		if it.err == nil {
-			done, it.err = results[0].Done, results[0].Err
-			results = results[1:]
-		}
-		if ctx.Err() != nil && errors.Is(it.err, ctx.Err()) {
-			continue // neither scheduled nor refused: the call ends here
-		}
-		if it.err != nil {
-			in.refuse(it)
-		} else {
-			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.o.warnings}, h)
-		}
-	}
-	if err := in.Flush(); err != nil {
-		p := cli.Explain(err)
-		return p.Saying(problem.T("the lines up to %d were taken, but %s", batch[len(batch)-1].Line, p.Message))
-	}
-	return ctx.Err()
-}
-
-// atLineJSON is the answer of at --stdin to a line that was scheduled.
-type atLineJSON struct {
-	Line int `json:"line"`
-	atJSON
-}
-
-// Text confirms in a sentence; with --quiet it is the ID.
-func (a atLineJSON) Text(o *cli.Out) {
-	if o.Quiet {
-		a.atJSON.Text(o)
-		return
-	}
-	o.Line("%s", a.of.sentence())
-	if text := a.of.different(); text != "" {
-		o.Talk("line %d: %s", a.Line, cli.Visible(text))
-	}
-	for _, note := range a.of.notes() {
-		o.Talk("note: line %d: %s", a.Line, cli.Visible(note))
-	}
-}
-
-// Answer tells what became of a line.
-func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
-	switch {
-	case d.Created:
-		in.counts.created++
-	case d.Replaced:
-		in.counts.replaced++
-	default:
-		in.counts.kept++
-	}
-	d.dry = in.DryRun
-	d.see(h, handover.RecipientsOf(in.Call, d.Entry.Task))
-	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
-	d.warnings = append(d.warnings, in.Remote...)
-	if in.batch == nil {
-		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
-	} else {
-		in.batch.add(in.Call, d)
-	}
-	if in.InJSON && in.batch == nil {
-		return
-	}
-	for _, w := range d.warnings {
-		switch alike := w.OfSetup() || w.Kind == cli.WarnRunner; {
-		case in.Quiet && w.OfSetup(), alike && in.warned[w.Kind]:
-		case alike && in.batch != nil:
-			in.warned[w.Kind] = true
-			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
-		case alike:
-			in.warned[w.Kind] = true
-			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
-		case in.Quiet:
-			in.quiet.collect(line, w)
-		default:
-			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
-		}
-	}
-}
-
-// unreadyOnce is what speaks against the channels of a task, of the first task that has them.
-func (in *Stdin) unreadyOnce(d *Scheduled, h handover.RunnerState) []cli.Warning {
-	names := strings.Join(d.told.All(), "\x00")
-	if in.Asked[names] || !d.Created && !d.Replaced {
-		return nil
-	}
-	in.Asked[names] = true
-	return handover.Unready(in.Call, d.told, h)
-}
-
-// lineFailedJSON is the answer of at --stdin to a line that was refused.
-type lineFailedJSON struct {
-	Now   time.Time     `json:"now"`
-	Line  int           `json:"line"`
-	Error cli.ErrorJSON `json:"error"`
-
-	problem *problem.Problem
-}
-
-// Text is the complaint.
-func (a lineFailedJSON) Text(o *cli.Out) { o.Complain(fmt.Sprintf("line %d: ", a.Line), a.problem) }
-
-// refuse tells why a line was not scheduled.
-func (in *Stdin) refuse(it Item) {
-	f := cli.Explain(it.err)
-	in.counts.failed++
-	in.worst = max(in.worst, f.ExitCode())
-	if in.batch != nil {
-		in.batch.Errors = append(in.batch.Errors, lineErrorJSON{it.Line, in.AsErrorJSON(f)})
-		return
-	}
-	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
-}
-
-// sum says in one sentence what came of all lines.
-func (in *Stdin) sum() {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{in.counts.created, "scheduled"}, {in.counts.kept, "kept"}, {in.counts.replaced, "replaced"},
-		{in.counts.failed, "refused"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
-	if len(parts) == 0 {
-		in.Talk("There was no line to schedule.")
-		return
-	}
-	front := ""
-	if in.DryRun {
-		front = "dry run: "
-	}
-	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
-		"line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
-}
-
-// FromObject is the request that an object stands for, as it does in a line of --stdin, and what it
-// is judged by. Its options are those of at. What the object does not say is as the call says.
+// FromObject reads an object as a line of --stdin is read, and returns its request and the world
+// that judges it. What the object leaves out is taken from the call s.
 func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.World, error) {
 	base := *s
 	base.Cmd, base.Surface = at, Objects(at)

@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// EditCommand is the command edit.
 func EditCommand() cli.Command {
 	return cli.Command{
 		Name: "edit", Args: "{<id> | --match <text>} [<when>...] [<options of at>...] [-- <command>...]",
@@ -71,7 +72,7 @@ were and leaves the others.`,
 	}
 }
 
-// notChanges are the options of edit that change nothing by themselves.
+// notChanges are the options of edit that change nothing of the task.
 var notChanges = []string{"match", "expect", "no-autostart", "dry-run", "quiet", "json"}
 
 func runEdit(ctx context.Context, s *cli.Call) error {
@@ -112,8 +113,8 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	return tellEdited(ctx, s, st, d)
 }
 
-// oneID is the error of words that are no time because they begin with another task's ID; err when
-// they do not.
+// oneID explains words that are not a time because they begin with the ID of another task. Of other
+// words it returns err.
 func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
 	if f := cli.Explain(err); f.ExitCode() != cli.ExitUsage || f.Code == problem.Usage || len(words) == 0 ||
 		!state.WholeID(words[0]) {
@@ -126,7 +127,7 @@ func oneID(ctx context.Context, st state.Tasks, words []string, err error) error
 		problem.T("change one after the other"))
 }
 
-// notEditable is the refusal of a task that cannot be changed.
+// notEditable is the error for a task that cannot be changed.
 func notEditable(p view.PickError) error {
 	if p.Code == problem.Ended && (p.Other == nil || p.Other.Phase != state.Removed) {
 		return p.Advising(problem.T("it is too late to change it; %s schedules a new one", problem.To("at")))
@@ -134,7 +135,7 @@ func notEditable(p view.PickError) error {
 	return p.Problem
 }
 
-// changes is what the call says of the task.
+// changes returns what the call changes of a task.
 func changes(s *cli.Call, id string) (tasks.Spec, error) {
 	spec, err := SpecOf(s)
 	if err != nil {

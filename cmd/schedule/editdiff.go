@@ -16,7 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// editJSON is what edit answers with --json: the confirmation of at, and what is different.
+// editJSON is the answer of edit: a confirmation like that of at, and what is different.
 type editJSON struct {
 	confirmation
 	Changed   []string   `json:"changed"`
@@ -28,7 +28,7 @@ type editJSON struct {
 	now  time.Time
 }
 
-// aboutAgents says what came with it that a task tells an agent from now on, or no longer.
+// aboutAgents says what else changed of a task that now tells an agent, or no longer does.
 func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 	changed := func(field string) bool { return slices.Contains(fields, field) }
 	before, now := was.Type() == state.TypeAgent, is.Type() == state.TypeAgent
@@ -75,7 +75,7 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 	return notes
 }
 
-// tellEdited sees to it that somebody runs the task, and says what it is now.
+// tellEdited makes sure that a runner runs the task, and answers what it is now.
 func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
 	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, otherShell(d.Change)
 	h := handover.RunnerState{Runner: handover.RunnerNone}
@@ -87,7 +87,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
 	warnings = append(warnings, handover.RunWarnings(e, d.Now, h)...)
-	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // else it was said when it was set
+	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // else the call that set it said so
 		warnings = append(warnings, handover.TellWarnings(s, e.Task, whom, h)...)
 	}
 	warnings = slices.Concat(warnings, view.TooLate(e), s.Remote)
@@ -129,7 +129,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	return nil
 }
 
-// Text says what has changed and when the task is due; with --quiet it is the ID.
+// Text says what has changed and when the task is due. With --quiet it is the ID.
 func (a editJSON) Text(o *cli.Out) {
 	was, e, id := a.of.Was, a.of.Entry, a.of.Entry.Task.ID
 	if o.Quiet {
@@ -140,7 +140,7 @@ func (a editJSON) Text(o *cli.Out) {
 	due := "It is due " + a.Reading + "."
 	if state.IsUnscheduled(e.Due) {
 		due = "It comes " + a.Reading + "."
-	} else if !e.Due.After(a.now) { // a distance would say nothing
+	} else if !e.Due.After(a.now) { // the distance from now would not help
 		due = "It is due " + view.Stamp(e.Due.In(zone)) + "."
 	}
 	fields := strings.ReplaceAll(strings.Join(a.Changed, ", "), "_", "-")

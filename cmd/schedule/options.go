@@ -10,29 +10,35 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// afterFlag names the tasks that a task runs after, in the place of a time.
+// afterFlag is the option that names the tasks after which a task runs.
 func afterFlag() option.Rows {
-	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any", Help: "in place of a time: once the run of task ID has ended well, by ID:failed badly, by ID:any at all; repeated: all"}}.In(cli.GroupWhen)
+	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any",
+		Help: "in place of a time: once the run of task ID has ended well, by ID:failed badly, by ID:any at all; repeated: all"}}.In(cli.GroupWhen)
 }
 
-// tagFlag gives a task words of the caller's own.
+// tagFlag is the option that marks a task with words of the caller's choice.
 func tagFlag(usage string) option.Option {
 	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: usage}
 }
 
-// onFlag says where in a fleet a task runs.
+// onFlag is the option that says where in a fleet a task runs.
 func onFlag(usage string) option.Option {
 	return option.Option{Name: "on", Kind: option.Name, Many: true, Lone: true, Help: usage}
 }
 
-// agentFlags are the flags of what is told to an agent process.
+// agentFlags are the options of tasks that tell an agent process.
 func agentFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true, Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
+		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true,
+			Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
-		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text, Help: "with --agent: the ID of the project that is told (TEXT)"},
-		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
-		option.Option{Name: "rpc-request", Kind: option.Flag, Help: "with --agent: send a request with an id, which the answer has to have"},
+		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text,
+			Help: "with --agent: the ID of the project that is told (TEXT)"},
+		option.Option{Name: "priority", Kind: option.Word,
+			Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh},
+			Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
+		option.Option{Name: "rpc-request", Kind: option.Flag,
+			Help: "with --agent: send a request with an id, which the answer has to have"},
 	}.In("An agent process")
 }
 
@@ -40,36 +46,57 @@ func agentFlags() option.Rows {
 // who is told.
 func policyFlags() option.Rows {
 	return append(option.Rows{
-		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll, state.CatchupSkip}, Default: state.CatchupOnce, Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},
-		option.Option{Name: "window", Kind: option.Duration, Help: "never start later than DURATION after the time: what is later is missed"},
-		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "while a run goes on: skip the next, queue one, allow both, or replace the run"},
-		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
-		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 means no limit"},
-		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the last one's output is kept"},
-		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast), Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff + " when it is not given"},
-		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor), Help: "make each further pause N times as long; 1 keeps it"},
-		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what went on when the machine or the runner died"},
+		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll,
+			state.CatchupSkip}, Default: state.CatchupOnce,
+			Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},
+		option.Option{Name: "window", Kind: option.Duration,
+			Help: "never start later than DURATION after the time: what is later is missed"},
+		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue,
+			state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip,
+			Help: "while a run goes on: skip the next, queue one, allow both, or replace the run"},
+		option.Option{Name: "if", Kind: option.Shell,
+			Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
+		option.Option{Name: "timeout", Kind: option.Duration,
+			Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 means no limit"},
+		option.Option{Name: "retries", Kind: option.Whole,
+			Help: "after a failure or a time-out make up to N more attempts; the last one's output is kept"},
+		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast),
+			Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff +
+				" when it is not given"},
+		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor),
+			Help: "make each further pause N times as long; 1 keeps it"},
+		option.Option{Name: "rerun-interrupted", Kind: option.Flag,
+			Help: "run again what went on when the machine or the runner died"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
-		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output matches REGEX; (?m)^done$ is a line"},
+		option.Option{Name: "until-output", Kind: option.Regex,
+			Help: "end the recurrence when a run's standard output matches REGEX; (?m)^done$ is a line"},
 	}.In("When it is late, fails or goes on too long"), append(resourceFlags(), tellFlags()...)...)
 }
 
-// resourceFlags say what a command may use of the machine.
+// resourceFlags are the options that bound what a command may use of the machine.
 func resourceFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "nice", Kind: option.Whole, Help: "add N to its niceness, -20 to 19"},
-		option.Option{Name: "ionice", Kind: option.Text, Value: "CLASS", Help: "idle, best-effort[:0-7], realtime[:0-7] or none"},
-		option.Option{Name: "memory", Kind: option.Text, Value: "SIZE", Help: "most memory of a run: 512M; 0 means no limit"},
-		option.Option{Name: "cpu", Kind: option.Text, Value: "SHARE", Help: "processor time: 50%, 1.5; 0 means no limit"},
+		option.Option{Name: "ionice", Kind: option.Text, Value: "CLASS",
+			Help: "idle, best-effort[:0-7], realtime[:0-7] or none"},
+		option.Option{Name: "memory", Kind: option.Text, Value: "SIZE",
+			Help: "most memory of a run: 512M; 0 means no limit"},
+		option.Option{Name: "cpu", Kind: option.Text, Value: "SHARE",
+			Help: "processor time: 50%, 1.5; 0 means no limit"},
 	}.In("What it may use (Linux)")
 }
 
-// tellFlags say who is told of a task, and when.
+// tellFlags are the options that say who is told about a task, and when.
 func tellFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
-		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "when to tell (default: messages always, commands on output)"},
-		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL as JSON, too; may be repeated"},
+		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop",
+			Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
+		option.Option{Name: "notify-on", Kind: option.Word,
+			Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange,
+				state.NotifyRecovery, state.NotifyNever},
+			Help: "when to tell (default: messages always, commands on output)"},
+		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path",
+			Help: "POST what is told to URL as JSON, too; may be repeated"},
 		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
 	}.In("Who is told")
 }

@@ -20,9 +20,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// timeOf is what a call says of a time: its words, or the option that says how it is read, and the bounds of a recurrence.
+// timeOf is what a call says of a time: its words, or the option that says how it is read, and the
+// bounds of a recurrence.
 func timeOf(s *cli.Call) (tasks.Spec, error) {
-	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int), Except: Excepted(s)}
+	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int),
+		Except: Excepted(s)}
 	text, form, forced, err := cli.Forced(s)
 	switch {
 	case err != nil:
@@ -38,7 +40,7 @@ func timeOf(s *cli.Call) (tasks.Spec, error) {
 	return spec, nil
 }
 
-// SpecOf is what a call says of a task.
+// SpecOf returns what a call says about a task.
 func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec, err := timeOf(s)
 	if err != nil {
@@ -53,14 +55,19 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 			return spec, err
 		}
 	}
-	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
-	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"), textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
+	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"),
+		listOf(s, "env")
+	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"),
+		textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
 	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
-	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"), said(s, "retries", s.Opt.Int), said(s, "backoff-factor", s.Opt.Int)
+	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"),
+		said(s, "retries", s.Opt.Int), said(s, "backoff-factor", s.Opt.Int)
 	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
-	spec.Nice, spec.IONice, spec.Memory, spec.CPU = said(s, "nice", s.Opt.Int), textOf(s, "ionice"), textOf(s, "memory"), textOf(s, "cpu")
+	spec.Nice, spec.IONice, spec.Memory, spec.CPU = said(s, "nice", s.Opt.Int), textOf(s, "ionice"),
+		textOf(s, "memory"), textOf(s, "cpu")
 	spec.Rerun, spec.UntilOK = said(s, "rerun-interrupted", s.Opt.Bool), said(s, "until-ok", s.Opt.Bool)
-	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"), textOf(s, "notify-on"), textOf(s, "prefix")
+	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"),
+		textOf(s, "notify-on"), textOf(s, "prefix")
 	spec.Sample = s.Sample
 	if s.Dash {
 		spec.Command = cli.OrEmpty(s.Tail)
@@ -72,13 +79,15 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	return spec, err
 }
 
-// choose has the words of a request that are one of a few be those, as the options have them.
+// choose replaces the words of a request that stand for a choice, such as an abbreviation of
+// "high", by the choice itself.
 func choose(rows option.Rows, spec *tasks.Spec) error {
 	for _, word := range []struct {
 		name string
 		said *string
-		none bool // nothing stands for nothing, and not for the first choice
-	}{{"priority", spec.Priority, false}, {"catchup", spec.Catchup, false}, {"overlap", spec.Overlap, false}, {"notify-on", spec.NotifyOn, true}} {
+		none bool // an empty word means no choice, and not the first one
+	}{{"priority", spec.Priority, false}, {"catchup", spec.Catchup, false}, {"overlap", spec.Overlap, false},
+		{"notify-on", spec.NotifyOn, true}} {
 		if word.said == nil {
 			continue
 		}
@@ -94,14 +103,15 @@ func choose(rows option.Rows, spec *tasks.Spec) error {
 	return nil
 }
 
-// Excepted are the days that the call leaves out, its files by their absolute paths; nil when it says nothing of them.
+// Excepted are the days that the call leaves out, its files by their absolute paths; nil when it
+// says nothing of them.
 func Excepted(s *cli.Call) []string {
 	list := slices.Clone(listOf(s, "except"))
 	inFolder(s, list)
 	return list
 }
 
-// inFolder has the files among days that are left out be named by their absolute paths.
+// inFolder makes the paths of files absolute among the days that are left out.
 func inFolder(s *cli.Call, days []string) {
 	for i, text := range days {
 		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
@@ -110,7 +120,7 @@ func inFolder(s *cli.Call, days []string) {
 	}
 }
 
-// said is the value of an option; nil when it was not given.
+// said returns the value of an option; nil when it was not given.
 func said[T any](s *cli.Call, name string, value func(string) T) *T {
 	if !s.Opt.Has(name) {
 		return nil
@@ -119,10 +129,10 @@ func said[T any](s *cli.Call, name string, value func(string) T) *T {
 	return &v
 }
 
-// textOf is the text of an option; nil when it was not given.
+// textOf returns the text of an option; nil when it was not given.
 func textOf(s *cli.Call, name string) *string { return said(s, name, s.Opt.Text) }
 
-// listOf are the values of an option; nil when it was not given.
+// listOf returns the values of an option; nil when it was not given.
 func listOf(s *cli.Call, name string) []string {
 	if !s.Opt.Has(name) {
 		return nil
@@ -130,7 +140,7 @@ func listOf(s *cli.Call, name string) []string {
 	return cli.OrEmpty(s.Opt.List(name))
 }
 
-// WorldOf is what a call is judged by.
+// WorldOf returns all that decides what a request of this call means.
 func WorldOf(s *cli.Call) tasks.World {
 	return tasks.World{
 		Clock:    s.Clock,
@@ -149,7 +159,7 @@ func WorldOf(s *cli.Call) tasks.World {
 	}
 }
 
-// awaitedBy finds what a task of the call waits for.
+// awaitedBy returns what finds the tasks that a task of the call waits for.
 func awaitedBy(s *cli.Call) tasks.Awaited {
 	if s.Awaited != nil {
 		return s.Awaited
@@ -157,7 +167,8 @@ func awaitedBy(s *cli.Call) tasks.Awaited {
 	return func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) }
 }
 
-// awaited is the task that another is to wait for: by its ID, the beginning of one, or its key.
+// awaited finds the task that another one waits for, by its ID, the beginning of its ID, or its
+// key.
 func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	st, err := s.Open()
 	if err != nil {
@@ -181,10 +192,11 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	return e, err
 }
 
-// scriptMost bounds a script, as every text of a task is bounded.
+// scriptMost is the most bytes of a script.
 const scriptMost = 1 << 20
 
-// script reads a script whole, once: what runs later is what was there when it was scheduled.
+// script returns a function that reads a script once. What runs later is the text that was there
+// when the task was scheduled.
 func script(s *cli.Call, name string) func(context.Context) (string, error) {
 	var text string
 	var err error
@@ -203,7 +215,7 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 	var b []byte
 	var err error
 	read := make(chan struct{})
-	go func() { // what it is read from may be a pipe that nobody writes to: the caller can still end us
+	go func() { // a pipe may never be written to, and the call can still be ended
 		defer close(read)
 		if name == "-" {
 			b, err = io.ReadAll(io.LimitReader(s.In, scriptMost+1))
@@ -223,18 +235,22 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 	itself := problem.Set(problem.Command, []string{"/path/to/script"})
 	switch {
 	case err != nil:
-		return "", problem.Of(problem.T("the script cannot be read: "+err.Error()), problem.T("%s takes a file that can be read", problem.Option("file")))
+		return "", problem.Of(problem.T("the script cannot be read: "+err.Error()),
+			problem.T("%s takes a file that can be read", problem.Option("file")))
 	case len(b) > scriptMost:
-		return "", problem.New(problem.Limit, problem.T("the script is longer than 1 MiB"), problem.T("keep it in a file and schedule that: %s", itself))
+		return "", problem.New(problem.Limit, problem.T("the script is longer than 1 MiB"),
+			problem.T("keep it in a file and schedule that: %s", itself))
 	case len(strings.TrimSpace(string(b))) == 0:
-		return "", problem.Of(problem.T("the script is empty"), problem.T("%s takes a file with commands, or - for standard input", problem.Option("file")))
+		return "", problem.Of(problem.T("the script is empty"),
+			problem.T("%s takes a file with commands, or - for standard input", problem.Option("file")))
 	case !utf8.Valid(b):
-		return "", problem.Of(problem.T("the script is not valid UTF-8"), problem.T("schedule the file itself: %s", itself))
+		return "", problem.Of(problem.T("the script is not valid UTF-8"),
+			problem.T("schedule the file itself: %s", itself))
 	}
 	return string(b), nil
 }
 
-// path is a file name of the user's, made absolute.
+// path returns the absolute path of a file that the user named.
 func path(s *cli.Call, name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// Typed is a request that somebody types in a view as one line, by the words of at or edit.
+// Typed is a request that somebody typed in top as one line, with the words of at or edit.
 type Typed struct {
 	tasks.Spec
 	World tasks.World
@@ -19,9 +19,9 @@ type Typed struct {
 	call *cli.Call
 }
 
-// ReadTyped reads a line as at reads its words; of the task with an ID as edit reads what follows
-// the ID. An option that is about a whole call has no meaning in it. The request says where and by
-// whom s was called.
+// ReadTyped reads a line as at reads its words, or with an ID as edit reads the words after the ID.
+// It refuses options that are about a whole call. The request has the folder, the variables and the
+// user of s.
 func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	command := AtCommand()
 	if id != "" {
@@ -46,7 +46,7 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	one := *s
 	one.Cmd, one.Opt, one.Args, one.Tail, one.Dash, one.After = &command, read.Values, read.Args, read.Tail,
 		read.Dash, read.After
-	one.In = strings.NewReader("") // the keys are the view's
+	one.In = strings.NewReader("") // top reads the keys
 	t.call, t.World = &one, WorldOf(&one)
 	if id == "" {
 		t.Spec, err = SpecOf(&one)
@@ -56,7 +56,7 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	return t, err
 }
 
-// Explained is the error of a request, with what may have been meant.
+// Explained adds to the error of a request what may have been meant.
 func (t Typed) Explained(err error) error {
 	if t.call == nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// WhenCommand is the command when.
 func WhenCommand() cli.Command {
 	return cli.Command{
 		Name: "when", Args: "<when>...", Short: "explain a time expression: the next instants, and how it was read",
@@ -60,7 +61,8 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 			t, err = when.Instant(s.Opt.Text("from"), o)
 		}
 		if err != nil {
-			return problem.Of(problem.T("%s is %s, no instant", problem.Option("from"), cli.Quote(s.Opt.Text("from"))),
+			return problem.Of(problem.T("%s is %s, which is not an instant", problem.Option("from"),
+				cli.Quote(s.Opt.Text("from"))),
 				problem.T("try %s or %s", problem.Set("from", "2027-03-27"),
 					problem.Set("from", o.Now.Format(time.RFC3339))))
 		}
@@ -99,7 +101,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
-	var better []when.NoteKind // what a remark says better
+	var better []when.NoteKind // the notes that a remark says in more detail
 	for _, r := range remarks {
 		if r.Kind == when.NoteLeap {
 			better = append(better, r.Kind)
@@ -112,8 +114,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// atBoot answers for the time of what comes in each boot of the machine, which has no instants that
-// are known.
+// atBoot answers for the time "at each boot", which has no instants that are known before.
 func atBoot(s *cli.Call, o when.Options) error {
 	for _, name := range []string{"once", "start", "end", "count", "except"} {
 		if s.Opt.Has(name) {
@@ -155,14 +156,14 @@ func (a whenJSON) Text(o *cli.Out) {
 	}
 }
 
-// excludedOf is of how many instants it is said how many of them fall on days that are left out.
+// excludedOf is how many instants are examined to say how many of them fall on days left out.
 const excludedOf = 100
 
-// readings are the notes on how a time was read, without those of some kinds, and on the days that
-// are left out.
+// readings are the notes on how a time was read, except those of some kinds, and a note on the
+// instants that fall on days left out.
 func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
 	var notes []string
-	if sched == nil { // the task waits for others
+	if sched == nil { // the task waits for other tasks and has no schedule
 		return nil
 	}
 	for _, note := range sched.Notes {
@@ -196,7 +197,7 @@ type whenJSON struct {
 
 	sched *when.Schedule
 	notes []string // for people
-	ascii bool     // the terminal shows nothing else
+	ascii bool     // the terminal cannot show UTF-8
 }
 
 // asRemarks are remarks in JSON.
@@ -208,13 +209,13 @@ func asRemarks(list []rhythm.Remark, zone *time.Location) []remark {
 	return told
 }
 
-// remark is a rhythm.Remark in JSON; at is null when it is about no one instant.
+// remark is a rhythm.Remark in JSON. It has no "at" when it is not about one instant.
 type remark struct {
 	At   *time.Time `json:"at,omitempty"`
 	Text string     `json:"text"`
 }
 
-// reading is the first instant as a confirmation echoes it, or null for never.
+// reading is the first instant as text for people; nil for never.
 func reading(next []time.Time, now time.Time) *string {
 	if len(next) == 0 {
 		return nil

@@ -343,7 +343,7 @@ func (d *deeds) restore() tea.Msg {
 		return d.failed(err)
 	}
 	if len(list) == 0 {
-		return did{text: "nothing that was removed is left to restore", failed: true}
+		return did{text: "there is no removed task to restore", failed: true}
 	}
 	var last did
 	for _, e := range list {

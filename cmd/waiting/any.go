@@ -20,7 +20,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// What wait --any can wait for.
+// These are the kinds of things that wait --any waits for.
 const (
 	thingTime   = "time"   // an instant, or the end of a length of time
 	thingTask   = "task"   // the end of a run
@@ -28,7 +28,7 @@ const (
 	thingTarget = "target" // the health of a target
 )
 
-// thing is one of those that wait --any waits for.
+// thing is one of the things that a wait --any waits for.
 type thing struct {
 	kind, text string       // as it was given, but for a password
 	typed      string       // as the next call is to have it
@@ -37,7 +37,7 @@ type thing struct {
 	target     int          // of a target: its place among those of health-wait
 }
 
-// anyOptions is a wait --any without a word or a flag left to read.
+// anyOptions is a wait --any, with all its words and options read.
 type anyOptions struct {
 	things []thing
 	begun  clock.Moment
@@ -50,10 +50,10 @@ type anyOptions struct {
 	place *state.Place
 }
 
-// ofAnyCalls are the options that wait --any has in common with a wait for one instant.
+// ofAnyCalls are the options that wait --any shares with a wait for one instant.
 var ofAnyCalls = []string{"any", "take", "after", "max", "dry-run", "quiet", "tz", "json", "fields"}
 
-// anyLike is a call of wait --any.
+// anyLike is an example of a call of wait --any, for hints.
 func anyLike(things ...string) problem.Call {
 	return problem.To("wait").With("any", true).Saying(things...)
 }
@@ -81,7 +81,7 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	}
 	o.zone = times.Zone
 	times.Now, times.BareSeconds = o.begun.Wall.In(o.zone), true
-	if err := apart(s, times); err != nil {
+	if err := refuseSplitTime(s, times); err != nil {
 		return o, err
 	}
 	o.health = healthwait.Group{Asked: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
@@ -130,13 +130,13 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 	}
 	w, err := o.time(s, word, times)
 	if err != nil {
-		return thing{}, neither(word, refused, err)
+		return thing{}, unknownThing(word, refused, err)
 	}
 	return thing{kind: thingTime, text: word, typed: w.first.In(o.zone).Format(time.RFC3339Nano), time: w}, nil
 }
 
-// time reads an instant, which may have passed: it may be one that an earlier call began to wait
-// for. Of a recurrence the first time is meant.
+// time reads an instant. It may have passed, because an earlier call may have begun to wait for it.
+// A recurrence means its first instant.
 func (o *anyOptions) time(s *cli.Call, word string, times when.Options) (*waitOptions, error) {
 	w := &waitOptions{pace: pace{begun: o.begun}, zone: o.zone, kind: when.Once, text: word}
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(word)); err == nil {
@@ -152,12 +152,13 @@ func (o *anyOptions) time(s *cli.Call, word string, times when.Options) (*waitOp
 	return w, w.recur(s, word, times)
 }
 
-// neither tells a word that is nothing to wait for.
-func neither(word string, refused *health.ParseError, err error) error {
+// unknownThing explains a word that is nothing to wait for.
+func unknownThing(word string, refused *health.ParseError, err error) error {
 	if p := cli.Explain(err); p.Code != problem.NotUnderstood {
 		return p
 	}
-	hint := problem.T("write a time as 10m or 22:30, the end of a task as task:ID, what comes into the inbox as inbox, a service as tcp://localhost:5432")
+	hint := problem.T("write 10m or 22:30 for a time, task:ID for the end of a task, inbox for an item of the " +
+		"inbox, tcp://localhost:5432 for a service")
 	switch {
 	case strings.TrimSpace(word) == "":
 	case strings.ContainsAny(word, ":/") && refused.Hint != "":
@@ -169,9 +170,9 @@ func neither(word string, refused *health.ParseError, err error) error {
 		cli.Quote(word)), hint)
 }
 
-// apart refuses words that are a time together: each time is one word. What stands after -- is as
-// it is.
-func apart(s *cli.Call, times when.Options) error {
+// refuseSplitTime refuses several words that are a time together, because each time is one word.
+// Words after -- are not judged.
+func refuseSplitTime(s *cli.Call, times when.Options) error {
 	words := s.Args[:len(s.Args)-min(s.After, len(s.Args))]
 	times.Form = when.Any
 	for from := range words {
@@ -192,12 +193,12 @@ func apart(s *cli.Call, times when.Options) error {
 	return nil
 }
 
-// asked reads what is asked of the inbox, and where an earlier call has left off.
+// asked reads the options about the inbox, and the place at which an earlier call ended.
 func (o *anyOptions) asked(s *cli.Call) (err error) {
 	o.mail.Query = state.Query{Free: true, Limit: 1}
 	if s.Opt.Has("take") {
 		if !o.has(thingInbox) {
-			return problem.Of(problem.T("%s is for what comes into the inbox, which is not waited for",
+			return problem.Of(problem.T("%s leases an item of the inbox, and this call does not wait for the inbox",
 				problem.Option("take")),
 				problem.T("%s", problem.To("wait", append(slices.Clone(s.Args), thingInbox)...).With("any",
 					true).With("take", problem.Bare(s.Opt.Text("take")))))
@@ -213,18 +214,18 @@ func (o *anyOptions) asked(s *cli.Call) (err error) {
 	if err != nil {
 		return problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"),
 			cli.Quote(s.Opt.Text("after"))),
-			problem.T("copy it from the call that an earlier one ended with, or leave it out"))
+			problem.T("copy it from what an earlier call ended with, or leave it out"))
 	}
 	o.place = &place
 	return nil
 }
 
-// has reports whether things of a kind are waited for.
+// has reports whether the call waits for a thing of a kind.
 func (o *anyOptions) has(kind string) bool {
 	return slices.ContainsFunc(o.things, func(t thing) bool { return t.kind == kind })
 }
 
-// find opens the state where it is asked, and finds the tasks.
+// find opens the store if a thing needs it, and finds the tasks.
 func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 	if !o.has(thingTask) && !o.has(thingInbox) {
 		return nil
@@ -265,12 +266,12 @@ func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 	return err
 }
 
-// again is the call that goes on: for the same instants, and with what was written into the ledger
-// since this wait began.
-func (o *anyOptions) again(s *cli.Call, fallen map[int]error) problem.Call {
+// again is the call that goes on with this wait: for the same instants, and for all ends since this
+// wait began. It leaves out the things that are gone.
+func (o *anyOptions) again(s *cli.Call, gone map[int]error) problem.Call {
 	var words []string
 	for i, t := range o.things {
-		if fallen[i] == nil {
+		if gone[i] == nil {
 			words = append(words, t.typed)
 		}
 	}

@@ -17,22 +17,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// arrival is the thing that has come first, with what is to be told of it.
+// arrival is the thing that came first, with what is told about it.
 type arrival struct {
 	thing int
-	line  state.Line  // of a task
-	mail  tasks.Found // of the inbox
+	line  state.Line  // the end of the run, when the thing is a task
+	mail  tasks.Found // the item, when the thing is the inbox
 }
 
-// contest lets one of several waits be the first. The others end without having done anything.
+// contest lets one of several waits be the first. The others end without an effect.
 type contest struct {
 	mu    sync.Mutex
 	first *arrival
 	over  func()
 }
 
-// claim makes what comes of take the first, unless another one was or there is nothing (nil). It
-// reports whether the contest is over. What changes something for whoever is first happens in take.
+// claim makes what take returns the first, unless there is a first already or take returns nil. It
+// reports whether the contest is over. Only take may change something, such as lease an item.
 func (c *contest) claim(take func() *arrival) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,65 +46,105 @@ func (c *contest) claim(take func() *arrival) bool {
 	return true
 }
 
-// fallen is a thing that will not come any more, and why.
-type fallen struct {
+// gone is a thing that will not come any more, and why.
+type gone struct {
 	thing int
 	why   error
 }
 
-// waited is how a wait --any has ended.
+// waited is the result of a wait --any.
 type waited struct {
-	first  *arrival // nil: none has come
+	first  *arrival // nil when none has come
 	health health.Result
-	fallen map[int]error // what will not come any more
+	gone   map[int]error // the things that will not come any more, and why
 }
 
-// await waits until one has come, until none can come any more, or ctx ends.
+// leastLook is how long targets are looked at, at least, however short the bound of the call is.
+const leastLook = 250 * time.Millisecond
+
+// await waits until one thing has come, until none can come any more, or until its bound or ctx
+// ends. It looks at each thing at least once, however short the bound is.
 func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
-	waiting, stop := context.WithCancel(ctx)
+	racing, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &contest{over: stop}
-	w := waited{fallen: map[int]error{}}
-	var all []func() []fallen
+	w := waited{gone: map[int]error{}}
+	if o.lookOnce(racing, s, c) {
+		w.first = c.first
+		return w
+	}
+	waiting, cancel := o.within(racing, s, 0)
+	defer cancel()
+	var all []func() []gone
 	for i, t := range o.things {
 		one := func(wait func(context.Context, *cli.Call, *contest, int) error) {
-			all = append(all, func() []fallen {
+			all = append(all, func() []gone {
 				if err := wait(waiting, s, c, i); err != nil && waiting.Err() == nil {
-					return []fallen{{i, err}}
+					return []gone{{i, err}}
 				}
 				return nil
 			})
 		}
 		switch t.kind {
 		case thingTime:
-			one(t.comes)
+			one(t.awaitTime)
 		case thingTask:
-			one(o.ends(t.task))
+			one(o.awaitTask)
 		case thingInbox:
-			one(o.mailed)
+			one(o.awaitItem)
 		}
 	}
 	if len(o.health.Targets) > 0 {
-		all = append(all, func() []fallen {
-			w.health = o.health.Run(waiting, s)
+		all = append(all, func() []gone {
+			looking, cancel := o.within(racing, s, leastLook)
+			defer cancel()
+			w.health = o.health.Run(looking, s)
 			return o.targets(c, w.health)
 		})
 	}
-	ended := make(chan []fallen)
+	ended := make(chan []gone)
 	for _, wait := range all {
 		go func() { ended <- wait() }()
 	}
 	for range all {
-		for _, f := range <-ended {
-			w.fallen[f.thing] = f.why
+		for _, g := range <-ended {
+			w.gone[g.thing] = g.why
 		}
 	}
 	w.first = c.first
 	return w
 }
 
-// comes waits for an instant. One that has come when the caller's time ends has come.
-func (t thing) comes(ctx context.Context, s *cli.Call, c *contest, i int) error {
+// within bounds ctx by --max, and by no less than least.
+func (o *anyOptions) within(ctx context.Context, s *cli.Call, least time.Duration) (context.Context,
+	context.CancelFunc) {
+	if o.most == 0 {
+		return context.WithCancel(ctx)
+	}
+	return cli.Within(ctx, s.Clock, max(o.most-o.begun.Since(s.Clock), least))
+}
+
+// lookOnce looks at the tasks and the inbox in the order given, and reports whether one has come.
+// Its errors are left to the wait that follows, which meets them again.
+func (o *anyOptions) lookOnce(ctx context.Context, s *cli.Call, c *contest) bool {
+	for i, t := range o.things {
+		switch t.kind {
+		case thingTask:
+			line, found, err := t.task.Look(ctx, o.st)
+			if err == nil && found && c.claim(func() *arrival { return &arrival{thing: i, line: line} }) {
+				return true
+			}
+		case thingInbox:
+			if over, err := o.claimItem(ctx, s, c, i); over && err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// awaitTime waits for an instant. An instant that comes just when the bound ends has come.
+func (t thing) awaitTime(ctx context.Context, s *cli.Call, c *contest, i int) error {
 	_ = t.time.until(ctx, s.Clock, t.time.first)
 	if t.time.late(s.Clock, t.time.first) >= 0 {
 		c.claim(func() *arrival { return &arrival{thing: i} })
@@ -112,43 +152,44 @@ func (t thing) comes(ctx context.Context, s *cli.Call, c *contest, i int) error 
 	return nil
 }
 
-// ends waits for the end of a run.
-func (o *anyOptions) ends(a tasks.Await) func(context.Context, *cli.Call, *contest, int) error {
-	return func(ctx context.Context, s *cli.Call, c *contest, i int) error {
-		line, _, err := a.End(ctx, o.st, s.Clock)
-		if err == nil {
-			c.claim(func() *arrival { return &arrival{thing: i, line: line} })
-		}
-		return err
+// awaitTask waits for the end of a run.
+func (o *anyOptions) awaitTask(ctx context.Context, s *cli.Call, c *contest, i int) error {
+	line, _, err := o.things[i].task.End(ctx, o.st, s.Clock)
+	if err == nil {
+		c.claim(func() *arrival { return &arrival{thing: i, line: line} })
 	}
+	return err
 }
 
-// mailed waits for an item that nobody has. It is taken, where it is to be, by whoever is first
-// alone; another reader may have been faster, and then the next one is waited for.
-func (o *anyOptions) mailed(ctx context.Context, s *cli.Call, c *contest, i int) error {
+// awaitItem waits for an item that nobody has. Another reader may take it first, and then it waits
+// for the next.
+func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *contest, i int) error {
 	look := tasks.Mail{Query: o.mail.Query}
 	for {
-		seen, err := look.Await(ctx, o.st, s.Clock)
-		if err != nil {
+		if _, err := look.Await(ctx, o.st, s.Clock); err != nil {
 			return err
 		}
-		over := c.claim(func() *arrival {
-			if o.mail.Take > 0 {
-				seen, err = o.mail.Look(ctx, o.st, s.Clock)
-			}
-			if err != nil || len(seen.Items) == 0 {
-				return nil
-			}
-			return &arrival{thing: i, mail: seen}
-		})
-		if over || err != nil {
+		if over, err := o.claimItem(ctx, s, c, i); over || err != nil {
 			return err
 		}
 	}
 }
 
-// targets says which target is healthy, or which will never be.
-func (o *anyOptions) targets(c *contest, r health.Result) (list []fallen) {
+// claimItem claims the oldest item that nobody has, and leases it with --take. It reports whether
+// the contest is over.
+func (o *anyOptions) claimItem(ctx context.Context, s *cli.Call, c *contest, i int) (over bool, err error) {
+	over = c.claim(func() *arrival {
+		var seen tasks.Found
+		if seen, err = o.mail.Look(ctx, o.st, s.Clock); err != nil || len(seen.Items) == 0 {
+			return nil
+		}
+		return &arrival{thing: i, mail: seen}
+	})
+	return over, err
+}
+
+// targets claims the target that is healthy, and returns those that will never be.
+func (o *anyOptions) targets(c *contest, r health.Result) (list []gone) {
 	for i, t := range o.things {
 		if t.kind != thingTarget {
 			continue
@@ -157,7 +198,7 @@ func (o *anyOptions) targets(c *contest, r health.Result) (list []fallen) {
 		case is.Healthy:
 			c.claim(func() *arrival { return &arrival{thing: i} })
 		case is.Permanent:
-			list = append(list, fallen{i, problem.New(problem.Failed,
+			list = append(list, gone{i, problem.New(problem.Failed,
 				problem.T("%s", cli.Visible(is.Target+": "+is.Last.String())),
 				problem.T("%s says what to do about it, and has options for it", problem.To("health-wait", t.typed)))})
 		}
@@ -165,23 +206,21 @@ func (o *anyOptions) targets(c *contest, r health.Result) (list []fallen) {
 	return list
 }
 
-// runAny waits, and tells which came first.
+// runAny waits, and answers which thing came first.
 func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.most-o.begun.Since(s.Clock))
-	}
-	defer cancel()
 	if o.st != nil {
+		limited, cancel := o.within(ctx, s, 0)
 		handover.NoRunner(limited, s, o.st)
+		cancel()
 	}
+	reading := ctx
 	if o.has(thingInbox) {
-		reading, stop := cli.WhileRead(limited, s.World.Out)
+		var stop context.CancelFunc
+		reading, stop = cli.WhileRead(ctx, s.World.Out)
 		defer stop()
-		limited = reading
 	}
 	hide := o.show(s)
-	w := o.await(limited, s)
+	w := o.await(reading, s)
 	hide()
 	switch {
 	case w.first != nil:
@@ -191,24 +230,24 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 			s.Remark("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.Itself(s)))))
 		}
 		return ctx.Err()
-	case errors.Is(context.Cause(limited), cli.ErrUnread):
+	case errors.Is(context.Cause(reading), cli.ErrUnread):
 		return cli.ExitCode(cli.ExitFailed)
-	case len(w.fallen) == len(o.things):
+	case len(w.gone) == len(o.things):
 		return o.none(s, w)
 	}
-	s.Answer(o.unfinished(limited, s, w))
+	s.Answer(o.unfinished(ctx, s, w))
 	return cli.ExitCode(cli.ExitMax)
 }
 
-// none is the error of a wait of which nothing can come any more.
+// none is the error of a wait when nothing can come any more.
 func (o *anyOptions) none(s *cli.Call, w waited) error {
 	if len(o.things) == 1 {
-		return w.fallen[0]
+		return w.gone[0]
 	}
 	var why []problem.Text
 	hint := problem.Text{}
 	for i := range o.things {
-		p := cli.Explain(w.fallen[i])
+		p := cli.Explain(w.gone[i])
 		why = append(why, p.Message)
 		if hint.Empty() {
 			hint = p.Hint
@@ -217,7 +256,8 @@ func (o *anyOptions) none(s *cli.Call, w waited) error {
 	return problem.New(problem.Failed, problem.T("none of these will come: %s", problem.Texts("; ", why...)), hint)
 }
 
-// show tells a person what is waited for, with a countdown to the first instant; hide ends that.
+// show tells a person what is waited for, with a countdown to the first instant. hide ends the
+// countdown.
 func (o *anyOptions) show(s *cli.Call) (hide func()) {
 	var words []string
 	var first *waitOptions
@@ -238,7 +278,7 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 	if first == nil || !view.Counts(s, s.Quiet) {
 		return func() {}
 	}
-	return first.countDown(s, newCourse(first.first), first.first.Sub(o.begun.Wall), false)
+	return first.countDown(s, newProgress(first.first), first.first.Sub(o.begun.Wall), false)
 }
 
 // anyJSON is the answer of wait --any.
@@ -257,7 +297,7 @@ type anyJSON struct {
 	Gone          []goneJSON      `json:"gone,omitempty" jsonschema:"what would not have come any more"`
 
 	ended view.EndedJSON
-	line  string // of the target
+	line  string // what health-wait would write about the target
 }
 
 // cameJSON is an instant that has come.
@@ -278,7 +318,7 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 	first := w.first
 	t := o.things[first.thing]
 	a := anyJSON{Now: s.Clock.Now().In(o.zone), Status: "came", Which: t.text, Position: first.thing + 1, Kind: t.kind,
-		WaitedSeconds: cli.Seconds(o.begun.Since(s.Clock)), Gone: o.gone(s, w)}
+		WaitedSeconds: cli.Seconds(o.begun.Since(s.Clock)), Gone: o.goneThings(s, w)}
 	switch t.kind {
 	case thingTime:
 		a.Time = &cameJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))),
@@ -314,18 +354,18 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 	return nil
 }
 
-// gone are the things that will not come any more.
-func (o *anyOptions) gone(s *cli.Call, w waited) (list []goneJSON) {
+// goneThings are the things that will not come any more.
+func (o *anyOptions) goneThings(s *cli.Call, w waited) (list []goneJSON) {
 	for i, t := range o.things {
-		if why := w.fallen[i]; why != nil {
+		if why := w.gone[i]; why != nil {
 			list = append(list, goneJSON{t.text, s.Says(cli.Explain(why).Message)})
 		}
 	}
 	return list
 }
 
-// Text is what came first, as it was given, and below it what the command that waits for it alone
-// would say.
+// Text writes what came first, as it was given. Below it stands what the command would write that
+// waits for this thing only.
 func (a anyJSON) Text(o *cli.Out) {
 	o.Line("%s", cli.Visible(a.Which))
 	for _, g := range a.Gone {
@@ -358,7 +398,7 @@ type anyWaitingJSON struct {
 	DryRun   bool           `json:"dry_run,omitempty" jsonschema:"nothing was waited for or tried: this is what would have been done"`
 }
 
-// thingJSON is how one thing stands that has not come.
+// thingJSON is the state of a thing that has not come.
 type thingJSON struct {
 	Which       string     `json:"which"`
 	Kind        string     `json:"kind" enum:"time task inbox target"`
@@ -369,12 +409,12 @@ type thingJSON struct {
 	LastError   *string    `json:"last_error,omitempty" jsonschema:"of a target"`
 }
 
-// unfinished says how things stand that have not come.
+// unfinished is the answer when nothing has come: the state of each thing.
 func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyWaitingJSON {
-	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.gone(s, w),
-		Continue: cli.GoingOn(s, o.again(s, w.fallen))}
+	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.goneThings(s, w),
+		Continue: cli.GoingOn(s, o.again(s, w.gone))}
 	for i, t := range o.things {
-		if w.fallen[i] != nil {
+		if w.gone[i] != nil {
 			continue
 		}
 		row := thingJSON{Which: t.text, Kind: t.kind}
@@ -427,7 +467,7 @@ func waitAny(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if s.DryRun {
-		// Nothing is tried: some targets run a command, and all are heard by whoever they are of.
+		// A dry run tries no target: some run a command, and others are servers that would notice.
 		a := o.unfinished(ctx, s, waited{})
 		a.Status, a.Continue, a.DryRun = "would_wait", nil, true
 		s.Answer(a)

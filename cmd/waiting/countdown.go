@@ -12,34 +12,34 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// countdown is one line of a terminal that shows what is left of a wait, or big digits with such a
-// line below, drawn anew each second. It decides nothing: the wait beside it ends by its own clock,
-// whatever the terminal does. The cursor stays visible, at the start of the first line, so that
-// there is nothing to restore, a terminal made narrower wraps the lines behind it, and whatever is
-// printed next replaces them.
+// countdown is a line of a terminal that shows what is left of a wait, or big digits with such a
+// line below. It is drawn anew each second. It decides nothing: the wait ends by its own clock,
+// whatever the terminal does. The cursor stays visible at the start of the first line. So nothing
+// has to be restored, a terminal that gets narrower wraps only lines behind the cursor, and the
+// next output replaces them.
 type countdown struct {
 	out   io.Writer
 	clock clock.Clock
 	size  func() (width, height int) // asked before each drawing: the window may have been resized
 	// the terminal is ours to draw on; not while a job in the background
-	ours   func() bool
-	course *course
-	left   func(due time.Time) time.Duration
-	whole  time.Duration // of which left is a part
-	zone   *time.Location
-	keys   bool   // space holds it, and has it go on
-	name   string // what is waited for, fit for a terminal; empty: nothing is said of it
-	big    bool   // digits as large as there is room for
-	paint  cli.Paint
-	narrow bool // no letters but ASCII
-	times  cli.Locale
+	ours     func() bool
+	progress *progress
+	left     func(due time.Time) time.Duration
+	whole    time.Duration // of which left is a part
+	zone     *time.Location
+	keys     bool   // space holds it, and has it go on
+	name     string // what is waited for, fit for a terminal; empty: nothing is said of it
+	big      bool   // digits as large as there is room for
+	paint    cli.Paint
+	narrow   bool // no letters but ASCII
+	times    cli.Locale
 }
 
-// countDown starts to draw. stop erases what was drawn and may be called again; it never waits long
-// for a terminal that takes nothing.
-func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration, keys bool) (stop func()) {
+// countDown starts to draw. stop erases what was drawn, and may be called more than once. It does
+// not wait long for a terminal that accepts no output.
+func (o *waitOptions) countDown(s *cli.Call, along *progress, whole time.Duration, keys bool) (stop func()) {
 	c := countdown{
-		out: s.Err, clock: s.Clock, course: along, whole: whole, zone: o.zone, keys: keys,
+		out: s.Err, clock: s.Clock, progress: along, whole: whole, zone: o.zone, keys: keys,
 		name: cli.Visible(o.label()), big: o.big,
 		size: func() (width, height int) {
 			width, _ = cli.TerminalWidth(s.Err, s.Getenv)
@@ -55,11 +55,11 @@ func (o *waitOptions) countDown(s *cli.Call, along *course, whole time.Duration,
 	return view.Beside(c.run)
 }
 
-// run draws until the time has come or ctx ends, and leaves no trace.
+// run draws until the time has come or ctx ends, and then erases what it drew.
 func (c countdown) run(ctx context.Context) {
 	drawn := false
 	for ctx.Err() == nil {
-		due, left, held, changed := c.course.stand()
+		due, left, held, changed := c.progress.stand()
 		if !held {
 			left = c.left(due)
 		}
@@ -67,7 +67,7 @@ func (c countdown) run(ctx context.Context) {
 			break
 		}
 		if c.ours() {
-			fmt.Fprint(c.out, c.drawing(sight{left, due.In(c.zone), held}))
+			fmt.Fprint(c.out, c.drawing(frame{left, due.In(c.zone), held}))
 			drawn = true
 		}
 		pause := c.pause(left)
@@ -83,7 +83,7 @@ func (c countdown) run(ctx context.Context) {
 	}
 }
 
-// unit is what is counted down: seconds, or tenths of them in a short wait.
+// unit is the unit of the countdown: seconds, or tenths of a second in a short wait.
 func (c countdown) unit() time.Duration {
 	if c.whole < 10*time.Second {
 		return 100 * time.Millisecond
@@ -91,8 +91,8 @@ func (c countdown) unit() time.Duration {
 	return time.Second
 }
 
-// pause is how long the drawing is true: until what is left is a whole unit. It is taken from what
-// is left, so that lateness does not add up.
+// pause is how long a drawing is true: until the rest is a whole number of units. It follows from
+// the rest, so that delays do not add up.
 func (c countdown) pause(left time.Duration) time.Duration {
 	if part := left % c.unit(); part > 0 {
 		return part
@@ -100,15 +100,15 @@ func (c countdown) pause(left time.Duration) time.Duration {
 	return c.unit()
 }
 
-// sight is what is to be seen: what is left, and until when, if it is not held.
-type sight struct {
+// frame is what one drawing shows: how much is left, and until when unless the wait is paused.
+type frame struct {
 	left time.Duration
 	due  time.Time
 	held bool
 }
 
-// drawing is what a terminal is sent to show what is left.
-func (c countdown) drawing(at sight) string {
+// drawing is the text that is sent to the terminal for a frame.
+func (c countdown) drawing(at frame) string {
 	width, height := c.size()
 	if c.big {
 		if lines := c.large(at, width, height); lines != nil {
@@ -118,9 +118,9 @@ func (c countdown) drawing(at sight) string {
 	return view.EraseBelow + c.line(at, width) + "\r"
 }
 
-// line is the countdown in fewer than width columns: the name, what is left, a bar and the instant,
-// and of these what there is room for.
-func (c countdown) line(at sight, width int) string {
+// line is the countdown in fewer than width columns: the name, the rest, a bar and the instant.
+// What does not fit is left out.
+func (c countdown) line(at frame, width int) string {
 	room := width - 1 // the last column stays free: some terminals wrap when it is written
 	remains := c.remains(at.left)
 	heads := []string{remains + "  "}
@@ -139,9 +139,9 @@ func (c countdown) line(at sight, width int) string {
 	return cli.Fit(remains, room)
 }
 
-// row is a line of a head, a bar and the instant, and what the space bar does where there is room
-// to say it; false when there is none for the others.
-func (c countdown) row(head string, at sight, room int) (string, bool) {
+// row is a line of a head, a bar and the instant. What the space bar does follows if there is room.
+// It returns false when there is no room for the others.
+func (c countdown) row(head string, at frame, room int) (string, bool) {
 	const least, enough, most = 8, 16, 40
 	tails := []string{c.times.Format(at.due, "Mon 2 Jan 15:04:05 MST"), c.times.Format(at.due, "15:04:05")}
 	keys := "  space pauses"
@@ -162,7 +162,7 @@ func (c countdown) row(head string, at sight, room int) (string, bool) {
 	return "", false
 }
 
-// remains writes what is left, a begun unit in full: 2d 03:04:05, 03:04:05, 04:05, 5.3s.
+// remains writes how much is left, rounded up to a unit: 2d 03:04:05, 03:04:05, 04:05, 5.3s.
 func (c countdown) remains(left time.Duration) string {
 	unit := c.unit()
 	left = (left + unit - 1).Truncate(unit)
@@ -180,7 +180,7 @@ func (c countdown) remains(left time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", m, s)
 }
 
-// bar is size columns, full when nothing is left.
+// bar is a bar of size columns. It is full when nothing is left.
 func (c countdown) bar(left time.Duration, size int) string {
 	full := 0
 	if c.whole > 0 {

@@ -33,14 +33,14 @@ func TestCountdownLine(t *testing.T) {
 		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
 	} {
 		c := countdown{whole: tt.whole, narrow: true}
-		if got := c.line(sight{left: tt.left, due: due}, tt.width); got != tt.want {
+		if got := c.line(frame{left: tt.left, due: due}, tt.width); got != tt.want {
 			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
 		}
 	}
 	// Every width holds, with colours and letters beyond ASCII not counted as columns.
 	for width := range 200 {
 		c := countdown{whole: time.Hour, paint: true}
-		line := c.line(sight{left: time.Minute, due: due}, width)
+		line := c.line(frame{left: time.Minute, due: due}, width)
 		for _, code := range []string{"\x1b[36m", "\x1b[2m", "\x1b[m"} {
 			line = strings.ReplaceAll(line, code, "")
 		}
@@ -50,7 +50,8 @@ func TestCountdownLine(t *testing.T) {
 	}
 }
 
-// TestCountdownLeavesNoTrace runs a countdown through a wait of ten seconds and one that is cut short.
+// TestCountdownLeavesNoTrace runs a countdown through a wait of ten seconds and one that is cut
+// short.
 func TestCountdownLeavesNoTrace(t *testing.T) {
 	for _, cut := range []time.Duration{time.Hour, 3500 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -58,14 +59,15 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 			end := time.Now().Add(10 * time.Second)
 			c := countdown{
 				out: &out, clock: clocktest.Bubble{}, size: func() (int, int) { return 40, 20 },
-				ours: func() bool { return true }, left: time.Until, course: newCourse(end), zone: time.UTC,
+				ours: func() bool { return true }, left: time.Until, progress: newProgress(end), zone: time.UTC,
 				whole: 10 * time.Second, narrow: true,
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), cut)
 			defer cancel()
 			c.run(ctx)
 			lines := strings.Split(out.String(), view.EraseBelow)
-			// Nothing before the first piece, a line for each begun second, and nothing after the last.
+			// Nothing before the first piece, a line for each begun second, and nothing after the
+			// last.
 			want := 1 + int((min(cut, 10*time.Second)+time.Second-1)/time.Second) + 1
 			if len(lines) != want || lines[0] != "" || lines[len(lines)-1] != "" {
 				t.Errorf("%d pieces, want %d: %q", len(lines), want, lines)
@@ -79,7 +81,8 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestCountdownNames has the name in the line as long as there is room for it, and never more columns than the terminal.
+// TestCountdownNames has the name in the line as long as there is room for it, and never more
+// columns than the terminal.
 func TestCountdownNames(t *testing.T) {
 	due := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -94,7 +97,7 @@ func TestCountdownNames(t *testing.T) {
 		{"漢字 and so on, and on", 40, "漢字 and…  00:05  #####......  09:00:00"},
 	} {
 		c := countdown{whole: 10 * time.Second, narrow: true, name: tt.name}
-		at := sight{left: 5 * time.Second, due: due}
+		at := frame{left: 5 * time.Second, due: due}
 		if got := c.line(at, tt.width); got != tt.want {
 			t.Errorf("%s in %d columns: %q, want %q", tt.name, tt.width, got, tt.want)
 		}
@@ -122,7 +125,7 @@ func TestCountdownHeld(t *testing.T) {
 		{true, 20, "00:05  paused"},
 	} {
 		c := countdown{whole: 10 * time.Second, narrow: true, name: "tea", keys: true}
-		if got := c.line(sight{5 * time.Second, due, tt.held}, tt.width); got != tt.want {
+		if got := c.line(frame{5 * time.Second, due, tt.held}, tt.width); got != tt.want {
 			t.Errorf("held %v in %d columns: %q, want %q", tt.held, tt.width, got, tt.want)
 		}
 	}
@@ -143,7 +146,7 @@ func TestCountdownLarge(t *testing.T) {
 		"",
 		"###......  09:00:00",
 	}
-	if got := c.large(sight{left: 6 * time.Second, due: due}, 20, 20); !slices.Equal(got, want) {
+	if got := c.large(frame{left: 6 * time.Second, due: due}, 20, 20); !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, tt := range []struct {
@@ -163,7 +166,7 @@ func TestCountdownLarge(t *testing.T) {
 		{50 * time.Hour, 80, 24, 9, 74},
 	} {
 		c.whole = max(tt.left, 10*time.Second)
-		lines := c.large(sight{left: tt.left, due: due}, tt.width, tt.height)
+		lines := c.large(frame{left: tt.left, due: due}, tt.width, tt.height)
 		widest := 0
 		for _, line := range lines {
 			widest = max(widest, cli.Columns(line))
@@ -191,7 +194,7 @@ func TestCountdownInTheBackground(t *testing.T) {
 		end := time.Now().Add(5 * time.Second)
 		c := countdown{
 			out: &out, clock: clocktest.Bubble{}, size: func() (int, int) { return 40, 20 }, ours: func() bool { return false },
-			left: time.Until, course: newCourse(end), zone: time.UTC, whole: 5 * time.Second,
+			left: time.Until, progress: newProgress(end), zone: time.UTC, whole: 5 * time.Second,
 		}
 		c.run(t.Context())
 		if out.Len() > 0 {

@@ -41,9 +41,9 @@ func glyph(letter rune) [5]string {
 	return [5]string{" ", " ", " ", " ", " "}
 }
 
-// large is the countdown in digits as large as there is room for, below the name and above the line
-// with the bar; nil where there is no room.
-func (c countdown) large(at sight, width, height int) []string {
+// large is the countdown in digits as large as there is room for, with the name above and the bar
+// below. It is nil when there is no room.
+func (c countdown) large(at frame, width, height int) []string {
 	remains := strings.TrimSpace(c.remains(at.left))
 	line, ok := c.row("", at, width-1)
 	if !ok {
@@ -61,7 +61,7 @@ func (c countdown) large(at sight, width, height int) []string {
 	for _, size := range []struct{ columns, rows int }{{6, 3}, {4, 2}, {2, 1}, {1, 1}} {
 		digits := c.digits(remains, size.columns, size.rows)
 		lines := len(above) + len(digits) + 2
-		// a row stays free for what is typed next
+		// A row stays free for what is typed next.
 		if cli.Columns(digits[0]) > width-1 || lines > height-1 {
 			continue
 		}

@@ -1,4 +1,5 @@
-// Package waiting has the command that blocks until a moment, or the first of several things.
+// Package waiting has the command wait, which blocks until an instant or the first of several
+// things.
 package waiting
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// WaitCommand is the command wait.
 func WaitCommand() cli.Command {
 	return cli.Command{
 		Name: "wait", Args: "<when> [<task>...] | --resume <id> | --any <thing>...",
@@ -50,9 +52,10 @@ says what would be waited for, and whether it would be kept.
 
 --any waits for the first of several things, each a word: a time (10m, 22:30), task:ID (the next end of a run of it; of
 a task that is over its last), inbox (an item that nobody has; --take leases it), or a target of health-wait
-(tcp://localhost:5432, file:PATH). The first line says which, the rest what is to be said of it; "which" with --json. 0
-is that one has come, also when it is a run that failed: the answer has its outcome. 75 at --max, with the call that goes
-on for the same instants; 1 when none can come any more. It is not kept, and whatever did not come first is left alone.`,
+(tcp://localhost:5432, file:PATH). The first line of the answer names the thing, the rest is about it. Exit code 0 means
+that one has come, also when it is a run that failed: the answer has its outcome. 75 means --max, with the call that goes
+on for the same instants; 1 that none can come any more. It is not kept, and only what came first is changed. However
+short --max is, each thing is looked at once.`,
 		Examples: []string{
 			`ouro-timer wait 3s check the oven`,
 			`ouro-timer wait 4m --name tea --big --bell`,
@@ -123,17 +126,17 @@ on for the same instants; 1 when none can come any more. It is not kept, and wha
 				return err
 			}
 			if s.DryRun {
-				return (&sitting{Call: s, waitOptions: o}).plan(ctx)
+				return (&activeWait{Call: s, waitOptions: o}).plan(ctx)
 			}
 			return runWait(ctx, s, o)
 		},
 	}
 }
 
-// groupTold are the options for a person who looks on.
+// groupTold is the group of options about who is told.
 const groupTold = "Who is told"
 
-// waitOptions is a wait without a word or a flag left to read.
+// waitOptions is a wait, with all its words and options read.
 type waitOptions struct {
 	schedule *when.Schedule
 	zone     *time.Location
@@ -158,8 +161,8 @@ type waitOptions struct {
 
 	most time.Duration // for how long the call may block; 0: no bound
 
-	// again is the call that waits for the next time, up to what changes from one to the next; none
-	// for what comes once.
+	// again is the call that waits for the next time, without what changes each time. There is none
+	// for a time that comes once.
 	again problem.Call
 	next  option.Line // the same of a wait that is resumed, as it was kept
 }
@@ -217,7 +220,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	}
 	w.kind, w.text = w.schedule.Kind, w.schedule.Text
 	w.timing = tasks.Timing(w.schedule, o, w.first, 0, 0)
-	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
+	w.timing.Wall = "" // the instant stays the same even if the rules of the zone change
 	if w.schedule.Delay > 0 {
 		// a bare number is seconds here, and nowhere else
 		w.timing.Text, w.timing.Form = w.schedule.Canonical, ""
@@ -225,7 +228,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	return w, w.expect(s)
 }
 
-// bound reads what every wait has: for how long it may block, and how it answers.
+// bound reads the options of every wait: how long it may block, and how it answers.
 func (w *waitOptions) bound(s *cli.Call) (err error) {
 	w.bell, w.big = s.Opt.Bool("bell"), s.Opt.Bool("big")
 	switch {
@@ -240,11 +243,11 @@ func (w *waitOptions) bound(s *cli.Call) (err error) {
 	return err
 }
 
-// recur finds the first instant, and settles what only a recurrence has: its phase and the words to
-// go on with.
+// recur finds the first instant of a recurrence, its phase, and the call that waits for the next
+// time.
 func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
-		// the parser does not hear of it: here it counts what is told, not what is scheduled
+		// The parser does not get --count, which here counts what is told, not what is scheduled.
 		if s.Opt.Has("count") {
 			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"),
 				cli.Quote(w.schedule.Text)),
@@ -300,7 +303,7 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	return nil
 }
 
-// expect holds the reading against the instant that the caller means.
+// expect compares the instant that was read with the one that the caller means.
 func (w *waitOptions) expect(s *cli.Call) error {
 	if !s.Opt.Has("expect") {
 		return nil
@@ -320,20 +323,19 @@ func (w *waitOptions) expect(s *cli.Call) error {
 			problem.Set("expect", read.Format(time.RFC3339))))
 }
 
-// sitting is a wait under way, in this call.
-type sitting struct {
+// activeWait is a wait under way, in this call.
+type activeWait struct {
 	*cli.Call
 	waitOptions
-	kept   *tasks.Wait          // nil: it is not kept
-	runner handover.RunnerState // who tells what is kept when nobody waits
-	held   time.Duration        // what is left of it, while somebody holds it; 0: nobody does
+	kept   *tasks.Wait          // the wait in the store; nil when it is not kept
+	runner handover.RunnerState // who tells it when nobody waits
+	held   time.Duration        // how much is left while it is paused; 0 when it is not
 	seen   bool                 // a countdown showed what was left
 }
 
-// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon
-// as ctx ends.
+// runWait waits and answers, as often as the call says. It returns ctx.Err() as soon as ctx ends.
 func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
-	w := &sitting{Call: s, waitOptions: o}
+	w := &activeWait{Call: s, waitOptions: o}
 	from := o.begun.Wall
 	for due, told := o.first, 0; ; {
 		unkept, err := w.keep(ctx, due, told)
@@ -372,30 +374,30 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 	}
 }
 
-// following is the time after due, and whether there is one to wait for once so many were told.
+// following returns the time after due, and whether there is one after so many were told.
 func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
 	next, more := o.schedule.Next(due)
 	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
 }
 
-// await waits for due, with a countdown where one is wanted, and returns when it was due: later,
-// when it was held. Beside ctx.Err() it may end with errMax, because the caller's time is over, or
-// as the wait that is kept has ended elsewhere.
-func (w *sitting) await(ctx context.Context, from, due time.Time) (time.Time, error) {
-	c := newCourse(due)
+// await waits for due, with a countdown if one is wanted, and returns when the wait was due in the
+// end, which is later when it was paused. Its error is ctx.Err(), errMax when the bound of the call
+// came first, or the reason why the kept wait was ended elsewhere.
+func (w *activeWait) await(ctx context.Context, from, due time.Time) (time.Time, error) {
+	c := newProgress(due)
 	stop := func() {}
 	var presses <-chan struct{}
 	if view.Counts(w.Call, w.quiet) {
 		w.seen = w.late(w.Clock, due) < 0
 		letGo := func() {}
-		// what is shorter nobody holds, and what is typed ahead meanwhile is for the shell
+		// Nobody pauses a shorter wait, and what is typed ahead meanwhile is for the shell.
 		if w.length >= keepLeast {
 			presses, letGo = cli.Spaces(w.World)
 		}
 		drawn := w.countDown(w.Call, c, max(due.Sub(from), w.length), presses != nil)
 		stop = func() { drawn(); letGo() }
 	}
-	defer stop() // standard output may lead to the same terminal, by whatever ways
+	defer stop() // standard output may be the same terminal
 	waiting, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if w.most > 0 {
@@ -407,7 +409,7 @@ func (w *sitting) await(ctx context.Context, from, due time.Time) (time.Time, er
 	}
 	steered := make(chan struct{})
 	go func() {
-		w.steer(waiting, c, presses, end)
+		w.control(waiting, c, presses, end)
 		close(steered)
 	}()
 	err := w.follow(waiting, w.Clock, c)
@@ -429,14 +431,14 @@ func (w *sitting) await(ctx context.Context, from, due time.Time) (time.Time, er
 	}
 }
 
-// pace is by which clock a wait goes.
+// pace says by which clock a wait goes.
 type pace struct {
 	begun   clock.Moment // when the call began; elapsed time counts from here
-	elapsed bool         // by real time, not by the wall clock
+	elapsed bool         // it goes by elapsed time, and not by the wall clock
 }
 
-// until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is
-// one.
+// until waits for an instant. Elapsed time is measured on a clock that nobody can set, if the
+// system has one.
 func (p pace) until(ctx context.Context, c clock.Clock, due time.Time) error {
 	if steady, ok := c.(clock.Steady); ok && p.elapsed {
 		return steady.UntilBoot(ctx, p.deadline(due))
@@ -444,7 +446,7 @@ func (p pace) until(ctx context.Context, c clock.Clock, due time.Time) error {
 	return c.Until(ctx, due)
 }
 
-// late is how long ago an instant was; it is below zero for one to come.
+// late is how long ago an instant was. It is negative for an instant to come.
 func (p pace) late(c clock.Clock, due time.Time) time.Duration {
 	if steady, ok := c.(clock.Steady); ok && p.elapsed {
 		return steady.Boot() - p.deadline(due)
@@ -452,27 +454,27 @@ func (p pace) late(c clock.Clock, due time.Time) time.Duration {
 	return c.Now().Sub(due)
 }
 
-// deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest
-// Duration: a wait of 290 years must not turn into one that is over.
+// deadline is what the boot clock shows at an instant of an elapsed wait. It is bounded by the
+// largest Duration, so that a wait of 290 years is not over at once.
 func (p pace) deadline(due time.Time) time.Duration {
 	return p.begun.Boot + min(due.Sub(p.begun.Wall), math.MaxInt64-p.begun.Boot)
 }
 
 // trigger is one time that has come.
 type trigger struct {
-	of       *sitting
+	of       *activeWait
 	now, due time.Time
 	late     time.Duration
 	missed   int            // instants that went by while the machine slept, before due
-	again    cli.ArgvOrNull // the words that wait for the next time
-	repeated bool           // it was told before
+	again    cli.ArgvOrNull // the call that waits for the next time
+	repeated bool           // an earlier call told it
 }
 
-// mostMissed is how far missed instants are counted.
+// mostMissed is the most missed instants that are counted.
 const mostMissed = 100_000
 
-// skip moves on to the latest instant that has passed, when there are several: one late line is a
-// help, a burst is not.
+// skip moves on to the latest instant that has passed when there are several, because one late line
+// helps and a burst does not.
 func (o *waitOptions) skip(t *trigger) {
 	if o.kind == when.Once {
 		return
@@ -486,7 +488,7 @@ func (o *waitOptions) skip(t *trigger) {
 	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
 }
 
-// after is the call that waits for the time after due; left is how many times --count still has.
+// after is the call that waits for the time after due. left is the rest of --count.
 func (o *waitOptions) after(due time.Time, left int) problem.Call {
 	c := o.again
 	if o.kind == when.Interval {
@@ -517,8 +519,8 @@ func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	return v
 }
 
-// further is a call that is answered as this one is, and blocks for as long; none if the call is
-// none.
+// further adds the options of this call to c that say how it blocks and answers. An empty call
+// stays empty.
 func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 	if c.Command == "" {
 		return c
@@ -530,7 +532,7 @@ func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 	return c
 }
 
-// tell writes the answer in one piece. A reader that has gone away ends the program without a word.
+// tell writes the answer in one piece. When the reader has gone, the program ends silently.
 func (t trigger) tell() error {
 	err := t.write()
 	switch {
@@ -542,7 +544,7 @@ func (t trigger) tell() error {
 	return nil
 }
 
-// label is what is waited for, as a countdown names it; empty: nobody said.
+// label is the name of what is waited for in a countdown. It may be empty.
 func (o *waitOptions) label() string {
 	if o.name != "" {
 		return o.name
@@ -550,9 +552,9 @@ func (o *waitOptions) label() string {
 	return o.task
 }
 
-// ring tells a person at a terminal that it is over: by its bell, if that was asked for, and in
-// words where there was a countdown. Of a row each line of the answer says so, and of what is late
-// it is said how late.
+// ring tells a person at a terminal that the wait is over: with the bell if the call asks for it,
+// and in words if there was a countdown. With --count the lines of the answer say so. It also says
+// how late the wait was.
 func (t trigger) ring() {
 	if t.of.bell && !t.repeated {
 		cli.Ring(t.of.World)
@@ -592,8 +594,8 @@ type triggerJSON struct {
 	Occurrence  *string        `json:"occurrence,omitempty" jsonschema:"whoever gets the same twice gets it with the same one; absent: it comes once"`
 	Repeated    bool           `json:"repeated,omitempty" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
 
-	raw    bool // the task's text alone
-	stream bool // the call goes on by itself
+	raw    bool // only the text of the task is written
+	stream bool // the call waits for the next time itself
 }
 
 func (t trigger) write() error {
@@ -602,13 +604,13 @@ func (t trigger) write() error {
 		cli.OrNull(t.of.kept.ID()), cli.OrNull(t.of.kept.Occurrence()), t.repeated, t.of.raw, t.of.stream})
 	err := t.of.Stdout.Flush()
 	if err != nil {
-		t.of.Stdout.Reset(io.Discard) // told once, and not there
+		t.of.Stdout.Reset(io.Discard) // it is not written a second time
 		t.of.InJSON = false
 	}
 	return err
 }
 
-// Text is the task's text, as programs wait for it.
+// Text writes the text of the task. The sentence is what programs look for.
 func (a triggerJSON) Text(o *cli.Out) {
 	if a.Task == nil {
 		return
@@ -627,10 +629,10 @@ func (a triggerJSON) Text(o *cli.Out) {
 	}
 }
 
-// echo says how a time was read, where no countdown shows it, and what else it could have meant.
+// echo says how a time was read unless a countdown shows it, and what else it could mean.
 func (o *waitOptions) echo(s *cli.Call) {
 	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.Counts(s, o.quiet) {
-		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
+		// Whole seconds are shown, because nobody wants to read "in 0.447331433 seconds".
 		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {

@@ -56,7 +56,8 @@ func TestWaitRefusesBounds(t *testing.T) {
 	}
 }
 
-// goingWait starts a wait beside the test, which moves its clock. What it says is in the buffers, how it ends in end.
+// goingWait starts a wait beside the test, which moves its clock. What it says is in the buffers,
+// how it ends in end.
 func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, end <-chan error, cancel func()) {
 	t.Helper()
 	o, s, err := readWait(t, c, words...)
@@ -64,7 +65,8 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 		t.Fatal(err)
 	}
 	get := s.Getenv
-	s.Getenv = func(name string) string { // files hold the clock of a bubble still; and a state that cannot be used holds up no wait
+	// Files hold the clock of a bubble still; and a state that cannot be used holds up no wait.
+	s.Getenv = func(name string) string {
 		if name == "OURO_HOME" {
 			return os.DevNull + "/home"
 		}
@@ -152,7 +154,8 @@ func decode(t *testing.T, out *bytes.Buffer) (lines []told) {
 	return lines
 }
 
-// TestWaitKeepsThePhase wakes late each time: the instants stay a multiple of the period from the first.
+// TestWaitKeepsThePhase wakes late each time: the instants stay a multiple of the period from the
+// first.
 func TestWaitKeepsThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clocktest.NewManual(clitest.Noon)
@@ -278,8 +281,8 @@ func TestWaitGoesOn(t *testing.T) {
 	}
 }
 
-// TestWaitContinuesWhereItWas runs what "continue" says, again and again, each time three seconds late. It must come upon
-// the instants that one schedule, read once, has.
+// TestWaitContinuesWhereItWas runs what "continue" says, again and again, each time three seconds
+// late. It must come upon the instants that one schedule, read once, has.
 func TestWaitContinuesWhereItWas(t *testing.T) {
 	for _, words := range []string{
 		"--interval 90s tea",

@@ -30,9 +30,9 @@ type wouldWaitJSON struct {
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// plan says what would be waited for, and whether it would be kept: the store is the preview of a
-// dry run.
-func (w *sitting) plan(ctx context.Context) error {
+// plan answers a dry run: what would be waited for, and whether it would be kept. The store is a
+// preview.
+func (w *activeWait) plan(ctx context.Context) error {
 	warnings, err := w.keep(ctx, w.first, 0)
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func (w *sitting) plan(ctx context.Context) error {
 	return nil
 }
 
-// tellPlan says what would be waited for, and which call waits for the next time.
-func (w *sitting) tellPlan(next problem.Call, warnings []cli.Warning) {
+// tellPlan writes the answer of a dry run, with the call that waits for the next time.
+func (w *activeWait) tellPlan(next problem.Call, warnings []cli.Warning) {
 	again := cli.GoingOn(w.Call, w.further(w.Call, next))
 	now := w.Clock.Now().In(w.zone)
 	due, left := w.first.In(w.zone), max(-w.late(w.Clock, w.first), 0)

@@ -37,8 +37,8 @@ const (
 
 var errMax = errors.New("the caller's time is over")
 
-// keeps reports whether the wait for due is one to keep, how long that may take, and whether the
-// caller's bound comes first.
+// keeps reports whether the wait for due is kept, how long keeping it may take, and whether the
+// bound of the call comes first.
 func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
 	left, granted := -o.late(s.Clock, due), o.most-o.begun.Since(s.Clock)
 	switch {
@@ -52,11 +52,10 @@ func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, pat
 	return o.most > 0 && left > keepBounded || o.label() != "" && left > keepLeast, false, min(keepPatience, left/2)
 }
 
-// keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were
-// told. Without --max what cannot be kept is waited for all the same, with a warning: a state that
-// cannot be used must not make anybody miss their time. Only a limit of what a run may schedule
-// refuses a wait, when it begins.
-func (w *sitting) keep(ctx context.Context, due time.Time, told int) (unkept []cli.Warning, err error) {
+// keep keeps the wait for due in the store before it begins, if it is to be kept. told is how many
+// times were told. Without --max a wait that cannot be kept goes on with a warning, so that nobody
+// misses their time because of the store. Only the quota of a run refuses a wait at its beginning.
+func (w *activeWait) keep(ctx context.Context, due time.Time, told int) (unkept []cli.Warning, err error) {
 	w.kept = nil
 	keep, bounded, patience := w.keeps(w.Call, due)
 	if !keep {
@@ -67,31 +66,33 @@ func (w *sitting) keep(ctx context.Context, due time.Time, told int) (unkept []c
 	case ctx.Err() != nil:
 		return nil, w.over(ctx, due, told, ctx.Err())
 	case cli.LimitOf(err) != nil && told == 0:
-		return nil, err // a run may not wait for so much
+		return nil, err // the quota of the run is used up
 	case err != nil && (bounded || len(w.notify) > 0):
 		return nil, w.unkept(err)
 	case err != nil:
 		return []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}}, nil
 	}
-	// Handed over before anything is said: who reads that it can be resumed may end us at once.
+	// A runner is made sure of before anything is written, because who reads that the wait can be
+	// resumed may end the call at once.
 	w.runner = handover.HandOver(ctx, w.Call, w.Store)
 	return nil, nil
 }
 
-// resumable says how a wait that is kept is resumed.
-func (w *sitting) resumable() {
+// resumable writes the call that resumes a kept wait.
+func (w *activeWait) resumable() {
 	if w.kept == nil {
 		return
 	}
-	if !w.Quiet && !w.InJSON { // whoever is killed has read nothing else; programs find it by ls
+	if !w.Quiet && !w.InJSON { // it comes first, for callers that are killed; programs use ls
 		w.Remark("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(),
 			w.manner(w.Call)).Words(cli.Itself(w.Call)))))
 	}
 	w.unready()
 }
 
-// unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
-func (w *sitting) unready() {
+// unready writes the warnings of a kept wait. A call in JSON without a bound writes them here, too,
+// because its answer comes too late.
+func (w *activeWait) unready() {
 	for _, warning := range w.warnings() {
 		if w.most == 0 || !w.InJSON {
 			w.Caution("warning: %s", cli.Visible(w.Says(warning.Text)))
@@ -99,8 +100,8 @@ func (w *sitting) unready() {
 	}
 }
 
-// warnings are of nobody who would tell it, and of channels that cannot be told by now.
-func (w *sitting) warnings() []cli.Warning {
+// warnings say that no runner would tell the wait, and which channels would not deliver.
+func (w *activeWait) warnings() []cli.Warning {
 	list := w.runner.Warnings()
 	if len(w.notify) > 0 {
 		t := state.Task{Text: w.label(), Wait: state.Wait{Kind: string(w.kind)}, Policy: state.Policy{Notify: w.notify}}
@@ -109,13 +110,13 @@ func (w *sitting) warnings() []cli.Warning {
 	return list
 }
 
-// unresumable warns of a wait that cannot be kept, and is waited for all the same.
+// unresumable is the warning about a wait that cannot be kept and goes on.
 func unresumable(err error) problem.Text {
 	return problem.T("this wait cannot be resumed, and ends with its caller: %s", cli.Explain(err).Message)
 }
 
-// unkept is the error of a wait that the caller's bound would end, or of which somebody else is to
-// be told, and that cannot be kept.
+// unkept is the error of a wait that has to be kept, because --max would end it or --notify tells
+// somebody, and cannot be.
 func (o *waitOptions) unkept(err error) error {
 	if cli.LimitOf(err) != nil {
 		return err
@@ -132,8 +133,9 @@ func (o *waitOptions) unkept(err error) error {
 			problem.Option("max"))))
 }
 
-// record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
-func (w *sitting) record(ctx context.Context, due time.Time, told int, patience time.Duration) (*tasks.Wait, error) {
+// record adds the wait to the store as a task, and announces that this call waits for it. patience
+// is how long it waits for a store that is busy.
+func (w *activeWait) record(ctx context.Context, due time.Time, told int, patience time.Duration) (*tasks.Wait, error) {
 	st, err := w.Open()
 	if err != nil {
 		return nil, err
@@ -151,8 +153,8 @@ func (w *sitting) record(ctx context.Context, due time.Time, told int, patience 
 	return kept, err
 }
 
-// asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes
-// after it, the answer's words tell.
+// asTask is the task of a kept wait. It is for one instant; the answer has the call that waits for
+// the next one.
 func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
 		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
@@ -171,13 +173,13 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 	return t
 }
 
-// resuming is the call that resumes the wait, in the manner of this one.
+// resuming is the call that resumes the wait, and blocks and answers as this one does.
 func resuming(s *cli.Call, id string, manner option.Values) problem.Call {
 	return cli.With(cli.With(view.Resuming(id), manner, mannerOptions...), s.Opt, "tz")
 }
 
-// over is the end of a wait whose time has not come.
-func (w *sitting) over(ctx context.Context, due time.Time, told int, err error) error {
+// over ends a wait whose time has not come.
+func (w *activeWait) over(ctx context.Context, due time.Time, told int, err error) error {
 	defer w.kept.Leave()
 	switch {
 	case ctx.Err() != nil:
@@ -198,8 +200,8 @@ func (w *sitting) over(ctx context.Context, due time.Time, told int, err error) 
 	return w.unfinished(due)
 }
 
-// cancel ends a wait that whoever waited wants no more.
-func (w *sitting) cancel() {
+// cancel ends a kept wait that its caller gave up.
+func (w *activeWait) cancel() {
 	if w.kept == nil {
 		return
 	}
@@ -214,8 +216,8 @@ func (w *sitting) cancel() {
 	}
 }
 
-// end notes that the wait was told.
-func (w *sitting) end(ctx context.Context, told time.Time) {
+// end writes into the store that the wait was told.
+func (w *activeWait) end(ctx context.Context, told time.Time) {
 	if w.kept == nil {
 		return
 	}
@@ -224,10 +226,10 @@ func (w *sitting) end(ctx context.Context, told time.Time) {
 	defer stop()
 	switch err := w.kept.Told(ctx, told); {
 	case err != nil:
-		w.Warn("warning: that it was told could not be noted, and it may come again, as %s: %s",
+		w.Warn("warning: the state does not have that it was told, and it may come again, as %s: %s",
 			w.kept.Occurrence(), cli.Visible(err.Error()))
 	case len(w.notify) > 0:
-		handover.HandOver(ctx, w.Call, w.Store) // who tells it may just have ended for want of work
+		handover.HandOver(ctx, w.Call, w.Store) // the runner may just have ended with nothing to do
 	}
 }
 
@@ -249,8 +251,8 @@ type waitingJSON struct {
 	Warnings    []string  `json:"warnings,omitempty"`
 }
 
-// unfinished is the answer when the caller's bound comes first.
-func (w *sitting) unfinished(due time.Time) error {
+// unfinished is the answer when the bound of the call comes first.
+func (w *activeWait) unfinished(due time.Time) error {
 	now, further := w.Clock.Now().In(w.zone), cli.GoingOn(w.Call, resuming(w.Call, w.kept.ID(), w.manner(w.Call)))
 	left := max(-w.late(w.Clock, due), 0)
 	if w.held > 0 {

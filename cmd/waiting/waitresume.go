@@ -17,12 +17,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// ofAnew are the options of a wait that is begun, and of none that is resumed.
+// ofAnew are the options that only a new wait has, and not one that is resumed.
 var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect", "name", "notify"}
 
-// resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then
-// with the rest of the row (--count) that it is of. What has come is told at once; what was told
-// before is told again, as the same occurrence, and that alone: whoever was told went on.
+// resumeWait goes on with a kept wait, whoever began it: for the same instant, and then for the
+// rest of its --count. A wait whose time has come is told at once. One that was told before is told
+// again as the same occurrence, without the rest of its --count, because the earlier caller went on
+// with that.
 func resumeWait(ctx context.Context, s *cli.Call) error {
 	o := waitOptions{pace: pace{begun: clock.Here(s.Clock)}, count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
@@ -52,7 +53,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if err := o.from(s, e); err != nil {
 		return err
 	}
-	w := &sitting{Call: s, waitOptions: o}
+	w := &activeWait{Call: s, waitOptions: o}
 	if w.kept, w.first, err = tasks.ResumeWait(ctx, st, s.Clock, e, o.begun.Wall); err != nil {
 		return err
 	}
@@ -94,8 +95,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	return rest(ctx, w)
 }
 
-// pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait
-// has.
+// pickWait finds the wait that --resume names by its ID, or by a beginning that no other wait has.
 func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.Entry, error) {
 	id := given.Text("resume")
 	e, bad, err := view.PickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
@@ -111,7 +111,7 @@ func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.E
 			problem.T("%s shows which tasks are waits; %s shows this one", problem.To("ls"),
 				problem.To("show", other.ID)))
 	case bad.Code == problem.NotFound:
-		return e, problem.New(problem.NotFound, problem.T("no wait %s", cli.Quote(id)),
+		return e, problem.New(problem.NotFound, problem.T("there is no wait %s", cli.Quote(id)),
 			problem.T("%s shows the waits that go on, %s those that ended in the last 30 days; to begin one: %s",
 				problem.To("ls"), cli.EveryTask, problem.To("wait", "5m", "TASK")))
 	}
@@ -148,16 +148,15 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	return nil
 }
 
-// come is the instant of a wait that was resumed, now that it has come.
-func (w *sitting) come() trigger {
+// come is the trigger of a resumed wait whose time has come.
+func (w *activeWait) come() trigger {
 	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)),
 		due:   w.first.In(w.zone),
 		again: cli.GoingOn(w.Call, w.further(w.Call, w.again))}
 }
 
-// repeat tells what was told before, or lies in the inbox, or is on its way there, where it is
-// acknowledged.
-func repeat(ctx context.Context, w *sitting) error {
+// repeat answers with a wait that was told before or is in the inbox, and acknowledges its item.
+func repeat(ctx context.Context, w *activeWait) error {
 	defer w.kept.Leave()
 	coming, stop := cli.Within(ctx, w.Clock, cancelPatience)
 	unread := w.kept.Unread(coming)
@@ -183,7 +182,7 @@ func repeat(ctx context.Context, w *sitting) error {
 	return nil
 }
 
-// lateness says how late it is.
+// lateness says how late the wait is.
 func (t trigger) lateness() {
 	if t.late >= time.Second {
 		t.of.Talk("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(),
@@ -191,9 +190,8 @@ func (t trigger) lateness() {
 	}
 }
 
-// rest waits for what is left of a row (--count), as the words that wait for it would; the time
-// that the caller grants goes on.
-func rest(ctx context.Context, w *sitting) error {
+// rest waits for the rest of --count, as the call would that goes on. The bound of this call stays.
+func rest(ctx context.Context, w *activeWait) error {
 	if !w.stream || w.Single {
 		return nil
 	}
@@ -201,7 +199,7 @@ func rest(ctx context.Context, w *sitting) error {
 	c.Run = func(ctx context.Context, s *cli.Call) error {
 		o, err := newWait(s)
 		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
-			return nil // its --end has passed meanwhile
+			return nil // --end has passed meanwhile
 		}
 		if err != nil {
 			return err

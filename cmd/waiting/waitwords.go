@@ -11,16 +11,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// modes are the first words of the older form, wait MODE VALUE TASK, and how each reads its value.
+// modes are the first words of the older form, wait MODE VALUE TASK, each with the form of its
+// value.
 func modes() map[string]when.Form {
 	return map[string]when.Form{"delay": when.DelayForm, "interval": when.EveryForm, "cron": when.CronForm}
 }
 
 const useModes = "Use 'delay', 'interval', or 'cron'."
 
-// waitWords sorts the words of the call into the text of the time, the form to read it in, and the
-// task. Where a longer run of words would also be a time it refuses, because the task would
-// silently begin with a piece of it.
+// waitWords splits the words of the call into the text of the time, the form in which it is read,
+// and the task. It refuses words that would be a longer time, because the task would silently begin
+// with a part of it.
 func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task []string, err error) {
 	text, form, ok, err := cli.Forced(s)
 	if err != nil {
@@ -89,7 +90,7 @@ func length(mode, value string) (string, error) {
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseFloat(value, 64)
 	switch {
-	case strings.ContainsAny(value, "xX_"): // no number as people write it
+	case strings.ContainsAny(value, "xX_"): // numbers of programmers are refused
 		return refused("is not a number")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		return refused("is not a length of time")
@@ -101,7 +102,7 @@ func length(mode, value string) (string, error) {
 			!strings.Contains(value, " ") {
 			return refused("is not a number")
 		}
-		return value, nil // perhaps one with a unit: the parser knows
+		return value, nil // the parser reads a duration with a unit
 	case n < 0:
 		return refused("is negative")
 	case n > math.MaxInt64/1e9:
@@ -109,7 +110,7 @@ func length(mode, value string) (string, error) {
 	}
 	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(n, 'f', 9, 64), "0"), ".")
 	if text == "0" && mode == "interval" {
-		return refused("would be no wait at all")
+		return refused("is not a wait at all")
 	}
 	return text + "s", nil
 }
@@ -118,9 +119,8 @@ func length(mode, value string) (string, error) {
 var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly",
 	"quarterly", "yearly", "annually"}
 
-// modeOf tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One
-// that can is refused as a mode, too, when it is a rhythm and a bare number follows: who writes
-// wait weekly 30 tea does not mean a task of "30 tea".
+// modeOf refuses an unknown mode, as in wait later 30 tea. It also refuses a time such as weekly
+// when a bare number follows, because wait weekly 30 tea does not mean the task "30 tea".
 func modeOf(s *cli.Call, o when.Options) error {
 	if len(s.Args) < 2 || strings.Trim(strings.ToLower(s.Args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
@@ -144,19 +144,19 @@ func modeOf(s *cli.Call, o when.Options) error {
 	return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])), problem.T(useModes))
 }
 
-// longer refuses when the text of the time and words after it are a time together. What stands
-// after -- is the task, whatever it says. call is the call with such a time, to be made instead.
+// longer refuses a time that is a longer time together with words after it. Words after -- are the
+// task, and are not judged. call makes the call with the longer time, for the hint.
 func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string,
 	after []string) error {
 	behind := after
-	if s.After <= len(after) { // else the time stands there, too
+	if s.After <= len(after) { // else the time stands after --, too
 		after = after[:len(after)-s.After]
 	}
 	after = slices.DeleteFunc(slices.Clone(after), func(w string) bool { return strings.TrimSpace(w) == "" })
 	o.Form = form
 	short, err := when.Parse(text, o)
 	if err == nil && (form == when.CronForm || form == when.RRuleForm) {
-		return nil // such a text cannot be typed by halves, and a task may well begin with a year
+		return nil // such a time is always one word, and a task may begin with a year
 	}
 	for n := min(len(after), cli.LongestTime); n > 0; n-- {
 		run := text + " " + strings.Join(after[:n], " ")
@@ -164,7 +164,7 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 		if fault != nil {
 			switch code := cli.Explain(fault).Code; {
 			case code == problem.Ambiguous && err != nil:
-				return fault // at 9: it would be a time if it were said more clearly
+				return fault // "at 9" would be a time if it were said more clearly
 			case code != problem.Past:
 				continue
 			}
@@ -190,7 +190,7 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 		if short == nil {
 			return f
 		}
-		// in its place it would be a longer time again
+		// In its place the task would be part of a longer time again.
 		if short.Canonical == text || longer(s, o, form, call, short.Canonical, behind) != nil {
 			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, cli.Quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {

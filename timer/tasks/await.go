@@ -12,53 +12,32 @@ import (
 
 // Await says whose end is waited for.
 type Await struct {
-	ID     string
-	Number int          // of the run; 0: the next end of any, or of a task that is over its last one
-	After  *state.Place // ends that were written before do not count; nil: those before the wait begins
+	ID string
+	// Number is the number of the run. With 0 it is the next end of any run, or the last one of a
+	// task that is over.
+	Number int
+	// After is the place in the ledger after which ends count; nil means the place where the ledger ends now.
+	After *state.Place
 }
 
 // awaitPause is the least time between two looks.
 const awaitPause = 10 * time.Millisecond
 
-// End waits until a run or an instant of the task has ended, and returns its line in the ledger. When ctx ends first it returns its error, and the
-// place to go on from. problem.Cancelled when nothing can end any more, as the task was removed.
+// End waits until a run or an instant of the task has ended, and returns its line in the ledger.
+// When ctx ends first it returns its error, and the place to go on from. It returns
+// problem.Cancelled when nothing can end any more, because the task was removed.
 func (a Await) End(ctx context.Context, st state.Store, c clock.Clock) (line state.Line, at state.Place, err error) {
 	changed, err := st.WatchLog(ctx, a.ID)
 	if err != nil {
 		return line, at, err
 	}
-	if a.After != nil {
-		at = *a.After
-	} else if at, _, err = st.Log(ctx, a.ID, func(state.Line) bool { return false }); err != nil {
+	if at, err = a.begin(ctx, st); err != nil {
 		return line, at, err
 	}
 	for {
-		over, err := a.over(ctx, st) // asked first: what the task's end was told with is then read below
-		if err != nil {
-			return line, at, err
-		}
 		var found bool
-		switch {
-		case a.Number > 0:
-			line, found, err = a.ofRun(ctx, st)
-		default:
-			line, at, found, err = a.next(ctx, st, at)
-			if err == nil && !found && over && a.After == nil {
-				line, found, err = a.last(ctx, st)
-			}
-		}
-		switch {
-		case err != nil:
+		if line, at, found, err = a.look(ctx, st, at); found || err != nil {
 			return line, at, err
-		case found:
-			spelled := []state.Line{line}
-			err = st.Spell(ctx, spelled)
-			return spelled[0], at, err
-		case over && a.Number > 0:
-			return line, at, problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(a.ID, a.Number)),
-				problem.T("%s shows the latest", problem.To("log", a.ID).With("n", 20)))
-		case over:
-			return line, at, problem.New(problem.Cancelled, problem.T("nothing of task %s runs any more, and no end of it was noted", a.ID), problem.T("%s says what became of it", problem.To("show", a.ID)))
 		}
 		select {
 		case <-ctx.Done():
@@ -69,6 +48,61 @@ func (a Await) End(ctx context.Context, st state.Store, c clock.Clock) (line sta
 			return line, at, err
 		}
 	}
+}
+
+// Look looks once, and does not wait. Its errors are those of End.
+func (a Await) Look(ctx context.Context, st state.Store) (line state.Line, found bool, err error) {
+	at, err := a.begin(ctx, st)
+	if err == nil {
+		line, _, found, err = a.look(ctx, st, at)
+	}
+	return line, found, err
+}
+
+// begin returns the place in the ledger from which ends count.
+func (a Await) begin(ctx context.Context, st state.Ledger) (at state.Place, err error) {
+	if a.After != nil {
+		return *a.After, nil
+	}
+	at, _, err = st.Log(ctx, a.ID, func(state.Line) bool { return false })
+	return at, err
+}
+
+// look looks for the end from a place on, and returns the place to go on from. It asks first
+// whether the task is over, so that it reads everything that was written before.
+func (a Await) look(ctx context.Context, st state.Store, from state.Place) (line state.Line, at state.Place, found bool,
+	err error) {
+	at = from
+	over, err := a.over(ctx, st)
+	if err != nil {
+		return line, at, false, err
+	}
+	switch {
+	case a.Number > 0:
+		line, found, err = a.ofRun(ctx, st)
+	default:
+		line, at, found, err = a.next(ctx, st, at)
+		if err == nil && !found && over && a.After == nil {
+			line, found, err = a.last(ctx, st)
+		}
+	}
+	switch {
+	case err != nil:
+		return line, at, false, err
+	case found:
+		spelled := []state.Line{line}
+		err = st.Spell(ctx, spelled)
+		return spelled[0], at, true, err
+	case over && a.Number > 0:
+		return line, at, false, problem.New(problem.NotFound,
+			problem.T("the ledger has no occurrence %s", state.OccurrenceID(a.ID, a.Number)),
+			problem.T("%s shows the latest", problem.To("log", a.ID).With("n", 20)))
+	case over:
+		return line, at, false, problem.New(problem.Cancelled,
+			problem.T("nothing of task %s runs any more, and its ledger has no end of it", a.ID),
+			problem.T("%s says what became of it", problem.To("show", a.ID)))
+	}
+	return line, at, false, nil
 }
 
 // ends reports whether a line says how a run or an instant ended.

@@ -10,30 +10,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// course is how a wait stands while it goes on: when it is due, or what is left of it while it is
-// held. A person at the terminal changes it, or another call that waits for the same.
-type course struct {
+// progress is the state of a wait: when it is due, or how much is left while it is paused. A person
+// at the terminal changes it, or another call that waits for the same task.
+type progress struct {
 	mu      sync.Mutex
 	due     time.Time
 	held    bool
-	left    time.Duration // while it is held
+	left    time.Duration // how much is left, while it is paused
 	changed chan struct{} // closed with the next change
 }
 
-func newCourse(due time.Time) *course { return &course{due: due, changed: make(chan struct{})} }
+func newProgress(due time.Time) *progress { return &progress{due: due, changed: make(chan struct{})} }
 
-// stand is how it stands, and what is closed when that changes.
-func (c *course) stand() (due time.Time, left time.Duration, held bool, changed <-chan struct{}) {
+// stand returns the state, and a channel that is closed when it changes.
+func (c *progress) stand() (due time.Time, left time.Duration, held bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.due, c.left, c.held, c.changed
 }
 
-func (c *course) hold(left time.Duration) { c.change(func() { c.held, c.left = true, left }) }
+func (c *progress) hold(left time.Duration) { c.change(func() { c.held, c.left = true, left }) }
 
-func (c *course) goOn(due time.Time) { c.change(func() { c.held, c.due = false, due }) }
+func (c *progress) goOn(due time.Time) { c.change(func() { c.held, c.due = false, due }) }
 
-func (c *course) change(how func()) {
+func (c *progress) change(how func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	how()
@@ -41,7 +41,7 @@ func (c *course) change(how func()) {
 	c.changed = make(chan struct{})
 }
 
-// unless is ctx until changed is closed.
+// unless returns a context that ends with ctx, or when changed is closed.
 func unless(ctx context.Context, changed <-chan struct{}) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
 	go func() {
@@ -54,8 +54,8 @@ func unless(ctx context.Context, changed <-chan struct{}) (context.Context, cont
 	return limited, cancel
 }
 
-// follow waits for an instant that may move, until it has come.
-func (p pace) follow(ctx context.Context, clock clock.Clock, c *course) error {
+// follow waits for the instant of c, which may move meanwhile.
+func (p pace) follow(ctx context.Context, clock clock.Clock, c *progress) error {
 	for {
 		due, _, held, changed := c.stand()
 		lap, over := unless(ctx, changed)
@@ -73,10 +73,11 @@ func (p pace) follow(ctx context.Context, clock clock.Clock, c *course) error {
 	}
 }
 
-// steer has a wait be held, and go on, as who presses space wants it, and as others do who wait for
-// the same. It ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it,
-// or by somebody else who waited and gave up. Until it returns the kept wait is its.
-func (w *sitting) steer(ctx context.Context, c *course, presses <-chan struct{}, end context.CancelCauseFunc) {
+// control pauses the wait and lets it go on, when space is pressed here or in another call that
+// waits for the same task. It ends the waiting when the wait was ended elsewhere: by rm, by a
+// runner that told it, or by another call that gave up. Only control uses the kept wait until it
+// returns.
+func (w *activeWait) control(ctx context.Context, c *progress, presses <-chan struct{}, end context.CancelCauseFunc) {
 	for {
 		var changed <-chan struct{}
 		if w.kept != nil {
@@ -102,9 +103,9 @@ func (w *sitting) steer(ctx context.Context, c *course, presses <-chan struct{},
 	}
 }
 
-// toggle holds what goes on, and has what is held go on. What is kept is held there, too; where
-// that cannot be noted nothing is changed.
-func (w *sitting) toggle(ctx context.Context, c *course) {
+// toggle pauses the wait or lets it go on, also in the store if the wait is kept there. When the
+// store cannot be changed, nothing changes.
+func (w *activeWait) toggle(ctx context.Context, c *progress) {
 	due, left, held, _ := c.stand()
 	late := w.late(w.Clock, due)
 	ctx, stop := cli.Within(ctx, w.Clock, keepMoment)

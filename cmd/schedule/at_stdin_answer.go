@@ -1,0 +1,297 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// Stdin is a call of at --stdin.
+type Stdin struct {
+	Lines
+	St     state.Store
+	worst  int // the highest exit code of a line so far
+	counts struct{ created, kept, replaced, failed int }
+	warned map[cli.WarningKind]bool // the warnings that are written once for all lines
+	Asked  map[string]bool          // the sets of channels that were checked
+	quiet  likeWarnings             // with --quiet: the warnings that are written at the end
+	batch  *batchJSON               // with --quiet and --json: the answer to all lines
+	runner RunnerWatch
+}
+
+// likeWarnings counts the warnings of many lines, by kind.
+type likeWarnings []*likeWarning
+
+type likeWarning struct {
+	cli.Warning     // the warning of the first line
+	line        int // the first line
+	n           int // how many lines have one of this kind
+}
+
+// collect counts a warning of a line.
+func (list *likeWarnings) collect(line int, w cli.Warning) {
+	i := slices.IndexFunc(*list, func(have *likeWarning) bool { return have.Kind == w.Kind })
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, &likeWarning{Warning: w, line: line})
+	}
+	(*list)[i].n++
+}
+
+// texts are the warnings, one for each kind, with the number of lines that have one.
+func (list likeWarnings) texts(o *cli.Out) []string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Says(w.Text))
+		if w.n > 1 {
+			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, o.Says(w.Text))
+		}
+	}
+	return texts
+}
+
+func runAtStdin(ctx context.Context, s *cli.Call) error {
+	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
+		Asked: map[string]bool{}}
+	if err := in.readCall(ctx); err != nil {
+		return err
+	}
+	if in.Form != formLines {
+		s.Surface = Objects(s.Cmd)
+	}
+	if in.Form == formJSON {
+		o, err := in.readOne(ctx)
+		if err != nil {
+			return err
+		}
+		return runAt(ctx, s, o)
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	in.St = st
+	return in.run(ctx)
+}
+
+// garbage is the GC percentage while lines are read. Little memory is in use then, so the usual 100
+// would collect a hundred times a second, which takes a third of the time.
+const garbage = 200
+
+// run schedules the lines. It answers each in its turn, or with --quiet and --json all of them in
+// one object.
+func (in *Stdin) run(ctx context.Context) error {
+	if in.Quiet && in.InJSON && in.Form != formJSON {
+		in.batch = &batchJSON{IDs: []string{}}
+	}
+	err := in.all(ctx)
+	switch {
+	case in.batch != nil:
+		err = in.answerBatch(err)
+	case err == nil:
+		in.sum()
+	}
+	if err == nil && in.worst != cli.ExitOK {
+		return cli.ExitCode(in.worst)
+	}
+	return err
+}
+
+// all schedules the lines. A line that was answered is durable.
+func (in *Stdin) all(ctx context.Context) error {
+	if cli.IsTerminal(in.In) {
+		in.Talk("Reading from the terminal; Ctrl-D ends it.")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	feeding, stop := context.WithCancel(ctx)
+	defer stop()
+	to := NewIntake()
+	go func() { to.End(in.feed(feeding, to)) }()
+	defer func() {
+		for _, text := range in.quiet.texts(&in.Out) {
+			in.Warn("warning: %s", cli.Visible(text))
+		}
+	}()
+	in.runner.Start(in)
+	defer in.runner.Stop()
+	for {
+		batch, err := to.Take(ctx, in.runner.idle)
+		if err == nil && batch != nil {
+			err = in.schedule(ctx, batch)
+		} else if err == nil || err == io.EOF {
+			in.runner.Look(ctx, err == io.EOF)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schedule adds the tasks of a batch to the store and answers each line. An error ends the call.
+func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
+	var list []*tasks.Change
+	for _, it := range batch {
+		if it.err == nil {
+			list = append(list, it.o.Change)
+		}
+	}
+	results := tasks.AddAll(ctx, in.St, waking(in.Call, in.St), list)
+	var h handover.RunnerState
+	if slices.ContainsFunc(results, func(r tasks.Result) bool { return r.Err == nil }) {
+		h = in.runner.See(ctx)
+	}
+	for _, it := range batch {
+		var done tasks.Done
+		if it.err == nil {
+			done, it.err = results[0].Done, results[0].Err
+			results = results[1:]
+		}
+		if ctx.Err() != nil && errors.Is(it.err, ctx.Err()) {
+			continue // it is neither scheduled nor refused, because the call ends here
+		}
+		if it.err != nil {
+			in.refuse(it)
+		} else {
+			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.o.warnings}, h)
+		}
+	}
+	if err := in.Flush(); err != nil {
+		p := cli.Explain(err)
+		return p.Saying(problem.T("the lines up to %d were taken, but %s", batch[len(batch)-1].Line, p.Message))
+	}
+	return ctx.Err()
+}
+
+// atLineJSON is the answer of at --stdin to a line that was scheduled.
+type atLineJSON struct {
+	Line int `json:"line"`
+	atJSON
+}
+
+// Text confirms in a sentence. With --quiet it is the ID.
+func (a atLineJSON) Text(o *cli.Out) {
+	if o.Quiet {
+		a.atJSON.Text(o)
+		return
+	}
+	o.Line("%s", a.of.sentence())
+	if text := a.of.different(); text != "" {
+		o.Talk("line %d: %s", a.Line, cli.Visible(text))
+	}
+	for _, note := range a.of.notes() {
+		o.Talk("note: line %d: %s", a.Line, cli.Visible(note))
+	}
+}
+
+// Answer counts and answers a line that was scheduled, kept or replaced.
+func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
+	switch {
+	case d.Created:
+		in.counts.created++
+	case d.Replaced:
+		in.counts.replaced++
+	default:
+		in.counts.kept++
+	}
+	d.dry = in.DryRun
+	d.addWarnings(h, handover.RecipientsOf(in.Call, d.Entry.Task))
+	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
+	d.warnings = append(d.warnings, in.Remote...)
+	if in.batch == nil {
+		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
+	} else {
+		in.batch.add(in.Call, d)
+	}
+	if in.InJSON && in.batch == nil {
+		return
+	}
+	for _, w := range d.warnings {
+		switch alike := w.OfSetup() || w.Kind == cli.WarnRunner; {
+		case in.Quiet && w.OfSetup(), alike && in.warned[w.Kind]:
+		case alike && in.batch != nil:
+			in.warned[w.Kind] = true
+			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
+		case alike:
+			in.warned[w.Kind] = true
+			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
+		case in.Quiet:
+			in.quiet.collect(line, w)
+		default:
+			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
+		}
+	}
+}
+
+// unreadyOnce returns why the channels of a task would not deliver. It checks each set of channels
+// once, for the first task that has it.
+func (in *Stdin) unreadyOnce(d *Scheduled, h handover.RunnerState) []cli.Warning {
+	names := strings.Join(d.told.All(), "\x00")
+	if in.Asked[names] || !d.Created && !d.Replaced {
+		return nil
+	}
+	in.Asked[names] = true
+	return handover.Unready(in.Call, d.told, h)
+}
+
+// lineFailedJSON is the answer of at --stdin to a line that was refused.
+type lineFailedJSON struct {
+	Now   time.Time     `json:"now"`
+	Line  int           `json:"line"`
+	Error cli.ErrorJSON `json:"error"`
+
+	problem *problem.Problem
+}
+
+// Text writes the error with the number of its line.
+func (a lineFailedJSON) Text(o *cli.Out) { o.Complain(fmt.Sprintf("line %d: ", a.Line), a.problem) }
+
+// refuse counts and answers a line that was refused.
+func (in *Stdin) refuse(it Item) {
+	f := cli.Explain(it.err)
+	in.counts.failed++
+	in.worst = max(in.worst, f.ExitCode())
+	if in.batch != nil {
+		in.batch.Errors = append(in.batch.Errors, lineErrorJSON{it.Line, in.AsErrorJSON(f)})
+		return
+	}
+	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
+}
+
+// sum says in one sentence how many lines were scheduled, kept, replaced and refused.
+func (in *Stdin) sum() {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{in.counts.created, "scheduled"}, {in.counts.kept, "kept"}, {in.counts.replaced, "replaced"},
+		{in.counts.failed, "refused"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
+		in.Talk("There was no line to schedule.")
+		return
+	}
+	front := ""
+	if in.DryRun {
+		front = "dry run: "
+	}
+	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
+		"line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
+}
