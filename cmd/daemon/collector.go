@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// lullMost is how much memory is in use before some is given back in a lull: looking through a
-	// large queue, or through many changes, takes more than keeping what was found. Some is given
-	// back again when there is lullMore more of it, or lullEvery has passed.
+	// lullMost is how much memory may be in use before some is given back in a lull. Reading a
+	// large queue takes more than keeping what was found. More is given back when lullMore was
+	// added, or lullEvery has passed.
 	lullMost  = 20 << 20
 	lullMore  = 4 << 20
 	lullEvery = time.Minute
 )
 
-// lull gives memory back to the system that is not needed any more, if there may be much of it.
+// lull returns a function that gives unused memory back to the system if there may be much of it.
 func lull() func() {
 	var mu sync.Mutex
 	var last time.Time
@@ -39,12 +39,12 @@ func held() int64 {
 	return int64(m.Sys - m.HeapReleased)
 }
 
-// idleGarbage is how much garbage may lie while the runner dozes.
+// idleGarbage is how much garbage may be left while the runner sleeps for long.
 const idleGarbage = 16 << 20
 
-// pauseCollector stops the collector of garbage, which would look for some every two minutes
-// although none is made while nothing happens. What memory is to spare goes back to the system
-// first; should garbage be made all the same, idleGarbage of it is let lie.
+// pauseCollector stops the garbage collector, which would run every two minutes although no garbage
+// is made while nothing happens. It first gives unused memory back to the system. When garbage is
+// made all the same, the collector runs after idleGarbage of it.
 func pauseCollector() (wake func()) {
 	debug.FreeOSMemory()
 	limit := debug.SetMemoryLimit(held() + idleGarbage)

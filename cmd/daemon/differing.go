@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// differing are the keys of the settings that are not the same in both, as config.toml has them, in
-// order. Of a channel it is its name.
+// differing returns the keys of the settings that differ, as config.toml writes them, in order. A
+// channel has its name as its key.
 func differing(a, b any) (keys []string) {
 	return differingIn("", reflect.ValueOf(a), reflect.ValueOf(b))
 }

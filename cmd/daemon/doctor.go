@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// DoctorCommand is the command doctor.
 func DoctorCommand() cli.Command {
 	return cli.Command{
 		Name: "doctor", Short: "say what needs doing", Always: true,
@@ -25,16 +26,17 @@ func DoctorCommand() cli.Command {
 Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
 file, the ledger, the tasks and whether each could start now, the runner, what waits in the inbox and to be told, the clock
 and the zone, config.toml and the channels in it, and the environment. Each check is ok, warn (worth knowing) or bad
-(something does not go on until somebody does something), and says what to do. It exits with 1 when something is bad. At
-its end stand all settings, and where each came from.
+(something does not go on until you do something), and says what to do. It exits with 1 when something is bad. It ends
+with all settings, and where each came from.
 
 --fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
 and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
 starts none, and deletes no task.
 
-In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (of what was mended:
-fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from. With --json
-what is well is counted (well), and of the settings those are told that somebody gave; --json=full has all.`,
+In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (when it was mended:
+fixed, check, what was found, what was done). Each setting is a line, too: setting, key, value, where it came from. With
+--json the checks that found nothing are only counted (well), and settings with their default are left out; --json=full
+has all.`,
 		Examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
 		Options: option.Rows{
 			option.Option{Name: "fix", Kind: option.Flag,
@@ -51,11 +53,11 @@ what is well is counted (well), and of the settings those are told that somebody
 // Heeded are the variables that are settings.
 var Heeded = []string{"OURO_HOME", "OURO_STORE", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
-// doctoring is an examination and what it has found.
+// doctoring is an examination with its findings.
 type doctoring struct {
 	*cli.Call
 	of    *doctor.Doctor
-	would bool // --fix, but only in words
+	would bool // --fix --dry-run: say what would be done
 	found []state.Finding
 }
 
@@ -78,7 +80,7 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	return d.answer()
 }
 
-// examinerOf is what there is to examine, and the part of our world that it takes.
+// examinerOf makes the examination of this call.
 func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(),
@@ -103,7 +105,7 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 	return d
 }
 
-// examined gives the examination its store, or tells why there is none.
+// examined gives the examination its store. Without a store it returns an inspection that says why.
 func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) {
 	d.of = what
 	home, err := d.Call.Home()
@@ -124,8 +126,8 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	}}}
 }
 
-// fleet is what is looked at of a fleet, where the tasks are in one. Of its servers fleet doctor
-// tells.
+// fleet returns the inspections of a fleet, if the tasks are in one. Its servers are examined by
+// fleet doctor.
 func (d *doctoring) fleet() []state.Inspection {
 	if address, err := d.StoreAddress(); err != nil || address == "" {
 		return nil
@@ -148,14 +150,14 @@ func (d *doctoring) fleet() []state.Inspection {
 	}}}
 }
 
-// reported takes in what was found and mended before something else could be.
+// reported adds a problem that had to be mended before the examination could go on.
 func (d *doctoring) reported(p state.Problem) {
 	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path,
 		Text: p.Error(), Hint: p.Hint,
 		Done: "done on the way, before something else was mended"})
 }
 
-// answer gives the answer, and the exit code that goes with it.
+// answer answers with the findings, and returns the exit code.
 func (d *doctoring) answer() error {
 	bad, warned, mended, well := 0, 0, 0, 0
 	for _, f := range d.found {
@@ -201,7 +203,7 @@ type doctorJSON struct {
 	DryRun   bool        `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	found []state.Finding
-	sum   string // of them, in words
+	sum   string // how many findings there are of each kind
 }
 
 // checkJSON is one thing that doctor looked at.
@@ -218,7 +220,7 @@ type checkJSON struct {
 	Subject *string `json:"subject,omitempty" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
 }
 
-// leftOf is why a finding could not be mended; empty when it was, or nobody tried.
+// leftOf says why a finding could not be mended. It is empty when it was, or nobody tried.
 func leftOf(f state.Finding) string {
 	if f.Left == nil {
 		return ""
@@ -226,7 +228,7 @@ func leftOf(f state.Finding) string {
 	return f.Left.Error()
 }
 
-// Text is the answer for people, or for a pipe.
+// Text writes the findings and settings for people, or as fields for a pipe.
 func (a doctorJSON) Text(o *cli.Out) {
 	_, terminal := o.Width()
 	for _, f := range a.found {
@@ -270,7 +272,7 @@ func (a doctorJSON) Text(o *cli.Out) {
 	}
 }
 
-// sumOfFindings is how many there are of each kind.
+// sumOfFindings says how many findings there are of each kind.
 func sumOfFindings(bad, warned, mended int) string {
 	var parts []string
 	for _, part := range []struct {

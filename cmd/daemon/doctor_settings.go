@@ -17,7 +17,7 @@ type setting struct {
 	Line   *int    `json:"line,omitempty" jsonschema:"in config.toml"`
 }
 
-// Where a setting may come from.
+// These are the sources of settings.
 const (
 	fromFlag    = "flag"
 	fromEnv     = "env"
@@ -26,7 +26,7 @@ const (
 	fromDefault = "default"
 )
 
-// from is the source as people read it.
+// from is the source as text for people.
 func (v setting) from() string {
 	switch {
 	case v.Line != nil && *v.Line > 0:
@@ -37,7 +37,7 @@ func (v setting) from() string {
 	return *v.Name
 }
 
-// settings are all there are.
+// settings are all settings in effect.
 func (d *doctoring) settings() []setting {
 	home := setting{Key: "home", Value: d.of.Home, Source: fromDefault}
 	if d.Getenv("OURO_HOME") != "" {
@@ -50,7 +50,7 @@ func (d *doctoring) settings() []setting {
 	return list
 }
 
-// setting is one of config.toml as it is in effect for this call.
+// setting is a setting of config.toml as it is in effect for this call.
 func (d *doctoring) setting(s settings.Entry) setting {
 	v := setting{Key: s.Key, Source: fromDefault, Value: plainDefault(s)}
 	if s.Key == "tz" {
@@ -81,7 +81,7 @@ func (d *doctoring) setting(s settings.Entry) setting {
 	return v
 }
 
-// plainDefault is a setting's default as JSON has it.
+// plainDefault is the default of a setting as a value of JSON.
 func plainDefault(s settings.Entry) any {
 	if text, err := strconv.Unquote(s.Default); err == nil {
 		return text

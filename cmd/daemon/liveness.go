@@ -14,15 +14,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
 
-// liveness are a runner's signs of life, for who started it and who watches it: whether it leads,
-// and whether its loop turns.
+// liveness gives a runner's signs of life to whoever started or watches it: whether it leads, and
+// whether its loop responds.
 type liveness struct {
 	probe    chan func()
 	leading  atomic.Bool
 	notifier service.Notifier
 	watchdog time.Duration
 	warn     func(format string, a ...any)
-	said     sync.Once // that the notifier has failed
+	said     sync.Once // warns once that systemd could not be told
 }
 
 func newVital(s *cli.Call, warn func(format string, a ...any)) *liveness {
@@ -30,7 +30,7 @@ func newVital(s *cli.Call, warn func(format string, a ...any)) *liveness {
 		watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: warn}
 }
 
-// into has the runner give its signs. ctx ends with the runner.
+// into sets the options of a runner so that it gives its signs. ctx ends with the runner.
 func (v *liveness) into(ctx context.Context, o *runner.Options, st state.Leases, holder func(state.Leader) string) {
 	var once sync.Once
 	ready := func(status string) {
@@ -54,8 +54,8 @@ func (v *liveness) into(ctx context.Context, o *runner.Options, st state.Leases,
 	}
 }
 
-// watch tells the watchdog, twice as often as it has to be told, but only while the loop turns. One
-// that stands by has none.
+// watch tells the watchdog twice as often as it must, but only while the loop responds. A runner
+// that stands by has no loop and is always well.
 func (v *liveness) watch(ctx context.Context) {
 	for {
 		waiting, stop := context.WithTimeout(ctx, v.watchdog/2)
@@ -70,7 +70,7 @@ func (v *liveness) watch(ctx context.Context) {
 	}
 }
 
-// responds reports whether the loop does, waiting for its answer until ctx ends.
+// responds reports whether the loop answers before ctx ends.
 func (v *liveness) responds(ctx context.Context) bool {
 	answered := make(chan struct{})
 	select {
@@ -82,8 +82,8 @@ func (v *liveness) responds(ctx context.Context) bool {
 	}
 }
 
-// tellOfEnd tells when the runner was told to end, which its commands may take long for, or has
-// ended.
+// tellOfEnd tells systemd when the runner was told to end, because its commands may take long, and
+// when it has ended.
 func (v *liveness) tellOfEnd(living, told context.Context) {
 	select {
 	case <-told.Done():
@@ -98,6 +98,6 @@ func (v *liveness) tell(lines ...string) {
 	}
 }
 
-// answerMost is for how long a loop is waited for that is asked whether it turns. A pass over all
-// that is due at once takes a second or two.
+// answerMost is how long the loop may take to answer. A pass over many tasks that are due at once
+// takes a second or two.
 const answerMost = 10 * time.Second

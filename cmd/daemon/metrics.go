@@ -18,12 +18,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// MetricsCommand is the command metrics.
 func MetricsCommand() cli.Command {
 	return cli.Command{
 		Name: "metrics", Args: "[--textfile <path>]",
 		Short: "print numbers for Prometheus: tasks, outcomes, lateness, the runner",
 		Long: `
-Prints how the tasks and the runner stand, in Prometheus' text format: tasks by state and overdue ones, occurrences by
+Prints numbers about the tasks and the runner in Prometheus' text format: tasks by state and overdue ones, occurrences by
 outcome, histograms of lateness and of how long commands took, what waits in the inbox and to be delivered, whether a
 runner lives, and what of the state cannot be read. It changes nothing, and no text of a task or a channel is in it.
 
@@ -54,7 +55,7 @@ type metricsJSON struct {
 	Metrics []metrics.Family `json:"metrics"`
 }
 
-// Text is Prometheus' text format.
+// Text writes Prometheus' text format.
 func (a metricsJSON) Text(o *cli.Out) { _, _ = o.Stdout.Write(metrics.Text(a.Metrics)) }
 
 // textfileJSON is the answer of metrics --textfile.
@@ -65,7 +66,7 @@ type textfileJSON struct {
 	DryRun bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// Text says nothing of what was done: cron would mail it.
+// Text writes nothing about a file that was written, because cron would mail it.
 func (a textfileJSON) Text(o *cli.Out) {
 	if a.DryRun {
 		o.Line("Would write %s, %s.", cli.Visible(a.Path), cli.Plural(a.Bytes, "byte"))
@@ -85,7 +86,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 			return err
 		}
 	}
-	s.DryRun = false // the state is only read
+	s.DryRun = false // the store is only read
 	zone, err := s.Zone()
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// numbersOf is where the numbers about a store come from.
+// numbersOf is the source of the numbers about a store.
 func numbersOf(s *cli.Call, st state.Store) metrics.Source {
 	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(),
 		Totals: new(metrics.Totals)}
@@ -132,8 +133,8 @@ func checkTextfile(path string) error {
 	return nil
 }
 
-// writeTextfile puts text in the place of a file at once, for everybody to read. A reader sees the
-// old text or the new one. On an error the old one stays.
+// writeTextfile replaces a file that everybody may read. A reader sees the old text or the new one.
+// On an error the old one stays.
 func writeTextfile(path string, text []byte) (err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "replace", Path: path, Err: errNoFile}
@@ -165,7 +166,7 @@ func writeTextfile(path string, text []byte) (err error) {
 
 var errNoFile = errors.New("it is not a regular file")
 
-// unwrittenTextfile says why, and what to do.
+// unwrittenTextfile says why the file was not written, and what to do.
 func unwrittenTextfile(path string, err error) error {
 	hint := "see that there is room, and who may write to " + filepath.Dir(path)
 	switch {
@@ -176,7 +177,7 @@ func unwrittenTextfile(path string, err error) error {
 		hint = "name another file, or remove what is there"
 	}
 	var at *fs.PathError
-	if errors.As(err, &at) { // the temporary file's name says nothing
+	if errors.As(err, &at) { // the name of the temporary file would not help
 		err = at.Err
 	}
 	var link *os.LinkError

@@ -17,8 +17,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// listenForMetrics opens the address that run --metrics names: [HOST]:PORT, where no host is this
-// machine alone. nil when the call names none.
+// listenForMetrics opens the address of run --metrics: [HOST]:PORT, where an empty host is
+// 127.0.0.1. It returns nil when the call names none.
 func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	if !s.Opt.Has("metrics") {
 		return nil, nil
@@ -29,7 +29,7 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 		host != "" && host != "localhost" && net.ParseIP(host) == nil {
 		return nil, problem.Of(problem.T("%s is %s, which is not an address", problem.Option("metrics"),
 			cli.Quote(text)),
-			problem.T("write it as in :9464, which is 127.0.0.1:9464, or with an IP address in full, as in 192.0.2.7:9464 or [::]:9464"))
+			problem.T("write :9464 for 127.0.0.1:9464, or a full IP address such as 192.0.2.7:9464 or [::]:9464"))
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -41,9 +41,10 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	hint := "see that the address is one of this machine: ip address"
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		hint = "another program has it (ss -ltnp says which), perhaps another runner; take another port, or :0 for any that is free"
+		hint = "another program uses it (ss -ltnp says which), perhaps another runner; choose another port, or :0 for " +
+			"any that is free"
 	case errors.Is(err, syscall.EACCES):
-		hint = "ports below 1024 are root's; take :9464"
+		hint = "ports below 1024 are for root; choose :9464"
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -52,12 +53,12 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	return nil, cli.Failed("nothing can be served at "+net.JoinHostPort(host, port)+": "+err.Error(), hint)
 }
 
-// metricsServer serves a runner's numbers and whether it is well, beside its loop, which knows
-// nothing of it.
+// metricsServer serves the numbers of a runner, and whether it is well. The loop of the runner does
+// not know it.
 type metricsServer struct {
 	source   metrics.Source
 	liveness *liveness
-	one      sync.Mutex // numbers are collected by one request at a time
+	one      sync.Mutex // one request collects numbers at a time
 	server   http.Server
 }
 
@@ -69,18 +70,18 @@ func serveMetrics(l net.Listener, source metrics.Source, v *liveness) (closes fu
 	mux.HandleFunc("GET /healthz", m.health)
 	m.server = http.Server{Handler: mux, ReadTimeout: requestMost, WriteTimeout: requestMost,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		// What strangers send wrong is no talk of the runner's.
+		// The runner does not talk about bad requests of strangers.
 		ErrorLog: log.New(io.Discard, "", 0)}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = m.server.Serve(l) // it ends when it is closed
+		_ = m.server.Serve(l) // it returns when it is closed
 	}()
 	return func() {
 		ctx, stop := context.WithTimeout(context.Background(), closeMost)
 		defer stop()
 		if m.server.Shutdown(ctx) != nil {
-			_ = m.server.Close() // who asks is cut off
+			_ = m.server.Close() // open requests are cut off
 		}
 		<-over
 	}
@@ -102,10 +103,10 @@ func (m *metricsServer) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", metrics.ContentType)
-	_, _ = w.Write(metrics.Text(families)) // who asked has gone
+	_, _ = w.Write(metrics.Text(families)) // an error means that the client has gone
 }
 
-// health answers 200 as long as the loop turns, or stands by for another runner, and else 503.
+// health answers 200 while the loop responds or stands by for another runner, and else 503.
 func (m *metricsServer) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), answerMost)
 	defer stop()
@@ -115,6 +116,6 @@ func (m *metricsServer) health(w http.ResponseWriter, r *http.Request) {
 	case m.liveness.responds(ctx):
 		_, _ = io.WriteString(w, "ok\n")
 	default:
-		http.Error(w, "the loop does not turn: no answer within "+answerMost.String(), http.StatusServiceUnavailable)
+		http.Error(w, "the loop does not respond: no answer within "+answerMost.String(), http.StatusServiceUnavailable)
 	}
 }

@@ -22,11 +22,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// NotifyCommand is the command notify.
 func NotifyCommand() cli.Command {
 	return cli.Command{
 		Name: "notify", Args: "[<body>...]", Short: "tell somebody now, through a channel",
 		Long: `
-Tells the body, or what standard input says when there is none (or "-"), through each of the channels, side by side. A
+Sends the body through each of the channels at once. Without a body, or with "-", it is read from standard input. A
 channel is a name in config.toml; desktop, terminal or email, which need no entry there; or a URL: https://... is a
 webhook, mailto:bob@example.org is email, and ntfy://, slack://, discord://, telegram:// and others are services. Without
 --channel it is email when there is a --to, else the channels that [notify] default in config.toml names, else desktop.
@@ -35,8 +36,8 @@ Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environ
 or by the SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the
 fault may pass.
 
-Exit codes: 0 all were told; 1 one was not, and why is said; 2 the call is wrong, and nobody was told. docs/notify.md has
-the channels, what each gets, and how to know that what came is genuine.`,
+Exit codes: 0 all were told; 1 one was not, and the answer says why; 2 the call is wrong, and nobody was told.
+docs/notify.md has the channels, what each gets, and how a receiver knows that a message is genuine.`,
 		Examples: []string{
 			`ouro-timer notify "the build is done"`,
 			`ouro-timer notify --to bob@example.org --subject "Report" --html < report.html`,
@@ -72,7 +73,7 @@ the channels, what each gets, and how to know that what came is genuine.`,
 	}
 }
 
-// DesktopCommand is what our own program starts to show a notification; see package notify.
+// DesktopCommand is what this program starts to show a notification; see package notify.
 func DesktopCommand() cli.Command {
 	return cli.Command{
 		Name: notify.DesktopCommand, Short: "show the notification that standard input says, for our own use",
@@ -81,13 +82,13 @@ func DesktopCommand() cli.Command {
 	}
 }
 
-// telling is a message and the one channel it goes through.
+// telling is a message with the channel that it goes through.
 type telling struct {
 	channel state.Channel
 	message notify.Message
 }
 
-// notifyOptions is a notify without a word or a flag left to read.
+// notifyOptions is a notify, with all its words and options read.
 type notifyOptions struct {
 	tellings []telling
 	env      notify.Env
@@ -96,8 +97,8 @@ type notifyOptions struct {
 
 const (
 	notifyTimeout = 30 * time.Second
-	notifyLongest = time.Hour // as for a channel of config.toml
-	notifyMost    = 100       // channels times recipients
+	notifyLongest = time.Hour // the longest time, as for a channel of config.toml
+	notifyMost    = 100       // the most channels times recipients
 )
 
 func runNotify(ctx context.Context, s *cli.Call) error {
@@ -109,13 +110,13 @@ func runNotify(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if s.DryRun {
-		s.DryRun = false // it says so in its own words
+		s.DryRun = false // its answer says that nothing was sent
 		return wouldTell(s, o)
 	}
 	return tellAll(ctx, s, o)
 }
 
-// readNotify reads the call, and refuses what could not be told to anybody.
+// readNotify reads the call, and refuses what could not be delivered to anybody.
 func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 	if o.env, err = handover.NotifyEnv(s); err != nil {
 		return o, err
@@ -164,9 +165,9 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 	return o, nil
 }
 
-// notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in
-// config.toml when that says nothing, and never longer than OURO_MAX. There is no going on with a
-// call that has told somebody.
+// notifyTime reads how long the call may take: --timeout, or else the longest timeout of a channel
+// in config.toml, and never longer than OURO_MAX. Nobody can go on with such a call later, because
+// it may have told somebody.
 func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	if err := notifyBound(s.Opt, channels, o); err != nil {
 		return err
@@ -201,7 +202,7 @@ func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions
 	if d > notifyLongest {
 		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"),
 			cli.Quote(given.Text("timeout"))),
-			problem.T("write it as in %s; who is to be told for longer is a task: %s",
+			problem.T("write it as in %s; to try for longer, schedule it: %s",
 				problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
 	}
 	o.timeout = d
@@ -228,8 +229,8 @@ func checkTelling(t telling) error {
 				problem.T("give it one, or see why what makes it writes nothing"))
 		}
 	case t.channel.Type == notify.TTY && to != "":
-		// One that is closed by now is for the telling to find out: it costs the other channels
-		// nothing.
+		// A closed terminal is found out when it is told, so that the other channels are told all
+		// the same.
 		var e *notify.Error
 		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
 			return problem.Of(problem.T(err.Error()), problem.T("leave the recipient out to tell all your terminals"))
@@ -238,7 +239,7 @@ func checkTelling(t telling) error {
 	return nil
 }
 
-// notifyChannels are the channels of the call, settled.
+// notifyChannels returns the channels of the call, with their settings.
 func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 	config, err := s.Settings()
 	if err != nil {
@@ -287,7 +288,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 			problem.Of(problem.T("there is no channel to test: config.toml has none, and its notify.default is empty"),
 				problem.T("name one, as in %s", problem.To("notify").With("test", true).With("channel", "desktop")))
 	}
-	return nil, problem.Of(problem.T("no channel is to be told: notify.default in config.toml is empty"),
+	return nil, problem.Of(problem.T("there is no channel to tell: notify.default in config.toml is empty"),
 		problem.T("name one: %s, or %s", problem.To("notify").With("channel",
 			"desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
 }
@@ -295,7 +296,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 // theChannels is the call that shows the channels.
 func theChannels() problem.Call { return problem.To("notify").With("list", true) }
 
-// defaultChannels are those of who names none.
+// defaultChannels are the channels of a call that names none.
 func defaultChannels(config state.Config) []string {
 	if config.Notify.Default != nil {
 		return config.Notify.Default
@@ -303,7 +304,7 @@ func defaultChannels(config state.Config) []string {
 	return []string{notify.Desktop}
 }
 
-// notifyMessage reads subject and body, the latter within most.
+// notifyMessage reads the subject and the body. It waits for standard input no longer than most.
 func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.Opt.Text("subject"), s.Opt.Bool("html")
 	if notify.HasControl(m.Subject) {
@@ -345,7 +346,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 	return m, nil
 }
 
-// testMessage is what --test tells.
+// testMessage is the message of --test.
 func testMessage(s *cli.Call, t telling) notify.Message {
 	m := t.message
 	m.Subject = "Test of ouro-timer"
@@ -354,16 +355,16 @@ func testMessage(s *cli.Call, t telling) notify.Message {
 	return m
 }
 
-// newNoticeID is new for each call: a channel that is tried again can be told that it is the same
-// message.
+// newNoticeID returns an ID for the message of this call. A channel that is tried again gets the
+// same one.
 func newNoticeID(s *cli.Call) string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // it never fails
 	return "notify-" + hex.EncodeToString(b[:])
 }
 
-// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is
-// bounded like all of the call.
+// readBody reads standard input to its end, for no longer than most, because some callers leave a
+// pipe open for ever.
 func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
 	defer cancel()
@@ -373,7 +374,7 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 	}
 	done := make(chan read, 1)
 	go func() {
-		// CR LF is not part of a body.
+		// The line end after a body of the greatest length is read, too, and cut off later.
 		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3))
 		done <- read{data, err}
 	}()

@@ -38,7 +38,7 @@ type channelsJSON struct {
 	Services []string        `json:"services,omitempty"`
 }
 
-// listChannels is notify --list: the channels of config.toml and those that need none.
+// listChannels answers notify --list: the channels of config.toml, and those that need no entry.
 func listChannels(s *cli.Call) error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.Opt.Has(flag) {
@@ -98,7 +98,7 @@ func listChannels(s *cli.Call) error {
 	return nil
 }
 
-// Text shows the channels as a table, or in a pipe as fields.
+// Text writes the channels as a table, or as fields for a pipe.
 func (a channelsJSON) Text(o *cli.Out) {
 	if _, terminal := o.Width(); !terminal {
 		for _, row := range a.Channels {
@@ -121,7 +121,7 @@ func (a channelsJSON) Text(o *cli.Out) {
 	o.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(a.Services, ", "))
 }
 
-// where is who is told, and by whom.
+// where says who is told, and through which server or program.
 func (c listedChannel) where() string {
 	if c.To == nil || *c.To == c.Target {
 		return c.Target
@@ -143,7 +143,7 @@ func (c listedChannel) standing() string {
 	return "-"
 }
 
-// state is what stands in its way, if anything.
+// state says why the channel is not ready, or that it is.
 func (c listedChannel) state() string {
 	if c.Problem != nil {
 		return *c.Problem
@@ -154,7 +154,7 @@ func (c listedChannel) state() string {
 	return "ready"
 }
 
-// wouldBe is what notify --dry-run says of one channel.
+// wouldBe is a channel in the answer of notify --dry-run.
 type wouldBe struct {
 	Channel string  `json:"channel"`
 	Type    string  `json:"type"`
@@ -174,8 +174,7 @@ type wouldTellJSON struct {
 	Channels []wouldBe `json:"channels"`
 }
 
-// wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the
-// channels.
+// wouldTell answers notify --dry-run. The exit code is 1 when a channel is not ready.
 func wouldTell(s *cli.Call, o notifyOptions) error {
 	rows, ready := []wouldBe{}, true
 	for _, t := range o.tellings {
@@ -211,7 +210,7 @@ func (a wouldTellJSON) Text(o *cli.Out) {
 	}
 }
 
-// withRecipient is the channel as the message goes through it.
+// withRecipient returns the channel with the recipient of the message.
 func withRecipient(t telling) state.Channel {
 	c := t.channel
 	c.To = cmp.Or(t.message.To, c.To)

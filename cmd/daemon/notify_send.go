@@ -16,12 +16,12 @@ import (
 
 const (
 	notifyTries = 3
-	// notifyPatience is the longest that a server may ask to be left alone within a call.
+	// notifyPatience is the longest pause that a server may ask for within a call.
 	notifyPatience = 10 * time.Second
-	notifyPause    = time.Second // before the second try; twice as long before the third
+	notifyPause    = time.Second // the pause before the second try; it is twice as long before the third
 )
 
-// tellingEnd is how one channel fared.
+// tellingEnd is the result of one channel.
 type tellingEnd struct {
 	Channel   string  `json:"channel"`
 	Type      string  `json:"type"`
@@ -33,7 +33,7 @@ type tellingEnd struct {
 	Tries     int     `json:"tries"`
 	Seconds   float64 `json:"seconds"`
 
-	why string // Error without the channel's name
+	why string // the error without the name of the channel
 }
 
 // notifyJSON is the answer of notify.
@@ -43,10 +43,10 @@ type notifyJSON struct {
 	Delivered bool         `json:"delivered"`
 	Channels  []tellingEnd `json:"channels"`
 
-	test bool // the channels are tested
+	test bool // the call has --test
 }
 
-// tellAll tells all channels at once, and answers in the order of the call.
+// tellAll tells all channels at once. It answers in the order of the call.
 func tellAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
 	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errNotifyTime)
 	defer cancel()
@@ -83,7 +83,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 			o.Line("%s: %s", cli.Visible(row.Channel), cli.Visible(*row.Detail))
 		case row.Delivered:
 			o.Line("%s", cli.Visible(*row.Detail))
-		case a.test: // what is tested is the channel, whoever it leads to
+		case a.test: // the channel is tested, whoever its recipient is
 			o.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
 		default:
 			o.Warn("%s", cli.Visible(*row.Error))
@@ -94,7 +94,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 	}
 }
 
-// untoldHint says what to do about the first channel that could not be told.
+// untoldHint is what to do about the first channel that could not be told.
 func untoldHint(rows []tellingEnd) problem.Text {
 	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
 	if rows[i].Permanent {
@@ -110,7 +110,7 @@ func untoldHint(rows []tellingEnd) problem.Text {
 
 var errNotifyTime = errors.New("the time is up")
 
-// tellOne tells one channel, again when that may help: a webhook or email whose fault may pass.
+// tellOne tells one channel. It tries a webhook or email again when the fault may pass.
 func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 	row := tellingEnd{Channel: t.channel.Name, Type: t.channel.Type, To: cli.OrNull(cmp.Or(t.message.To, t.channel.To))}
 	begun := clock.System.Boot()
@@ -123,7 +123,7 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 			break
 		}
 		var e *notify.Error
-		if !errors.As(err, &e) { // the call's own end
+		if !errors.As(err, &e) { // the time of the call is up
 			e = &notify.Error{Text: fmt.Sprintf("%s was not told within %v", t.channel.Name, o.timeout)}
 			if last != nil {
 				e.Text += "; before that: " + last.Text

@@ -9,32 +9,31 @@ import (
 	"sync"
 )
 
-// outlet writes lines to a stream that somebody may read slowly, or not at all: one goroutine does,
-// so that lines of different speakers do not mix, and no speaker waits for the reader but who asks
-// to.
+// outlet writes lines to a stream whose reader may be slow or absent. One goroutine writes, so
+// lines of different writers do not mix, and a writer waits for the reader only if it calls give.
 type outlet struct {
 	to   io.Writer
-	mark func(lost int) []byte // is written in the place of lines that were left out
-	done chan struct{}         // closed when nothing is written any more
+	mark func(lost int) []byte // makes the text in the place of lines that were left out
+	done chan struct{}         // is closed when no more is written
 
 	mu    sync.Mutex
-	some  sync.Cond // something below has changed
-	text  []byte    // whole lines
-	lost  int       // lines that found no room, behind text
+	some  sync.Cond // signals that something below has changed
+	text  []byte    // the whole lines that wait
+	lost  int       // how many lines after text found no room
 	ended bool
 
-	writing int   // bytes that are being written
-	err     error // nobody reads what is written
+	writing int   // how many bytes are being written
+	err     error // why no more can be written
 }
 
 const (
-	// outletMost is how much waits for the reader at most.
+	// outletMost is how much may wait for the reader.
 	outletMost = 4 << 20
-	// outletEnough is how much may wait before who can wait does so.
+	// outletEnough is how much may wait before give waits.
 	outletEnough = 64 << 10
 )
 
-// Why lines are not written, where the reader is there.
+// These say why lines were not written although the reader is there.
 var (
 	errUnread = errors.New("nobody reads it")
 	errCut    = errors.New("it was not waited for")
@@ -47,7 +46,7 @@ func newOutlet(to io.Writer, mark func(lost int) []byte) *outlet {
 	return o
 }
 
-// put has lines written, if there is room for them.
+// put adds lines if there is room for them, and does not wait.
 func (o *outlet) put(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +61,7 @@ func (o *outlet) put(lines []byte) error {
 	return nil
 }
 
-// give has lines written, and waits until there is room for more.
+// give adds lines, and waits until there is room for more.
 func (o *outlet) give(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,16 +74,16 @@ func (o *outlet) give(lines []byte) error {
 	return o.err
 }
 
-// add takes in lines. The caller holds mu.
+// add adds lines. The caller holds mu.
 func (o *outlet) add(lines []byte) {
 	o.text = append(o.text, lines...)
 	o.some.Broadcast()
 }
 
-// Write is put for lines that are made with the means of fmt.
+// Write is put, as an io.Writer.
 func (o *outlet) Write(lines []byte) (int, error) { return len(lines), o.put(lines) }
 
-// work writes what comes.
+// work writes lines as they come.
 func (o *outlet) work() {
 	defer close(o.done)
 	o.mu.Lock()
@@ -116,8 +115,8 @@ func (o *outlet) work() {
 	}
 }
 
-// close returns when all was written, or when ctx ends, and the error of who could not be written
-// to. left is how much was not written. Nothing may be given any more.
+// close returns when all lines are written or ctx ends. left is how many bytes were not written,
+// and err why. No lines may be added after it.
 func (o *outlet) close(ctx context.Context) (left int64, err error) {
 	o.mu.Lock()
 	o.ended = true

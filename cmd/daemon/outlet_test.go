@@ -35,7 +35,8 @@ func (r *slowReader) Write(text []byte) (int, error) {
 
 func lostLines(n int) []byte { return fmt.Appendf(nil, "%d lost\n", n) }
 
-// Who does not wait is refused when there is no room, and that is said where it was; who waits loses nothing.
+// Who does not wait is refused when there is no room, and that is said where it was; who waits
+// loses nothing.
 func TestOutletAndASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}

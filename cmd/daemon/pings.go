@@ -16,31 +16,30 @@ import (
 )
 
 const (
-	// startTries is how often it is tried to ping that a run has started, while it runs, and
-	// startPause how long after the first try the second is made; each further pause is twice as
-	// long. After that nobody needs to know any more.
+	// startTries is how often the ping of a start is tried while the run goes on. startPause is the
+	// pause before the second try; each further pause is twice as long.
 	startTries = 3
 	startPause = 2 * time.Second
-	// startMost is how long one try takes at the most: the ping of the run's end waits for it, so
-	// that they come in their order.
+	// startMost is the most time of one try. The ping of the end waits for it, so that the two come
+	// in order.
 	startMost = 10 * time.Second
-	// startsAtOnce is how many such pings are on their way at most.
+	// startsAtOnce is the most pings of starts at once.
 	startsAtOnce = 8
-	// lateBeat is how old the end of a run is at least whose ping is left out when a later run has
-	// ended since.
+	// lateBeat is how old the end of a run has to be so that its ping is left out when a later run
+	// has ended.
 	lateBeat = time.Minute
 )
 
-// starts are the pings of runs that have started. No run waits for any of it: a start that cannot
-// be told is only talked of.
+// starts are the pings of runs that have started. No run waits for them. A failure is only written
+// to the runner's log.
 type starts struct {
 	mu   sync.Mutex
-	open map[string]*startPing // by the run and the channel
+	open map[string]*startPing // by run and channel
 	room chan struct{}
 }
 
 type startPing struct {
-	stop context.CancelFunc // no further tries
+	stop context.CancelFunc // ends further tries
 	done chan struct{}
 }
 
@@ -48,7 +47,7 @@ func newStarts() *starts {
 	return &starts{open: map[string]*startPing{}, room: make(chan struct{}, startsAtOnce)}
 }
 
-// begun has the heartbeats of a task pinged that a run of it has started. It returns at once.
+// begun pings the heartbeats of a task when a run of it starts. It returns at once.
 func (c *sender) begun(r state.Record, say func(format string, a ...any)) {
 	id := state.OccurrenceID(r.Task.ID, r.Number)
 	for _, word := range r.Task.Policy.Notify {
@@ -74,8 +73,8 @@ func (c *sender) begun(r state.Record, say func(format string, a ...any)) {
 	}
 }
 
-// pingStart pings one channel, if it is a heartbeat, until it is told to make no further tries.
-// Where there is room for it the first is made in any case.
+// pingStart pings a channel if it is a heartbeat, until its tries are used up or ctx ends. The
+// first try is made in any case if there is room for it.
 func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, say func(format string, a ...any)) {
 	config, err := c.settings()
 	if err != nil || config.Channels[word].Type != notify.Heartbeat {
@@ -92,7 +91,7 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 	}
 	defer func() { <-c.starts.room }()
 	pause := startPause
-	for try := 1; try == 1 || ctx.Err() == nil; try++ { // a run may be over before the first
+	for try := 1; try == 1 || ctx.Err() == nil; try++ { // the run may be over before the first try
 		within, stop := context.WithTimeout(context.Background(), startMost)
 		_, err := c.ping(within, config, word, notify.Message{ID: id, Ping: notify.PingStart}, t)
 		stop()
@@ -110,7 +109,7 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 	}
 }
 
-// settle returns when no ping of the run's start is on its way any more.
+// settle waits until no ping of the start of a run is on its way.
 func (s *starts) settle(ctx context.Context, id, word string) {
 	s.mu.Lock()
 	p := s.open[id+" "+word]
@@ -135,8 +134,8 @@ func (c *sender) ping(ctx context.Context, config state.Config, word string, m n
 	return notify.Send(ctx, channel, m, c.envOf(t))
 }
 
-// beat is send of a heartbeat: the end of a run. That of an earlier run which could not be told at
-// once would only be wrong by now, and is left out.
+// beat pings the end of a run. It leaves out the end of an earlier run that could not be told at
+// once, because it would be wrong by now.
 func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task,
 	tally state.Tally) (detail string, err error) {
 	l, ended := n.Line, n.Line.At
@@ -147,7 +146,7 @@ func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel
 		return "", &notifier.SendError{Err: errLaterRun, Permanent: true, Moot: true}
 	}
 	bare := l
-	bare.Text, bare.Description = "", "" // a watcher outside need not know what is done here
+	bare.Text, bare.Description = "", "" // a service outside need not know what the task does
 	m := notify.Message{ID: n.ID(), Body: view.OutcomeWords(bare)}
 	if l.Outcome != state.OK {
 		m.Ping = notify.PingFail
@@ -158,23 +157,24 @@ func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel
 
 var errLaterRun = errors.New("a later run has ended since, and is told in its place")
 
-// pulse pings the runner's own heartbeat ([run] heartbeat) for as long as the runner is well: its
-// loop turns, and its store answers. It ends with living.
+// pulse pings the heartbeat of the runner ([run] heartbeat) while the runner is well, which means
+// that its loop and its store respond. It ends with living.
 type pulse struct {
 	c        *sender
 	st       state.Tasks
 	liveness *liveness
 	say      func(format string, a ...any)
-	again    chan struct{} // receives when config.toml was read again
+	again    chan struct{} // has a value when config.toml was read again
 
 	mu   sync.Mutex
-	said string // the last thing that was said
+	said string // the last failure that was written to the log
 }
 
-// run pings at once, and then every now and again. Without a heartbeat it waits for one.
+// run pings at once, and then at each interval. Without a heartbeat it waits until config.toml has
+// one.
 func (p *pulse) run(living context.Context) {
 	for living.Err() == nil {
-		config, _ := p.c.settings() // while it cannot be read, as it was
+		config, _ := p.c.settings() // the last one that could be read
 		if config.Run.Heartbeat == "" {
 			select {
 			case <-p.again:
@@ -195,13 +195,13 @@ func (p *pulse) run(living context.Context) {
 	}
 }
 
-// beat pings once: that all is well, or that it is not.
+// beat pings once that the runner is well, or what is wrong.
 func (p *pulse) beat(ctx context.Context, config state.Config) {
 	asking, stop := context.WithTimeout(ctx, answerMost)
 	defer stop()
 	m := notify.Message{Body: "the runner is well"}
 	if !p.liveness.responds(asking) {
-		m.Ping, m.Body = notify.PingFail, "the runner's loop does not turn"
+		m.Ping, m.Body = notify.PingFail, "the runner's loop does not respond"
 	} else if _, _, err := state.Next(asking, p.st, time.Time{}); err != nil {
 		m.Ping, m.Body = notify.PingFail, "the runner's state cannot be read"
 	}
@@ -210,7 +210,7 @@ func (p *pulse) beat(ctx context.Context, config state.Config) {
 	}
 }
 
-// send pings, and says what has become of it where that is not what became of the ping before.
+// send pings, and writes to the log when the result is not that of the ping before.
 func (p *pulse) send(ctx context.Context, config state.Config, m notify.Message) {
 	within, stop := context.WithTimeout(ctx, startMost)
 	defer stop()
@@ -229,7 +229,7 @@ func (p *pulse) send(ctx context.Context, config state.Config, m notify.Message)
 	}
 }
 
-// ended pings that the runner has ended in trouble.
+// ended pings that the runner has ended with an error.
 func (p *pulse) ended() {
 	config, _ := p.c.settings() // as above
 	if config.Run.Heartbeat != "" {
@@ -238,7 +238,7 @@ func (p *pulse) ended() {
 	}
 }
 
-// taskOf is the task of a notice, and its tally, where it is still there.
+// taskOf returns the task of a notice, and its tally, if the task still exists.
 func (c *sender) taskOf(ctx context.Context, id string, prefix string) (state.Task, state.Tally) {
 	found, err := c.st.Find(ctx, id)
 	if err != nil || len(found) != 1 {

@@ -86,7 +86,8 @@ func TestStartComesFirst(t *testing.T) {
 	}
 }
 
-// TestALaterRunSaysMore: what could not be told at once is left out once a later run has ended; what could is told.
+// TestALaterRunSaysMore: what could not be told at once is left out once a later run has ended;
+// what could is told.
 func TestALaterRunSaysMore(t *testing.T) {
 	w := newWatcher(t)
 	end := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -1,5 +1,5 @@
-// Package daemon has the runner and what looks after it: run, service, doctor, metrics, simulate
-// and notify.
+// Package daemon has the commands of the runner and around it: run, service, doctor, metrics and
+// notify.
 package daemon
 
 import (
@@ -30,26 +30,27 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
+// RunCommand is the command run.
 func RunCommand() cli.Command {
 	return cli.Command{
 		Name: "run", Args: "[--once | --drain | --standby | --background | --status | --stop]",
 		Short: "do what is due, when it is due",
 		Long: `
-The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
-and talks on standard error. INT and TERM let running commands finish, a second one ends them; HUP has config.toml read
+The runner is one loop for each user, and at starts it by itself. In the foreground it prints messages on standard output
+and talks on standard error. INT and TERM let running commands finish, a second one ends them; HUP reads config.toml
 again. A second runner ends with 4 and says who holds the lock; with --standby it takes over when the other ends.
 
---stop waits for the end of the runner, for 15 s or for --max. One whose commands go on for longer has stopped all the
-same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
+--stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer starts nothing
+more. With --max (or OURO_MAX) the exit code is 75 then, and the answer has the command that goes on waiting.
 
---output writes k7m2/3 out: TEXT, behind the ID of the run, and err where it was standard error; out+ is a piece of a
-line that goes on, and out! counts what nobody read in time. No reader holds up a command.
+--output writes k7m2/3 out: TEXT after the ID of the run, or err for standard error; out+ is a part of a line that goes
+on, and out! counts what nobody read in time. A slow reader never delays a command.
 
 --metrics serves numbers for Prometheus (ouro-timer metrics prints the same) at /metrics, and at /healthz whether the
-loop turns, on this machine alone unless another address is named in full.
+loop responds, only on this machine unless another address is named in full.
 
-What a runner in the background says is in runs/runner.log. It gives the lock to one that a newer ouro-timer starts. What
-survives a reboot is ouro-timer service.`,
+A runner in the background writes to runs/runner.log. It gives the lock to a runner that a newer ouro-timer starts. To
+have a runner after a reboot: ouro-timer service install`,
 		Examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background",
 			"ouro-timer run --status --json"},
 		Options: option.Rows{
@@ -124,7 +125,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	}
 	if s.Opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
 		return cli.Excluding("max-parallel",
-			problem.Option(given)).Advising(problem.T("for runners in the background it stands in config.toml: max_parallel, below [run]"))
+			problem.Option(given)).Advising(problem.T("for runners in the background set max_parallel in config.toml, below [run]"))
 	}
 	if s.Opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
 		return cli.Excluding("output", problem.Option(given)).
@@ -175,7 +176,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	return runLoop(ctx, s, st, runner.Forever, "foreground")
 }
 
-// parallel is how many commands run at once when the config does not say.
+// parallel is how many commands run at once when config.toml does not say.
 const parallel = 32
 
 // runLoop is the runner in this process.
@@ -200,7 +201,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	kill, stop := secondSignal(ctx)
 	defer stop()
-	cgroups, _ := proc.OwnCgroups() // where there are none, a run that needs one says why
+	cgroups, _ := proc.OwnCgroups() // without cgroups, a run that needs one says why
 	o := runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch,
 			Cgroups: cgroups}, Self: self, Mode: mode, Kill: kill,
@@ -296,7 +297,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	return err
 }
 
-// readAgain reads config.toml again each time that it is asked to, and says so.
+// readAgain reads config.toml each time that asked has a value, and says what has changed.
 func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct{}, post *sender, v *console) {
 	for range asked {
 		changed, err := post.reread()
@@ -314,8 +315,7 @@ func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct
 	}
 }
 
-// rereadWords says what has changed in config.toml, and what of it a runner that is there does not
-// go by.
+// rereadWords says what has changed in config.toml, and which changes this runner does not follow.
 func rereadWords(changed []string, bounded bool) string {
 	if len(changed) == 0 {
 		return "config.toml was read again: nothing in it has changed"
@@ -330,10 +330,10 @@ func rereadWords(changed []string, bounded bool) string {
 	return text
 }
 
-// ballastSize is memory that a runner has and never touches, so that it takes none of the
-// machine's: the garbage collector, which runs when the memory in use has doubled, then runs after
-// so much and not after every 4 MB. A tenth of what a burst costs went into that; more than this
-// saves nothing that can be measured, and what lies as garbage meanwhile is the machine's.
+// ballastSize is memory that a runner allocates and never touches, so that the machine does not
+// give it any. The garbage collector runs when the memory in use has doubled, and so waits for this
+// much garbage and not for 4 MB. That saves a tenth of the time of a burst; a larger ballast saves
+// nothing that can be measured, and its garbage takes real memory.
 const ballastSize = 12 << 20
 
 // holder says which runner has the lock.
@@ -351,7 +351,7 @@ func holder(l state.Leader, zone *time.Location) string {
 	return text
 }
 
-// summaryJSON is the last line of run --once --json and run --drain --json.
+// summaryJSON is the last line of run --once --json and of run --drain --json.
 type summaryJSON struct {
 	Now    time.Time  `json:"now"`
 	Type   string     `json:"type" jsonschema:"summary"`
@@ -360,14 +360,14 @@ type summaryJSON struct {
 	DryRun bool       `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// Text says of a dry run that nothing would be done: all else was said.
+// Text says when a dry run has nothing to do. All else was written before.
 func (a summaryJSON) Text(o *cli.Out) {
 	if a.DryRun && a.Ended == 0 {
 		o.Talk("Nothing is due.")
 	}
 }
 
-// summary ends the stream of run --once --json and run --drain --json.
+// summary writes the last line of run --once --json and of run --drain --json.
 func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *time.Location) error {
 	next, pending, err := state.Next(ctx, st, time.Time{})
 	if err != nil {
@@ -381,14 +381,13 @@ func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *
 	return nil
 }
 
-// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx.
+// secondSignal returns a channel that is closed at the second INT or TERM. The first has ended ctx.
 // HUP does not count.
 func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	kill, quit := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 4)
 	for _, sig := range cli.Endings {
-		// A terminal that goes away sends HUP, and the shell in it sends another: that is nobody
-		// who asks twice.
+		// A terminal that closes sends HUP, and its shell sends another. Nobody asked twice.
 		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
@@ -406,9 +405,8 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	return kill, func() { signal.Stop(signals); close(quit) }
 }
 
-// runDetached is the runner in the background. When one that is just ending still holds the lock it
-// tries for a moment (state.LeadWait), and leaves the work to one that stays: that has the lock,
-// and sees what we would see.
+// runDetached is the runner in the background. When another runner holds the lock it tries for a
+// moment (state.LeadWait), because that one may be ending, and else leaves the work to it.
 func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = handover.OpenRunnerLog(s)
@@ -419,177 +417,8 @@ func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		// The log has it.
+		// An error here is already in the log.
 		_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())})
 	}
 	return err
-}
-
-// runStatusJSON is the answer of run --status.
-type runStatusJSON struct {
-	Now         time.Time      `json:"now"`
-	Runner      string         `json:"runner"`
-	Who         *runnerProcess `json:"process,omitempty"`
-	Standby     []int          `json:"standby,omitempty" jsonschema:"processes that wait for the lock"`
-	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
-	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
-	Next        *time.Time     `json:"next,omitempty"`
-	NextTold    *time.Time     `json:"next_told,omitempty" jsonschema:"when the next attempt is made to tell somebody; absent: nobody waits to be told"`
-	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
-
-	Delays []delayJSON    `json:"put_off,omitempty" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
-	Agents []agentProcess `json:"agents,omitempty" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
-}
-
-// delayJSON is a task whose start is put off.
-type delayJSON struct {
-	TaskID string    `json:"task_id"`
-	Since  time.Time `json:"since"`
-	Why    string    `json:"why"`
-}
-
-// runnerProcess is the process that is the runner.
-type runnerProcess struct {
-	PID     int       `json:"pid"`
-	Since   time.Time `json:"since"`
-	Version string    `json:"version"`
-	Mode    string    `json:"mode"`
-}
-
-// agentProcess is an agent process that a runner keeps.
-type agentProcess struct {
-	PID     int    `json:"pid"`
-	Program string `json:"program" jsonschema:"as a line for a shell"`
-	Runner  int    `json:"runner_pid"`
-}
-
-// runStatus says which runner is alive, who else has to do with it, and what is next.
-func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	leader, led, err := runner.Led(ctx, st)
-	if err != nil {
-		return err
-	}
-	next, pending, err := state.Next(ctx, st, time.Time{})
-	if err != nil {
-		return err
-	}
-	ending, left, err := steppedDown(ctx, st, leader)
-	if err != nil {
-		return err
-	}
-	var leaving []int
-	for _, i := range ending {
-		leaving = append(leaving, i.PID)
-	}
-	notices, _, _, err := st.Outbox(ctx, state.EndOfTime, 0)
-	if err != nil {
-		return err
-	}
-	waiting := len(notices) > 0 // somebody is to be told
-	var nextTold time.Time
-	if waiting {
-		nextTold = notices[0].Due
-	}
-	agents, err := st.Agents(ctx)
-	if err != nil {
-		s.Warn("warning: %s", cli.Visible(err.Error()))
-	}
-	kept := []agentProcess{}
-	for _, a := range agents {
-		for _, p := range a.Processes {
-			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
-				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
-			}
-		}
-	}
-	now, standby := s.Now(zone), st.Standby(ctx)
-	suspended := led && runner.Suspended(leader.Ident)
-	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby),
-		SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
-	for _, off := range leader.Delays {
-		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
-	}
-	if led {
-		answer.Runner = handover.RunnerAlive
-		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
-	}
-	if suspended {
-		answer.Runner = handover.RunnerStopped
-	}
-	if pending {
-		answer.Next = cli.Instant(next, zone)
-	}
-	if waiting {
-		answer.NextTold = cli.Instant(nextTold, zone)
-	}
-	s.Answer(answer)
-	if (!led || suspended) && (pending || left > 0 || waiting) {
-		return cli.ExitCode(cli.ExitFailed)
-	}
-	return nil
-}
-
-// Text says it in a line for each thing.
-func (a runStatusJSON) Text(o *cli.Out) {
-	if who := a.Who; who != nil {
-		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
-	} else {
-		o.Line("no runner is alive")
-	}
-	for _, pid := range a.Standby {
-		o.Line("standing by: pid %d", pid)
-	}
-	for _, pid := range a.SteppedDown {
-		o.Line("stepped down, and sees its commands to the end: pid %d", pid)
-	}
-	if a.Left > 0 {
-		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
-	}
-	for _, off := range a.Delays {
-		o.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since), off.TaskID, cli.Visible(off.Why))
-	}
-	for _, p := range a.Agents {
-		o.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", p.PID, cli.Visible(p.Program))
-	}
-	switch {
-	case a.Next == nil:
-		o.Line("nothing is pending")
-	case a.Next.Before(a.Now):
-		o.Line("next: since %s", view.Echo(*a.Next, a.Now))
-	default:
-		o.Line("next: %s", view.Echo(*a.Next, a.Now))
-	}
-	switch {
-	case a.NextTold == nil:
-	case a.NextTold.Before(a.Now):
-		o.Line("to be told: %s, the next since %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
-	default:
-		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
-	}
-	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
-		o.Hint("%s run --background", o.Program())
-	}
-	if a.Runner == handover.RunnerStopped {
-		o.Hint("it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)
-	}
-}
-
-// steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were
-// fired by hand are not of a runner. left is how many claims are nobody's.
-func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident,
-	left int, err error) {
-	open, _, err := st.Open(ctx)
-	for _, r := range open {
-		if !runner.Alive(r.Runner) {
-			left++
-		}
-		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(ending, r.Runner) {
-			ending = append(ending, r.Runner)
-		}
-	}
-	return ending, left, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// planRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates
-// (--if) are not asked.
+// planRun answers run --once --dry-run: what a runner would do now about what is due. Gates (--if)
+// are not run.
 func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	zone, err := s.Zone()
 	if err != nil {
@@ -56,14 +56,14 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	return view.Incomplete(problems)
 }
 
-// plannedLine is what would be done about an instant.
+// plannedLine is what a runner would do about an instant.
 type plannedLine struct {
 	view.ToldLine
 	line state.Line
 	task state.Task
 }
 
-// Text says what would run, and how an instant would end that does not.
+// Text says what would run, or how an instant would end that does not.
 func (a plannedLine) Text(o *cli.Out) {
 	if l := a.line; l.Outcome != "" {
 		o.Line("%s would be %s (%s): %s", a.task.ID, l.Outcome, l.Reason, cli.Plural(l.Count, "instant"))

@@ -16,25 +16,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// console is how a runner speaks: answers on standard output, whole lines at a time, and talk on
-// standard error. With --output it says there what commands write, too. In the foreground no reader
-// of any of that holds up the runner; in the background a file is the reader.
+// console writes for a runner: answers on standard output in whole lines, and talk on standard
+// error. With --output it also copies to standard output what commands write. In the foreground a
+// slow reader does not delay the runner; in the background it writes to a file.
 type console struct {
 	*cli.Call
 	zone   *time.Location
-	silent bool                      // --json, --quiet: no talk
-	noted  func(state.Trouble) error // keeps what goes wrong for doctor; nil: nobody does
-	errs   io.Writer                 // takes the talk
+	silent bool                      // --json and --quiet: there is no talk
+	noted  func(state.Trouble) error // keeps for doctor what goes wrong; may be nil
+	errs   io.Writer                 // where talk goes
 
-	outlet   *outlet      // of standard output; nil in the background
-	talk     *outlet      // of standard error; nil where that is outlet's, and in the background
-	relay    *relay.Relay // nil without --output
-	terminal bool         // standard output is one
-	broken   sync.Once    // the reader has gone
-	mu       sync.Mutex   // runs end side by side, and each has its say
+	outlet   *outlet      // standard output; nil in the background
+	talk     *outlet      // standard error; nil when it is the same stream, and in the background
+	relay    *relay.Relay // passes on what commands write; nil without --output
+	terminal bool         // standard output is a terminal
+	broken   sync.Once    // says once that the reader has gone
+	mu       sync.Mutex   // protects Stdout, because runs end at the same time
 }
 
-// newConsole is the voice of a runner, in the background or not. Close it.
+// newConsole makes the console of a runner. The caller closes it.
 func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 	v := &console{Call: s, zone: zone, silent: foreground && (s.InJSON || s.Quiet), errs: s.Err}
 	if !foreground {
@@ -54,7 +54,7 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 	if !s.Opt.Bool("output") {
 		return v
 	}
-	cli.DeafToPipes() // to the end: the summary may have no reader, either
+	cli.DeafToPipes() // until the process ends, because the summary may have no reader, either
 	_, v.terminal = s.Width()
 	v.relay = relay.New(clock.Awake, v, func(err error) {
 		v.broken.Do(func() { v.complain(copiedNoLonger, err) })
@@ -63,16 +63,16 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 }
 
 // copiedNoLonger is said once, when the reader of standard output has gone.
-const copiedNoLonger = "standard output cannot be written (%v): what commands write is copied no longer, and kept as before"
+const copiedNoLonger = "standard output cannot be written (%v): the output of commands is no longer copied, and still kept"
 
-// say is talk.
+// say writes talk.
 func (v *console) say(format string, a ...any) {
 	if !v.silent {
 		v.write(fmt.Sprintf(format, a...))
 	}
 }
 
-// warn is talk of what goes wrong.
+// warn writes talk about what goes wrong, and keeps it for doctor.
 func (v *console) warn(format string, a ...any) {
 	v.say(format, a...)
 	v.note(fmt.Sprintf(format, a...))
@@ -80,18 +80,18 @@ func (v *console) warn(format string, a ...any) {
 
 func (v *console) note(text string) {
 	if v.noted != nil {
-		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)}) // the log has it
+		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)}) // the log has it anyway
 	}
 }
 
-// complain says what is to be known to who asked for no talk, too.
+// complain writes what has to be read even with --quiet.
 func (v *console) complain(format string, a ...any) {
 	text := fmt.Sprintf(format, a...)
 	v.note(text)
 	if !v.InJSON {
 		v.write(text)
 	} else if v.answer(v.problem(nil, text)) != nil {
-		v.write(text) // nobody reads answers
+		v.write(text) // a dry run of the stream has no answers
 	}
 }
 
@@ -110,9 +110,9 @@ func (v *console) answer(line []byte) error {
 	return v.Flush()
 }
 
-// tell answers with an object.
+// tell writes an object of the answer.
 func (v *console) tell(answer any) {
-	_ = v.answer(jsonLine(nil, answer)) // whoever read the stream has gone; the work goes on
+	_ = v.answer(jsonLine(nil, answer)) // when the reader has gone, the work goes on
 }
 
 // jsonLine appends an object on a line.
@@ -129,7 +129,7 @@ func (v *console) problem(to []byte, text string) []byte {
 	return jsonLine(to, view.ProblemJSON{Type: "problem", At: now, Text: text, Now: now})
 }
 
-// Append appends a piece of what a run writes, as it stands on standard output.
+// Append appends a piece of the output of a run, in the form for standard output.
 func (v *console) Append(to []byte, p relay.Piece) []byte {
 	switch {
 	case p.Runs > 0:
@@ -146,9 +146,9 @@ func (v *console) Append(to []byte, p relay.Piece) []byte {
 	return pieceLine(to, p, v.terminal)
 }
 
-// pieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in
-// its place says that the line goes on in the next piece of that stream, and an exclamation mark
-// that something is left out.
+// pieceLine appends a piece as a line: the run, out or err, a colon and the text. In the place of
+// the colon a plus says that the line goes on in the next piece of that stream, and an exclamation
+// mark that something is left out.
 func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	to = append(to, p.Run...)
 	if p.Stream == "stderr" {
@@ -177,14 +177,14 @@ func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	return append(to, '\n')
 }
 
-// Write passes pieces on, at the reader's pace.
+// Write passes pieces on, and waits for the reader.
 func (v *console) Write(text []byte) error { return v.outlet.give(text) }
 
-// unreadMost is for how long a runner that was told to end waits for who reads its standard output.
+// unreadMost is how long a runner that was told to end waits for the reader of its standard output.
 const unreadMost = 3 * time.Second
 
-// close returns when all that was said is read, or nobody reads it any more. A runner that was told
-// to end waits for that for a while, and one that was told so twice not at all.
+// close waits until everything is read or the reader has gone. A runner that was told to end waits
+// for unreadMost, and one that was told twice not at all.
 func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	if v.outlet == nil {
 		return
@@ -203,7 +203,7 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			_ = clock.Awake.For(waiting, unreadMost) // an error is the end
+			_ = clock.Awake.For(waiting, unreadMost) // an error means that the wait is over
 		}()
 		select {
 		case <-kill:
@@ -213,7 +213,7 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	left := v.relay.Close(waiting)
 	more, err := v.outlet.close(waiting)
 	if v.talk == nil {
-		return // there is nobody to be told what was not read
+		return // nobody can read how much was lost
 	}
 	if err != nil && v.relay != nil {
 		v.broken.Do(func() { v.write(fmt.Sprintf(copiedNoLonger, err)) })
@@ -221,19 +221,19 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	if left+more > 0 {
 		v.write(fmt.Sprintf("about %d bytes on standard output are lost: nobody read them in time", left+more))
 	}
-	if waiting.Err() != nil { // it is standard output alone that nobody reads, perhaps
+	if waiting.Err() != nil { // perhaps standard error still has a reader
 		var stop context.CancelFunc
 		waiting, stop = context.WithTimeout(context.Background(), lastTalkMost)
 		defer stop()
 	}
-	_, _ = v.talk.close(waiting) // there is nobody to be told that nobody reads it
+	_, _ = v.talk.close(waiting) // nobody can read that it failed
 }
 
-// lastTalkMost is for how long who reads standard error is waited for when standard output was
-// waited for in vain.
+// lastTalkMost is how long the reader of standard error is waited for after the reader of standard
+// output did not read in time.
 const lastTalkMost = 500 * time.Millisecond
 
-// delivered is a message in the foreground.
+// delivered writes a message in the foreground.
 func (v *console) delivered(r state.Record) error {
 	return v.answer([]byte(cli.Visible(r.Task.Message()) + "\n"))
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending
-// one that is not there is done already. One that was told before, and only waits for its commands,
-// is waited for as well.
+// runStop tells the runner to end, and waits for that as long as --max says, or 15 s. Without a
+// runner there is nothing to do. It also waits for runners that were told before and wait for their
+// commands.
 func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	most, err := cli.Longest(s)
 	if err != nil {
@@ -30,8 +30,8 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	defer cancel()
 	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
-	// One that has just taken the lock has not said yet who it is; one that is gone is about to let
-	// it go.
+	// A runner that has just taken the lock has not yet written who it is, and one that has died is
+	// about to lose it.
 	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
 		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
 			leader, led, err = st.Led(ctx)
@@ -41,9 +41,9 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 		return err
 	}
 	if pid := s.Opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
-		led = false // it is not the one that is meant
+		led = false // the call means another process
 	}
-	ending := []state.Ident{leader.Ident} // who is told to end, or was
+	ending := []state.Ident{leader.Ident} // the runners that are or were told to end
 	if !led {
 		if ending, err = endingAlready(ctx, s, st, leader); err != nil {
 			return err
@@ -63,7 +63,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	for _, i := range ending {
 		s.Talk("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
 	}
-	var left []state.Ident // that have not ended when we have waited
+	var left []state.Ident // the runners that have not ended in time
 	for _, i := range ending {
 		if runner.AwaitEnd(limited, s.Clock, i, bound) != nil && runner.Alive(i) {
 			left = append(left, i)
@@ -91,11 +91,11 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	return tellStopped(s, ending, left, led, next, most)
 }
 
-// tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too.
-// One that was sent SIGSTOP is let go on: signals reach it only then.
+// tellToEnd sends TERM to a runner, and with --kill a second one, which ends its commands, too. A
+// runner that was stopped by SIGSTOP gets SIGCONT first, because it receives no signals before.
 func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	if !runner.Alive(i) {
-		return problem.New(problem.Failed, problem.T("the runner (pid %d) cannot be seen from here", i.PID),
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) is in another container or on another machine", i.PID),
 			problem.T("end it where it was started, such as in its container"))
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
@@ -108,7 +108,7 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 			return err
 		}
 		if runner.Alive(i) {
-			_ = runner.Signal(i, syscall.SIGTERM) // gone in between: what was wanted
+			_ = runner.Signal(i, syscall.SIGTERM) // an error means that it has ended already
 		}
 	}
 	if runner.Suspended(i) {
@@ -120,8 +120,8 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	return nil
 }
 
-// endingAlready are the runners that do not hold the lock and see their commands to the end; of
-// --pid that one alone.
+// endingAlready returns the runners that do not hold the lock and wait for their commands. With
+// --pid it is only that one.
 func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader) ([]state.Ident, error) {
 	ending, _, err := steppedDown(ctx, st, leader)
 	if err != nil {
@@ -143,14 +143,14 @@ type runStopJSON struct {
 	Continue  cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"what goes on waiting; absent when there is nothing to wait for, or no --max"`
 	DryRun    bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
-	left []state.Ident // that have not ended
-	told bool          // a runner had the lock and was told to end now
-	pid  int           // that was asked for; 0: whoever it is
+	left []state.Ident // the runners that have not ended
+	told bool          // a runner held the lock and was told to end now
+	pid  int           // the value of --pid; 0 when it is not given
 	most time.Duration
 }
 
-// tellStopped says what has come of it. told says that a runner had the lock and was told to end
-// now.
+// tellStopped answers which runners have ended. told says that a runner held the lock and was told
+// to end now.
 func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
 	stopped := 0
 	if len(ending) > 0 {
@@ -202,13 +202,13 @@ func (a runStopJSON) Text(o *cli.Out) {
 	}
 }
 
-// successor is the one of those who stood by that has taken over from a runner that was stopped; 0
+// successor returns the process that stood by and has taken over from a runner that was stopped; 0
 // when there is none.
 func successor(ctx context.Context, c clock.Clock, st state.Leases, standby []int) (int, error) {
 	if len(standby) == 0 {
 		return 0, nil
 	}
-	for range 50 { // it takes a moment to have the lock, and another to say so
+	for range 50 { // taking the lock and writing so takes a moment
 		leader, led, err := st.Led(ctx)
 		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
 			return leader.Ident.PID, err

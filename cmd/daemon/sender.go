@@ -23,25 +23,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// sender tells notices for a runner, which may live for months: config.toml is read again when it
-// has changed. It is used by many goroutines.
+// sender tells channels for a runner. A runner may live for months, so the sender reads config.toml
+// again when it has changed. Many goroutines use it.
 type sender struct {
 	st    state.Store
 	env   notify.Env
 	clock func() time.Time
-	dir   string // of config.toml
+	dir   string // the folder of config.toml
 	host  string // the name of this machine
 
 	starts *starts
 
 	mu     sync.Mutex
-	stamp  string // of config.toml, as it was last read
+	stamp  string // the stamp of config.toml when it was last read
 	config state.Config
 	err    error
-	told   state.Config // what it was when somebody was last told what has changed
+	told   state.Config // the configuration at the last call of reread
 }
 
-// newSender is the sender of a runner that begins with that configuration.
+// newSender returns the sender of a runner that begins with a configuration.
 func newSender(s *cli.Call, st state.Store, config state.Config) (*sender, error) {
 	env, err := handover.NotifyEnv(s)
 	if err != nil {
@@ -53,13 +53,14 @@ func newSender(s *cli.Call, st state.Store, config state.Config) (*sender, error
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		host = "this machine" // it has no name
+		host = "this machine" // the machine has no name
 	}
 	return &sender{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStarts(),
 		config: config, told: config}, nil
 }
 
-// settings is the configuration as it is now; with an error, as it last was.
+// settings returns the configuration as it is now. With an error it is the last one that could be
+// read.
 func (c *sender) settings() (state.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,11 +79,11 @@ func (c *sender) settings() (state.Config, error) {
 	return c.config, c.err
 }
 
-// reread reads config.toml now, and says which settings have changed since it was last called, or
-// since the beginning.
+// reread reads config.toml, and returns which settings have changed since its last call, or since
+// the runner began.
 func (c *sender) reread() (changed []string, err error) {
 	c.mu.Lock()
-	c.stamp = "" // as if it had never been read
+	c.stamp = "" // the file is read even if it looks the same
 	c.mu.Unlock()
 	config, err := c.settings()
 	if err != nil {
@@ -100,28 +101,28 @@ func (c *sender) parallel() int {
 	return cmp.Or(config.Run.MaxParallel, parallel)
 }
 
-// keep is how much of the past is kept.
+// keep returns how much of the past is kept.
 func (c *sender) keep() state.Keep {
 	config, _ := c.settings() // as above
 	return cli.Keep(config)
 }
 
-// standing is who is told of tasks that do not say.
+// standing returns who is told about tasks that do not say.
 func (c *sender) standing() rules.TellDefaults {
 	config, _ := c.settings() // while it cannot be read, as it was
 	return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix,
 		Beats: config.Heartbeats()}
 }
 
-// giveUp is how long what cannot be told is tried again; 0 when nothing is said.
+// giveUp returns how long a notice that fails is tried again; 0 when config.toml does not say.
 func (c *sender) giveUp() time.Duration {
 	config, _ := c.settings() // as above
 	d, _ := state.ParseSpan(config.Notify.GiveUp)
 	return d
 }
 
-// envOf is the world of a notice about a task: what a program of a channel schedules came of that
-// task.
+// envOf returns the environment of a notice about a task. What a program of a channel schedules has
+// that task as its origin.
 func (c *sender) envOf(t state.Task) notify.Env {
 	env := c.env
 	if environ := env.Environ; environ != nil {
@@ -134,19 +135,19 @@ func (c *sender) envOf(t state.Task) notify.Env {
 	return env
 }
 
-// allow are the patterns of what may run.
+// allow returns the patterns of the commands that may run.
 func (c *sender) allow() []string {
 	config, _ := c.settings() // while it cannot be read, as it was
 	return config.Run.Allow
 }
 
-// send makes an attempt to tell a notice. What only the other side can mend is permanent. What the
-// user can, such as a key that is missing or a channel that is no longer in config.toml, may be
-// gone at the next attempt, and is told meanwhile by log, doctor and the runner's log.
+// send makes one attempt to tell a notice. An error that only the other side can mend is permanent.
+// An error that the user can mend, such as a missing key, may be gone at the next attempt; log,
+// doctor and the runner's log show it meanwhile.
 func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err error) {
 	config, err := c.settings()
 	if err != nil {
-		return "", err // somebody is about to mend it
+		return "", err // config.toml cannot be read now
 	}
 	channel, err := notify.Find(n.Channel, config.Channels)
 	if err != nil {
@@ -164,10 +165,10 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 	if !errors.As(err, &told) {
 		return detail, err
 	}
-	permanent := told.Permanent && !told.Here // what somebody can mend here is tried until it is
+	permanent := told.Permanent && !told.Here // what the user can mend is tried again
 	own := false
 	if device := handover.TerminalOf(n.Channel); device != "" {
-		// The desktop is there when the terminal is not.
+		// The desktop takes the message when the terminal is gone.
 		if own = n.Line.News == state.NewsMessage; own {
 			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, letter,
 				c.envOf(task)); e == nil {
@@ -175,7 +176,7 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 			}
 		}
 		if _, e := os.Stat(device); errors.Is(e, fs.ErrNotExist) {
-			permanent = true // closed: another one of that number is another one
+			permanent = true // the terminal was closed; a new one of that number is another terminal
 		}
 	}
 	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter, Known: own}

@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// messageLines of what a command that failed has written to each stream are told.
+	// messageLines is how many last lines of each stream of a failed command are told.
 	messageLines = 20
-	// messageMost is how many bytes of output are told at the most.
+	// messageMost is the most bytes of output that are told.
 	messageMost = 16 << 10
-	// messageLate is by how much a message that is told later than it was due says so.
+	// messageLate is how late a message has to be to say so.
 	messageLate = time.Minute
-	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's
-	// own words keep beside a long prefix.
+	// subjectMost is the most letters of a subject. titleLeast is how many of them the words of the
+	// task keep beside a long prefix.
 	subjectMost, titleLeast = 200, 40
 )
 
-// compose is what is told of a line by a channel, on that machine and at now.
+// compose makes the message about a line for a channel, as told on the machine host at now.
 func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string,
 	now time.Time) notify.Message {
 	zone := time.UTC
@@ -41,13 +41,13 @@ func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, 
 	switch {
 	case l.News == state.NewsMessage:
 		m.Subject, m.Body = messageOf(l, t, c.Type == notify.TTY, zone, now)
-		// Once, not in front of both.
+		// The prefix stands in front of the subject, and so not of the body.
 		if first, _, _ := strings.Cut(l.Text, "\n"); c.Type == notify.Email && m.Subject == "" &&
 			t.Policy.Prefix != "" {
 			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""),
 				strings.TrimPrefix(m.Body, t.Policy.Prefix)
 		}
-	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
+	case c.Type == notify.TTY: // a terminal gets one line
 		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(ctx, st, l)
 		if l.News == state.NewsRecovery {
 			m.Body = "it works again: " + m.Body
@@ -60,14 +60,14 @@ func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, 
 	return m
 }
 
-// messageOf is what is told of a message. Without a description the first line of its text is the
-// subject, where one is needed.
+// messageOf makes the subject and body of a message. Without a description the first line of its
+// text is the subject if one is needed.
 func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, now time.Time) (subject, body string) {
 	body = strings.ToValidUTF8(l.Text, "\uFFFD")
 	if l.Due != nil && now.Sub(*l.Due) > messageLate {
 		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
 	}
-	// The text is the title, which is the subject.
+	// The text of a reminder is its title, which becomes the subject.
 	if t.Type() == state.TypeAgent && t.Description != "" {
 		subject, body = subjectOf(t.Policy.Prefix, l.Text, ""),
 			strings.ToValidUTF8(t.Description, "\uFFFD")+strings.TrimPrefix(body, strings.ToValidUTF8(l.Text, "\uFFFD"))
@@ -87,8 +87,8 @@ func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, n
 	return "", t.Policy.Prefix + body
 }
 
-// subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too
-// long, and what happened to it.
+// subjectOf makes a subject of one line: a prefix, a title and what happened. The title is cut when
+// the whole is too long.
 func subjectOf(prefix, title, words string) string {
 	room := max(subjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
 	if r := []rune(notify.OneLine(title)); len(r) > room {
@@ -97,7 +97,7 @@ func subjectOf(prefix, title, words string) string {
 	return notify.OneLine(prefix + title + words)
 }
 
-// newsWords says what happened to a task, behind its name.
+// newsWords says what happened to a task. The words follow its name.
 func newsWords(l state.Line) string {
 	words := string(l.Outcome)
 	switch {
@@ -117,8 +117,8 @@ func newsWords(l state.Line) string {
 	return ": " + words
 }
 
-// reportOf is what is told of the end of a command: its output, when that is the news; else how it
-// ended, and the last lines of what it wrote.
+// reportOf makes the body about the end of a command: its output when that is the news, and else
+// how it ended with the last lines of its output.
 func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {
@@ -151,7 +151,7 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 		lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
 		cutAny = cutAny || cut || stream.was.Truncated || len(lines) > messageLines
 		if l.Stdout.Bytes == 0 {
-			stream.title = "" // there is nothing to tell it from
+			stream.title = "" // it is the only stream
 		}
 		body += "\n\n" + stream.title + strings.Join(lines[max(0, len(lines)-messageLines):], "\n")
 	}
@@ -161,14 +161,14 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	return body
 }
 
-// endOf says that only the end of so many bytes is told, and what shows more.
+// endOf says that only the end of the output is told, and which call shows all.
 func endOf(l state.Line, bytes int64) string {
 	return "(the end of " + cli.Plural(int(bytes), "byte") + "; " +
 		problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
 }
 
-// eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells
-// it, and of what.
+// eventJSON is what a webhook or a command gets about a task: the fields that notify sends, and the
+// line of the ledger.
 type eventJSON struct {
 	ID      string    `json:"id"`
 	Subject *string   `json:"subject"`
@@ -180,8 +180,8 @@ type eventJSON struct {
 	Line    eventLine `json:"line"`
 }
 
-// eventLine is the line of a run as log --json shows it, without what only lines of other kinds
-// have: that would always be null.
+// eventLine is the line of a run as log --json shows it, without the fields of other kinds of
+// lines.
 type eventLine struct {
 	view.LineJSON
 	Event      *string `json:"event,omitempty"`
@@ -196,8 +196,7 @@ type eventLine struct {
 	Deliveries *string `json:"deliveries,omitempty"`
 }
 
-// eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is
-// in it.
+// eventOf makes the event of a message, with the output of the run. It has no URL of a channel.
 func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string,
 	zone *time.Location, now time.Time) json.RawMessage {
 	row := view.AsLineJSON(l, zone)
@@ -217,7 +216,7 @@ func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Messa
 	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone),
 		News: l.News, Line: eventLine{LineJSON: row}}
 	if enc.Encode(e) != nil {
-		return nil // then it is told without the line
+		return nil // the message is told without the line
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

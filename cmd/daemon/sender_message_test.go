@@ -31,7 +31,8 @@ func (k kept) write(t *testing.T, name, text string) state.Output {
 	return state.Output{Bytes: int64(len(text))}
 }
 
-// TestLetters: a subject says what happened, and the body of a failure has the ends of both streams and where the rest is.
+// TestLetters: a subject says what happened, and the body of a failure has the ends of both streams
+// and where the rest is.
 func TestLetters(t *testing.T) {
 	k, code := kept{dir: t.TempDir()}, 3
 	var many strings.Builder
@@ -81,7 +82,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestPrefixOnce: the prefix of a message stands in the subject of a mail or in front of the text, never in both.
+// TestPrefixOnce: the prefix of a message stands in the subject of a mail or in front of the text,
+// never in both.
 func TestPrefixOnce(t *testing.T) {
 	task := state.Task{Policy: state.Policy{Prefix: "[x] "}}
 	for _, c := range []struct{ kind, text, subject, body string }{

@@ -2,14 +2,18 @@ package daemon
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
 
-// TestMayChange: who is not root is told what to type, and root is told of a user that is not there.
-// Sessions do not try this, because one that root runs would install a service of this machine.
+// TestMayChange: who is not root is told what to type, and root is told of a user that is not
+// there. Sessions do not try this, because one that root runs would install a service of this
+// machine.
 func TestMayChange(t *testing.T) {
 	p, _ := service.ForSystem("systemd", "/usr/bin/ouro-timer", "backup", "")
 	for _, c := range []struct {
@@ -25,7 +29,7 @@ func TestMayChange(t *testing.T) {
 		{"nobody of that name", "install", 0, false, "there is no user backup to run the tasks",
 			"useradd --system --home-dir /var/lib/ouro-timer --shell /usr/sbin/nologin backup makes one; --run-as names another"},
 	} {
-		err := mayChange(p, c.what, c.uid, func(string) bool { return c.known })
+		err := mayChange(p, c.what, problem.To("service", c.what).With("system", true), c.uid, func(string) bool { return c.known })
 		if c.message == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
@@ -42,5 +46,20 @@ func TestMayChange(t *testing.T) {
 		if got := refused.Hint.String(); got != c.hint {
 			t.Errorf("%s: hint: %s", c.name, got)
 		}
+	}
+}
+
+// TestConsentHint sees that the hint of a call that is not answered on a terminal repeats the options
+// of the call.
+func TestConsentHint(t *testing.T) {
+	opt := option.Values{}.With("system", true).With("init", "runit").With("run-as", "backup")
+	s := &cli.Call{World: cli.World{In: strings.NewReader("")}, Args: []string{"install"}, Opt: opt}
+	var refused *problem.Problem
+	if !errors.As(consent(s, "This will write a file"), &refused) {
+		t.Fatal("it went on without --yes")
+	}
+	want := "to have it done: ouro-timer service install --system --run-as backup --init runit --yes; --print shows the file"
+	if got := refused.Hint.In(problem.Shell{Program: "ouro-timer"}); got != want {
+		t.Errorf("the hint is %q, want %q", got, want)
 	}
 }

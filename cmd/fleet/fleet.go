@@ -73,7 +73,7 @@ func run(ctx context.Context, s *cli.Call) error {
 	case s.Opt.Has("key") && word != "permit":
 		return cli.Usage("--key goes with fleet permit", "leave it out")
 	case s.DryRun && word != "drain" && word != "init":
-		return cli.Usage("--dry-run is for what changes something, and this does not", "leave it out")
+		return cli.Usage("--dry-run is for calls that change something, and this one does not", "leave it out")
 	}
 	replicas := replicasDefault
 	if s.Opt.Has("replicas") {

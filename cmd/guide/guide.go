@@ -195,7 +195,7 @@ func runGuide(s *cli.Call) error {
 	case skill && write:
 		return writeSkill(s, skillFront+GuideText())
 	case s.DryRun:
-		return problem.Of(problem.T("%s is for what changes something, and this does not",
+		return problem.Of(problem.T("%s is for calls that change something, and this one does not",
 			problem.Option("dry-run")), problem.T("leave it out"))
 	case s.InJSON && skill:
 		return cli.Excluding("skill", "json")

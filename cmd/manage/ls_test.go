@@ -88,7 +88,8 @@ func TestNothingListed(t *testing.T) {
 	}
 }
 
-// TestRowsAreTheAnswer holds what is written task by task, in whatever order they come, to the answer that is written whole.
+// TestRowsAreTheAnswer holds what is written task by task, in whatever order they come, to the
+// answer that is written whole.
 func TestRowsAreTheAnswer(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -127,7 +128,8 @@ func TestRowsAreTheAnswer(t *testing.T) {
 	}
 }
 
-// TestListedIsWritten holds the row that is written by hand to what encoding/json writes, with every field there and not, and every kind of text.
+// TestListedIsWritten holds the row that is written by hand to what encoding/json writes, with
+// every field there and not, and every kind of text.
 func TestListedIsWritten(t *testing.T) {
 	texts := []string{"", "plain", `"quoted" \ back`, "line\n\ttab\x00\x1b", "ünïcode ☕ \u2028\u2029", "<&>", "\xff\xfe", "del\x7f"}
 	instants := []time.Time{{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Date(9998, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", -5400))}
@@ -174,7 +176,8 @@ func fillField(t *testing.T, v reflect.Value, r *rand.Rand, texts []string, inst
 	}
 }
 
-// TestFirstOccurrences holds the first of many instants, of which few are kept, to those of all in order.
+// TestFirstOccurrences holds the first of many instants, of which few are kept, to those of all in
+// order.
 func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -189,7 +192,8 @@ func TestFirstOccurrences(t *testing.T) {
 				on = on && first.add(e, t)
 			}
 		}
-		// Of one instant, those stand first whose task is due first, and then those with the lesser ID: the text has all three.
+		// Of one instant, those stand first whose task is due first, and then those with the lesser
+		// ID: the text has all three.
 		slices.Sort(all)
 		var got []string
 		for _, o := range first.list() {

@@ -71,7 +71,8 @@ func (f form) head(o *cli.Out, names string) {
 	}
 }
 
-// lineWidth is how wide a line may be: as wide as the terminal. Without a terminal there is no bound.
+// lineWidth is how wide a line may be: as wide as the terminal. Without a terminal there is no
+// bound.
 func lineWidth(o *cli.Out) int {
 	if width, terminal := o.Width(); terminal {
 		return width

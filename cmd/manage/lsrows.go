@@ -154,8 +154,8 @@ func encoded(v any) []byte {
 	return bytes.TrimSuffix(cli.Encode(v), []byte{'\n'})
 }
 
-// ordered returns the rows in the order of lists. Tasks that changed while they were read may be out
-// of order.
+// ordered returns the rows in the order of lists. Tasks that changed while they were read may be
+// out of order.
 func (r *taskRows) ordered() []*taskRow {
 	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
 	return r.rows
@@ -206,8 +206,8 @@ func (r *taskRows) print(o *cli.Out) {
 	}
 }
 
-// whyPostponed returns why the runner postponed the start of a task. It is empty when it did not, or
-// when a run of the task goes on.
+// whyPostponed returns why the runner postponed the start of a task. It is empty when it did not,
+// or when a run of the task goes on.
 func whyPostponed(e state.Entry, leader state.Leader) string {
 	if !tasks.Live(e) && len(e.Open) == 0 || e.Held ||
 		slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {

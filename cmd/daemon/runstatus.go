@@ -1,0 +1,183 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// runStatusJSON is the answer of run --status.
+type runStatusJSON struct {
+	Now         time.Time      `json:"now"`
+	Runner      string         `json:"runner"`
+	Who         *runnerProcess `json:"process,omitempty"`
+	Standby     []int          `json:"standby,omitempty" jsonschema:"processes that wait for the lock"`
+	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
+	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
+	Next        *time.Time     `json:"next,omitempty"`
+	NextTold    *time.Time     `json:"next_told,omitempty" jsonschema:"when the next attempt is made to tell somebody; absent: nobody waits to be told"`
+	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
+
+	Delays []delayJSON    `json:"put_off,omitempty" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
+	Agents []agentProcess `json:"agents,omitempty" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
+}
+
+// delayJSON is a task whose start is postponed.
+type delayJSON struct {
+	TaskID string    `json:"task_id"`
+	Since  time.Time `json:"since"`
+	Why    string    `json:"why"`
+}
+
+// runnerProcess is the process that is the runner.
+type runnerProcess struct {
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+	Mode    string    `json:"mode"`
+}
+
+// agentProcess is an agent process that a runner keeps.
+type agentProcess struct {
+	PID     int    `json:"pid"`
+	Program string `json:"program" jsonschema:"as a line for a shell"`
+	Runner  int    `json:"runner_pid"`
+}
+
+// runStatus answers which runner is alive, which others wait or are ending, and what is next.
+func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	leader, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return err
+	}
+	next, pending, err := state.Next(ctx, st, time.Time{})
+	if err != nil {
+		return err
+	}
+	ending, left, err := steppedDown(ctx, st, leader)
+	if err != nil {
+		return err
+	}
+	var leaving []int
+	for _, i := range ending {
+		leaving = append(leaving, i.PID)
+	}
+	notices, _, _, err := st.Outbox(ctx, state.EndOfTime, 0)
+	if err != nil {
+		return err
+	}
+	waiting := len(notices) > 0 // the outbox has notices
+	var nextTold time.Time
+	if waiting {
+		nextTold = notices[0].Due
+	}
+	agents, err := st.Agents(ctx)
+	if err != nil {
+		s.Warn("warning: %s", cli.Visible(err.Error()))
+	}
+	kept := []agentProcess{}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
+				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
+			}
+		}
+	}
+	now, standby := s.Now(zone), st.Standby(ctx)
+	suspended := led && runner.Suspended(leader.Ident)
+	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby),
+		SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+	for _, off := range leader.Delays {
+		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
+	}
+	if led {
+		answer.Runner = handover.RunnerAlive
+		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+	}
+	if suspended {
+		answer.Runner = handover.RunnerStopped
+	}
+	if pending {
+		answer.Next = cli.Instant(next, zone)
+	}
+	if waiting {
+		answer.NextTold = cli.Instant(nextTold, zone)
+	}
+	s.Answer(answer)
+	if (!led || suspended) && (pending || left > 0 || waiting) {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// Text writes a line for each part of the answer.
+func (a runStatusJSON) Text(o *cli.Out) {
+	if who := a.Who; who != nil {
+		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
+	} else {
+		o.Line("no runner is alive")
+	}
+	for _, pid := range a.Standby {
+		o.Line("standing by: pid %d", pid)
+	}
+	for _, pid := range a.SteppedDown {
+		o.Line("stepped down, and sees its commands to the end: pid %d", pid)
+	}
+	if a.Left > 0 {
+		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
+	}
+	for _, off := range a.Delays {
+		o.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since), off.TaskID, cli.Visible(off.Why))
+	}
+	for _, p := range a.Agents {
+		o.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner "+
+			"stays until then", p.PID, cli.Visible(p.Program))
+	}
+	switch {
+	case a.Next == nil:
+		o.Line("nothing is pending")
+	case a.Next.Before(a.Now):
+		o.Line("next: since %s", view.Echo(*a.Next, a.Now))
+	default:
+		o.Line("next: %s", view.Echo(*a.Next, a.Now))
+	}
+	switch {
+	case a.NextTold == nil:
+	case a.NextTold.Before(a.Now):
+		o.Line("to be told: %s, the next since %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
+	default:
+		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
+	}
+	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
+		o.Hint("%s run --background", o.Program())
+	}
+	if a.Runner == handover.RunnerStopped {
+		o.Hint("it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)
+	}
+}
+
+// steppedDown returns the runners that live, have claims and do not hold the lock. Runs of fire do
+// not count. left is how many claims have no living runner.
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident,
+	left int, err error) {
+	open, _, err := st.Open(ctx)
+	for _, r := range open {
+		if !runner.Alive(r.Runner) {
+			left++
+		}
+		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(ending, r.Runner) {
+			ending = append(ending, r.Runner)
+		}
+	}
+	return ending, left, err
+}
