@@ -18,7 +18,8 @@ const (
 	notifyTries = 3
 	// notifyPatience is the longest pause that a server may ask for within a call.
 	notifyPatience = 10 * time.Second
-	notifyPause    = time.Second // the pause before the second try; it is twice as long before the third
+	// The pause before the second try; it is twice as long before the third.
+	notifyPause    = time.Second
 )
 
 // tellingEnd is the result of one channel.

@@ -125,7 +125,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	}
 	if s.Opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
 		return cli.Excluding("max-parallel",
-			problem.Option(given)).Advising(problem.T("for runners in the background set max_parallel in config.toml, below [run]"))
+			problem.Option(given)).Advising(problem.T("a runner in the background takes it from config.toml: max_parallel, below [run]"))
 	}
 	if s.Opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
 		return cli.Excluding("output", problem.Option(given)).

@@ -80,7 +80,8 @@ func (v *console) warn(format string, a ...any) {
 
 func (v *console) note(text string) {
 	if v.noted != nil {
-		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)}) // the log has it anyway
+		// The log has it anyway.
+		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)})
 	}
 }
 

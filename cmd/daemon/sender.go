@@ -176,7 +176,8 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 			}
 		}
 		if _, e := os.Stat(device); errors.Is(e, fs.ErrNotExist) {
-			permanent = true // the terminal was closed; a new one of that number is another terminal
+			// The terminal was closed; a new one of that number is another terminal.
+			permanent = true
 		}
 	}
 	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter, Known: own}
