@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Answers leave out what is absent: each field that may be says so by omitempty or omitzero, as
-// encoding/json knows them. This file has the two other forms: with every field (--json=full), and
-// with those alone that are asked for (--fields).
+// Answers leave out absent fields, which have omitempty or omitzero as encoding/json knows them.
+// This file has the two other forms: with every field (--json=full), and only with the fields that
+// the call names (--fields).
 
 // member is a field of an object.
 type member struct {
@@ -24,8 +25,8 @@ type member struct {
 // object is a JSON object whose fields keep their order.
 type object []member
 
-// whole is a value as encoding/json makes it, with every field that its type has: an object, a list
-// of []any, or what encodes itself.
+// whole returns a value with every field that its type has: an object, a list of []any, or a value
+// that encodes itself.
 func whole(v reflect.Value) any {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
@@ -44,7 +45,7 @@ func whole(v reflect.Value) any {
 		var o object
 		for _, f := range jsonFields(v.Type()) {
 			value, err := v.FieldByIndexErr(f.index)
-			if err != nil { // of an embedded struct that is not there
+			if err != nil { // an embedded struct is nil
 				o = append(o, member{f.name, nil})
 				continue
 			}
@@ -72,12 +73,12 @@ type jsonField struct {
 	name     string
 	index    []int
 	of       reflect.Type
-	optional bool // answers leave it out where it is absent
+	optional bool // answers leave it out when it is absent
 	rare     bool // most answers leave it out
 }
 
-// jsonFields are the fields of a struct with those of the structs in it: of two of one name the one
-// that lies less deep.
+// jsonFields returns the fields of a struct and of its embedded structs. Of two fields with one
+// name it takes the one that is less deep.
 func jsonFields(t reflect.Type) (list []jsonField) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, rules, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -122,11 +123,11 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// The rule of --fields: a name that no answer of the command can have is refused, with the names
-// there are. One that this answer happens not to have is absent, or null with --json=full. A list
+// The rule of --fields: a name that no answer to the call can have is refused, with the names there
+// are. A field that the answer could have and does not is absent, or null with --json=full. A list
 // has all its rows.
 
-// rowsIn are the structs that the rows of a field are, or nil.
+// rowsIn returns the struct of the rows of a list; nil for a type that is not a list of structs.
 func rowsIn(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Slice {
 		if rows := structIn(t.Elem()); rows != nil {
@@ -136,8 +137,8 @@ func rowsIn(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// structIn is the struct that a value of a type is in JSON: itself, what it points to, or the rows
-// that it lists. It is nil for all that encoding/json writes as something else.
+// structIn returns the struct that a type is in JSON: itself, what it points to, or the rows of the
+// list. It is nil when encoding/json does not write objects.
 func structIn(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -148,7 +149,7 @@ func structIn(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldOf is the field of a struct with a name.
+// fieldOf returns the field of a struct with a name.
 func fieldOf(t reflect.Type, name string) (jsonField, bool) {
 	fields := jsonFields(t)
 	if i := slices.IndexFunc(fields, func(f jsonField) bool { return f.name == name }); i >= 0 {
@@ -157,9 +158,9 @@ func fieldOf(t reflect.Type, name string) (jsonField, bool) {
 	return jsonField{}, false
 }
 
-// reaches reports whether a path leads to a field of a type: a name with dots to what lies within,
-// and a name that the type itself does not have to that of the rows of its lists that are not rare,
-// so that "id" is that of each row.
+// reaches reports whether a path leads to a field of a type. Dots lead to fields within. A name
+// that the type does not have leads to the rows of its lists that are not rare, so that "id" is the
+// ID of each row.
 func reaches(t reflect.Type, path string) bool {
 	if t = structIn(t); t == nil {
 		return false
@@ -182,7 +183,7 @@ func ofRows(list jsonField, path string) bool {
 	return has && (!dotted || reaches(f.of, rest))
 }
 
-// pick is what there is of the fields in a struct.
+// pick returns the fields of a struct that the paths name.
 func (f Form) pick(v reflect.Value, paths []string) object {
 	picked := object{}
 	for _, field := range jsonFields(v.Type()) {
@@ -202,7 +203,7 @@ func (f Form) pick(v reflect.Value, paths []string) object {
 		if !all && within == nil {
 			continue
 		}
-		// An error: of an embedded struct that is not there.
+		// An error means that an embedded struct is nil.
 		value, err := v.FieldByIndexErr(field.index)
 		var there any
 		switch {
@@ -219,7 +220,7 @@ func (f Form) pick(v reflect.Value, paths []string) object {
 	return picked
 }
 
-// within is what there is of the fields in a value, or nil if there is no value.
+// within returns the fields of a value that the paths name; nil when there is no value.
 func (f Form) within(v reflect.Value, paths []string) any {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -239,8 +240,8 @@ func (f Form) within(v reflect.Value, paths []string) any {
 	return nil
 }
 
-// asked is the value of a field that was asked for by its name. It stands there as in any answer,
-// or is false, 0 or an empty list where others leave it out. It is nil if there is no value.
+// asked returns the value of a field that the call names. It is written as in any answer, or as
+// false, 0 or an empty list where other answers leave it out. It is nil when there is no value.
 func (f Form) asked(v reflect.Value, optional bool) any {
 	all := whole(v)
 	if f.full || all == nil {
@@ -256,8 +257,8 @@ func (f Form) asked(v reflect.Value, optional bool) any {
 	return v.Interface()
 }
 
-// emitted is the answer as it is written: the fields that are asked for, every field, or those that
-// are not absent. What tells of an error is written as if none had been asked for.
+// emitted returns the answer as it is written: with the fields that the call names, with every
+// field, or without absent ones. An answer with an error is written as if no fields had been named.
 func (f Form) emitted(v any) any {
 	if f.fields == nil && !f.full {
 		return v
@@ -272,7 +273,7 @@ func (f Form) emitted(v any) any {
 	return f.pick(of, f.fields)
 }
 
-// failed reports whether an answer tells of an error.
+// failed reports whether an answer has an error.
 func failed(v reflect.Value) bool {
 	f, has := fieldOf(v.Type(), "error")
 	if !has {
@@ -282,31 +283,34 @@ func failed(v reflect.Value) bool {
 	return err == nil && !value.IsZero()
 }
 
-// TakesField reports whether an answer of the command can have a field, be it that it tells of an
-// error.
-func TakesField(c *Command, path string) bool {
+// TakesField reports whether some answer of the command can have a field. Its errors count, too.
+func TakesField(c *Command, path string) bool { return takesField(c.Answers, path) }
+
+func takesField(shapes []Shape, path string) bool {
 	return reaches(reflect.TypeFor[FailedJSON](), path) ||
-		slices.ContainsFunc(c.Answers, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
+		slices.ContainsFunc(shapes, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
 }
 
-// readFields takes the fields of --fields, and refuses those that no answer of the command can
+// readFields reads --fields, and refuses names that no answer to a call with these options can
 // have.
-func readFields(c *Command, text string) ([]string, error) {
+func readFields(c *Command, given option.Values) ([]string, error) {
+	shapes := slices.DeleteFunc(slices.Clone(c.Answers), func(a Shape) bool { return !a.fits(given) })
 	var paths []string
-	for _, path := range strings.Split(text, ",") {
+	for _, path := range strings.Split(given.Text("fields"), ",") {
 		path = strings.TrimSpace(path)
-		if !TakesField(c, path) {
-			return nil, noField(c, path)
+		if !takesField(shapes, path) {
+			return nil, noField(c, shapes, path)
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
 }
 
-// noField says which names there are: those that come near, and the first of all.
-func noField(c *Command, path string) error {
+// noField is the problem of a name that none of the shapes has. Its hint has a name that is near,
+// and the first names of all.
+func noField(c *Command, shapes []Shape, path string) error {
 	const most = 24
-	names := FieldNames(c)
+	names := fieldNames(shapes)
 	near, last := problem.Nearest(path, names), path[strings.LastIndexByte(path, '.')+1:]
 	for _, like := range []func(name string) bool{
 		// exit_code: command.exit_code
@@ -321,7 +325,7 @@ func noField(c *Command, path string) error {
 		}
 	}
 	if path == "" {
-		near = "" // whatever is short comes near
+		near = "" // every short word is near
 	}
 	all := problem.To("guide", c.Name).With("json", true).With("fields", "fields")
 	hint := problem.T("there are %s", strings.Join(names, ","))
@@ -331,13 +335,20 @@ func noField(c *Command, path string) error {
 	if near != "" {
 		hint = problem.T("did you mean %s? %s", near, hint)
 	}
+	if TakesField(c, path) {
+		return problem.Of(problem.T("with these options the answer of %s does not have the field %s", c.Name,
+			Quote(path)), hint)
+	}
 	return problem.Of(problem.T("no answer of %s has the field %s", c.Name, Quote(path)), hint)
 }
 
-// FieldNames are names that --fields of a command takes, those of its first answer first: of each
-// answer its fields, with a dot what lies in one that has few, and as they are those of the rows of
-// its lists that are not rare. What tells of errors is left out: errors are whole anyway.
-func FieldNames(c *Command) (names []string) {
+// FieldNames returns names that --fields of a command takes, those of its first answer first. They
+// are the fields of each answer, with a dot the fields within those that have few, and without a
+// dot the fields of the rows of lists that are not rare. Fields of errors are left out, because
+// errors are always written whole.
+func FieldNames(c *Command) []string { return fieldNames(c.Answers) }
+
+func fieldNames(shapes []Shape) (names []string) {
 	const few = 12
 	add := func(t reflect.Type) {
 		for _, f := range jsonFields(t) {
@@ -355,7 +366,7 @@ func FieldNames(c *Command) (names []string) {
 			}
 		}
 	}
-	for _, a := range c.Answers {
+	for _, a := range shapes {
 		of := structIn(reflect.TypeOf(a.Of))
 		add(of)
 		for _, f := range jsonFields(of) {

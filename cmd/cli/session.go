@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,6 +87,20 @@ type Shape struct {
 	Of     any    // a value of its type
 	Says   string // what it answers, or on which calls: in one line, lower case
 	Stream bool   // one such object on a line for each thing that happens
+	// Given names the options that a call has to have, or not to have (!NAME), to be answered so.
+	// Empty means any call.
+	Given string
+}
+
+// fits reports whether a call with these options can be answered so.
+func (a Shape) fits(given option.Values) bool {
+	for _, name := range strings.Fields(a.Given) {
+		absent, no := strings.CutPrefix(name, "!")
+		if given.Has(absent) == no {
+			return false
+		}
+	}
+	return true
 }
 
 // Call is one call of one command.
@@ -163,7 +178,7 @@ func Perform(ctx context.Context, s *Call, line option.Line) error {
 	s.full = s.Opt.Text("json") == jsonFull
 	if s.Opt.Has("fields") {
 		var err error
-		if s.fields, err = readFields(s.Cmd, s.Opt.Text("fields")); err != nil {
+		if s.fields, err = readFields(s.Cmd, s.Opt); err != nil {
 			return err
 		}
 	}

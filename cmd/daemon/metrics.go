@@ -42,8 +42,9 @@ What each number covers, a dashboard for Grafana and rules for alerts: docs/metr
 			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "metrics", Of: metricsJSON{}, Says: "the numbers"},
-			{Name: "metrics-textfile", Of: textfileJSON{}, Says: "--textfile: the file that was written"},
+			{Name: "metrics", Of: metricsJSON{}, Given: "!textfile", Says: "the numbers"},
+			{Name: "metrics-textfile", Of: textfileJSON{}, Given: "textfile",
+				Says: "--textfile: the file that was written"},
 		},
 		Run: runMetrics,
 	}

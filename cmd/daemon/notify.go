@@ -65,9 +65,10 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 			cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "notify", Of: notifyJSON{}, Says: "who was told"},
-			{Name: "notify-list", Of: channelsJSON{}, Says: "--list: the channels"},
-			{Name: "notify-dry-run", Of: wouldTellJSON{}, Says: "--dry-run: what would be sent where"},
+			{Name: "notify", Of: notifyJSON{}, Given: "!list !dry-run", Says: "who was told"},
+			{Name: "notify-list", Of: channelsJSON{}, Given: "list", Says: "--list: the channels"},
+			{Name: "notify-dry-run", Of: wouldTellJSON{}, Given: "dry-run !list",
+				Says: "--dry-run: what would be sent where"},
 		},
 		Run: runNotify,
 	}

@@ -19,7 +19,7 @@ const (
 	// notifyPatience is the longest pause that a server may ask for within a call.
 	notifyPatience = 10 * time.Second
 	// The pause before the second try; it is twice as long before the third.
-	notifyPause    = time.Second
+	notifyPause = time.Second
 )
 
 // tellingEnd is the result of one channel.

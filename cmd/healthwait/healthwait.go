@@ -70,8 +70,9 @@ comes when the command has ended; --stream answers first, and then passes on wha
 		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
 		Options:   flags(),
 		Answers: []cli.Shape{
-			{Name: "health-wait", Of: answerJSON{}, Says: "whether the targets are healthy"},
-			{Name: "health-wait-dry-run", Of: wouldJSON{}, Says: "--dry-run: what would be waited for, and then run"},
+			{Name: "health-wait", Of: answerJSON{}, Given: "!dry-run", Says: "whether the targets are healthy"},
+			{Name: "health-wait-dry-run", Of: wouldJSON{}, Given: "dry-run",
+				Says: "--dry-run: what would be waited for, and then run"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newHealthWait(ctx, s)

@@ -65,8 +65,8 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
 			cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"},
-			{Name: "inbox-count", Of: countJSON{}, Says: "--count: how much that is"}},
+		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Given: "!count", Says: "what nobody has acknowledged"},
+			{Name: "inbox-count", Of: countJSON{}, Given: "count", Says: "--count: how much that is"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newInbox(s)
 			if err != nil {

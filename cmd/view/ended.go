@@ -15,8 +15,9 @@ import (
 // EndedShapes are what a call with --wait answers.
 func EndedShapes() []cli.Shape {
 	return []cli.Shape{
-		{Name: "run-ended", Of: EndedJSON{}, Says: "--wait: how the run ended, and the end of what it wrote"},
-		{Name: "run-waiting", Of: NotEndedJSON{}, Says: "--wait: --max was reached; how to go on"},
+		{Name: "run-ended", Of: EndedJSON{}, Given: "wait",
+			Says: "--wait: how the run ended, and the end of what it wrote"},
+		{Name: "run-waiting", Of: NotEndedJSON{}, Given: "wait", Says: "--wait: --max was reached; how to go on"},
 	}
 }
 
