@@ -162,22 +162,15 @@ func dayOfMonth(x *match, m *meaning) bool {
 	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
 }
 
-func (x *match) monthlyShift(m *meaning, shift int32) bool {
-	n := x.of(0).n
-	if n < 1 || n > 31 {
-		return false
-	}
-	return x.setDay(m, day{kind: onMonth, date: int8(n), named: true, shift: shift})
-}
-
+// monthlyIn reads "the 5th of next month".
 func monthlyIn(x *match, m *meaning) bool {
+	n, months := x.of(0).n, int32(0)
 	if x.says("next") || x.says("coming") {
-		return x.monthlyShift(m, 1)
+		months = 1
 	}
-	return x.monthlyShift(m, 0)
+	return n >= 1 && n <= 31 &&
+		x.setDay(m, day{kind: onMonth, date: int8(n), named: true, shift: months})
 }
-
-func monthlyNext(x *match, m *meaning) bool { return x.monthlyShift(m, 1) }
 
 // monthYear reads a month into m.n and its year into m.q.whole. Months counted from this one are in
 // m.q.nano, see monthFrom.
@@ -202,21 +195,29 @@ func monthFrom(months int64) func(x *match, m *meaning) bool {
 	}
 }
 
-// nthOf reads "the first monday of may", "the last day of the month" and "the 3rd day of may".
-func nthOf(x *match, m *meaning) bool {
-	d := day{kind: onNth, nth: -1}
-	i := 0
+// nthDay returns the first, second or last day of the month that ref names.
+func (x *match) nthDay(ref *meaning) day {
+	d := day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole),
+		shift: int32(ref.q.nano), named: ref.n == 0}
 	if !x.says("last") {
 		d.nth = int8(min(x.of(0).n, 100))
+	}
+	return d
+}
+
+// nthOf reads "the first monday of may", "the last day of the month" and "the 3rd day of may".
+func nthOf(x *match, m *meaning) bool {
+	i := 0
+	if !x.says("last") {
 		i++
 	}
+	weekday := int8(0)
 	if x.isToken(i) && x.tok(i).is(cDay) {
-		d.weekday = int8(x.tok(i).day)
+		weekday = int8(x.tok(i).day)
 		i++
 	}
-	ref := x.of(i)
-	d.month, d.year, d.shift = int8(ref.n), int16(ref.q.whole), int32(ref.q.nano)
-	d.named = ref.n == 0
+	d := x.nthDay(x.of(i))
+	d.weekday = weekday
 	if d.weekday != 0 && d.nth > 5 || d.weekday == 0 && d.nth > 31 {
 		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
 	}
@@ -261,11 +262,9 @@ func weekdayOfYear(x *match, m *meaning) bool {
 		i, n = 1, x.of(0).n
 	}
 	year, weekday := x.of(i+1).n, int(x.tok(i).day)-1
-	on := civilDate(year, 12, 31)
-	on = on.AddDate(0, 0, -(int(on.Weekday())-weekday+7)%7)
+	on := onOrBefore(civilDate(year, 12, 31), weekday)
 	if i > 0 {
-		on = civilDate(year, 1, 1)
-		on = on.AddDate(0, 0, (weekday-int(on.Weekday())+7)%7+7*(n-1))
+		on = onOrAfter(civilDate(year, 1, 1), weekday).AddDate(0, 0, 7*(n-1))
 	}
 	ok := x.setDate(m, on.Year(), int(on.Month()), on.Day())
 	if on.Year() != year {
@@ -277,15 +276,12 @@ func weekdayOfYear(x *match, m *meaning) bool {
 // workdayOf reads "first working day of january". "The first working day of the month" is
 // ambiguous: it may come once or every month.
 func workdayOf(x *match, m *meaning) bool {
-	d := day{kind: onNth, nth: -1, workdays: true}
-	i := 0
+	ref := x.of(1)
 	if !x.says("last") {
-		d.nth = int8(min(x.of(0).n, 100))
-		i++
+		ref = x.of(2)
 	}
-	ref := x.of(i + 1)
-	d.month, d.year, d.shift = int8(ref.n), int16(ref.q.whole), int32(ref.q.nano)
-	d.named = ref.n == 0
+	d := x.nthDay(ref)
+	d.workdays = true
 	if x.setDay(m, d); ref.n != 0 || ref.q.nano != 0 || x.says("this") || x.p.recurs {
 		return true
 	}
@@ -316,7 +312,7 @@ func whichMonth(x *match, m *meaning) bool {
 	if x.of(0).n > 5 || x.p.recurs {
 		return false
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "of which month is not said", off: x.stop(), end: x.stop(),
+	m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which month", off: x.stop(), end: x.stop(),
 		readings: []string{" of this month", " of next month", " of every month"}}
 	return x.setDay(m, day{kind: onNth, nth: int8(x.of(0).n), weekday: int8(x.tok(1).day), named: true})
 }

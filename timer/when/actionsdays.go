@@ -98,7 +98,7 @@ func dayMonth(x *match, m *meaning) bool {
 func monthDay(x *match, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
 	next := &x.p.toks[x.end]
-	if last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap) {
+	if last.is(cNum) && (x.clockFollows() || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap) {
 		return false
 	}
 	return x.setAnnual(m, int(x.tok(0).month), x.dateIn(1))
@@ -126,14 +126,14 @@ func century(t *token) int {
 func yearNumber(x *match, m *meaning) bool {
 	m.n = century(x.tok(0))
 	next := &x.p.toks[x.end]
-	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
+	return !(x.clockFollows() || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
 }
 
 // yearShort reads two digits as a year when they cannot be an hour.
 func yearShort(x *match, m *meaning) bool {
 	t, next := x.tok(0), &x.p.toks[x.end]
 	m.n = century(t)
-	if next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
+	if x.clockFollows() || next.is(cUnit|cSuffix) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
 		return false
 	}
 	if t.n <= 24 || x.begin != x.end-1 {
@@ -168,7 +168,7 @@ func annualOfYear(x *match, m *meaning) bool {
 func workdaysAhead(x *match, m *meaning) bool {
 	n := x.of(0).q
 	if n.whole < 1 || n.whole > 100 || n.nano != 0 {
-		return refused("it counts no working days", "say it as in \"in 2 working days\", at most 100")(x, m)
+		return refused("it does not count working days", "say it as in \"in 2 working days\", at most 100")(x, m)
 	}
 	return x.setDay(m, day{kind: onWorkday, nth: int8(n.whole), needs: 'n'})
 }
@@ -187,7 +187,7 @@ func datedYear(x *match, m *meaning) bool {
 func severalDays(x *match, m *meaning) bool {
 	d, t := x.of(0).day, x.tok(1)
 	next := &x.p.toks[x.end]
-	if t.n > 31 || next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
+	if t.n > 31 || x.clockFollows() || next.is(cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
 		return false
 	}
 	end := int(d.end)
@@ -209,9 +209,12 @@ func yearMonthDay(x *match, m *meaning) bool {
 }
 
 // hourFollows reports whether the number just read is the hour of a time of day.
-func (x *match) hourFollows() bool {
-	last, next := &x.p.toks[x.end-1], &x.p.toks[x.end]
-	return last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer))
+func (x *match) hourFollows() bool { return x.p.toks[x.end-1].is(cNum) && x.clockFollows() }
+
+// clockFollows reports whether the next token makes a number before it a time of day.
+func (x *match) clockFollows() bool {
+	next := &x.p.toks[x.end]
+	return next.mark() == ':' && !next.gap || next.is(cMer)
 }
 
 func dayMonthYear(x *match, m *meaning) bool {

@@ -196,7 +196,7 @@ func timesA(x *match, m *meaning) bool {
 	}
 	m.period(t.unit, 1)
 	if t.unit < uDay {
-		m.err = &refusal{why: "how far apart is not said", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
+		m.err = &refusal{why: "it does not say how far apart", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
 		return true
 	}
 	m.recur.aDay = int8(n)

@@ -81,7 +81,7 @@ func everyDates(x *match, m *meaning) bool {
 		return false
 	}
 	if l.n == 0 && x.p.toks[x.end-1].is(cOrd) && m.err == nil { // every third
-		m.err = &refusal{code: CodeAmbiguous, why: "of what is not said", off: x.stop(), end: x.stop(), readings: []string{" of the month"}}
+		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of what", off: x.stop(), end: x.stop(), readings: []string{" of the month"}}
 	}
 	return l.n&isSpelled == 0 || x.says("month") || l.recur.dates == 1<<1
 }

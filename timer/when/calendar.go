@@ -221,7 +221,7 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 			step, err := strconv.Atoi(stepText)
 			n, err2 := days.number(first)
 			if err != nil || err2 != nil || step < 1 {
-				return nil, fmt.Errorf("the day %q is none counted from the end", day)
+				return nil, fmt.Errorf("the day %q is not counted from the end", day)
 			}
 			for ; n > 0; n -= step {
 				days.values = append(days.values, n)

@@ -64,7 +64,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	}
 	clean, ok := plain(text, nil)
 	if !ok {
-		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has a character that belongs to none", quoted(text)),
+		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has a character that no cron line has", quoted(text)),
 			`write it as in "30 9 * * 1-5"`)
 	}
 	text = strings.TrimSpace(string(clean))
@@ -75,21 +75,8 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 			Hint: "leave it out and give " + value + " with", Options: []string{"tz"}}
 	}
 	if strings.HasPrefix(text, "@") {
-		switch macro, ok := cronMacros[text]; {
-		case ok:
-			line = macro
-		case text == "@reboot":
-			return refuse(CodeNever, "@reboot has no next time", `give a time, such as "@daily" or "every 1h"`)
-		case strings.HasPrefix(text, "@every "):
-			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
-				`an interval is written as in "every 5m"`, text[1:])
-		default:
-			var instead []string
-			if low := strings.ToLower(text); cronMacros[low] != "" {
-				instead = []string{low}
-			}
-			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
-				"the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually", instead...)
+		if line, err = expandMacro(text); err != nil {
+			return nil, "", nil, err
 		}
 	}
 	words := strings.Fields(line)
@@ -128,6 +115,26 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 			"check its day, month, weekday and year")
 	}
 	return c, strings.Join(plain, " "), notes, nil
+}
+
+// expandMacro returns the line that a macro such as @daily stands for.
+func expandMacro(text string) (string, error) {
+	if line, ok := cronMacros[text]; ok {
+		return line, nil
+	}
+	if text == "@reboot" {
+		return "", &Error{Code: CodeNever, Message: "@reboot has no next time",
+			Hint: `give a time, such as "@daily" or "every 1h"`}
+	}
+	e := &Error{Code: CodeNotUnderstood, Message: "could not understand the cron line " + quoted(text),
+		Hint:       "the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually",
+		sayInstead: true}
+	if strings.HasPrefix(text, "@every ") {
+		e.Hint, e.instead = `an interval is written as in "every 5m"`, []string{text[1:]}
+	} else if low := strings.ToLower(text); cronMacros[low] != "" {
+		e.instead = []string{low}
+	}
+	return "", e
 }
 
 // correctedCron returns the line that was probably meant by one that cannot be read: with ranges

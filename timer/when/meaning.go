@@ -1,10 +1,6 @@
 package when
 
-import (
-	"math"
-	"math/bits"
-	"time"
-)
+import "time"
 
 // What a meaning has, as bits of its field has.
 const (
@@ -71,51 +67,6 @@ type rewrite struct {
 	off, end int
 	text     string
 }
-
-// quantity is a decimal number of at most nine places: whole + nano / 1e9.
-type quantity struct {
-	whole, nano int64
-}
-
-// scaled returns a × by, rounded towards zero. It reports false when the product exceeds an int64.
-func (a quantity) scaled(by int64) (int64, bool) {
-	hi, whole := bits.Mul64(uint64(a.whole), uint64(by))
-	if hi != 0 || whole > math.MaxInt64 {
-		return 0, false
-	}
-	hi, lo := bits.Mul64(uint64(a.nano), uint64(by))
-	part, _ := bits.Div64(hi, lo, 1e9)
-	sum := whole + part
-	return int64(sum), sum <= math.MaxInt64
-}
-
-// span is a length of time in three measures that do not convert into one another: months, days
-// that keep the time of day, and elapsed time.
-type span struct {
-	months, days int64
-	elapsed      time.Duration
-	calendar     bool // a unit of days or more was named, even with a zero
-	next         bool // next week
-	bare         bool // only a duration: without "in", and without a sign
-	// It has a capital M alone, which is minutes or months and comes first of its units.
-	open      bool
-	openCount int64
-	openAt    uint16 // where that M stands
-	units     uint16 // the units that it names
-	one       unit   // the unit, when the span is a whole count of one unit
-	count     int64
-}
-
-func (s span) negated() span {
-	s.months, s.days, s.elapsed = -s.months, -s.days, -s.elapsed
-	return s
-}
-
-// The most that a measure may have, so that the sum of a few cannot overflow.
-const (
-	maxMonths = 12 * 10000
-	maxDays   = 366 * 10000
-)
 
 // The ways in which a time of day may be written, as bits of clock.how. Most of them may mean
 // something else as well.
@@ -416,47 +367,4 @@ func (c *recurrence) merge(x *recurrence, has int) {
 	if has&hasCount != 0 {
 		c.count = x.count
 	}
-}
-
-// addSpan moves an instant by a span: first by months (at most to the last day of the month), then
-// by days, both on the clocks of the zone, then by elapsed time. It reports false when the year
-// cannot be written.
-func addSpan(t time.Time, s span, zone *time.Location) (time.Time, bool) {
-	if s.months != 0 || s.days != 0 {
-		t = InstantOf(addMonthsDays(wallTime(t, zone), s.months, s.days), zone)
-	}
-	if y := t.Year(); y < 1 || y > lastYear {
-		return t, false
-	}
-	t = t.Add(s.elapsed)
-	return t, t.Year() >= 1 && t.Year() <= lastYear
-}
-
-// addMonthsDays moves a wall time by months, at most to the last day of the month, and then by
-// days.
-func addMonthsDays(wall time.Time, months, days int64) time.Time {
-	y, m, d := wall.Date()
-	month := int64(m) - 1 + months
-	y += int(month / 12)
-	if month %= 12; month < 0 {
-		month += 12
-		y--
-	}
-	m = time.Month(month + 1)
-	d = min(d, monthDays(y, int(m)))
-	return time.Date(y, m, d+int(days), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), time.UTC)
-}
-
-// monthDays returns how many days a month has.
-func monthDays(year, month int) int {
-	switch month {
-	case 2:
-		if leap(year) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
 }

@@ -86,7 +86,7 @@ func TestErrorTexts(t *testing.T) {
 		{"13pm", friday, "Europe/Warsaw", `could not understand the time expression "13pm": there is no "13pm"`, "1 to 12"},
 		{"10:00 Europe/Londn", friday, "Europe/Warsaw", `unknown time zone "Europe/Londn"`, `"Europe/London"`},
 		{"at 7", friday, "Europe/Warsaw", `the time expression "at 7" is ambiguous: 7 in the morning or in the evening`, `say "at 7:00am" or "at 7:00pm"`},
-		{"\x1b[31mred", friday, "Europe/Warsaw", `could not understand the time expression "\x1b[31mred": it has a character that belongs to no time`, `leave '\x1b' out`},
+		{"\x1b[31mred", friday, "Europe/Warsaw", `could not understand the time expression "\x1b[31mred": it has a character that no time expression has`, `leave '\x1b' out`},
 	} {
 		_, err := Parse(c.text, Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)})
 		if e := checkError(t, c.text, err); e.Message != c.message || !strings.Contains(e.Hint, c.hint) {

@@ -50,7 +50,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	}
 	clean, ok := plain(text, nil)
 	if !ok {
-		return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that belongs to no rule"), ruleHint)
+		return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that no rule has"), ruleHint)
 	}
 	line, startLine, err := splitRule(string(clean))
 	if err != nil {

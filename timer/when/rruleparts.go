@@ -235,11 +235,7 @@ func (p *ruleParts) String() string {
 			out += ";BYDAY=" + strings.Join(days, ",")
 		}
 		if values := p.lists[list.name]; len(values) > 0 {
-			var words []string
-			for _, v := range values {
-				words = append(words, strconv.Itoa(v))
-			}
-			out += ";" + list.name + "=" + strings.Join(words, ",")
+			out += ";" + list.name + "=" + join(values)
 		}
 	}
 	return out

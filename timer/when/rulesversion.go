@@ -15,9 +15,8 @@ func RulesVersion() string {
 	}
 	defer f.Close()
 	line, _ := bufio.NewReader(f).ReadString('\n')
-	version, ok := strings.CutPrefix(strings.TrimSpace(line), "# version ")
-	if !ok {
-		return ""
+	if version, ok := strings.CutPrefix(strings.TrimSpace(line), "# version "); ok {
+		return version
 	}
-	return version
+	return ""
 }

@@ -8,7 +8,7 @@
 // A text is read in five steps. The lexer (lex.go) cuts it into tokens. The grammar (table.go,
 // compiled by grammar.go) matches its parts, and an action (actions*.go) gives each match a
 // meaning. The parser (parse.go) joins the meanings of the parts to readings of the whole text.
-// Each reading becomes one instant (instant.go) or a recurrence (phrase.go). Cron lines, RRULEs and
+// Each reading becomes one instant (instant.go) or a recurrence (recur.go). Cron lines, RRULEs and
 // calendar events have parsers of their own.
 //
 // A wall time is what the clocks of a zone show, kept as a time in UTC. A clock change may skip a
@@ -87,7 +87,7 @@ type Error struct {
 
 	// Texts that the hint offers, to be typed instead of this one. Parse makes candidates of them.
 	instead []string
-	// The hint offers those that are understood, and is only what it is when none of them is.
+	// The hint becomes an offer of those that are understood, and stays when none is.
 	sayInstead bool
 }
 

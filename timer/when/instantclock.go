@@ -1,0 +1,147 @@
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// unclearClock refuses a time of day that only the words around it could make one, when they do
+// not.
+func (r *resolver) unclearClock() *refusal {
+	m, c, p := r.m, &r.m.clock, r.p
+	alone := m.has&(hasDay|hasDayPart|hasSpan) == 0
+	off, end := int(c.off), int(c.end)
+	switch {
+	case c.how&clockLone != 0 && alone:
+		if m.has != hasClock {
+			return &refusal{}
+		}
+		return p.bareNumber()
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && c.how&clockAfterAt != 0:
+		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
+		return &refusal{code: CodeAmbiguous, why: text + " in the morning or in the evening", off: off, end: end, readings: []string{text + "am", text + "pm"}}
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0:
+		return &refusal{}
+	case c.how&clockLone != 0 && m.dayPart == 0 && (c.hour > 12 || c.hour == 0): // friday 13
+		readings := []string{fmt.Sprintf("at %d:00", c.hour)}
+		if m.day.kind == onWeekday {
+			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
+		}
+		return &refusal{code: CodeAmbiguous, why: "a number alone is not a time of day", off: off, end: end, readings: readings}
+	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockAfterAt == 0:
+		readings := []string{p.text + "s", fmt.Sprintf("at %d:%02d", c.hour, c.minute)}
+		if isDate(2000, int(c.minute), int(c.hour)) {
+			readings = append(readings, fmt.Sprintf("%d %s", c.hour, time.Month(c.minute)))
+		}
+		if off != 0 || end != len(p.text) {
+			readings = nil
+		}
+		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
+	case c.how&clockLength != 0 && alone && c.how&clockAfterAt == 0:
+		t := &p.toks[0]
+		switch {
+		case t.is(cHHMM) && p.low[0] == '0':
+			return nil
+		case t.is(cHHMM) || p.n < 3:
+			return &refusal{}
+		}
+		return &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: off, end: end,
+			readings: []string{fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute)}}
+	}
+	return nil
+}
+
+// vagueDayPart refuses "tonight" and "tomorrow morning" and offers times in that part of the day.
+func (p *parser) vagueDayPart(part uint8) *refusal {
+	times := [...][]string{
+		morning: {" at 8am", " at 10am"}, afternoon: {" at 2pm", " at 4pm"}, evening: {" at 6pm", " at 8pm"},
+		night: {" at 8pm", " at 10pm"},
+	}[part]
+	n := len(p.text)
+	return &refusal{code: CodeAmbiguous, why: "a part of the day is not an exact time", off: n, end: n, readings: times}
+}
+
+// bareNumber refuses a number alone and offers what it may be.
+func (p *parser) bareNumber() *refusal {
+	readings := []string{p.text + "s", p.text + "m"}
+	if t := &p.toks[0]; p.n == 1 && t.is(cNum) && t.digits <= 2 && t.n < 24 {
+		readings[1] = fmt.Sprintf("%d:00", t.n)
+		if t.n > 0 && t.n < 12 {
+			readings = append(readings, fmt.Sprintf("%dpm", t.n))
+		}
+	}
+	if p.opts.Form == UntilForm {
+		readings[0] = "in " + readings[0]
+	}
+	if t := &p.toks[0]; p.n == 1 && (t.digits == 9 || t.digits == 10) {
+		readings[1] = "@" + p.text
+	}
+	switch { // no seconds are not a time ahead
+	case !p.toks[0].is(cNum) && p.toks[0].mark() == 0:
+		readings = []string{"at " + p.text + " o'clock am", "at " + p.text + " o'clock pm"}
+	case strings.Trim(p.text, "0.") != "":
+	case p.n > 1:
+		readings = nil
+	default:
+		readings = readings[1:]
+	}
+	return &refusal{code: CodeAmbiguous, why: "a number needs a unit", end: len(p.text), readings: readings}
+}
+
+// timeOfDay returns how long after 00:00 a clock means, given the part of the day beside it. next
+// is set when that is after the midnight that ends the day named.
+func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, why *refusal) {
+	hour := int(c.hour)
+	wrong := &refusal{why: "the time is not in that part of the day", hint: "leave one of the two out"}
+	switch {
+	case c.mer == 'a':
+		hour %= 12
+	case c.mer == 'p':
+		hour = hour%12 + 12
+	case c.name == 0 && part != 0 && hour <= 12:
+		if c.how&clockSpoken != 0 && hour == 0 {
+			hour = 12 // ten to one in the afternoon
+		}
+		var ok bool
+		if hour, ok = inDayPart(hour, part); !ok {
+			return 0, false, wrong
+		}
+	case c.how&clockBare != 0 && hour <= 12 && hour > 0:
+		minutes := fmt.Sprintf("%d:%02d", c.hour, c.minute)
+		return 0, false, &refusal{code: CodeAmbiguous, why: strconv.Itoa(hour) + " in the morning or in the evening",
+			off: int(c.off), end: int(c.end), readings: []string{minutes + "am", minutes + "pm"}}
+	}
+	next = part == night && hour < 6
+	switch {
+	case part == morning && hour >= 12,
+		part == afternoon && (hour < 12 || hour > 18),
+		part == evening && (hour < 16 || hour == 24),
+		part == night && hour >= 6 && hour < 17:
+		return 0, false, wrong
+	}
+	return time.Duration(hour)*time.Hour + time.Duration(c.minute)*time.Minute +
+		time.Duration(c.second)*time.Second + time.Duration(c.nano), next, nil
+}
+
+// inDayPart returns the hour of the day that an hour of the 12-hour clock is in a part of the day.
+// It reports false when that part does not have the hour.
+func inDayPart(hour int, part uint8) (int, bool) {
+	switch part {
+	case morning:
+		return hour, hour < 12
+	case afternoon:
+		return hour%12 + 12, hour == 12 || hour >= 1 && hour <= 6
+	case evening:
+		return hour + 12, hour >= 4 && hour <= 11
+	default:
+		switch {
+		case hour == 12 || hour == 0:
+			return 0, true
+		case hour <= 4:
+			return hour, true
+		}
+		return hour + 12, hour >= 6
+	}
+}

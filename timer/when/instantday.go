@@ -1,0 +1,411 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// resolver has what every kind of day needs to find its instant.
+type resolver struct {
+	p        *parser
+	m        *meaning
+	zone     *time.Location
+	now      time.Time
+	today    time.Time // the wall time of now
+	midnight time.Time // the wall time at which today began
+	tod      time.Duration
+	timed    bool
+}
+
+// base returns the instant of the day and the time of day. It is ahead of now unless increments
+// follow.
+func (r *resolver) base() (time.Time, *refusal) {
+	m, p := r.m, r.p
+	if m.has&hasClock != 0 {
+		if why := r.unclearClock(); why != nil {
+			return time.Time{}, why
+		}
+	}
+	if m.has&hasDayPart != 0 && m.has&hasClock == 0 {
+		return time.Time{}, p.vagueDayPart(m.dayPart)
+	}
+	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 {
+		return time.Time{}, &refusal{}
+	}
+	r.today = wallTime(r.now, r.zone)
+	if m.day.needs == 'n' && m.has&(hasClock|hasDayPart) == 0 {
+		r.tod = r.today.Sub(midnight(r.today))
+		return r.on(workday(midnight(r.today), int(m.day.nth)))
+	}
+	after := false
+	r.tod, r.timed = p.opts.DefaultTime, m.has&hasClock != 0
+	if r.timed {
+		var why *refusal
+		if r.tod, after, why = p.timeOfDay(&m.clock, m.dayPart); why != nil {
+			return time.Time{}, why
+		}
+	}
+	if after && m.has&hasDay != 0 && !(m.day.kind == onOffset && m.day.shift == 0) {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
+			hint: `give the date and leave "night" out, as in "2027-03-15 01:00"`}
+	}
+	r.midnight = midnight(r.today)
+	switch {
+	case m.clock.how&clockMinute != 0:
+		return r.minuteAhead()
+	case m.clock.how&clockNow != 0 && m.has&(hasDay|hasSpan) == 0:
+		return time.Time{}, &refusal{why: "it does not say of which day", hint: `say it as in "this time tomorrow"`}
+	case m.has&hasSpan != 0 && m.has&hasDay != 0:
+		return r.weekdayOfSpan()
+	case m.has&hasSpan != 0: // in 1 week at noon
+		if m.zone != nil && !r.sameDay() {
+			return time.Time{}, &refusal{why: "today is another day in that time zone", hint: "give the date"}
+		}
+		return r.on(addMonthsDays(r.midnight, m.span.months, m.span.days))
+	}
+	switch m.day.kind {
+	case noDay:
+		return r.nextTime()
+	case onOffset:
+		return r.offset(after)
+	case onDate:
+		if m.day.points {
+			d := &m.day
+			p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year)})
+			p.other(p.text[:d.off]+fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)+p.text[d.end:], "with the month first, say %q")
+		}
+		return r.on(civilDate(int(m.day.year), time.Month(m.day.month), int(m.day.date)))
+	case onAnnual:
+		return r.annual()
+	case onMonth:
+		return r.monthly()
+	case onNth:
+		return r.nth()
+	case onWorkday:
+		return r.on(workday(r.midnight, int(m.day.nth)))
+	case onWeek:
+		return r.on(weekBegin(r.midnight).AddDate(0, 0, 7*int(m.day.shift)+(int(m.day.weekday)-1+6)%7))
+	}
+	return r.weekday()
+}
+
+// on returns the instant on a day that cannot be another one. It refuses an instant that is past,
+// unless increments follow.
+func (r *resolver) on(day time.Time) (time.Time, *refusal) {
+	if why := r.agrees(day); why != nil {
+		return time.Time{}, why
+	}
+	t, ok := ahead(day.Add(r.tod), r.zone, r.now)
+	if !ok && len(r.m.increments) == 0 && !r.p.past {
+		return t, &refusal{code: CodePast, at: t.In(r.zoneShown())}
+	}
+	return t, nil
+}
+
+// zoneShown returns the zone in which errors name instants.
+func (r *resolver) zoneShown() *time.Location {
+	if r.m.zone != nil && r.m.zone.fixed {
+		return r.p.opts.Zone
+	}
+	return r.zone
+}
+
+// agrees refuses a day whose second name is another day, such as a weekday beside a date.
+func (r *resolver) agrees(day time.Time) *refusal {
+	also := &r.m.also
+	switch {
+	case r.m.has&hasShift != 0 && r.m.day.kind == onOffset && also.kind == onWeekday:
+	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1 && r.m.day.kind == onOffset:
+		return &refusal{why: "it names two days", hint: "leave one of the two out"}
+	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1:
+		return &refusal{why: fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
+			hint: "leave the weekday out, or correct one of the two", strong: true}
+	case also.kind == onOffset && !day.Equal(r.midnight.AddDate(0, 0, int(also.shift))):
+		return &refusal{why: "it names two days", hint: "leave one of the two out"}
+	}
+	return nil
+}
+
+// nextTime returns the next instant at which the clocks show the time of day. A time that they skip
+// today counts only until they have skipped it.
+func (r *resolver) nextTime() (time.Time, *refusal) {
+	for day := range 3 {
+		wall := r.midnight.AddDate(0, 0, day).Add(r.tod)
+		if _, _, n := instantsOf(wall, r.zone); n == 0 && r.today.After(wall) {
+			continue
+		}
+		if t, ok := ahead(wall, r.zone, r.now); ok {
+			r.noteSpoken()
+			return t, nil
+		}
+	}
+	return time.Time{}, &refusal{why: "the clocks show no such time soon", hint: "give the date"}
+}
+
+// minuteAhead returns the next such minute of an hour.
+func (r *resolver) minuteAhead() (time.Time, *refusal) {
+	if r.m.has&^(hasDeadlineWord|hasClock) != 0 {
+		return time.Time{}, &refusal{}
+	}
+	wall := r.today.Truncate(time.Hour).Add(time.Duration(r.m.clock.minute) * time.Minute)
+	for range 4 {
+		if t, ok := ahead(wall, r.zone, r.now); ok {
+			r.tod = wall.Sub(midnight(wall))
+			return t, nil
+		}
+		wall = wall.Add(time.Hour)
+	}
+	return time.Time{}, &refusal{}
+}
+
+// noteSpoken notes how "half past nine" was read.
+func (r *resolver) noteSpoken() {
+	c := &r.m.clock
+	if c.how&clockSpoken != 0 && c.mer == 0 && r.m.dayPart == 0 && c.hour < 13 {
+		text := r.p.text
+		r.p.other(fmt.Sprintf("%s%d:%02dpm%s", text[:c.off], (c.hour+11)%12+1, c.minute, text[c.end:]),
+			fmt.Sprintf("%q is read on the 24-hour clock, %02d:%02d; for the other say %%q", text[c.off:c.end], c.hour, c.minute))
+	}
+}
+
+// offset returns the instant on a day that is counted from today. When after is set, the time of
+// day lies after the next midnight.
+func (r *resolver) offset(after bool) (time.Time, *refusal) {
+	m := r.m
+	days := int(m.day.shift)
+	day := r.midnight.AddDate(0, 0, days)
+	if m.zone != nil && !r.sameDay() {
+		var texts []string
+		for _, today := range []time.Time{r.today, wallTime(r.now, r.p.opts.Zone)} {
+			texts = append(texts, today.AddDate(0, 0, days).Format("2006-01-02"))
+		}
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today is another day in that time zone", off: int(m.day.off), end: int(m.day.end), readings: texts}
+	}
+	if len(m.increments) > 0 && !r.timed && days == 0 { // 3 days from today
+		t, _ := ahead(day.Add(r.tod), r.zone, r.now)
+		return t, r.agrees(r.midnight)
+	}
+	if after { // tonight at 1
+		if t, ok := ahead(r.midnight.Add(r.tod), r.zone, r.now); ok && r.today.Hour() < 6 {
+			return t, r.agrees(r.midnight)
+		}
+		return r.on(r.midnight.AddDate(0, 0, 1))
+	}
+	if m.clock.name == 'm' && days == 0 {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today began with one midnight and ends with another", end: len(r.p.text), readings: []string{"midnight"}}
+	}
+	if m.clock.name == 'm' {
+		r.noteMidnight(day)
+	}
+	return r.on(day)
+}
+
+// noteMidnight notes which end of the day "midnight" is.
+func (r *resolver) noteMidnight(day time.Time) {
+	r.p.other(day.AddDate(0, 0, 1).Format("2006-01-02 00:00")+r.zoneTyped(), "midnight of a day is its start; for its end say %q")
+}
+
+// zoneTyped returns the zone as typed, with a space before it.
+func (r *resolver) zoneTyped() string {
+	if z := r.m.zone; z != nil {
+		return " " + r.p.text[z.off:z.end]
+	}
+	return ""
+}
+
+// soonest returns the first of n days that lies ahead. day reports false when the calendar has no
+// i-th day.
+func (r *resolver) soonest(n int, day func(i int) (time.Time, bool)) (time.Time, *refusal) {
+	for i := range n {
+		if d, ok := day(i); ok {
+			if t, ok := ahead(d.Add(r.tod), r.zone, r.now); ok {
+				return t, r.agrees(d)
+			}
+		}
+	}
+	return time.Time{}, tooFar
+}
+
+// annual returns the next such date ahead. 29 February may lie eight years ahead.
+func (r *resolver) annual() (time.Time, *refusal) {
+	d := &r.m.day
+	return r.soonest(10, func(i int) (time.Time, bool) {
+		year := r.today.Year() + i
+		return civilDate(year, time.Month(d.month), int(d.date)), int(d.date) <= monthDays(year, int(d.month))
+	})
+}
+
+// month returns the first day of the month that is so many months after this one.
+func (r *resolver) month(months int) time.Time {
+	return addMonthsDays(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
+}
+
+// monthly returns the next such day of a month: of the month that is named, or of any that has it.
+func (r *resolver) monthly() (time.Time, *refusal) {
+	d := &r.m.day
+	if d.named {
+		month := r.month(int(d.shift))
+		if why := checkDate(month.Year(), int(month.Month()), int(d.date)); why != nil {
+			return time.Time{}, why
+		}
+		return r.on(month.AddDate(0, 0, int(d.date)-1))
+	}
+	return r.soonest(13, func(i int) (time.Time, bool) {
+		month := r.month(i)
+		return month.AddDate(0, 0, int(d.date)-1), int(d.date) <= monthDays(month.Year(), int(month.Month()))
+	})
+}
+
+// nth returns the n-th weekday or day of a month. When it is past in the named month of this year,
+// it is next year's.
+func (r *resolver) nth() (time.Time, *refusal) {
+	d := &r.m.day
+	first := r.month(int(d.shift))
+	if d.month != 0 {
+		first = civilDate(int(d.year), time.Month(d.month), 1)
+	}
+	if d.month == 0 || d.year != 0 {
+		day, why := r.nthIn(first)
+		if why != nil {
+			return day, why
+		}
+		return r.on(day)
+	}
+	var lacking *refusal // a year in which the month has no such day
+	t, why := r.soonest(2, func(i int) (time.Time, bool) {
+		day, why := r.nthIn(first.AddDate(r.today.Year()+i, 0, 0))
+		if lacking == nil {
+			lacking = why
+		}
+		return day, lacking == nil
+	})
+	if lacking != nil {
+		return t, lacking
+	}
+	return t, why
+}
+
+// nthIn returns the n-th weekday or day of the month that begins on first.
+func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
+	d := &r.m.day
+	last := monthDays(first.Year(), int(first.Month()))
+	weekday, date := int(d.weekday), int(d.nth)
+	switch {
+	case d.workdays && d.nth < 0:
+		return workday(first.AddDate(0, 1, 0), -1), nil
+	case d.workdays:
+		if day := workday(first.AddDate(0, 0, -1), date); day.Month() == first.Month() {
+			return day, nil
+		}
+		date = last + 1
+	case weekday == 0 && d.nth < 0:
+		date = last
+	case weekday != 0 && d.nth > 0:
+		date = onOrAfter(first, weekday-1).Day() + 7*(int(d.nth)-1)
+	case weekday != 0:
+		date = onOrBefore(first.AddDate(0, 0, last-1), weekday-1).Day()
+	}
+	if date > last {
+		return first, &refusal{why: fmt.Sprintf("%s has no such day", first.Format("January 2006"))}
+	}
+	return first.AddDate(0, 0, date-1), nil
+}
+
+// weekday returns the next such weekday. On that weekday itself it is today while the time is
+// ahead, unless "next" was said.
+func (r *resolver) weekday() (time.Time, *refusal) {
+	d := &r.m.day
+	days := (int(d.weekday) - 1 - int(r.today.Weekday()) + 7) % 7
+	if days == 0 {
+		if !d.next && r.timed {
+			if t, ok := ahead(r.midnight.Add(r.tod), r.zone, r.now); ok && d.shift == 0 {
+				r.noteOther("a week later")
+				return t, nil
+			}
+		}
+		days = 7
+	}
+	day := r.midnight.AddDate(0, 0, days+7*int(d.shift))
+	if r.m.clock.name == 'm' {
+		r.noteMidnight(day)
+	}
+	// Monday is the first day of the calendar week.
+	if left := 7 - (int(r.today.Weekday())+6)%7; d.next && (days < left || days < 7-int(r.today.Weekday())) {
+		r.noteOther("the week after")
+	}
+	return r.on(day)
+}
+
+// weekdayOfSpan returns the day of "in 2 weeks on friday". It refuses the text when the friday of
+// that week is not the first friday from then on.
+func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
+	there := addMonthsDays(r.midnight, r.m.span.months, r.m.span.days)
+	weekday := int(r.m.day.weekday) - 1
+	inWeek := weekBegin(there).AddDate(0, 0, (weekday+6)%7)
+	first := onOrAfter(there, weekday)
+	if !inWeek.Equal(first) {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "it does not say of which week",
+			hint: fmt.Sprintf("give the date: %s or %s", inWeek.Format("2006-01-02"), first.Format("2006-01-02"))}
+	}
+	return r.on(first)
+}
+
+// noteOther notes the other reading of a weekday.
+func (r *resolver) noteOther(when string) {
+	m := r.m
+	text := onOrAfter(r.midnight, int(m.day.weekday)-1).AddDate(0, 0, 7).Format("2006-01-02")
+	if len(m.increments) > 0 {
+		text = r.p.text[:m.day.off] + text + r.p.text[m.day.end:]
+	} else {
+		if r.timed {
+			text += " " + clockOf(r.tod)
+		}
+		text += r.zoneTyped()
+	}
+	r.p.other(text, fmt.Sprintf("%q is read as the coming one; for the one %s say %%q", r.p.text[m.day.off:m.day.end], when))
+}
+
+// sameDay reports whether the zone of the text and the user's zone have the same date now.
+func (r *resolver) sameDay() bool {
+	y, m, d := wallTime(r.now, r.p.opts.Zone).Date()
+	ry, rm, rd := r.today.Date()
+	return y == ry && m == rm && d == rd
+}
+
+// workday returns the n-th Monday to Friday after a day, or before it when n is negative.
+func workday(day time.Time, n int) time.Time {
+	step := 1
+	if n < 0 {
+		step, n = -1, -n
+	}
+	for n > 0 {
+		if day = day.AddDate(0, 0, step); day.Weekday() != time.Saturday && day.Weekday() != time.Sunday {
+			n--
+		}
+	}
+	return day
+}
+
+// weekBegin returns the Monday of the week of a day.
+func weekBegin(day time.Time) time.Time {
+	return onOrBefore(day, 1)
+}
+
+// onOrAfter returns the first such weekday (Sunday is 0) from a day on, and onOrBefore the last one
+// up to it.
+func onOrAfter(day time.Time, weekday int) time.Time {
+	return day.AddDate(0, 0, (weekday-int(day.Weekday())+7)%7)
+}
+
+func onOrBefore(day time.Time, weekday int) time.Time {
+	return day.AddDate(0, 0, -(int(day.Weekday())-weekday+7)%7)
+}
+
+// clockOf returns a time of day as it is typed.
+func clockOf(tod time.Duration) string {
+	at := time.Time{}.Add(tod)
+	if tod%time.Minute != 0 {
+		return at.Format("15:04:05.999999999")
+	}
+	return at.Format("15:04")
+}

@@ -1,0 +1,332 @@
+package when
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+)
+
+// everyBare refuses --every 5, which has no unit.
+func (p *parser) everyBare(a quantity) *Error {
+	e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: `give a length of time, as in "5m"`}
+	if e.instead = p.understood(p.withUnit(a)...); e.instead != nil {
+		e.Hint = say(e.instead)
+	}
+	return e
+}
+
+// periodClash refuses a period and days that do not go together.
+var periodClash = &refusal{why: "its period and its days do not go together", hint: `say it as in "every 2 weeks on friday at 17:00"`}
+
+// builder makes the schedule of a recurrence.
+type builder struct {
+	p      *parser
+	m      *meaning
+	c      *recurrence
+	s      *Schedule
+	wall   time.Time // the wall time of the anchor
+	anchor time.Time
+	o      Options
+	freq   string
+	parts  []string // parts such as BYMONTH=1
+	pos    string   // the value of BYSETPOS, for days
+	// The anchor says which days are meant, so the period is counted from it.
+	from   bool
+	except *Days
+}
+
+// allowedRecurrence makes the schedule of a recurrence, or refuses it where one instant is asked
+// for.
+func (p *parser) allowedRecurrence(m *meaning) (*Schedule, *refusal, *Error) {
+	s, why, err := p.recurrence(m)
+	if s != nil && (p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm) {
+		return nil, nil, notOnce(p.typed)
+	}
+	return s, why, err
+}
+
+func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
+	b := &builder{p: p, m: m, c: &m.recur, o: *p.opts}
+	if why := b.needsEvery(); why != nil {
+		return nil, why, nil
+	}
+	if m.err != nil {
+		return nil, m.err, nil
+	}
+	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
+	if z := m.zone; z != nil {
+		if z.fixed && !z.utc && !z.zulu || z.also != nil {
+			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use`, option: "tz"}, nil
+		}
+		b.s.Zone = z.loc
+	}
+	b.anchor = b.o.Start
+	if b.anchor.IsZero() {
+		b.anchor = b.o.Now
+	}
+	if why := b.bounds(); why != nil {
+		return nil, why, nil
+	}
+	if whole := b.anchor.Truncate(time.Second); !b.o.Start.IsZero() && !b.elapsed() && whole.Before(b.anchor) {
+		// The instants of a rule are whole seconds, and so is its DTSTART.
+		b.anchor = whole.Add(time.Second)
+		b.o.Start = b.anchor
+	}
+	b.wall = wallTime(b.anchor, b.s.Zone)
+	if b.o.Start.IsZero() {
+		b.wall = b.wall.Truncate(time.Minute)
+	}
+	var err *Error
+	why := b.days()
+	if why == nil {
+		why = b.lengthOfDay()
+	}
+	switch {
+	case why != nil:
+	case b.elapsed():
+		err = b.interval()
+	default:
+		why, err = b.rules()
+	}
+	if why != nil || err != nil {
+		return nil, why, err
+	}
+	b.s.except(b.except)
+	b.s.except(b.o.Except)
+	s, err := b.s.bounded(b.o)
+	if err == nil {
+		b.canonical()
+	}
+	return s, nil, err
+}
+
+// needsEvery refuses a text that does not say that it recurs.
+func (b *builder) needsEvery() *refusal {
+	m, c, p := b.m, b.c, b.p
+	every := &refusal{why: "it names two days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
+	alone := m.has&(hasPeriod|hasEvery) == 0
+	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
+		word := p.text[c.off:c.end]
+		if c.hour > 12 || c.hour == 0 || p.dayPartsAt(int(c.end)) { // 4 nights
+			return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese()}
+		}
+		return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese(), say: quoted(word) + " is not understood here; say %q",
+			off: int(c.off), end: int(c.end), readings: []string{"at " + word, "at " + word + ":00"}}
+	}
+	switch {
+	case m.has&hasDeadlineWord != 0 || m.has&(hasSpan|hasNow|hasShift) != 0 || len(m.increments) > 0 || m.clock.how&(clockMinute|clockNow) != 0:
+		return &refusal{}
+	case m.has&hasWeekdays != 0 && c.listed && alone:
+		return every
+	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
+		every.why, every.hint, every.say = "it may be one time or all of them", `say it as in "every monday to friday at 9:00"`, "say %q"
+		return every
+	case m.has&hasDates != 0 && alone, alone && m.has&hasWeekdays == 0:
+		return &refusal{why: "it does not say how often", hint: `say it as in "every day at 9:00"`}
+	}
+	return nil
+}
+
+// dayPartsAt reports whether the first word after a place in the text is one such as "nights".
+func (p *parser) dayPartsAt(off int) bool {
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return int(t.off) >= off })
+	return i >= 0 && p.toks[i].is(cDayParts)
+}
+
+// days adds the day that the text names to the recurrence: "weekly on friday", "24 december every
+// year".
+func (b *builder) days() *refusal {
+	m, c := b.m, b.c
+	if m.has&hasDay != 0 {
+		if why := b.namedDay(); why != nil {
+			return why
+		}
+	}
+	if c.open && c.unit != uMonth && !(c.unit == uYear && m.has&hasMonths != 0) {
+		return &refusal{code: CodeAmbiguous, why: "it does not say of which month", off: len(b.p.text), end: len(b.p.text),
+			readings: []string{" of this month", " of next month", " of every month"}}
+	}
+	if why := b.calendarSpan(); why != nil {
+		return why
+	}
+	if n := int(c.aDay); n > 0 {
+		named := 1 + len(m.more)
+		switch c.unit {
+		case uWeek:
+			named = bits.OnesCount8(c.weekdays)
+		case uMonth:
+			named = bits.OnesCount32(c.dates)
+		}
+		if c.unit == uDay && m.has&hasClock == 0 || named != n {
+			return &refusal{why: "it does not say how far apart", hint: `name the times, as in "every day at 9:00 and 17:00"`,
+				say: "-"}
+		}
+	}
+	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount8(c.nths)
+	if c.nths != 0 {
+		few -= bits.OnesCount8(c.weekdays)
+	}
+	if c.twice[1] > 0 && few != 1 {
+		name := map[unit]string{uWeek: "weeks", uMonth: "months"}[c.unit]
+		return &refusal{code: CodeAmbiguous, why: fmt.Sprintf("it may be every two %s or twice in one", name),
+			off: int(c.twice[0]), end: int(c.twice[1]), readings: []string{"every 2 " + name}}
+	}
+	if e := b.except; e != nil && m.has&hasWeekdays != 0 && c.unit != uMonth && e.weekdays != 0 {
+		if c.weekdays &^= e.weekdays; c.weekdays == 0 {
+			return &refusal{why: "no day is left", hint: "leave the exception out"}
+		}
+		e.weekdays = 0
+	}
+	return nil
+}
+
+// namedDay turns a day into days that recur, when it is of the kind that the period has.
+func (b *builder) namedDay() *refusal {
+	m, c, d := b.m, b.c, &b.m.day
+	plain := m.also.kind == noDay && !d.next && d.shift == 0
+	switch {
+	case d.needs != 0:
+		return &refusal{}
+	case plain && d.kind == onWeekday && m.has&hasWeekdays != 0: // every monday friday
+		return &refusal{why: "it names two days", hint: `join them with "and" or "to", or leave one of the two out`}
+	case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
+		return periodClash
+	case d.kind == onWeekday && c.unit == uWeek:
+		c.weekdays, m.has = 1<<(d.weekday-1), m.has|hasWeekdays
+	case d.kind == onMonth && c.unit == uMonth:
+		c.dates, m.has = 1<<d.date, m.has|hasDates
+	case d.kind == onAnnual && c.unit == uYear:
+		c.months, c.dates, m.has = 1<<d.month, 1<<d.date, m.has|hasDates|hasMonths
+	case d.kind == onNth && d.year == 0 && (d.month == 0) == (c.unit == uMonth) && (c.unit == uMonth || c.unit == uYear):
+		nth := max(d.nth, 0)
+		if m.has |= hasDates; d.weekday == 0 {
+			c.dates = 1 << nth
+		} else {
+			c.nths, c.weekdays = 1<<nth, 1<<(d.weekday-1)
+		}
+		if d.month != 0 {
+			c.months, m.has = 1<<d.month, m.has|hasMonths
+		}
+	case d.kind == onDate:
+		return &refusal{why: "a date with its year comes once", hint: "leave the year out"}
+	default:
+		return periodClash
+	}
+	return nil
+}
+
+// calendarSpan finds the months of days that are counted in each calendar quarter or year: the last
+// friday of every quarter. A quarter begins in January, April, July and October, as "quarterly"
+// does in systemd.time(7).
+func (b *builder) calendarSpan() *refusal {
+	m, c := b.m, b.c
+	if c.within == 0 || m.has&hasDates == 0 || m.has&hasMonths != 0 {
+		return nil
+	}
+	first, last := uint16(1<<1), uint16(1<<12)
+	name := "year"
+	if c.within == uQuarter {
+		first, last, name = 1<<1|1<<4|1<<7|1<<10, 1<<3|1<<6|1<<9|1<<12, "quarter"
+	}
+	switch {
+	case c.dates|uint32(c.nths) == 1<<1:
+		c.months = first
+	case c.dates|uint32(c.nths) == 1:
+		c.months = last
+	default:
+		return &refusal{code: CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months, as in "on the 15th in january and july"`}
+	}
+	c.unit, c.n, m.has = uYear, 1, m.has|hasMonths
+	return nil
+}
+
+// lengthOfDay turns a length that divides the day evenly into a period of days or hours when its
+// times or minutes are named: every 12 hours at 6:00 and 18:00, every 2 hours on the hour, every 15
+// minutes on the quarter hour.
+func (b *builder) lengthOfDay() *refusal {
+	m, c := b.m, b.c
+	const day = 24 * time.Hour
+	if m.has&(hasPeriod|hasWindow) != hasPeriod || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
+		return nil
+	}
+	marks := members(c.minutes, false)
+	switch {
+	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length > time.Hour && c.length%time.Hour == 0:
+		m.has = m.has&^hasMinutes | hasClock
+		for at := time.Duration(0); at < day; at += c.length {
+			for _, minute := range marks {
+				m.more = append(m.more, clock{hour: int8(at / time.Hour), minute: int8(minute)})
+			}
+		}
+		m.clock, m.more = m.more[0], m.more[1:]
+		c.unit, c.n = uDay, 1
+	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length < time.Hour && c.length%time.Minute == 0:
+		apart := int(c.length / time.Minute)
+		if len(marks) != 1 && len(marks) != 60/apart {
+			return nil
+		}
+		var all uint64
+		for minute := marks[0] % apart; minute < 60; minute += apart {
+			all |= 1 << minute
+		}
+		if c.minutes&^all == 0 {
+			c.minutes, c.unit, c.length = all, uHour, time.Hour
+		}
+	case m.has&(hasMinutes|hasClock) == hasClock && time.Duration(1+len(m.more))*c.length == day:
+		times, why := b.clocks()
+		if why != nil {
+			return why
+		}
+		for i, at := range times {
+			if at != times[0]+time.Duration(i)*c.length {
+				return nil
+			}
+		}
+		c.unit, c.n = uDay, 1
+	}
+	return nil
+}
+
+// elapsed reports whether the recurrence counts elapsed time.
+func (b *builder) elapsed() bool {
+	c := b.c
+	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMinutes|hasSkip) == 0 && !b.allDay()
+}
+
+// allDay reports whether a length of time is repeated through the whole of certain days: every 15
+// minutes on saturdays.
+func (b *builder) allDay() bool {
+	return b.m.has&(hasWeekdays|hasMonths) != 0 && b.m.has&(hasDates|hasClock|hasDayPart) == 0 && b.c.length >= time.Minute && 24*time.Hour%b.c.length == 0
+}
+
+// interval makes the schedule of a recurrence that counts elapsed time.
+func (b *builder) interval() *Error {
+	m, c, s := b.m, b.c, b.s
+	if m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasDayPart|hasZone) != 0 {
+		return b.p.errorOf(b.lengthAndDays())
+	}
+	s.Kind, s.Every = Interval, c.length
+	s.Canonical = "every " + shortDuration(s.Every)
+	anchor := b.anchor
+	if m.has&hasFrom != 0 { // "starting at noon" has an instant at noon as well
+		anchor = anchor.Add(-s.Every)
+	}
+	s.rule = newInterval(s.Every, anchor)
+	return nil
+}
+
+// lengthAndDays refuses a length of elapsed time with days or times beside it.
+func (b *builder) lengthAndDays() *refusal {
+	p, c := b.p, b.c
+	var texts []string
+	if hourly, ok := strings.CutPrefix(p.low, "every hour "); ok && c.unit == uHour {
+		texts = append(texts, "every hour at :00 "+p.text[len(p.text)-len(hourly):])
+	}
+	if c.weekdays != 0 {
+		texts = append(texts, p.text+" between 9:00 and 17:00")
+	}
+	return &refusal{why: "a length of time and days or times do not go together", say: "say %q", end: len(p.text), readings: texts,
+		hint: `say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`}
+}

@@ -1,0 +1,155 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// bounds works out what "from", "until", "for", "times" and "except" say.
+func (b *builder) bounds() *refusal {
+	m, p := b.m, b.p
+	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
+		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
+	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
+		return &refusal{} // from 1 december to 24 december at 9:00
+	}
+	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
+		if m.has&has == 0 {
+			continue
+		}
+		if why := b.checkBound(&p.res[m.bound[i]].m); why != nil {
+			return why
+		}
+	}
+	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.recur.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
+		return &refusal{}
+	}
+	if why := b.beginBound(); why != nil {
+		return why
+	}
+	if why := b.endBound(); why != nil {
+		return why
+	}
+	if m.has&hasExcept != 0 {
+		var why *refusal
+		if b.except, why = daysOf(&p.res[m.bound[boundExcept]].m); why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// beginBound moves the anchor to what "from" says.
+func (b *builder) beginBound() *refusal {
+	m, p := b.m, b.p
+	if m.has&hasFrom == 0 {
+		return nil
+	}
+	of := p.res[m.bound[boundFrom]].m
+	at, why := b.boundAt(&of, false)
+	if why != nil {
+		return why
+	}
+	// from today
+	if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 {
+		at = b.anchor
+	}
+	if at.Before(b.anchor) && of.has&hasNow == 0 {
+		return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+	}
+	b.o.Start, b.anchor = at, at
+	return nil
+}
+
+// endBound moves the end to what "until", "for" or "times" says.
+func (b *builder) endBound() *refusal {
+	m, p := b.m, b.p
+	end := time.Time{}
+	switch {
+	case m.has&(hasUntil|hasFor) == hasUntil|hasFor, m.has&hasCount != 0 && m.has&(hasUntil|hasFor) != 0:
+		return &refusal{why: "it says twice when it ends", hint: "leave one of the two out"}
+	case m.has&hasUntil != 0:
+		of := p.res[m.bound[boundUntil]].m
+		at, why := b.boundAt(&of, true)
+		if why != nil {
+			return why
+		}
+		if !at.After(b.anchor) {
+			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+		}
+		end = at
+	case m.has&hasFor != 0:
+		at, ok := addSpan(b.anchor, p.res[m.bound[boundUntil]].m.span, b.s.Zone)
+		if !ok {
+			return tooFar
+		}
+		end = at
+	case m.has&hasCount != 0:
+		if b.o.Count == 0 || int64(b.o.Count) > m.recur.count {
+			b.o.Count = int(min(m.recur.count, 1<<31))
+		}
+	}
+	if !end.IsZero() && (b.o.End.IsZero() || end.Before(b.o.End)) {
+		b.o.End = end
+	}
+	return nil
+}
+
+// checkBound refuses a bound that is only a time of day where days recur. Four digits are a year
+// there. Where hours or less recur they are a time of day, unless they are also a year of the next
+// ten.
+func (b *builder) checkBound(of *meaning) *refusal {
+	hourly := b.m.has&hasPeriod != 0 && b.m.recur.unit <= uHour
+	c, d := &of.clock, &of.day
+	timed, year := of.has&(hasClock|hasDay) == hasClock, 0
+	switch {
+	case timed && c.how&clockCompact != 0:
+		year = int(c.hour)*100 + int(c.minute)
+	case of.n == 1 && of.recur.unit == uYear && d.year < 2400 && d.year%100 < 60:
+		year = int(d.year)
+	}
+	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	switch {
+	case year > 0 && timed && hourly && ahead >= 0 && ahead <= soon:
+		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
+			readings: []string{fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute)}}
+	case year >= 1900 && timed != hourly:
+		return &refusal{}
+	case timed && !hourly:
+		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+	}
+	return nil
+}
+
+// boundAt returns the instant of a bound. An end that is a day is the end of that day.
+func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
+	if m.has&hasNow != 0 {
+		return b.anchor, nil
+	}
+	if m.err != nil {
+		return time.Time{}, m.err
+	}
+	o := b.o
+	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
+	p, of := b.p, *m
+	of.n = 0
+	opts, how, notes, others := p.opts, p.readMode, p.notes, p.others
+	p.opts, p.readMode = &o, readMode{nested: true, past: true}
+	a, why := p.resolve(&of)
+	p.opts, p.readMode, p.notes, p.others = opts, how, notes, others
+	if why != nil {
+		return a.at, why
+	}
+	if end && m.has&(hasClock|hasSpan) == 0 {
+		if m.n == 1 { // until march
+			at := wallTime(a.at, o.Zone)
+			if b.c.through {
+				months, days, _ := m.recur.unit.measure()
+				at = addMonthsDays(at, months, days)
+			}
+			return InstantOf(at, o.Zone).Add(-1), nil
+		}
+		return InstantOf(wallTime(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
+	}
+	return a.at, nil
+}

@@ -1,0 +1,393 @@
+package when
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// frequency decides FREQ and the parts that name days.
+func (b *builder) frequency() *refusal {
+	m, c := b.m, b.c
+	if c.n == 0 {
+		c.n = 1
+	}
+	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
+	if c.months != 0 {
+		part("BYMONTH", join(members(c.months, false)))
+	}
+	period := m.has&hasPeriod != 0
+	within := period && c.unit <= uHour
+	switch {
+	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMinutes != 0 && c.unit != uHour:
+		if m.has&hasWindow != 0 && !within {
+			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: `say it as in "every hour between 9:00 and 17:00"`}
+		}
+		return periodClash
+	case m.has&hasMinutes != 0 && m.has&hasClock != 0:
+		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
+	case within:
+		if c.weekdays != 0 {
+			part("BYDAY", weekdayText(c.weekdays, ""))
+		}
+		if b.freq = "DAILY"; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
+			b.freq = "HOURLY"
+		}
+		return nil
+	case c.nths != 0:
+		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) {
+			return periodClash
+		}
+		if b.freq = "MONTHLY"; c.workdays {
+			part("BYDAY", weekdayText(c.weekdays, ""))
+			// BYSETPOS counts in each period of FREQ
+			if b.pos = join(members(c.nths, true)); c.within != 0 {
+				return nil
+			}
+		} else {
+			var days []string
+			for _, n := range members(c.nths, true) {
+				days = append(days, weekdayText(c.weekdays, strconv.Itoa(n)))
+			}
+			part("BYDAY", strings.Join(days, ","))
+		}
+		b.yearly()
+		return nil
+	case c.dates != 0:
+		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) || c.weekdays != 0 && !c.onDate {
+			return periodClash
+		}
+		if c.onDate {
+			part("BYDAY", weekdayText(c.weekdays, ""))
+		}
+		dates := members(c.dates, true)
+		part("BYMONTHDAY", join(dates))
+		b.freq = "MONTHLY"
+		if b.yearly(); b.freq == "YEARLY" {
+			if c.months == 1<<2 && c.dates == 1<<29 {
+				b.s.note(NoteLeap, "29 February comes in leap years alone")
+			}
+			if month := bits.TrailingZeros16(c.months); bits.OnesCount16(c.months) == 1 && len(dates) == 1 && dates[0] > 0 {
+				return checkDate(0, month, dates[0])
+			}
+		} else if last := bits.Len32(c.dates) - 1; last > 28 {
+			b.s.note(NoteMonths, "months without a day %d are left out; \"the last day\" is in all", last)
+		}
+		return nil
+	case c.weekdays != 0:
+		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
+			return periodClash
+		}
+		part("BYDAY", weekdayText(c.weekdays, ""))
+		b.freq = "WEEKLY"
+		return nil
+	case !period:
+		return &refusal{why: "it does not say how often", hint: `say it as in "every day at 9:00"`}
+	case c.months != 0 && c.unit != uDay:
+		return periodClash
+	}
+	b.fromAnchor()
+	return nil
+}
+
+// yearly makes a rule of days in certain months yearly, when its period is a year.
+func (b *builder) yearly() {
+	if b.c.months != 0 && (b.c.unit == uYear || b.m.has&hasPeriod == 0) {
+		b.freq = "YEARLY"
+	}
+}
+
+// fromAnchor gives a period that names no days the day of the anchor. In a shorter month, the 31st
+// is the last day.
+func (b *builder) fromAnchor() {
+	b.from = true
+	day := b.wall.Day()
+	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
+	clamp := func() {
+		if day <= 28 {
+			part("BYMONTHDAY", strconv.Itoa(day))
+			return
+		}
+		var days []int
+		for d := 28; d <= day; d++ {
+			days = append(days, d)
+		}
+		part("BYMONTHDAY", join(days))
+		b.pos = "-1"
+	}
+	switch b.c.unit {
+	case uDay:
+		b.freq = "DAILY"
+	case uWeek:
+		part("BYDAY", weekdayText(1<<b.wall.Weekday(), ""))
+		b.freq = "WEEKLY"
+	case uMonth:
+		clamp()
+		b.freq = "MONTHLY"
+	default:
+		part("BYMONTH", strconv.Itoa(int(b.wall.Month())))
+		if day == 29 && b.wall.Month() == time.February {
+			clamp()
+		} else {
+			part("BYMONTHDAY", strconv.Itoa(day))
+		}
+		b.freq = "YEARLY"
+	}
+}
+
+// clockSet is a set of times of day that an RRULE can say: every combination of its hours, minutes
+// and seconds.
+type clockSet struct {
+	hours, minutes, seconds []int
+}
+
+func (c clockSet) String() string {
+	return "BYHOUR=" + join(c.hours) + ";BYMINUTE=" + join(c.minutes) + ";BYSECOND=" + join(c.seconds)
+}
+
+// product returns the smallest such set that has all of some times. It is exact when it has no
+// others.
+func product(times []time.Duration) (set clockSet, exact bool) {
+	for _, t := range times {
+		set.hours = append(set.hours, int(t/time.Hour))
+		set.minutes = append(set.minutes, int(t/time.Minute%60))
+		set.seconds = append(set.seconds, int(t/time.Second%60))
+	}
+	for _, list := range []*[]int{&set.hours, &set.minutes, &set.seconds} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return set, len(set.hours)*len(set.minutes)*len(set.seconds) == len(times)
+}
+
+// groups splits times into sets that are exact: the hours of a set have the same minutes and
+// seconds.
+func groups(times []time.Duration) (sets []clockSet) {
+	for len(times) > 0 {
+		n := slices.IndexFunc(times, func(t time.Duration) bool { return t/time.Hour != times[0]/time.Hour })
+		if n < 0 {
+			n = len(times)
+		}
+		hour, exact := product(times[:n])
+		if !exact {
+			n = 1
+			hour, _ = product(times[:n])
+		}
+		times = times[n:]
+		same := func(c clockSet) bool {
+			return slices.Equal(c.minutes, hour.minutes) && slices.Equal(c.seconds, hour.seconds)
+		}
+		if i := slices.IndexFunc(sets, same); i >= 0 {
+			sets[i].hours = append(sets[i].hours, hour.hours...)
+		} else {
+			sets = append(sets, hour)
+		}
+	}
+	return sets
+}
+
+// positions returns the positions of the times among those that the set has in a day.
+func (c clockSet) positions(times []time.Duration) []int {
+	var pos []int
+	i := 0
+	for _, h := range c.hours {
+		for _, m := range c.minutes {
+			for _, s := range c.seconds {
+				i++
+				if slices.Contains(times, time.Duration(h)*time.Hour+time.Duration(m)*time.Minute+time.Duration(s)*time.Second) {
+					pos = append(pos, i)
+				}
+			}
+		}
+	}
+	if i > 366 {
+		return nil
+	}
+	return pos
+}
+
+// rules makes one rule, or one for each of several days of the year.
+func (b *builder) rules() (*refusal, *Error) {
+	if len(b.m.days) == 0 {
+		if why := b.frequency(); why != nil {
+			return why, nil
+		}
+		return b.rule()
+	}
+	var rules anyOf
+	for _, d := range b.m.days {
+		b.c.dates, b.c.months, b.parts, b.freq = 1<<d.date, 1<<d.month, nil, ""
+		if why := b.frequency(); why != nil {
+			return why, nil
+		}
+		if why, err := b.rule(); why != nil || err != nil {
+			return why, err
+		}
+		rules = append(rules, b.s.rule)
+	}
+	b.s.rule, b.s.Canonical = rules, b.p.low
+	return nil, nil
+}
+
+// rule writes the RRULE and reads it back. Times that are not one clockSet need BYSETPOS within a
+// day, which makes the frequency daily, or several rules.
+func (b *builder) rule() (*refusal, *Error) {
+	if b.freq == "HOURLY" {
+		return nil, b.write("BYMINUTE="+join(members(b.c.minutes, false))+";BYSECOND=0", b.pos)
+	}
+	times, why := b.times()
+	if why != nil {
+		return why, nil
+	}
+	set, exact := product(times)
+	if exact && (len(times) == 1 || b.pos == "") {
+		return nil, b.write(set.String(), b.pos)
+	}
+	if b.pos == "" && b.c.nths == 0 && b.freq != "YEARLY" && (b.freq == "DAILY" || b.c.n == 1) {
+		if pos := set.positions(times); pos != nil {
+			b.freq = "DAILY"
+			return nil, b.write(set.String(), join(pos))
+		}
+	}
+	var rules anyOf
+	for _, set := range groups(times) {
+		if err := b.write(set.String(), b.pos); err != nil {
+			return nil, err
+		}
+		rules = append(rules, b.s.rule)
+	}
+	b.s.rule, b.s.Canonical = rules, b.p.low
+	return nil, nil
+}
+
+// anyOf has the instants of several rules.
+type anyOf []rule
+
+func (a anyOf) next(t time.Time) (time.Time, bool) {
+	best, found := time.Time{}, false
+	for _, r := range a {
+		if next, ok := r.next(t); ok && (!found || next.Before(best)) {
+			best, found = next, true
+		}
+	}
+	return best, found
+}
+
+// write makes one RRULE. A period of more than one unit starts from its first occurrence, or from
+// the anchor when that says the day. In both cases, and when the text names a zone, the rule has a
+// DTSTART.
+func (b *builder) write(clock, pos string) *Error {
+	c, s := b.c, b.s
+	tail := strings.Join(append(slices.Clone(b.parts), clock), ";")
+	if pos != "" {
+		tail += ";BYSETPOS=" + pos
+	}
+	text := "FREQ=" + b.freq + ";" + tail
+	start := InstantOf(b.wall, s.Zone)
+	phased := c.n > 1 && b.freq != "HOURLY" && c.unit > uHour
+	if phased || b.m.zone != nil || b.m.has&hasFrom != 0 {
+		day := b.wall
+		if phased && (!b.from || b.m.has&hasClock != 0) {
+			r, _, _, err := parseRRule(text, start, s.Zone)
+			if err != nil {
+				return b.p.asRule(err)
+			}
+			floor := b.anchor
+			if !b.o.Start.IsZero() {
+				floor = floor.Add(-1)
+			}
+			first, ok := r.next(floor)
+			if !ok {
+				return b.p.refuse("it never comes", "")
+			}
+			day = wallTime(first, s.Zone)
+		}
+		if phased {
+			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
+		}
+		begin := midnight(day)
+		if b.m.has&hasFrom != 0 && !phased {
+			begin = b.wall
+		}
+		start, text = InstantOf(begin, s.Zone), withStart(text, begin, s.Zone)
+	}
+	r, canonical, notes, err := parseRRule(text, start, s.Zone)
+	if err != nil {
+		return b.p.asRule(err)
+	}
+	s.rule, s.Canonical = r, canonical
+	s.Notes = append(s.Notes, notes...)
+	return nil
+}
+
+// canonical adds the bounds that were words to the plain form as UNTIL. When a rule cannot say
+// them, the plain form is the text itself.
+func (b *builder) canonical() {
+	s, m := b.s, b.m
+	if m.has&(hasFrom|hasUntil|hasFor|hasCount) == 0 && (b.except == nil || b.except.empty()) {
+		return
+	}
+	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.low {
+		s.Canonical = b.p.low
+		return
+	}
+	if s.Kind == Interval {
+		if m.has&hasFrom != 0 {
+			s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
+		}
+		if !s.end.IsZero() {
+			s.Canonical += " until " + instantText(s.end.In(s.Zone))
+		}
+		return
+	}
+	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount) != 0 {
+		s.Canonical += ";UNTIL=" + s.end.UTC().Format("20060102T150405Z")
+	}
+}
+
+// asRule returns the error of a rule that was made from words, in terms of the words.
+func (p *parser) asRule(err error) *Error {
+	e := *asError(err)
+	if e.Code == CodeNever {
+		e.Message = quoted(p.typed) + " never comes"
+		return &e
+	}
+	return p.refuse("it is too much for one rule", "make several tasks of it")
+}
+
+// weekdayText returns a BYDAY list, Monday first.
+func weekdayText(set uint8, prefix string) string {
+	var days []string
+	for i, code := range weekdayCodes {
+		if set>>((i+1)%7)&1 == 1 {
+			days = append(days, prefix+code)
+		}
+	}
+	return strings.Join(days, ",")
+}
+
+func join(list []int) string {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ",")
+}
+
+// members returns the numbers of a set. When last is set, bit 0 is the last one, and is -1 at the
+// end.
+func members[T uint8 | uint16 | uint32 | uint64](set T, last bool) []int {
+	var list []int
+	for i := 0; i < 64; i++ {
+		if set>>i&1 == 1 && (i > 0 || !last) {
+			list = append(list, i)
+		}
+	}
+	if last && set&1 == 1 {
+		list = append(list, -1)
+	}
+	return list
+}

@@ -1,0 +1,238 @@
+package when
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// times returns the times of day in order, without those that are left out.
+func (b *builder) times() ([]time.Duration, *refusal) {
+	times, why := b.timesNamed()
+	if why != nil || b.m.has&hasSkip == 0 {
+		return times, why
+	}
+	without, why := b.skipped()
+	if why != nil {
+		return nil, why
+	}
+	left := slices.DeleteFunc(slices.Clone(times), without)
+	switch {
+	case len(left) == len(times):
+		return nil, &refusal{why: "it leaves out a time that it does not have", hint: "leave the exception out"}
+	case len(left) == 0:
+		return nil, &refusal{why: "no time is left", hint: "leave the exception out"}
+	}
+	return left, nil
+}
+
+// skipped returns a function that reports whether a time of day is left out.
+func (b *builder) skipped() (func(time.Duration) bool, *refusal) {
+	if !b.c.skipSpan {
+		times, why := b.clockList(b.c.skip)
+		return func(at time.Duration) bool { return slices.Contains(times, at) }, why
+	}
+	from, to, why := b.window(b.c.skip[0], b.c.skip[1])
+	if why == nil && to < from {
+		return func(at time.Duration) bool { return at >= from || at <= to }, nil
+	}
+	return func(at time.Duration) bool { return at >= from && at <= to }, why
+}
+
+// timesNamed returns the times of day that are named, in order.
+func (b *builder) timesNamed() ([]time.Duration, *refusal) {
+	m, p := b.m, b.p
+	if m.has&hasWindow != 0 || m.has&hasMinutes != 0 {
+		return b.spread()
+	}
+	if b.elapsedUnit() {
+		if b.c.length < time.Minute || 24*time.Hour%b.c.length != 0 {
+			return nil, b.lengthAndDays()
+		}
+		return spreadOver(0, 24*time.Hour-1, b.c.length), nil
+	}
+	if m.has&hasClock != 0 {
+		return b.clocks()
+	}
+	switch {
+	case m.dayPart != 0:
+		return nil, p.vagueDayPart(m.dayPart)
+	// starting friday at 17:00
+	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0:
+		return []time.Duration{b.wall.Sub(midnight(b.wall)).Truncate(time.Second)}, nil
+	case !b.from:
+		return []time.Duration{p.opts.DefaultTime.Truncate(time.Second)}, nil
+	}
+	tod := b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
+	example := "9:00"
+	if tod == 9*time.Hour {
+		example = "18:00"
+	}
+	b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
+	return []time.Duration{tod}, nil
+}
+
+// clocks returns the times of day that the text lists, in order.
+func (b *builder) clocks() ([]time.Duration, *refusal) {
+	return b.clockList(append([]clock{b.m.clock}, b.m.more...))
+}
+
+// clockList returns some times of day in order.
+func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
+	var times []time.Duration
+	b.p.assume24Hour(all)
+	for i := range all {
+		tod, why := b.tod(&all[i])
+		if why != nil {
+			return nil, why
+		}
+		if slices.Contains(times, tod) {
+			return nil, &refusal{why: "it names the same time twice", hint: "name it once"}
+		}
+		times = append(times, tod)
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
+// assume24Hour takes hours without am or pm as hours of the 24-hour clock, when one of the times
+// can only be one.
+func (p *parser) assume24Hour(all []clock) {
+	for i := range all {
+		if c := &all[i]; c.how&clockColon != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) || c.how&clockBare != 0 && c.mer == 0 && c.hour > 12 {
+			for j := range all {
+				all[j].how &^= clockBare
+			}
+			return
+		}
+	}
+}
+
+// tod returns the time of day that a clock means in a recurrence.
+func (b *builder) tod(c *clock) (time.Duration, *refusal) {
+	tod, _, why := b.p.timeOfDay(c, b.m.dayPart)
+	if c.how&clockThreeDigits != 0 && b.m.dayPart == 0 {
+		return 0, &refusal{}
+	}
+	switch {
+	case why != nil:
+		return 0, why
+	case tod >= 24*time.Hour:
+		return 0, &refusal{why: "a day ends before 24:00", say: "say %q", hint: "say it as 00:00", off: int(c.off), end: int(c.end), readings: []string{"00:00"}}
+	case tod%time.Second != 0:
+		return 0, &refusal{why: "a recurrence falls on whole seconds", hint: "leave the fraction out"}
+	}
+	return tod, nil
+}
+
+// spread returns the times within the range of the text, a period apart. Both ends are included,
+// and the range may cross midnight.
+func (b *builder) spread() ([]time.Duration, *refusal) {
+	m, c := b.m, b.c
+	from, to, why := time.Duration(0), 24*time.Hour-1, (*refusal)(nil)
+	if m.has&hasWindow != 0 {
+		from, to, why = b.window(c.from, c.to)
+	}
+	if why != nil {
+		return nil, why
+	}
+	switch {
+	case m.has&hasMinutes != 0:
+		var times []time.Duration
+		for at := from.Truncate(time.Hour); at <= to; at += time.Hour {
+			for _, minute := range members(c.minutes, false) {
+				if t := at + time.Duration(minute)*time.Minute; t >= from && t <= to && t < 24*time.Hour {
+					times = append(times, t)
+				}
+			}
+		}
+		if len(times) == 0 {
+			return nil, &refusal{why: "no time is left", hint: "name others"}
+		}
+		return times, nil
+	case m.has&hasClock != 0 || c.length < time.Minute:
+		return nil, &refusal{why: "times between two others are at least a minute apart", hint: `say it as in "every 15 minutes between 9:00 and 17:00"`}
+	case to == from:
+		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
+	case to < from && (m.has&(hasWeekdays|hasMonths) != 0):
+		return nil, &refusal{why: "the second time is not after the first", hint: "make a task for each side of midnight"}
+	case to < from:
+		to += 24 * time.Hour
+	}
+	return spreadOver(from, to, c.length), nil
+}
+
+// spreadOver returns the times from one to another, both included, a length apart.
+func spreadOver(from, to, length time.Duration) []time.Duration {
+	var times []time.Duration
+	for t := from; t <= to; t += length {
+		times = append(times, t%(24*time.Hour))
+	}
+	slices.Sort(times)
+	return slices.Compact(times)
+}
+
+// elapsedUnit reports whether the period is one of hours or less.
+func (b *builder) elapsedUnit() bool { return b.m.has&hasPeriod != 0 && b.c.unit <= uHour }
+
+// window works out the two times of "between 9 and 5".
+func (b *builder) window(first, last clock) (from, to time.Duration, why *refusal) {
+	pair := []clock{first, last}
+	b.p.assume24Hour(pair)
+	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
+	hour := func(h int8, pm bool) int8 {
+		if pm {
+			return h%12 + 12
+		}
+		return h % 12
+	}
+	f, t := &pair[0], &pair[1]
+	switch fb, tb := bare(f), bare(t); {
+	case fb && tb:
+		// 9 to 5 is office hours
+		if f.hour < 6 || f.hour > 10 || t.hour > 7 || t.hour < 3 || t.hour >= f.hour {
+			var readings []string
+			for _, ampm := range [][2]string{{"am", "am"}, {"am", "pm"}, {"pm", "pm"}, {"pm", "am"}} {
+				fh, th := hour(f.hour, ampm[0] == "pm"), hour(t.hour, ampm[1] == "pm")
+				if fh < th {
+					readings = append(readings, fmt.Sprintf("%d:00%s%s%d:00%s", f.hour, ampm[0], b.p.text[f.end:t.off], t.hour, ampm[1]))
+				}
+			}
+			return 0, 0, &refusal{code: CodeAmbiguous, why: "its hours may be in the morning or in the evening", off: int(f.off), end: int(t.end), readings: readings}
+		}
+		t.hour += 12
+		f.how, t.how = 0, 0
+	case fb && t.how&clockColon != 0 && t.mer == 0 && f.hour < t.hour: // between 9 and 10:30
+		f.how = 0
+	case fb && t.mer != 0 || fb && t.name != 0:
+		end := t.hour
+		if t.mer != 0 {
+			end = hour(t.hour, t.mer == 'p')
+		}
+		pm := hour(f.hour, true) < end
+		if f.hour, f.how = hour(f.hour, pm), 0; !pm && f.hour >= end && end != 0 {
+			f.hour = hour(f.hour, true)
+		}
+	case tb && f.mer != 0 || tb && f.name != 0:
+		begin := f.hour
+		if f.mer != 0 {
+			begin = hour(f.hour, f.mer == 'p')
+		}
+		am, pm := hour(t.hour, false), hour(t.hour, true)
+		if am > begin && pm > begin {
+			word := b.p.text[t.off:t.end]
+			return 0, 0, &refusal{code: CodeAmbiguous, why: word + " in the morning or in the evening", off: int(t.off), end: int(t.end),
+				readings: []string{word + ":00am", word + ":00pm"}}
+		}
+		if t.hour, t.how = am, 0; pm > begin {
+			t.hour = pm
+		}
+	}
+	if from, why = b.tod(f); why == nil {
+		if t.name == 'm' || t.hour == 24 {
+			return from, 24*time.Hour - 1, nil
+		}
+		to, why = b.tod(t)
+	}
+	return from, to, why
+}
