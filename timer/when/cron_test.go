@@ -153,7 +153,7 @@ func TestCronRefused(t *testing.T) {
 		{"0 0 1-5W * *", CodeNotUnderstood, `"1-5" is not a day of month`, ""},
 		{"0 0 * * L", CodeNotUnderstood, `"L" is not a weekday`, ""},
 		{"? * * * *", CodeNotUnderstood, `"?" is not a minute`, ""},
-		{"٣ * * * *", CodeNotUnderstood, "belongs to none", ""},
+		{"٣ * * * *", CodeNotUnderstood, "that no cron line has", ""},
 		{"@Daily", CodeNotUnderstood, "@Daily", `say "@daily"`},
 		{"@daily 5", CodeNotUnderstood, "@daily 5", "@daily"},
 		{"@every 5m", CodeNotUnderstood, "@every 5m", `say "every 5m"`},
