@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// server is a kind of server that is asked in its own protocol whether it is ready, and not only
-// whether its port is open. It is asked to do nothing, and nobody logs in where a password is
-// demanded: who demands one is ready.
+// server is a kind of server that is asked in its own protocol whether it is ready. An open port is
+// not enough. It is asked to do nothing. Where it demands a password nobody logs in: a server that
+// demands one is ready.
 type server struct {
 	scheme string
-	port   string // where the target names none; "" where it must
-	like   string // a port for examples, where there is no usual one
-	path   string // what may follow the host: "/db"; "": nothing
+	port   string // used when the target names none; "" when the target must
+	like   string // a port for examples, when there is no usual one
+	path   string // what may follow the host: "/db"; "" for nothing
 	tls    bool
 	alpn   []string // with tls: the protocols to offer
 	ask    func(context.Context, net.Conn, Target) error
@@ -41,7 +41,7 @@ var servers = [...]server{
 	{scheme: "grpcs", like: "50051", path: "/service", tls: true, alpn: []string{"h2"}, ask: askGRPC},
 }
 
-// serverOf is the row of a scheme; nil for what is not asked in a protocol of its own.
+// serverOf returns the row of a scheme, or nil when the scheme has no protocol of its own.
 func serverOf(scheme string) *server {
 	if i := slices.IndexFunc(servers[:], func(s server) bool { return s.scheme == scheme }); i >= 0 {
 		return &servers[i]
@@ -49,7 +49,7 @@ func serverOf(scheme string) *server {
 	return nil
 }
 
-// Secured are the schemes that look at a certificate.
+// Secured returns the schemes that check a certificate.
 func Secured() []string {
 	list := []string{"https", "tls"}
 	for _, s := range servers {
@@ -60,8 +60,8 @@ func Secured() []string {
 	return list
 }
 
-// serve asks a server whether it is ready.
-func (p *prober) serve(ctx context.Context, s *server, t Target) error {
+// askServer asks a server whether it is ready.
+func (p *prober) askServer(ctx context.Context, s *server, t Target) error {
 	addrs, err := p.addresses(ctx, t.host)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (p *prober) serve(ctx context.Context, s *server, t Target) error {
 	return race(ctx, addrs, func(ctx context.Context, addr netip.Addr, at *progress) error {
 		conn, err := connect(ctx, addr, t.port)
 		if err != nil {
-			return t.ported(err)
+			return t.withPort(err)
 		}
 		defer conn.Close()
 		defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
@@ -88,8 +88,8 @@ func (p *prober) serve(ctx context.Context, s *server, t Target) error {
 	})
 }
 
-// ported says at which port a connection did not come about, of a target that does not name it.
-func (t Target) ported(err error) error {
+// withPort adds the port to a fault of the connection when the target does not name it.
+func (t Target) withPort(err error) error {
 	f := *explain(err, connecting)
 	if !f.late && t.url.Port() == "" {
 		f.Port = t.port
@@ -97,28 +97,28 @@ func (t Target) ported(err error) error {
 	return &f
 }
 
-// maxReply bounds what is read of a server's answers, all of them together.
+// maxReply is how many bytes of all answers of a server are read.
 const maxReply = 64 << 10
 
 func replies(conn io.Reader) *bufio.Reader { return bufio.NewReader(io.LimitReader(conn, maxReply)) }
 
-// notReady is the fault of a server that says itself that it is not ready.
+// notReady returns the fault of a server that says that it is not ready.
 func notReady(words string) *fault {
-	return &fault{Cause: of(NotReady, words), answered: true, rank: wrong}
+	return &fault{Cause: newCause(NotReady, words), answered: true, rank: wrong}
 }
 
-// denied is the fault of a server that does not take what we have shown it: it is there, and no
-// waiting makes it.
+// denied returns the fault of a server that refuses what it was shown. The server is there, and
+// waiting does not help.
 func denied(words string) *fault {
-	return &fault{Cause: of(Denied, words), permanent: true, present: true, answered: true, rank: wrong}
+	return &fault{Cause: newCause(Denied, words), permanent: true, present: true, answered: true, rank: wrong}
 }
 
-// foreign is the fault of an answer that is not of the protocol; said is how it begins.
-func foreign(protocol, said string) *fault {
+// otherProtocol returns the fault of an answer that is not in the protocol; said is its beginning.
+func otherProtocol(protocol, said string) *fault {
 	return &fault{Cause: Cause{Kind: OtherProtocol, Subject: protocol, Other: clipped(said)}, rank: broken}
 }
 
-// clipped is the beginning of an answer that was not understood.
+// clipped returns the beginning of an answer that was not understood.
 func clipped(said string) string {
 	const most = 60
 	if said = printable(said); len([]rune(said)) > most {
@@ -127,21 +127,21 @@ func clipped(said string) string {
 	return said
 }
 
-// beginning is what has come of an answer, to be quoted.
+// beginning returns what has arrived of an answer, to be quoted.
 func beginning(r *bufio.Reader) string {
 	some, _ := r.Peek(min(max(r.Buffered(), 1), 80))
 	return string(some)
 }
 
-// readLine reads a line of a protocol of lines, without its end. One that begins otherwise, or is
-// longer than the reader's buffer, is none.
+// readLine reads a line, without its end. A line that does not begin as it should, or that is
+// longer than the buffer of the reader, is of another protocol.
 func readLine(r *bufio.Reader, protocol, beginnings string) (string, error) {
 	if first, err := r.Peek(1); err == nil && strings.IndexByte(beginnings, first[0]) < 0 {
-		return "", foreign(protocol, beginning(r))
+		return "", otherProtocol(protocol, beginning(r))
 	}
 	text, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", foreign(protocol, string(text))
+		return "", otherProtocol(protocol, string(text))
 	}
 	if err != nil {
 		return "", err

@@ -17,13 +17,14 @@ import (
 	"time"
 )
 
-// dnsAgain is how long an answer by UDP is waited for before the question is sent again.
+// dnsAgain is how long to wait for an answer by UDP before the question is sent again.
 const dnsAgain = time.Second
 
-// dnsTypes are the records that a server can be asked for, by their numbers (RFC 1035, 3596, 2782).
+// dnsTypes are the record types that a server can be asked for, and their numbers (RFC 1035, 3596,
+// 2782).
 var dnsTypes = [...]dnsType{{"A", 1}, {"AAAA", 28}, {"CNAME", 5}, {"MX", 15}, {"NS", 2}, {"PTR", 12}, {"SOA", 6}, {"SRV", 33}, {"TXT", 16}}
 
-// parseDNS reads dns://server/name?type=A, as RFC 4501 writes it.
+// parseDNS reads dns://server/name?type=A, as in RFC 4501.
 func parseDNS(text, masked string) (*url.URL, error) {
 	u, err := parseWeb(text, masked)
 	if err != nil {
@@ -59,7 +60,7 @@ type question struct {
 	wire []byte // as it is sent: labels, type, class
 }
 
-// dnsQuestion is what a target asks for: addresses of IPv4 where it names no type.
+// dnsQuestion returns the question of a target. Without a type it asks for addresses of IPv4.
 func dnsQuestion(u *url.URL) (question, error) {
 	q := question{dnsType: dnsTypes[0]}
 	for label := range strings.SplitSeq(strings.Trim(u.Path, "/."), ".") {
@@ -83,7 +84,8 @@ func dnsQuestion(u *url.URL) (question, error) {
 	return q, nil
 }
 
-// nameServer asks a server for a name: it is healthy when it answers with a record of the type.
+// nameServer asks a server for a name. The target is healthy when the answer has a record of the
+// type.
 func (p *prober) nameServer(ctx context.Context, t Target) error {
 	q, err := dnsQuestion(t.url)
 	if err != nil {
@@ -100,20 +102,20 @@ func (p *prober) nameServer(ctx context.Context, t Target) error {
 			answer, err = dnsTCP(ctx, addr, t.port, q)
 		}
 		if err != nil {
-			return t.ported(err)
+			return t.withPort(err)
 		}
 		return judgeDNS(answer, q)
 	})
 }
 
-// query is a question as it is sent, which asks the server to ask others. Its first two bytes are
-// its number.
+// query returns the packet of a question. It asks the server to ask other servers. Its first two
+// bytes are its number.
 func (q question) query() []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(rand.Uint32()))
 	return append(append(b, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0), q.wire...)
 }
 
-// dnsUDP asks again and again until an answer to the question has come.
+// dnsUDP sends the question again and again until its answer arrives.
 func dnsUDP(ctx context.Context, to string, q question) (*dnsAnswer, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "udp", to)
 	if err != nil {
@@ -143,13 +145,13 @@ func dnsUDP(ctx context.Context, to string, q question) (*dnsAnswer, error) {
 				return nil, err
 			}
 			if a, ok := q.answer(packet[:n], query); ok {
-				return a, nil // others are of another question, or by somebody else
+				return a, nil // other packets answer another question, or come from somebody else
 			}
 		}
 	}
 }
 
-// dnsTCP asks for an answer that is too long for UDP.
+// dnsTCP asks by TCP, for an answer that is too long for UDP.
 func dnsTCP(ctx context.Context, addr netip.Addr, port string, q question) (*dnsAnswer, error) {
 	conn, err := connect(ctx, addr, port)
 	if err != nil {
@@ -171,20 +173,20 @@ func dnsTCP(ctx context.Context, addr netip.Addr, port string, q question) (*dns
 	}
 	a, ok := q.answer(packet, query)
 	if !ok {
-		return nil, foreign("DNS", string(packet))
+		return nil, otherProtocol("DNS", string(packet))
 	}
 	return a, nil
 }
 
-// dnsAnswer is what of an answer is looked at.
+// dnsAnswer is the part of an answer that is judged.
 type dnsAnswer struct {
 	code      byte
 	truncated bool
-	kinds     []uint16 // of the records
+	kinds     []uint16 // the types of its records
 }
 
-// answer reads a packet; one that does not answer the query is not ok. Of one that is cut off, what
-// is there counts.
+// answer reads a packet. It reports false when the packet does not answer the query. Of a packet
+// that is cut off, it reads what is there.
 func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 	if len(packet) < 12 || packet[0] != query[0] || packet[1] != query[1] || packet[2]&0x80 == 0 {
 		return nil, false
@@ -201,7 +203,7 @@ func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 		return nil, false
 	}
 	for range records {
-		// labels of a name, which ends with 0, or with two bytes that say where it goes on
+		// skip the labels of a name, which ends with 0 or with two bytes that point to the rest
 		for len(rest) > 0 && rest[0] > 0 && rest[0] < 64 {
 			rest = rest[min(len(rest), 1+int(rest[0])):]
 		}
@@ -219,7 +221,7 @@ func (q question) answer(packet, query []byte) (*dnsAnswer, bool) {
 	return a, true
 }
 
-// judgeDNS demands a record of the type that was asked for.
+// judgeDNS refuses an answer without a record of the type.
 func judgeDNS(a *dnsAnswer, q question) error {
 	// RFC 1035, section 4.1.1
 	names := []string{"", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"}
@@ -229,7 +231,7 @@ func judgeDNS(a *dnsAnswer, q question) error {
 	case a.code != 0:
 		return notReady(names[a.code])
 	case !slices.Contains(a.kinds, q.kind):
-		return &fault{Cause: of(NoRecord, q.name), answered: true, rank: wrong}
+		return &fault{Cause: newCause(NoRecord, q.name), answered: true, rank: wrong}
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 
 const grpc = "gRPC"
 
-// askGRPC calls Check of the health protocol, for the service that the URL names or the server as a
-// whole. The message and its frame are a few bytes, for which no library is needed.
+// askGRPC calls Check of the health protocol, for the service that the URL names, or else for the
+// whole server. The message and its frame are a few bytes and need no library.
 // https://github.com/grpc/grpc/blob/master/doc/health-checking.md
 func askGRPC(ctx context.Context, conn net.Conn, t Target) error {
 	dial := func(context.Context, string, string) (net.Conn, error) {
@@ -48,7 +48,7 @@ func askGRPC(ctx context.Context, conn net.Conn, t Target) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/grpc") {
-		return foreign(grpc, "HTTP "+strconv.Itoa(res.StatusCode)+" "+res.Header.Get("Content-Type"))
+		return otherProtocol(grpc, "HTTP "+strconv.Itoa(res.StatusCode)+" "+res.Header.Get("Content-Type"))
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
 	if err != nil {
@@ -59,8 +59,8 @@ func askGRPC(ctx context.Context, conn net.Conn, t Target) error {
 	return judgeGRPC(status, message, body)
 }
 
-// notHTTP2 is what the transport makes of a server that does not speak HTTP/2, for which it has no
-// types.
+// notHTTP2 returns the fault of a server that does not speak HTTP/2. The transport has no error
+// types for it.
 func notHTTP2(ctx context.Context, err error) error {
 	var system net.Error
 	switch {
@@ -76,10 +76,10 @@ func notHTTP2(ctx context.Context, err error) error {
 	case strings.Contains(text, "GOAWAY"):
 		return notReady("GOAWAY")
 	}
-	return foreign(grpc, text)
+	return otherProtocol(grpc, text)
 }
 
-// grpcCheck is the request with its frame: field 1 is the service.
+// grpcCheck returns the request in its frame. Field 1 is the service.
 func grpcCheck(service string) []byte {
 	var message []byte
 	if service != "" {
@@ -88,8 +88,8 @@ func grpcCheck(service string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 }
 
-// judgeGRPC says what the status of the call means, and of a call that went well the status in its
-// message. https://grpc.github.io/grpc/core/md_doc_statuscodes.html
+// judgeGRPC judges the status of the call and, when the call succeeded, the status in its message.
+// https://grpc.github.io/grpc/core/md_doc_statuscodes.html
 func judgeGRPC(status, message string, body []byte) error {
 	if plain, err := url.PathUnescape(message); err == nil {
 		message = plain
@@ -105,18 +105,18 @@ func judgeGRPC(status, message string, body []byte) error {
 		"FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"}
 	switch {
 	case err != nil || code < 0 || code >= len(names):
-		return foreign(grpc, "grpc-status "+status)
+		return otherProtocol(grpc, "grpc-status "+status)
 	case code == 7, code == 16:
 		return denied(words(names[code]))
 	case code == 12:
-		return &fault{Cause: of(NoHealthService, words(names[code])), permanent: true, present: true, answered: true, rank: wrong}
+		return &fault{Cause: newCause(NoHealthService, words(names[code])), permanent: true, present: true, answered: true, rank: wrong}
 	case code != 0:
 		return notReady(words(names[code]))
 	}
 	serving, ok := grpcServing(body)
 	switch {
 	case !ok:
-		return foreign(grpc, string(body))
+		return otherProtocol(grpc, string(body))
 	case serving == 1:
 		return nil
 	case serving < 4:
@@ -125,8 +125,8 @@ func judgeGRPC(status, message string, body []byte) error {
 	return notReady("status " + strconv.FormatUint(serving, 10))
 }
 
-// grpcServing reads field 1 of the message in a frame that is not compressed; a message without it
-// says 0, UNKNOWN.
+// grpcServing reads field 1 of the message in an uncompressed frame. A message without it says 0,
+// UNKNOWN.
 func grpcServing(frame []byte) (status uint64, ok bool) {
 	if len(frame) < 5 || frame[0] != 0 || int64(binary.BigEndian.Uint32(frame[1:])) != int64(len(frame)-5) {
 		return 0, false
@@ -134,7 +134,7 @@ func grpcServing(frame []byte) (status uint64, ok bool) {
 	for m := frame[5:]; len(m) > 0; {
 		tag, n := binary.Uvarint(m)
 		value, size := binary.Uvarint(m[max(n, 0):])
-		// of the kinds that a newer message may have: a number, 8 bytes, a text, 4 bytes
+		// the kinds of fields that a newer message may have: a number, 8 bytes, a text, 4 bytes
 		switch tag & 7 {
 		case 0:
 			if tag>>3 == 1 {

@@ -15,8 +15,8 @@ const kafka = "Kafka"
 
 const kafkaVersions, kafkaMetadata = 18, 3 // keys of requests
 
-// askKafka asks a broker which requests it takes, and then which brokers it knows of and who leads
-// them. A broker that hangs up on the second question demands to know who asks: it is ready.
+// askKafka asks a broker which requests it accepts, and then which brokers it knows and which one
+// leads them. A broker that hangs up on the second question requires a login: it is ready.
 // https://kafka.apache.org/protocol
 func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	r := replies(conn)
@@ -24,7 +24,7 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	if err != nil {
 		return err
 	}
-	const metadata = 4 // of those that brokers from 0.11 on have
+	const metadata = 4 // brokers from 0.11 on have it
 	code, rows := b.int16(), b.int32()
 	has := false
 	for range max(0, min(rows, 1000)) {
@@ -33,13 +33,13 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	}
 	switch {
 	case b.short:
-		return foreign(kafka, string(b.all))
+		return otherProtocol(kafka, string(b.all))
 	case code != 0:
 		return notReady(kafkaWords(code))
 	case !has:
 		return nil
 	}
-	// of no topics, and make none
+	// no topics, and do not create any
 	b, err = kafkaCall(conn, r, kafkaMetadata, metadata, 2, []byte{0, 0, 0, 0, 0})
 	if err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -47,7 +47,7 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	if err != nil {
 		return err
 	}
-	b.int32() // how long it has held us up
+	b.int32() // how long it has delayed the answer
 	brokers := b.int32()
 	for range max(0, min(brokers, 10000)) {
 		b.int32()  // its number
@@ -59,7 +59,7 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	controller := b.int32()
 	switch {
 	case b.short:
-		return foreign(kafka, string(b.all))
+		return otherProtocol(kafka, string(b.all))
 	case brokers < 1:
 		return notReady("no broker is known")
 	case controller < 0:
@@ -68,7 +68,7 @@ func askKafka(_ context.Context, conn net.Conn, _ Target) error {
 	return nil
 }
 
-// kafkaWords names the errors that a broker may answer a question about versions with.
+// kafkaWords names the errors that may answer the question about versions.
 func kafkaWords(code int) string {
 	names := map[int]string{8: "BROKER_NOT_AVAILABLE", 13: "NETWORK_EXCEPTION", 35: "UNSUPPORTED_VERSION", 41: "NOT_CONTROLLER", 58: "SASL_AUTHENTICATION_FAILED"}
 	if name, ok := names[code]; ok {
@@ -77,7 +77,7 @@ func kafkaWords(code int) string {
 	return fmt.Sprintf("error %d", code)
 }
 
-// kafkaCall makes a request and reads the answer to it.
+// kafkaCall sends a request and reads its answer.
 func kafkaCall(conn io.Writer, r io.Reader, key, version uint16, number uint32, body []byte) (*kafkaFields, error) {
 	b := binary.BigEndian.AppendUint16(make([]byte, 4), key)
 	b = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, version), number)
@@ -90,13 +90,13 @@ func kafkaCall(conn io.Writer, r io.Reader, key, version uint16, number uint32, 
 	head := make([]byte, 8)
 	if n, err := io.ReadFull(r, head); err != nil {
 		if n > 0 && head[0] != 0 {
-			err = foreign(kafka, string(head[:n]))
+			err = otherProtocol(kafka, string(head[:n]))
 		}
 		return nil, err
 	}
 	size := binary.BigEndian.Uint32(head)
 	if size < 4 || size > maxReply || binary.BigEndian.Uint32(head[4:]) != number {
-		return nil, foreign(kafka, string(head))
+		return nil, otherProtocol(kafka, string(head))
 	}
 	f := &kafkaFields{rest: make([]byte, size-4)}
 	_, err := io.ReadFull(r, f.rest)
@@ -104,7 +104,8 @@ func kafkaCall(conn io.Writer, r io.Reader, key, version uint16, number uint32, 
 	return f, err
 }
 
-// kafkaFields reads the fields of an answer; what is missing is zero, and remembered.
+// kafkaFields reads the fields of an answer. A field that is missing reads as zero, and is
+// remembered.
 type kafkaFields struct {
 	rest, all []byte
 	short     bool

@@ -12,14 +12,13 @@ import (
 
 const mysql = "MySQL"
 
-// mysqlBarred are the errors of servers that are ready, and do not let us in: no such user or
-// password, no such way to prove it, an account that is locked, a connection that is to be
-// encrypted.
+// mysqlBarred are the errors of servers that are ready but do not let us in: no such user or
+// password, no such way to log in, an account that is locked, a connection that must be encrypted.
 var mysqlBarred = []uint16{1044, 1045, 1251, 1524, 1698, 1820, 1862, 3118, 3159, 4151}
 
-// askMySQL reads the greeting of MySQL and MariaDB, or the error in its place. The greeting is
-// answered as somebody without a password: a server that is left standing there counts that against
-// our address, and blocks it in the end.
+// askMySQL reads the greeting of MySQL and MariaDB, or the error in its place. It answers the
+// greeting as a user without a password. A server that gets no answer counts that against our
+// address, and blocks it in the end.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html
 func askMySQL(_ context.Context, conn net.Conn, t Target) error {
 	r := replies(conn)
@@ -31,7 +30,7 @@ func askMySQL(_ context.Context, conn net.Conn, t Target) error {
 	case len(greeting) > 0 && greeting[0] == 0xff:
 		return judgeMySQL(greeting)
 	case number != 0 || len(greeting) < 30 || greeting[0] != 10 || bytes.IndexByte(greeting[1:], 0) < 0:
-		return foreign(mysql, string(greeting))
+		return otherProtocol(mysql, string(greeting))
 	}
 	user := "ouro-timer"
 	if name := t.url.User.Username(); name != "" {
@@ -53,23 +52,23 @@ func askMySQL(_ context.Context, conn net.Conn, t Target) error {
 		}
 		switch {
 		case len(said) > 0 && said[0] == 0: // it has let us in
-			_ = mysqlSend(conn, 0, []byte{1}) // it is kind to say goodbye
+			_ = mysqlSend(conn, 0, []byte{1}) // says goodbye
 			return nil
 		case len(said) > 0 && said[0] == 0xff:
 			return judgeMySQL(said)
-		case len(said) > 0 && (said[0] == 0xfe || said[0] == 1): // it demands another proof
+		case len(said) > 0 && (said[0] == 0xfe || said[0] == 1): // it demands another login
 			answer = nil
 		default:
-			return foreign(mysql, string(said))
+			return otherProtocol(mysql, string(said))
 		}
 	}
-	return nil // it goes on demanding proofs
+	return nil // it goes on with the login
 }
 
-// judgeMySQL says what an error packet means. Before the greeting it has no SQLSTATE.
+// judgeMySQL judges an error packet. Before the greeting it has no SQLSTATE.
 func judgeMySQL(packet []byte) error {
 	if len(packet) < 4 {
-		return foreign(mysql, string(packet))
+		return otherProtocol(mysql, string(packet))
 	}
 	code, words := binary.LittleEndian.Uint16(packet[1:]), packet[3:]
 	if words[0] == '#' && len(words) >= 6 {
@@ -88,7 +87,7 @@ func mysqlPacket(r *bufio.Reader) (number byte, body []byte, err error) {
 	}
 	size := int(head[0]) | int(head[1])<<8 | int(head[2])<<16
 	if size == 0 || size > 4096 || head[3] > 16 {
-		return 0, nil, foreign(mysql, beginning(r))
+		return 0, nil, otherProtocol(mysql, beginning(r))
 	}
 	body = make([]byte, 4+size)
 	_, err = io.ReadFull(r, body)

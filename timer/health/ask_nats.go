@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// askNATS reads the INFO line with which NATS greets, and where nothing is to be proven first,
-// sends PING. https://docs.nats.io/reference/reference-protocols/nats-protocol
+// askNATS reads the INFO line with which NATS greets. When no login is required, it sends PING.
+// https://docs.nats.io/reference/reference-protocols/nats-protocol
 func askNATS(_ context.Context, conn net.Conn, _ Target) error {
 	const protocol = "NATS"
 	r := bufio.NewReaderSize(io.LimitReader(conn, maxReply), 32<<10)
@@ -30,7 +30,7 @@ func askNATS(_ context.Context, conn net.Conn, _ Target) error {
 	}
 	switch {
 	case !ok || json.Unmarshal([]byte(text), &info) != nil:
-		return foreign(protocol, said)
+		return otherProtocol(protocol, said)
 	case info.LameDuck:
 		return notReady("lame duck mode")
 	case info.AuthRequired, info.TLSRequired:
@@ -52,13 +52,13 @@ func askNATS(_ context.Context, conn net.Conn, _ Target) error {
 			return judgeNATS(words)
 		case said == "PING", said == "+OK", strings.HasPrefix(said, "INFO "):
 		default:
-			return foreign(protocol, said)
+			return otherProtocol(protocol, said)
 		}
 	}
-	return foreign(protocol, said)
+	return otherProtocol(protocol, said)
 }
 
-// judgeNATS says what an error means.
+// judgeNATS judges an error.
 func judgeNATS(words string) error {
 	words = strings.Trim(words, " '")
 	if strings.HasPrefix(words, "Authorization") || strings.HasPrefix(words, "Authentication") {

@@ -12,9 +12,9 @@ import (
 
 const postgres = "PostgreSQL"
 
-// askPostgres sends the startup message of protocol 3.0 and reads what PostgreSQL makes of it. Who
-// demands a password, or does not let us in, is ready; where nobody does, the session must come
-// about, with the database that the URL names.
+// askPostgres sends the startup message of protocol 3.0 and reads the answer. A server that demands
+// a password, or does not let us in, is ready. Otherwise the session must begin, with the database
+// that the URL names.
 // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
 func askPostgres(_ context.Context, conn net.Conn, t Target) error {
 	user, db := cmp.Or(t.url.User.Username(), "postgres"), strings.TrimPrefix(t.url.Path, "/")
@@ -36,22 +36,22 @@ func askPostgres(_ context.Context, conn net.Conn, t Target) error {
 		case kind == 'E':
 			return judgePostgres(body, named)
 		case kind == 'R' && len(body) < 4:
-			return foreign(postgres, "R"+string(body))
-		case kind == 'R' && binary.BigEndian.Uint32(body) != 0: // it demands to know who we are
+			return otherProtocol(postgres, "R"+string(body))
+		case kind == 'R' && binary.BigEndian.Uint32(body) != 0: // it demands a login
 			return nil
 		case kind == 'Z':
-			_, _ = conn.Write([]byte{'X', 0, 0, 0, 4}) // it is kind to say goodbye
+			_, _ = conn.Write([]byte{'X', 0, 0, 0, 4}) // says goodbye
 			return nil
 		}
 	}
 }
 
-// postgresMessage reads a message. An error of a server that cannot even start a process for us has
-// no length.
+// postgresMessage reads a message. The error of a server that cannot even start a process has no
+// length.
 func postgresMessage(r *bufio.Reader, first bool) (kind byte, body []byte, err error) {
 	head, err := r.Peek(5)
 	if first && len(head) > 0 && strings.IndexByte("RENv", head[0]) < 0 {
-		return 0, nil, foreign(postgres, beginning(r))
+		return 0, nil, otherProtocol(postgres, beginning(r))
 	}
 	if err != nil {
 		return 0, nil, err
@@ -65,15 +65,14 @@ func postgresMessage(r *bufio.Reader, first bool) (kind byte, body []byte, err e
 		}
 		return 0, nil, notReady(strings.Trim(text[1:], "\x00\n"))
 	case size < 4 || size > maxReply:
-		return 0, nil, foreign(postgres, beginning(r))
+		return 0, nil, otherProtocol(postgres, beginning(r))
 	}
 	body = make([]byte, 1+size)
 	_, err = io.ReadFull(r, body)
 	return body[0], body[5:], err
 }
 
-// judgePostgres says what an error means. Its code is of the table of SQLSTATEs, whose first two
-// letters are the class.
+// judgePostgres judges an error. Its code is an SQLSTATE, whose first two letters are the class.
 func judgePostgres(body []byte, named bool) error {
 	fields := map[byte]string{}
 	for field := range strings.SplitSeq(string(body), "\x00") {
@@ -84,9 +83,9 @@ func judgePostgres(body []byte, named bool) error {
 	code := fields['C']
 	switch {
 	case code == "":
-		return foreign(postgres, "E"+string(body))
+		return otherProtocol(postgres, "E"+string(body))
 	case strings.HasPrefix(code, "28"), code == "3D000" && !named:
-		// not this user, not from here; no database was asked for
+		// this user or address is not let in; no database was asked for
 		return nil
 	}
 	return notReady(fields['M'])

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// askRedis sends PING. Who demands a password is ready; one that the URL has is sent first, since a
-// Redis that is loading its data says so only to those it knows.
+// askRedis sends PING. A server that demands a password is ready. A password in the URL is sent
+// first, because a Redis that is loading its data says so only after the login.
 // https://redis.io/docs/latest/develop/reference/protocol-spec/
 func askRedis(_ context.Context, conn net.Conn, t Target) error {
 	password, given := t.url.User.Password()
@@ -32,7 +32,7 @@ func askRedis(_ context.Context, conn net.Conn, t Target) error {
 		switch {
 		case strings.HasPrefix(said, "-WRONGPASS"), strings.HasPrefix(said, "-ERR invalid password"):
 			return denied(said[1:])
-		case strings.HasPrefix(said, "-ERR"): // it asks for none
+		case strings.HasPrefix(said, "-ERR"): // it has no password
 		case said != "+OK":
 			return judgeRedis(said)
 		}
@@ -44,18 +44,18 @@ func askRedis(_ context.Context, conn net.Conn, t Target) error {
 	return judgeRedis(said)
 }
 
-// judgeRedis says what the answer to PING means.
+// judgeRedis judges the answer to PING.
 func judgeRedis(said string) error {
 	word, _, _ := strings.Cut(said, " ")
 	switch {
 	case said == "+PONG", word == "-NOAUTH", word == "-NOPERM":
 		return nil
-	case said == "-ERR operation not permitted": // what NOAUTH was before Redis 2.8
+	case said == "-ERR operation not permitted": // what NOAUTH was called before Redis 2.8
 		return nil
 	case strings.HasPrefix(said, "-"):
 		return notReady(said[1:])
 	}
-	return foreign("Redis", said)
+	return otherProtocol("Redis", said)
 }
 
 func redisCommand(to []byte, words ...string) []byte {

@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// matches reports whether the first MiB of a body matches. It looks whenever something has come, so
-// that a stream need not end: what is found then is found whatever follows.
+// matches reports whether the first MiB of a body matches. It tries again whenever more has
+// arrived, so a stream does not have to end: what matches then matches regardless of what follows.
 func matches(ctx context.Context, re *regexp.Regexp, body io.Reader, at *progress) (bool, error) {
 	ahead := looksAhead(re)
-	come := arriving{news: make(chan struct{}, 1)}
+	come := partialBody{grown: make(chan struct{}, 1)}
 	go come.read(body)
 	for {
 		at.reach(reading)
 		select {
-		case <-come.news: // of the end as well
+		case <-come.grown: // at the end of the body as well
 		case <-ctx.Done():
 			return false, explain(ctx.Err(), reading)
 		}
@@ -43,17 +43,17 @@ func matches(ctx context.Context, re *regexp.Regexp, body io.Reader, at *progres
 	}
 }
 
-// arriving is as much of a body as has come. It goes on coming while that is looked at, so that
-// much of it is looked at a few times only.
-type arriving struct {
-	news chan struct{}
-	mu   sync.Mutex
-	text []byte
-	end  error
+// partialBody is as much of a body as has arrived. The rest goes on arriving while a part is
+// matched, so that a long body is matched only a few times.
+type partialBody struct {
+	grown chan struct{}
+	mu    sync.Mutex
+	text  []byte
+	end   error
 }
 
-// read ends with the body, which is closed when nobody wants more of it.
-func (a *arriving) read(body io.Reader) {
+// read ends when the body ends. The body is closed when no more of it is wanted.
+func (a *partialBody) read(body io.Reader) {
 	rest, b := io.LimitReader(body, maxBody), make([]byte, 32<<10)
 	for end := error(nil); end == nil; {
 		var n int
@@ -62,21 +62,21 @@ func (a *arriving) read(body io.Reader) {
 		a.text, a.end = append(a.text, b[:n]...), end
 		a.mu.Unlock()
 		select {
-		case a.news <- struct{}{}:
+		case a.grown <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// soFar gives what has come. It is not written to again.
-func (a *arriving) soFar() ([]byte, error) {
+// soFar returns what has arrived. That part is not written to again.
+func (a *partialBody) soFar() ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.text, a.end
 }
 
-// looksAhead reports whether an expression asks what follows a match: then one at the end of what
-// has come may be none.
+// looksAhead reports whether an expression depends on what follows a match. A match at the end of
+// what has arrived may then not be one.
 func looksAhead(re *regexp.Regexp) bool {
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
 	return err != nil || asksBeyond(tree)
@@ -90,13 +90,13 @@ func asksBeyond(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, asksBeyond)
 }
 
-// runes hands out a text for as long as there is time: an expression may be slow, and nothing else
-// stops it.
+// runes gives an expression its text until time runs out. An expression may be slow, and nothing
+// else stops it.
 type runes struct {
 	ctx   context.Context
 	text  []byte
 	given int
-	ended bool // the end of the text was told
+	ended bool // the expression has reached the end of the text
 	cut   bool // time ran out before it
 }
 

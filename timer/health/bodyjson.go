@@ -9,24 +9,24 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/health/jsonpath"
 )
 
-// JSONMatch demands that a path of RFC 9535 select a value in a body of JSON.
+// JSONMatch demands that a path of RFC 9535 selects a value in a JSON body.
 type JSONMatch struct {
-	path  *jsonpath.Path
-	text  string // of the path
-	plain string // the value as it was written
-	value any    // as JSON, if it is some
-	isOne bool   // it is
+	path   *jsonpath.Path
+	text   string // the path as text
+	plain  string // the value as it was written
+	value  any    // the value as JSON, if isJSON
+	isJSON bool
 }
 
-// ParseJSONMatch reads PATH=VALUE. The value is JSON, or a text without quotes: 3 is the number and
-// the text "3". Every error is a *jsonpath.SyntaxError.
+// ParseJSONMatch reads PATH=VALUE. The value is JSON, or a text without quotes: 3 is the number as
+// well as the text "3". Every error is a *jsonpath.SyntaxError.
 func ParseJSONMatch(text string) (JSONMatch, error) {
 	path, shown, value, err := jsonpath.Split(text)
 	if err != nil {
 		return JSONMatch{}, err
 	}
 	m := JSONMatch{path: path, text: printable(shown), plain: value}
-	m.isOne = json.Unmarshal([]byte(value), &m.value) == nil
+	m.isJSON = json.Unmarshal([]byte(value), &m.value) == nil
 	return m, nil
 }
 
@@ -35,11 +35,11 @@ func (m JSONMatch) fits(node any) bool {
 	if text, ok := node.(string); ok && text == m.plain {
 		return true
 	}
-	return m.isOne && jsonpath.Equal(node, m.value)
+	return m.isJSON && jsonpath.Equal(node, m.value)
 }
 
-// judgeJSON says whether a body of JSON, read as a whole, has all that is asked of it. One of the
-// nodes of a path is enough.
+// judgeJSON checks that a whole JSON body has all that is demanded. One matching node of a path is
+// enough.
 func judgeJSON(status int, body []byte, asked []JSONMatch) error {
 	wrongly := func(c Cause) error {
 		c.Number = status

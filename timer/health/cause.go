@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Kind is what kind of thing keeps a target from being as it is waited for.
+// Kind says why a target is not healthy.
 type Kind string
 
-// Time ran out, and something had not come: each is a phase of an attempt.
+// Time ran out before something arrived. Each of these is a phase of an attempt.
 const (
 	NoAddress      Kind = "no_address"
 	NoConnection   Kind = "no_connection"
@@ -22,7 +22,7 @@ const (
 	NoEndOfCommand Kind = "no_end_of_command"
 )
 
-// The network, and who is there.
+// The network.
 const (
 	UnknownHost  Kind = "unknown_host"  // Subject
 	LookupFailed Kind = "lookup_failed" // Subject: why
@@ -30,7 +30,7 @@ const (
 	Refused      Kind = "refused"
 	Reset        Kind = "reset"
 	Stalled      Kind = "stalled" // the system gave up
-	System       Kind = "system"  // Subject: what the system, or a library, says
+	System       Kind = "system"  // Subject: the words of the system or of a library
 	QueueFull    Kind = "queue_full"
 )
 
@@ -51,10 +51,10 @@ const (
 const (
 	Status  Kind = "status" // Number; Span is how long it asks to wait
 	NoMatch Kind = "body"   // Number, and the body does not match
-	// Number, and the path Subject selects Other, nothing when that is empty, and Of more
+	// Number; the path Subject selects Other (nothing when empty) and Of more nodes
 	NoJSONMatch Kind = "body_json"
-	NotJSON     Kind = "not_json" // Number, and the body is something else
-	// Number, and the body, or what the path Subject visits in it, is too large
+	NotJSON     Kind = "not_json" // Number; the body is something else
+	// Number; the body, or the part of it that the path Subject visits, is too large
 	LargeBody     Kind = "body_large"
 	Closed        Kind = "closed"
 	LongHeader    Kind = "long_header" // Number of KiB
@@ -65,15 +65,15 @@ const (
 	Redirects     Kind = "redirects" // Number
 )
 
-// What servers answer in their own protocols.
+// The answers of servers in their own protocols.
 const (
-	NotReady        Kind = "not_ready"         // Subject: in the server's own words
-	Denied          Kind = "denied"            // Subject: in the server's own words
-	OtherVersion    Kind = "other_version"     // Subject: which it speaks
-	NoHealthService Kind = "no_health_service" // Subject: in the server's own words
-	NoRecord        Kind = "no_record"         // Subject: of what type
+	NotReady        Kind = "not_ready"         // Subject: the words of the server
+	Denied          Kind = "denied"            // Subject: the words of the server
+	OtherVersion    Kind = "other_version"     // Subject: the version that it speaks
+	NoHealthService Kind = "no_health_service" // Subject: the words of the server
+	NoRecord        Kind = "no_record"         // Subject: the type
 	NoContainer     Kind = "no_container"
-	// Subject: which protocol it is not; Other: how the answer begins
+	// Subject: the protocol that it is not; Other: how the answer begins
 	OtherProtocol Kind = "other_protocol"
 )
 
@@ -82,8 +82,8 @@ const (
 	NoFile      Kind = "no_file"
 	NoDirectory Kind = "no_directory"
 	Empty       Kind = "empty"
-	NotNewer    Kind = "not_newer" // Subject: than which file
-	Changed     Kind = "changed"   // At, or else Span ago
+	NotNewer    Kind = "not_newer" // Subject: the file to compare with
+	Changed     Kind = "changed"   // At, or Span ago
 	NoSocket    Kind = "no_socket"
 	NotSocket   Kind = "not_socket"
 	LongPath    Kind = "long_path"
@@ -94,17 +94,17 @@ const (
 	NoTasks     Kind = "no_tasks"
 	NoTask      Kind = "no_task"
 	NotEnded    Kind = "not_ended"
-	Failed      Kind = "failed"    // Subject: how, or nothing
-	FromOne     Kind = "from_one"  // there is no occurrence 0
+	Failed      Kind = "failed"    // Subject: how; may be empty
+	FromOne     Kind = "from_one"  // occurrence 0 does not exist
 	OnlyOnce    Kind = "only_once" // Subject: a one-shot has no such occurrence
-	// Subject: the run of a task outlived its runner, and nobody accounts for it
+	// Subject: the run outlived its runner, and nobody records how it ends
 	Stranded   Kind = "stranded"
 	NoTarget   Kind = "no_target"    // Subject: why it cannot be read
 	Proving    Kind = "proving"      // healthy Number of Of times in a row
 	ProvingFor Kind = "proving_long" // healthy for Span of Most
 )
 
-// It is to be gone, and is there.
+// The target should be gone but is still there.
 const (
 	StillAnswers  Kind = "still_answers"
 	StillAccepts  Kind = "still_accepts"
@@ -115,8 +115,8 @@ const (
 	StillZero     Kind = "still_zero" // a command
 )
 
-// Cause is why a target is not as it is waited for, or what was found in its place. The zero Cause
-// says that nothing is the matter. Texts of foreign making are cut short and made printable.
+// Cause is why a target is not healthy, or what was found in its place. The zero Cause means that
+// nothing is wrong. Texts from a peer are cut short and made printable.
 type Cause struct {
 	Kind       Kind
 	Subject    string
@@ -125,18 +125,18 @@ type Cause struct {
 	Span, Most time.Duration
 	At         time.Time
 
-	Beside string // it was met at another file, which the target is compared with
-	Port   string // it was met at that port, which the target does not name
-	Proxy  bool   // it was met at the proxy, and says nothing about the target
-	Away   string // it was met there, after a redirect
-	Still  bool   // somebody answers with it who is to be gone
+	Beside string // it concerns this other file, which the target is compared with
+	Port   string // the port, when the target does not name it
+	Proxy  bool   // it comes from the proxy and says nothing about the target
+	Away   string // the place to which a redirect led
+	Still  bool   // somebody who should be gone answers with it
 }
 
 // IsZero reports whether there is nothing to say.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
-// Stays reports whether the cause says of a target that is to be gone how it stands, and not only
-// what is in the way of knowing it.
+// Stays reports whether the cause says that a target that should be gone is there. Other causes
+// only say why that is not known.
 func (c Cause) Stays() bool {
 	switch c.Kind {
 	case StillAnswers, StillAccepts, StillResolves, StillThere, StillRuns, StillWell, StillZero, NotEnded:
@@ -145,8 +145,7 @@ func (c Cause) Stays() bool {
 	return c.Still
 }
 
-// words are what the kinds say that need no more than themselves, and the beginnings of some
-// others.
+// words are the texts of the kinds that need no values, and the beginnings of some others.
 var words = sync.OnceValue(func() map[Kind]string {
 	return map[Kind]string{
 		NoAddress: "no address", NoConnection: "no connection", NoHandshake: "no TLS handshake", NoAnswer: "no answer",
@@ -176,7 +175,7 @@ var words = sync.OnceValue(func() map[Kind]string {
 	}
 })
 
-// String says it in a few words for a person: short, and on one line.
+// String describes the cause for a person: short, and on one line.
 func (c Cause) String() string {
 	text := c.bare()
 	switch {
@@ -199,7 +198,7 @@ func (c Cause) String() string {
 	return text
 }
 
-// bare says it without where it was met.
+// bare describes the cause without saying where it was found.
 func (c Cause) bare() string {
 	on := c.At.UTC().Format(time.RFC3339)
 	switch c.Kind {
@@ -208,7 +207,7 @@ func (c Cause) bare() string {
 		if c.Span > 0 {
 			text += " within " + short(c.Span)
 		}
-		return said(text, c.Subject)
+		return withDetail(text, c.Subject)
 	case WrongName:
 		return "certificate is for " + c.Subject + ", not " + c.Other
 	case NotYetValid:
@@ -220,7 +219,7 @@ func (c Cause) bare() string {
 	case Status:
 		text := "HTTP " + strconv.Itoa(c.Number)
 		if c.Span > 0 {
-			text += ", asks to wait " + inWords(c.Span)
+			text += ", asks to wait " + secondsInWords(c.Span)
 		}
 		return text
 	case NoMatch:
@@ -261,9 +260,9 @@ func (c Cause) bare() string {
 		}
 		return "was last changed on " + on
 	case ExitCode:
-		return said("exit code "+strconv.Itoa(c.Number), c.Subject)
+		return withDetail("exit code "+strconv.Itoa(c.Number), c.Subject)
 	case Signalled:
-		return said("ended by signal: "+c.Other, c.Subject)
+		return withDetail("ended by signal: "+c.Other, c.Subject)
 	case Failed:
 		if c.Subject == "" {
 			return "has failed"
@@ -276,15 +275,15 @@ func (c Cause) bare() string {
 	return words()[c.Kind] + c.Subject
 }
 
-// said adds to a text what somebody said.
-func said(text, what string) string {
+// withDetail adds somebody's words to a text.
+func withDetail(text, what string) string {
 	if what == "" {
 		return text
 	}
 	return text + ": " + what
 }
 
-// days is less than a day, or how many.
+// days writes a number of days; 0 is less than a day.
 func days(n int) string {
 	switch n {
 	case 0:
@@ -295,8 +294,8 @@ func days(n int) string {
 	return strconv.Itoa(n) + " days"
 }
 
-// inWords writes whole seconds.
-func inWords(d time.Duration) string {
+// secondsInWords writes whole seconds.
+func secondsInWords(d time.Duration) string {
 	switch {
 	case d == time.Second:
 		return "1 second"

@@ -16,22 +16,22 @@ const (
 	maxAddresses = 16                     // of one host
 )
 
-// progress is how far a probe of one address has come.
+// progress is how far a probe of one address has got.
 type progress struct {
 	phase atomic.Int32
-	proxy atomic.Bool            // the way to the target through a proxy is being made
-	away  atomic.Pointer[string] // where a redirect has led; nil: nowhere
+	proxy atomic.Bool            // a connection through a proxy is being made
+	away  atomic.Pointer[string] // where a redirect has led; nil for nowhere
 }
 
 func (p *progress) reach(to phase) { p.phase.Store(int32(to)) }
 func (p *progress) at() phase      { return phase(p.phase.Load()) }
 
-// explain is explain for what was met where the probe is now: at a proxy, which says nothing about
-// the target, or behind a redirect.
+// explain is explain for an error in the present phase: at a proxy, which says nothing about the
+// target, or after a redirect.
 func (p *progress) explain(err error) *fault {
 	f := *explain(err, p.at())
 	if p.proxy.Load() {
-		f.unseen, f.present, f.Proxy = true, false, true
+		f.inconclusive, f.present, f.Proxy = true, false, true
 	}
 	if to := p.away.Load(); to != nil {
 		f.Away = *to
@@ -39,7 +39,7 @@ func (p *progress) explain(err error) *fault {
 	return &f
 }
 
-// further says which of two has come further.
+// further returns the one of two that has got further.
 func further(a, b *progress) *progress {
 	if to := b.away.Load() != nil; to != (a.away.Load() != nil) && to || to == (a.away.Load() != nil) && b.at() > a.at() {
 		return b
@@ -47,10 +47,10 @@ func further(a, b *progress) *progress {
 	return a
 }
 
-// race runs try on each address until one says nil: the first at once, the next when the one before
-// has failed or is slow, so that a dead address never hides a live one and a live first one gets no
-// company. A service that has given its answer ends the race, be the answer good or bad. When all
-// have failed, the most telling fault is returned.
+// race runs try on each address until one returns nil. It starts with the first, and with the next
+// when the one before has failed or is slow. So a dead address never hides a live one, and no other
+// address is tried when the first one is quick. An answer of the service ends the race, even a bad
+// one. When all have failed, race returns the most telling fault.
 func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, netip.Addr, *progress) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +111,7 @@ func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, net
 	}
 }
 
-// asError keeps a nil *fault a nil error.
+// asError turns a nil *fault into a nil error.
 func asError(f *fault) error {
 	if f == nil {
 		return nil
@@ -119,8 +119,8 @@ func asError(f *fault) error {
 	return f
 }
 
-// addresses resolves a host. localhost is both loopback addresses whatever the resolver says (RFC
-// 6761, section 6.3): many /etc/hosts list one, and the service may listen on the other.
+// addresses resolves a host. localhost is both loopback addresses, whatever the resolver says (RFC
+// 6761, section 6.3): many /etc/hosts list only one, and the service may listen on the other.
 func (p *prober) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
@@ -144,8 +144,8 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// alternate orders addresses so that the families take turns, beginning with the first one's, each
-// in its own order.
+// alternate orders addresses so that IPv4 and IPv6 take turns, beginning with the family of the
+// first. Each family keeps its order.
 func alternate(found []netip.Addr) []netip.Addr {
 	var same, other []netip.Addr
 	for _, a := range found {
@@ -173,7 +173,7 @@ func connect(ctx context.Context, addr netip.Addr, port string) (net.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	// On loopback a port that nobody listens on can be dialled from itself, and then answers
+	// On loopback, a port on which nobody listens can be dialled from itself, and then answers
 	// itself.
 	if conn.LocalAddr().String() == conn.RemoteAddr().String() {
 		conn.Close()

@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// dockerSocket is where Docker listens when nobody says otherwise.
+// dockerSocket is where Docker listens by default.
 const dockerSocket = "unix:///var/run/docker.sock"
 
 var container = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) })
@@ -36,7 +36,7 @@ func CheckDocker(host string) error {
 	return nil
 }
 
-// dockerState is what of a container is looked at.
+// dockerState is the part of the state of a container that is judged.
 type dockerState struct {
 	State *struct {
 		Status   string
@@ -49,21 +49,22 @@ type dockerState struct {
 	}
 }
 
-// docker asks Docker, or who speaks as it does, for the state of a container: healthy by its own
-// check, or running where it has none. https://docs.docker.com/reference/api/engine/
+// docker asks Docker, or a program with the same API, for the state of a container. The container
+// is healthy by its own check, or when it runs and has no check.
+// https://docs.docker.com/reference/api/engine/
 func (p *prober) docker(ctx context.Context, name string) error {
 	path, ok := strings.CutPrefix(cmp.Or(p.Docker, dockerSocket), "unix://")
 	if !ok {
-		return &fault{Cause: of(NoTarget, "DOCKER_HOST is not a socket"), permanent: true, unseen: true, rank: wrong}
+		return &fault{Cause: newCause(NoTarget, "DOCKER_HOST is not a socket"), permanent: true, inconclusive: true, rank: wrong}
 	}
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 		if err != nil {
 			f := explainSocket(err, path)
-			f.Beside, f.unseen = "", true // it says nothing about the container
+			f.Beside, f.inconclusive = "", true // it says nothing about the container
 			return nil, f
 		}
-		return newPatient(conn), nil
+		return newWriteFirstConn(conn), nil
 	}}
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/containers/"+url.PathEscape(name)+"/json", nil)
@@ -73,51 +74,52 @@ func (p *prober) docker(ctx context.Context, name string) error {
 	req.Header.Set("User-Agent", userAgent)
 	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return unseen(err)
+		return inconclusive(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
-		return unseen(err)
+		return inconclusive(err)
 	}
 	return judgeDocker(res.StatusCode, body)
 }
 
-// unseen is what keeps Docker from telling, which says nothing about the container.
-func unseen(err error) error {
+// inconclusive returns the fault of a Docker that does not answer. It says nothing about the
+// container.
+func inconclusive(err error) error {
 	f := *explain(err, answering)
-	f.unseen = true
+	f.inconclusive = true
 	return &f
 }
 
-// judgeDocker says what Docker's answer means.
+// judgeDocker judges the answer of Docker.
 func judgeDocker(status int, body []byte) error {
 	var trouble struct{ Message string }
 	if status == http.StatusNotFound && json.Unmarshal(body, &trouble) == nil && trouble.Message != "" {
-		return &fault{Cause: of(NoContainer, ""), answered: true, rank: wrong}
+		return &fault{Cause: newCause(NoContainer, ""), answered: true, rank: wrong}
 	}
 	var c dockerState
 	err := json.Unmarshal(body, &c)
 	switch {
 	case status != http.StatusOK && json.Unmarshal(body, &trouble) == nil && trouble.Message != "":
-		return unseen(notReady(trouble.Message))
+		return inconclusive(notReady(trouble.Message))
 	case status != http.StatusOK || err != nil || c.State == nil || c.State.Status == "":
-		return unseen(foreign("Docker", string(body)))
+		return inconclusive(otherProtocol("Docker", string(body)))
 	}
 	s := c.State
 	switch h := s.Health; {
 	case s.Status != "running":
-		return notReady(said(stateWords(s.Status, s.ExitCode), s.Error))
+		return notReady(withDetail(stateWords(s.Status, s.ExitCode), s.Error))
 	case h == nil || h.Status == "" || h.Status == "none" || h.Status == "healthy":
 		return nil
 	case len(h.Log) > 0:
-		return notReady(said(h.Status, h.Log[len(h.Log)-1].Output))
+		return notReady(withDetail(h.Status, h.Log[len(h.Log)-1].Output))
 	default:
 		return notReady(h.Status)
 	}
 }
 
-// stateWords is the state of a container that does not run, in Docker's words.
+// stateWords describes a container that does not run, in the words of Docker.
 func stateWords(status string, code int) string {
 	if status != "exited" && status != "dead" {
 		return status

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// execute is never reached: Parse refuses exec where no process group can be ended.
+// execute is never called: Parse refuses exec where a process group cannot be ended.
 func execute(context.Context, string, []string) error {
-	return &fault{Cause: of(System, errors.ErrUnsupported.Error()), permanent: true, unseen: true}
+	return &fault{Cause: newCause(System, errors.ErrUnsupported.Error()), permanent: true, inconclusive: true}
 }

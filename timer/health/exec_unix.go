@@ -13,10 +13,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// execute runs a command line and returns nil when it ends with 0. Its process group is killed when
-// ctx ends, and whatever of it is left when it ends by itself. On Linux the shell is killed with
-// us, too, but not what it has started; elsewhere it goes on then. It reads nothing; the last line
-// it writes to stderr goes into the fault.
+// execute runs a command line and returns nil when it ends with 0. When ctx ends it kills the
+// process group. When the shell ends it kills what is left of the group. On Linux the shell also
+// dies with this process, but what it has started does not; on other systems both go on. The
+// command reads nothing. The last line that it writes to stderr becomes part of the fault.
 func execute(ctx context.Context, line string, env []string) error {
 	var errs tail
 	argv := proc.ShellText("", line)
@@ -29,12 +29,11 @@ func execute(ctx context.Context, line string, env []string) error {
 	cmd.WaitDelay = grace / 2 // for a stray child that holds stderr open
 	if err := cmd.Start(); err != nil {
 		f := *explain(err, executing)
-		f.unseen = true
+		f.inconclusive = true
 		return &f
 	}
 	err := cmd.Wait()
-	// the number is not taken by another group so soon: the kernel hands process ids out in a
-	// circle
+	// no other group gets this number so soon: the kernel hands out process IDs in a circle
 	endGroup()
 	var exit *exec.ExitError
 	switch {
@@ -51,9 +50,9 @@ func execute(ctx context.Context, line string, env []string) error {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		c.Kind, c.Other = Signalled, status.Signal().String()
 	}
-	// The shell says so when it cannot start a command; that no waiting mends.
+	// The shell ends so when it cannot start a command. Waiting does not help then.
 	never := exit.ExitCode() == 126 || exit.ExitCode() == 127
-	return &fault{Cause: c, permanent: never, unseen: never, rank: broken}
+	return &fault{Cause: c, permanent: never, inconclusive: never, rank: broken}
 }
 
 // tail keeps the end of what is written to it.

@@ -16,21 +16,21 @@ import (
 	"unicode"
 )
 
-// fault is why a target is not healthy, and what that means for the attempts.
+// fault is why a target is not healthy, and what that means for further attempts.
 type fault struct {
 	Cause
-	permanent  bool // waiting does not mend it
-	unseen     bool // it says nothing about the target, which could not be looked at
-	present    bool // somebody is there, though not as asked
-	answered   bool // the service itself said so: no other address is asked
-	late       bool // time ran out, or the wait ended; the cause lacks how much time there was
-	retryAfter time.Duration
-	rank       rank
+	permanent    bool // waiting does not help
+	inconclusive bool // it says nothing about the target, which could not be probed
+	present      bool // somebody is there, but not as demanded
+	answered     bool // the service itself said so, so no other address is asked
+	late         bool // time ran out or the wait ended; Span is not set yet
+	retryAfter   time.Duration
+	rank         rank
 }
 
 func (f *fault) Error() string { return f.String() }
 
-// rank orders the faults of a host's addresses: the highest is the one worth telling.
+// rank orders the faults of the addresses of a host. The highest is the one to report.
 type rank int
 
 const (
@@ -41,7 +41,7 @@ const (
 	wrong // permanent, or an answer
 )
 
-// phase is how far a probe has come; it words a time-out.
+// phase is how far a probe has got. It decides the words of a time-out.
 type phase int32
 
 const (
@@ -55,30 +55,30 @@ const (
 	executing
 )
 
-// missing is what had not come when time ran out.
+// missing returns what had not arrived when time ran out.
 func (p phase) missing() Kind {
 	return [...]Kind{NoAddress, NoConnection, NoHandshake, NoAnswer, NoRedirectEnd, NoWholeBody, NoMatchInTime, NoEndOfCommand}[p]
 }
 
-// of is a cause that is only what somebody says.
-func of(kind Kind, subject string) Cause { return Cause{Kind: kind, Subject: printable(subject)} }
+// newCause returns a cause whose subject is somebody's words.
+func newCause(kind Kind, subject string) Cause { return Cause{Kind: kind, Subject: printable(subject)} }
 
-// explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short
-// and made printable.
+// explain turns an error that a probe met in a phase into a fault. Texts from the peer are cut
+// short and made printable.
 func explain(err error, during phase) *fault {
 	if f := (*fault)(nil); errors.As(err, &f) {
 		return f
 	}
 	if isLate(err) {
-		// Of the target that says nothing while our own side is still busy.
-		return &fault{Cause: Cause{Kind: during.missing()}, late: true, unseen: during == resolving || during == matching, rank: silent}
+		// Our own side was still busy, so this says nothing about the target.
+		return &fault{Cause: Cause{Kind: during.missing()}, late: true, inconclusive: during == resolving || during == matching, rank: silent}
 	}
 	for _, e := range []func(error) *fault{explainName, explainTLS, explainSystem, explainHTTP} {
 		if f := e(err); f != nil {
 			return f
 		}
 	}
-	return &fault{Cause: of(System, innermost(err).Error()), rank: broken}
+	return &fault{Cause: newCause(System, innermost(err).Error()), rank: broken}
 }
 
 func isLate(err error) bool {
@@ -94,9 +94,9 @@ func explainName(err error) *fault {
 	case !errors.As(err, &e):
 		return nil
 	case e.IsNotFound:
-		return &fault{Cause: of(UnknownHost, e.Name), rank: unreachable}
+		return &fault{Cause: newCause(UnknownHost, e.Name), rank: unreachable}
 	}
-	return &fault{Cause: of(LookupFailed, e.Err), unseen: true, rank: unreachable}
+	return &fault{Cause: newCause(LookupFailed, e.Err), inconclusive: true, rank: unreachable}
 }
 
 func explainTLS(err error) *fault {
@@ -113,7 +113,7 @@ func explainTLS(err error) *fault {
 	passing := func(c Cause) *fault { return &fault{Cause: c, rank: broken} }
 	switch {
 	case errors.As(err, &name):
-		return never(Cause{Kind: WrongName, Subject: printable(holders(name.Certificate)), Other: printable(name.Host)})
+		return never(Cause{Kind: WrongName, Subject: printable(certificateNames(name.Certificate)), Other: printable(name.Host)})
 	case errors.As(err, &unknown):
 		return never(Cause{Kind: UnknownAuthority})
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
@@ -121,19 +121,19 @@ func explainTLS(err error) *fault {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return invalidNow(Cause{Kind: Expired, At: invalid.Cert.NotAfter})
 	case errors.As(err, &verify):
-		return invalidNow(of(NotValid, strings.TrimPrefix(innermost(err).Error(), "x509: ")))
+		return invalidNow(newCause(NotValid, strings.TrimPrefix(innermost(err).Error(), "x509: ")))
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return passing(Cause{Kind: SpeaksHTTP})
 	case errors.As(err, &record):
 		return passing(Cause{Kind: NotTLS})
 	case errors.As(err, &op) && op.Op == "remote error":
-		return passing(of(EndedHandshake, strings.TrimPrefix(op.Err.Error(), "tls: ")))
+		return passing(newCause(EndedHandshake, strings.TrimPrefix(op.Err.Error(), "tls: ")))
 	}
 	return nil
 }
 
-// holders names whom a certificate is for.
-func holders(c *x509.Certificate) string {
+// certificateNames returns the hosts that a certificate is for.
+func certificateNames(c *x509.Certificate) string {
 	names := c.DNSNames
 	for _, ip := range c.IPAddresses {
 		names = append(names[:len(names):len(names)], ip.String())
@@ -152,37 +152,39 @@ func explainSystem(err error) *fault {
 	if !errors.As(err, &e) {
 		return nil
 	}
-	// Who cannot be reached may be there: the way to them, or our own network, is down.
+	// A host that cannot be reached may still be there: the route to it, or our own network, may be
+	// down.
 	known := map[syscall.Errno]fault{
 		syscall.ECONNREFUSED:  {Cause: Cause{Kind: Refused}, rank: refused},
 		syscall.ECONNRESET:    {Cause: Cause{Kind: Reset}, rank: broken},
 		syscall.EPIPE:         {Cause: Cause{Kind: Reset}, rank: broken},
 		syscall.ETIMEDOUT:     {Cause: Cause{Kind: Stalled}, rank: silent},
-		syscall.EHOSTUNREACH:  {Cause: of(Unreachable, "host unreachable"), unseen: true, rank: unreachable},
-		syscall.ENETUNREACH:   {Cause: of(Unreachable, "network unreachable"), unseen: true, rank: unreachable},
-		syscall.EADDRNOTAVAIL: {Cause: of(Unreachable, "address not available"), unseen: true, rank: unreachable},
-		syscall.EAFNOSUPPORT:  {Cause: of(Unreachable, "address family not supported"), unseen: true, rank: unreachable},
+		syscall.EHOSTUNREACH:  {Cause: newCause(Unreachable, "host unreachable"), inconclusive: true, rank: unreachable},
+		syscall.ENETUNREACH:   {Cause: newCause(Unreachable, "network unreachable"), inconclusive: true, rank: unreachable},
+		syscall.EADDRNOTAVAIL: {Cause: newCause(Unreachable, "address not available"), inconclusive: true, rank: unreachable},
+		syscall.EAFNOSUPPORT:  {Cause: newCause(Unreachable, "address family not supported"), inconclusive: true, rank: unreachable},
 	}
 	if f, ok := known[e]; ok {
 		return &f
 	}
-	f := &fault{Cause: of(System, e.Error()), rank: broken}
+	f := &fault{Cause: newCause(System, e.Error()), rank: broken}
 	switch e {
 	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EACCES, syscall.EPERM:
-		f.unseen = true // of our own side
+		f.inconclusive = true // it comes from our own side
 	}
 	return f
 }
 
 func explainHTTP(err error) *fault {
 	f := &fault{rank: broken}
-	switch text := innermost(err).Error(); { // of net/http, which has no types for these
+	// The texts of net/http, which has no types for these errors.
+	switch text := innermost(err).Error(); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		f.Kind = Closed
 	case strings.Contains(text, "response headers exceeded"):
 		f.Cause = Cause{Kind: LongHeader, Number: maxHeader >> 10}
 	case strings.Contains(text, "failed to parse Location header"):
-		// and quotes it, with what is secret in it
+		// the text quotes the URL, with its secrets
 		f.Kind, f.answered, f.rank = RedirectBad, true, wrong
 	case strings.Contains(text, "malformed HTTP"):
 		f.Kind = NotHTTP
@@ -192,8 +194,8 @@ func explainHTTP(err error) *fault {
 	return f
 }
 
-// innermost is the error at the end of the chain: the outer ones repeat the target, sometimes with
-// its password.
+// innermost returns the error at the end of the chain. The outer ones repeat the target, sometimes
+// with its password.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -204,7 +206,7 @@ func innermost(err error) error {
 	}
 }
 
-// printable makes a text of foreign making safe to print: one short line.
+// printable makes a text from somebody else safe to print: one short line.
 func printable(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -219,7 +221,7 @@ func printable(text string) string {
 	return clean
 }
 
-// short writes a time limit as a person would: 5s, 1.5s, 250ms.
+// short writes a time limit as a person does: 5s, 1.5s, 250ms.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Second:

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// tick is how far the clock that file systems stamp changes with may lag behind the clock that
-// Since was read from: the kernel moves it up to a hundred times a second. A file that was changed
-// just after Since must not look older for ever.
-const tick = 10 * time.Millisecond
+// clockLag is how far the clock of a file system may be behind the clock that Since was read from:
+// the kernel moves it up to a hundred times a second. A file that was changed just after Since must
+// not look older for ever.
+const clockLag = 10 * time.Millisecond
 
-// file is healthy when it is there and all that Options.File asks is so.
-func (l *looker) file() view {
+// file is healthy when the file is there and is as Options.File demands.
+func (l *attempter) file() observation {
 	info, err := os.Stat(l.target.arg)
 	if err != nil {
-		return view{err: absent(err, NoFile)}
+		return observation{err: absent(err, NoFile)}
 	}
-	// the age of a file is of the wall clock
-	return view{err: l.File.judge(l.target.arg, info, time.Now().Round(0))}
+	// the age of a file is measured by the wall clock
+	return observation{err: l.File.judge(l.target.arg, info, time.Now().Round(0))}
 }
 
-// judge asks of a file that is there what is not so.
+// judge returns what is wrong with a file that is there.
 func (f File) judge(path string, info os.FileInfo, now time.Time) error {
 	changed := info.ModTime()
 	if f.NonEmpty {
@@ -38,25 +38,25 @@ func (f File) judge(path string, info os.FileInfo, now time.Time) error {
 	if f.NewerThanFile != "" {
 		reference, err := os.Stat(f.NewerThanFile)
 		switch {
-		case err != nil: // says nothing about the file
+		case err != nil: // this says nothing about the file
 			missing := *absent(err, NoFile)
-			missing.Beside, missing.unseen = printable(f.NewerThanFile), true
+			missing.Beside, missing.inconclusive = printable(f.NewerThanFile), true
 			return &missing
 		case !changed.After(reference.ModTime()):
-			return &fault{Cause: of(NotNewer, f.NewerThanFile), rank: broken}
+			return &fault{Cause: newCause(NotNewer, f.NewerThanFile), rank: broken}
 		}
 	}
-	if !f.Since.IsZero() && changed.Add(tick).Before(f.Since) {
+	if !f.Since.IsZero() && changed.Add(clockLag).Before(f.Since) {
 		return &fault{Cause: Cause{Kind: Changed, At: changed}, rank: broken}
 	}
 	if age := now.Sub(changed); f.Within > 0 && age > f.Within {
-		return &fault{Cause: Cause{Kind: Changed, Span: age.Truncate(grain(age))}, rank: broken}
+		return &fault{Cause: Cause{Kind: Changed, Span: age.Truncate(ageUnit(age))}, rank: broken}
 	}
 	return nil
 }
 
-// grain is how finely a person wants to know an age.
-func grain(age time.Duration) time.Duration {
+// ageUnit returns how precisely a person wants to know an age.
+func ageUnit(age time.Duration) time.Duration {
 	switch {
 	case age >= time.Hour:
 		return time.Minute
@@ -66,7 +66,7 @@ func grain(age time.Duration) time.Duration {
 	return time.Millisecond
 }
 
-// isEmpty reports whether a file has no byte, or a folder no entry.
+// isEmpty reports whether a file has no bytes, or a folder no entries.
 func isEmpty(path string, info os.FileInfo) (bool, error) {
 	if !info.IsDir() {
 		return info.Size() == 0, nil
@@ -83,8 +83,8 @@ func isEmpty(path string, info os.FileInfo) (bool, error) {
 	return false, err
 }
 
-// absent is what the system says about a path. Unless it says that nothing is there, that says
-// nothing about what is.
+// absent returns the fault of a path that the system cannot open. Only the answer that nothing is
+// there says something about the target.
 func absent(err error, none Kind) *fault {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -93,6 +93,6 @@ func absent(err error, none Kind) *fault {
 		return &fault{Cause: Cause{Kind: NoDirectory}, rank: broken}
 	}
 	f := *explain(err, answering)
-	f.unseen = true
+	f.inconclusive = true
 	return &f
 }

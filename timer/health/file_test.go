@@ -50,7 +50,7 @@ func TestFileIsAsAsked(t *testing.T) {
 		{"newer than nothing", "hour", File{NewerThanFile: dir + "/none"}, false, dir + "/none, which it is to be newer than: no such file"},
 		{"changed since", "hour", File{Since: hour.Add(-time.Minute)}, false, ""},
 		{"changed at that instant", "hour", File{Since: hour}, false, ""},
-		{"changed within a tick of the kernel's clock", "hour", File{Since: hour.Add(tick)}, false, ""},
+		{"changed within a tick of the kernel's clock", "hour", File{Since: hour.Add(clockLag)}, false, ""},
 		{"not changed since", "hour", File{Since: hour.Add(time.Minute)}, false, "was last changed on " + hour.UTC().Format(time.RFC3339)},
 		{"changed within", "hour", File{Within: 2 * time.Hour}, false, ""},
 		{"not changed within", "old", File{Within: 2 * time.Hour}, false, "was last changed 72h ago"},

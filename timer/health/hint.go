@@ -14,8 +14,8 @@ import (
 	guesses "github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// What to type instead of a target that cannot be read. All hints are made of the masked text, so
-// none shows a password.
+// The functions of this file return what to type instead of a target that cannot be read. All hints
+// are made of the masked text, so none shows a password.
 
 var (
 	portOnly    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:?([0-9]+)$`) })
@@ -26,7 +26,7 @@ var (
 	openBracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z]+://\[[0-9A-Fa-f:.]+)([/?#].*)?$`) })
 )
 
-// aliases are what other tools call our schemes.
+// aliases are the names that other tools have for our schemes.
 func aliases() map[string]string {
 	return map[string]string{
 		"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
@@ -36,7 +36,7 @@ func aliases() map[string]string {
 	}
 }
 
-// client is the usual port of a service, and how its own client asks it whether it is there.
+// client is the usual port of a service, and a command of its own client that checks it.
 type client struct{ port, ask string }
 
 func clients() map[string]client {
@@ -46,8 +46,8 @@ func clients() map[string]client {
 	}
 }
 
-// guess says what a target without a scheme may have meant.
-func guess(text string) string {
+// schemelessHint returns what a target without a scheme may have meant.
+func schemelessHint(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	known, alias := aliases()[strings.ToLower(scheme)]
 	switch m, s := portOnly().FindStringSubmatch(text), slipped().FindStringSubmatch(text); {
@@ -69,7 +69,7 @@ func guess(text string) string {
 	return fmt.Sprintf(`try "http://%s"`, strings.TrimLeft(text, ":/"))
 }
 
-// renamed is a target by our name of its scheme.
+// renamed returns the hint for a target whose scheme has another name here.
 func renamed(scheme, rest string) string {
 	if path, ok := strings.CutPrefix(rest, "//"); ok && slices.Contains([]string{"exec", "file", "pid", "unix"}, scheme) && (scheme != "unix" || !strings.HasPrefix(path, "/")) {
 		rest = path
@@ -84,8 +84,8 @@ func renamed(scheme, rest string) string {
 	return hint
 }
 
-// guessKnown says how to wait for the server behind a URL whose scheme is not spoken here.
-func guessKnown(scheme, rest string) string {
+// schemeHint returns how to wait for a server behind a URL whose scheme is not supported.
+func schemeHint(scheme, rest string) string {
 	if known, ok := aliases()[scheme]; ok {
 		return renamed(known, rest)
 	}
@@ -110,8 +110,8 @@ func guessKnown(scheme, rest string) string {
 	return hint + `, or "exec:` + strings.NewReplacer("HOST", host, "PORT", port).Replace(c.ask) + `"`
 }
 
-// colons tells why a host and a port have more than one colon, and how to write them.
-func colons(scheme, rest string) problem {
+// tooManyColons explains why a host and a port have more than one colon, and how to write them.
+func tooManyColons(scheme, rest string) problem {
 	last := strings.LastIndex(rest, ":")
 	if strings.Contains(rest, ",") {
 		return predicate("names several hosts", "write each as a target of its own; --any waits for the first of them")
@@ -130,9 +130,9 @@ func colons(scheme, rest string) problem {
 	return predicate("has two ports", fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port))
 }
 
-// hostless says where the host goes in a target that has none, or whose host does not follow two
-// slashes.
-func hostless(scheme, text string) string {
+// hostHint returns where the host belongs in a target that has none, or whose host does not follow
+// two slashes.
+func hostHint(scheme, text string) string {
 	_, rest, _ := strings.Cut(text, ":")
 	slashes := len(rest) - len(strings.TrimLeft(rest, "/"))
 	place := rest[slashes:]
@@ -153,7 +153,7 @@ func hostless(scheme, text string) string {
 	return `try "` + scheme + `://localhost:` + usualPort(scheme, "5432") + `"`
 }
 
-// usualPort is the port of a kind of server, for an example; or else another one.
+// usualPort returns the port of a kind of server for an example, or otherwise.
 func usualPort(scheme, otherwise string) string {
 	switch s := serverOf(scheme); {
 	case s != nil:
@@ -164,7 +164,7 @@ func usualPort(scheme, otherwise string) string {
 	return otherwise
 }
 
-// services are ports by the names that people give them.
+// services are ports by the names that people give to them.
 func services() map[string]string {
 	return map[string]string{
 		"http": "80", "https": "443", "web": "80", "ssh": "22", "smtp": "25", "imap": "143", "imaps": "993", "ldap": "389",
@@ -172,7 +172,7 @@ func services() map[string]string {
 	}
 }
 
-// portHint says what to type instead of a bad port.
+// portHint returns what to type instead of a bad port.
 func portHint(scheme, host, port string) string {
 	trimmed := strings.TrimSpace(port)
 	if number, ok := services()[strings.ToLower(trimmed)]; ok {
@@ -187,11 +187,11 @@ func portHint(scheme, host, port string) string {
 	return fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, trimmed)
 }
 
-// invalidURL words what net/url says, and what to type instead. text shows no password.
+// invalidURL explains what net/url says, and what to type instead. text shows no password.
 func invalidURL(text, reason string) problem {
 	scheme, rest, _ := strings.Cut(text, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	p := predicate("is not a valid URL: "+reason, hostless(scheme, scheme+"://"))
+	p := predicate("is not a valid URL: "+reason, hostHint(scheme, scheme+"://"))
 	switch m := openBracket().FindStringSubmatch(text); {
 	case m != nil:
 		p.hint = fmt.Sprintf(`try "%s]%s"`, m[1], m[2])
@@ -203,7 +203,7 @@ func invalidURL(text, reason string) problem {
 			p.hint = portHint(scheme, host, port)
 		}
 	case !strings.HasPrefix(authority, "[") && strings.Count(authority, ":") > 1:
-		p = colons(scheme, authority)
+		p = tooManyColons(scheme, authority)
 	case strings.Contains(reason, "invalid port"):
 		host, port, _ := strings.Cut(authority, ":")
 		p.hint = portHint(scheme, host, port)

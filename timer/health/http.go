@@ -20,17 +20,18 @@ import (
 
 const (
 	maxRedirects = 10
-	// bytes of the place that a redirect names: relative ones add up
-	maxLocation   = 8 << 10
-	maxHeader     = 256 << 10        // bytes of response headers
-	maxBody       = 1 << 20          // bytes of the body that Body is matched with
-	maxRetryAfter = 30 * time.Second // of what a server asks for: it may well be back sooner
-	mostAsked     = 1000 * time.Hour // what is told of that
+	// bytes of the place to which a redirect leads; relative places add up
+	maxLocation = 8 << 10
+	maxHeader   = 256 << 10 // bytes of response headers
+	maxBody     = 1 << 20   // bytes of the body that Body and JSON check
+	// the longest wait that a server may ask for: it may be back sooner
+	maxRetryAfter = 30 * time.Second
+	maxShownRetry = 1000 * time.Hour // the longest such wait that is shown
 	userAgent     = "ouro-timer health-wait"
 )
 
-// web asks one URL. Each address of the host gets its own request, as race says; redirects
-// elsewhere are followed to whichever address of theirs connects first.
+// web requests one URL. Each address of the host gets its own request, see race. A redirect
+// elsewhere is followed to whichever address connects first.
 func (p *prober) web(ctx context.Context, u *url.URL) error {
 	if p.proxyFor(ctx, u) {
 		return p.ask(ctx, u, netip.Addr{}, &progress{})
@@ -44,31 +45,31 @@ func (p *prober) web(ctx context.Context, u *url.URL) error {
 	})
 }
 
-// ask makes one request and judges the answer. The host of u is dialled at pinned; the zero Addr
-// means through its proxy.
+// ask makes one request and judges the answer. The host of u is dialled at pinned; with the zero
+// Addr, through its proxy.
 func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) error {
 	at.reach(connecting)
 	transport := p.transport(ctx, u, pinned, at)
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		at.reach(redirected) // the client reads what there is of the answer before it goes on
+		at.reach(redirected) // the client reads the rest of the answer before it goes on
 		err := p.follow(req, via)
 		if err == nil {
-			to := place(req.URL)
+			to := redirectTarget(req.URL)
 			at.away.Store(&to)
-		} else if err != http.ErrUseLastResponse { // the fault is the redirect's own
+		} else if err != http.ErrUseLastResponse { // the fault is that of the redirect itself
 			at.away.Store(nil)
 		}
 		return err
 	}}
 	trace := &httptrace.ClientTrace{
-		// behind a proxy that has let us through
+		// a proxy, if any, has let us through
 		TLSHandshakeStart: func() { at.proxy.Store(false); at.reach(securing) },
 		GotConn:           func(httptrace.GotConnInfo) { at.proxy.Store(false); at.reach(answering) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
 	if err != nil {
-		return &fault{Cause: of(System, innermost(err).Error()), permanent: true, unseen: true, rank: wrong}
+		return &fault{Cause: newCause(System, innermost(err).Error()), permanent: true, inconclusive: true, rank: wrong}
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "*/*")
@@ -89,15 +90,15 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	return nil
 }
 
-// follow decides whether a redirect is followed, and with which headers: what the user sends along
-// is for the target alone, and once a redirect has led away, it is not sent again, not even back to
-// the target.
+// follow decides whether a redirect is followed, and with which headers. The headers of the user
+// are only for the target. Once a redirect has led elsewhere they are not sent again, not even back
+// to the target.
 func (p *prober) follow(req *http.Request, via []*http.Request) error {
 	switch {
 	case p.accepts(req.Response.StatusCode):
 		return http.ErrUseLastResponse
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return &fault{Cause: of(RedirectOther, place(req.URL)), permanent: true, present: true, answered: true, rank: wrong}
+		return &fault{Cause: newCause(RedirectOther, redirectTarget(req.URL)), permanent: true, present: true, answered: true, rank: wrong}
 	case len(via) > maxRedirects:
 		return &fault{Cause: Cause{Kind: Redirects, Number: maxRedirects}, answered: true, rank: wrong}
 	case len(req.Response.Header.Get("Location")) > maxLocation:
@@ -111,8 +112,9 @@ func (p *prober) follow(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// place names where a redirect leads: not its path, its query or its user, which may be secrets.
-func place(u *url.URL) string {
+// redirectTarget names the place to which a redirect leads, without its path, query and user, which
+// may be secrets.
+func redirectTarget(u *url.URL) string {
 	const most = 80
 	text := u.Scheme + ":…"
 	if u.Host != "" {
@@ -128,8 +130,8 @@ func place(u *url.URL) string {
 	return text
 }
 
-// sameServer reports whether what is meant for one URL may be sent to the other: same host and
-// port, or the same host from http to https, and never from https to http.
+// sameServer reports whether what is sent to one URL may be sent to the other: to the same host and
+// port, or to the same host from http to https, but never from https to http.
 func sameServer(from, to *url.URL) bool {
 	if from.Scheme == "http" && to.Scheme == "https" {
 		return strings.EqualFold(from.Hostname(), to.Hostname())
@@ -137,12 +139,12 @@ func sameServer(from, to *url.URL) bool {
 	return from.Scheme == to.Scheme && canonical(from) == canonical(to)
 }
 
-// transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, as every
-// server does.
+// transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, which every
+// server speaks.
 func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) *http.Transport {
 	first := canonical(u)
-	// The transport may go on dialling after the request has ended: ctx of the attempt is the one
-	// that counts.
+	// The transport may go on dialling after the request has ended, so the ctx of the attempt is
+	// used.
 	dial := func(_ context.Context, _, hostport string) (net.Conn, error) {
 		at.reach(connecting)
 		host, port, err := net.SplitHostPort(hostport)
@@ -157,7 +159,7 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 	return &http.Transport{
 		DisableKeepAlives:      true,
 		MaxResponseHeaderBytes: maxHeader,
-		TLSClientConfig:        p.trust(""), // behind a proxy
+		TLSClientConfig:        p.trust(""), // used after a proxy
 		Proxy: func(r *http.Request) (*url.URL, error) {
 			at.proxy.Store(false)
 			if p.HTTP.Proxy == nil || pinned.IsValid() && canonical(r.URL) == first || isLoopback(r.URL.Hostname()) {
@@ -180,7 +182,7 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 			if err != nil {
 				return nil, err
 			}
-			return newPatient(conn), nil
+			return newWriteFirstConn(conn), nil
 		},
 		DialTLSContext: func(_ context.Context, network, hostport string) (net.Conn, error) {
 			conn, err := dial(ctx, network, hostport)
@@ -194,25 +196,25 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 				conn.Close()
 				return nil, err
 			}
-			return newPatient(secure), nil
+			return newWriteFirstConn(secure), nil
 		},
 	}
 }
 
-// patient is a connection that reads nothing before something is written to it. To a peer that
-// talks first (SSH, SMTP, a server that answers before it is asked) the transport would write a
-// line on the process's stderr.
-type patient struct {
+// writeFirstConn is a connection that reads nothing until something was written to it. To a peer
+// that talks first (SSH, SMTP, a server that answers before it is asked), the transport would write
+// a line on stderr.
+type writeFirstConn struct {
 	net.Conn
 	writes, closed    chan struct{}
 	onWrite, onClosed sync.Once
 }
 
-func newPatient(conn net.Conn) *patient {
-	return &patient{Conn: conn, writes: make(chan struct{}), closed: make(chan struct{})}
+func newWriteFirstConn(conn net.Conn) *writeFirstConn {
+	return &writeFirstConn{Conn: conn, writes: make(chan struct{}), closed: make(chan struct{})}
 }
 
-func (c *patient) Read(b []byte) (int, error) {
+func (c *writeFirstConn) Read(b []byte) (int, error) {
 	select {
 	case <-c.writes:
 	case <-c.closed:
@@ -220,17 +222,17 @@ func (c *patient) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-func (c *patient) Write(b []byte) (int, error) {
+func (c *writeFirstConn) Write(b []byte) (int, error) {
 	c.onWrite.Do(func() { close(c.writes) })
 	return c.Conn.Write(b)
 }
 
-func (c *patient) Close() error {
+func (c *writeFirstConn) Close() error {
 	defer c.onClosed.Do(func() { close(c.closed) })
 	return c.Conn.Close()
 }
 
-// judge says what the answer of the target means.
+// judge judges the answer of the target.
 func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) error {
 	if !p.accepts(res.StatusCode) {
 		return answer(res)
@@ -238,7 +240,8 @@ func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) er
 	body := io.Reader(res.Body)
 	if len(p.HTTP.JSON) > 0 {
 		at.reach(reading)
-		text, err := io.ReadAll(io.LimitReader(body, maxBody+1)) // a byte more tells a larger one
+		// one byte more shows that the body is larger
+		text, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 		if err != nil {
 			return err
 		}
@@ -260,7 +263,7 @@ func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) er
 	return nil
 }
 
-// answer is the fault of an answer that is not as asked.
+// answer returns the fault of an answer that is not as demanded.
 func answer(res *http.Response) *fault {
 	f := &fault{Cause: Cause{Kind: Status, Number: res.StatusCode}, answered: true, rank: wrong}
 	switch res.StatusCode {
@@ -280,19 +283,19 @@ func (p *prober) accepts(status int) bool {
 	return slices.ContainsFunc(p.HTTP.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// retryAfter reads the header in both of its forms (RFC 9110, section 10.2.3), to the second.
+// retryAfter reads both forms of the header (RFC 9110, section 10.2.3), to the second.
 func retryAfter(value string, now time.Time) time.Duration {
 	var d time.Duration
 	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
-		d = time.Duration(min(max(n, 0), int(mostAsked/time.Second))) * time.Second
+		d = time.Duration(min(max(n, 0), int(maxShownRetry/time.Second))) * time.Second
 	} else if at, err := http.ParseTime(value); err == nil {
 		d = (at.Sub(now) + time.Second - 1).Truncate(time.Second)
 	}
-	return min(max(d, 0), mostAsked)
+	return min(max(d, 0), maxShownRetry)
 }
 
-// proxyFor says whether requests for u go through a proxy. A name that resolves to loopback
-// addresses only does not.
+// proxyFor reports whether requests for u go through a proxy. A name that resolves only to loopback
+// addresses does not.
 func (p *prober) proxyFor(ctx context.Context, u *url.URL) bool {
 	if p.HTTP.Proxy == nil || isLoopback(u.Hostname()) {
 		return false
@@ -301,8 +304,8 @@ func (p *prober) proxyFor(ctx context.Context, u *url.URL) bool {
 	if proxy, err := p.HTTP.Proxy(req); err == nil && proxy == nil {
 		return false
 	}
-	// The name may be one that only the proxy can resolve, so a look-up that fails or hangs must
-	// not decide.
+	// Only the proxy may be able to resolve the name, so a look-up that fails or hangs must not
+	// decide.
 	ctx, cancel := context.WithTimeout(ctx, slowAnswer)
 	defer cancel()
 	addrs, err := p.addresses(ctx, u.Hostname())
@@ -314,7 +317,7 @@ func isLoopback(host string) bool {
 	return isLocalhost(host) || err == nil && addr.Unmap().IsLoopback()
 }
 
-// canonical is the host and port a transport dials for u.
+// canonical returns the host and port that a transport dials for u.
 func canonical(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -95,14 +95,14 @@ func TestHTTPAnswers(t *testing.T) {
 func TestRetryAfterForms(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{time.Second: "1 second", 90 * time.Second: "90 seconds", time.Hour: "1h"} {
-		if got := inWords(d); got != want {
+		if got := secondsInWords(d); got != want {
 			t.Errorf("inWords(%v) = %q, want %q", d, got, want)
 		}
 	}
 	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-7": 0, "99999999999999": mostAsked, "x": 0,
-		"9223372036854775807": mostAsked, "99999999999999999999999": 0,
-		"Sat, 21 Nov 2026 09:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0, "Sun, 21 Nov 2027 09:00:00 GMT": mostAsked, "Sat, 21 Nov 2026 10:00:00 GMT": time.Hour,
+		"": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-7": 0, "99999999999999": maxShownRetry, "x": 0,
+		"9223372036854775807": maxShownRetry, "99999999999999999999999": 0,
+		"Sat, 21 Nov 2026 09:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0, "Sun, 21 Nov 2027 09:00:00 GMT": maxShownRetry, "Sat, 21 Nov 2026 10:00:00 GMT": time.Hour,
 	} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("retryAfter(%q) = %v, want %v", value, got, want)
@@ -209,7 +209,7 @@ func TestPatientReadsNothingBeforeItWrites(t *testing.T) {
 			io.WriteString(theirs, "220 talks first\r\n")
 			drain(theirs)
 		}()
-		conn := newPatient(ours)
+		conn := newWriteFirstConn(ours)
 		done := reads(conn)
 		if done.Load() {
 			t.Error("it has read before a word was written")
@@ -222,7 +222,7 @@ func TestPatientReadsNothingBeforeItWrites(t *testing.T) {
 
 		ours, theirs = net.Pipe()
 		defer theirs.Close()
-		conn = newPatient(ours)
+		conn = newWriteFirstConn(ours)
 		done = reads(conn)
 		conn.Close()
 		if synctest.Wait(); !done.Load() {

@@ -41,7 +41,7 @@ func TestInvert(t *testing.T) {
 		{"a process that has ended", "pid", &fault{Cause: Cause{Kind: HasEnded}, permanent: true}, true, false, "", "the process has ended"},
 		{"somebody without our key", "http", &fault{Cause: Cause{Kind: Status, Number: 401}, permanent: true, present: true}, false, false, "still answers: HTTP 401", ""},
 		{"no descriptors left", "tcp", syscall.EMFILE, false, false, printable(syscall.EMFILE.Error()), ""},
-		{"no such task", "task", &fault{Cause: Cause{Kind: NoTask}, permanent: true, unseen: true}, false, true, "no such task", ""},
+		{"no such task", "task", &fault{Cause: Cause{Kind: NoTask}, permanent: true, inconclusive: true}, false, true, "no such task", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestInvertNeedsSight(t *testing.T) {
 			t.Errorf("%v: %+v, seen %q", err, f, seen)
 		}
 	}
-	if f := explainSocket(errors.New("anything"), "x"); !f.unseen {
+	if f := explainSocket(errors.New("anything"), "x"); !f.inconclusive {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -3,35 +3,36 @@ package health
 import "time"
 
 const (
-	eager    = 100 * time.Millisecond // between the starts of attempts, early on
-	eagerFor = 10 * time.Second
+	earlyGap = 100 * time.Millisecond // between the starts of the first attempts
+	earlyFor = 10 * time.Second
 	growth   = 1.5
-	// part of a pause that chance may take off, so that many waiters do not knock together
+	// the part of a pause that chance may take off, so that many waiters do not probe at the same
+	// time
 	jitter = 0.25
 )
 
-// pace decides how long to rest between attempts.
+// pace decides how long to pause between attempts.
 type pace struct {
 	longest time.Duration // upper bound of a pause
 	random  func() float64
-	gap     time.Duration // the last one, before jitter; 0 while eager
-	quick   int           // so many attempts come faster still
+	gap     time.Duration // the last pause, before jitter; 0 in the beginning
+	fast    int           // how many attempts still come faster
 }
 
-// news begins anew: something has moved. A socket, for one, is there a moment before somebody
-// listens on it.
-func (p *pace) news() { p.gap, p.quick = 0, 3 }
+// restart begins again because something has changed. A socket, for example, exists a moment before
+// somebody listens on it.
+func (p *pace) restart() { p.gap, p.fast = 0, 3 }
 
-// after returns the rest due after an attempt that was to start at age (since the first one) and
-// ended that long after. Gaps count from start to start; an attempt that outlasted its gap still
-// earns the peer half a gap of peace.
+// after returns the pause after an attempt. The attempt was due at age, counted from the first one,
+// and ended took after that. Gaps count from start to start. After an attempt that outlasted its
+// gap, the pause is still half a gap.
 func (p *pace) after(age, took time.Duration) time.Duration {
-	gap := min(eager, p.longest)
-	if p.quick > 0 {
-		p.quick--
-		gap = min(leastCalm, gap)
+	gap := min(earlyGap, p.longest)
+	if p.fast > 0 {
+		p.fast--
+		gap = min(minChangeGap, gap)
 	}
-	if age >= eagerFor {
+	if age >= earlyFor {
 		if p.gap == 0 {
 			p.gap = gap
 		}

@@ -115,12 +115,12 @@ func TestNumberOfAnotherProcess(t *testing.T) {
 	if err != nil || self.Start == 0 {
 		t.Skip("this system knows processes by their numbers alone")
 	}
-	l := newLooker(t.Context(), Options{}, mustParse(t, "pid:"+strconv.Itoa(os.Getpid()))[0])
-	if err := l.look(t.Context()); err != nil {
+	l := newAttempter(t.Context(), Options{}, mustParse(t, "pid:"+strconv.Itoa(os.Getpid()))[0])
+	if err := l.attempt(t.Context()); err != nil {
 		t.Fatalf("the first look: %v", err)
 	}
 	l.id.Start++
-	if err := l.look(t.Context()); err == nil || err.Error() != "the process has ended" {
+	if err := l.attempt(t.Context()); err == nil || err.Error() != "the process has ended" {
 		t.Errorf("the number belongs to another process, but: %v", err)
 	}
 }

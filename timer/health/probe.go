@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// prober makes single attempts on what is not on this machine's disks or among its processes. It
-// holds no state.
+// prober makes single attempts on what is not on the disks or among the processes of this machine.
+// It holds no state.
 type prober struct{ Options }
 
 // probe makes one attempt and returns nil when the target is healthy. It ends soon after ctx does.
@@ -34,9 +34,9 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 		return execute(ctx, t.arg, p.Env)
 	}
 	if s := serverOf(t.scheme); s != nil {
-		return p.serve(ctx, s, t)
+		return p.askServer(ctx, s, t)
 	}
-	return &fault{Cause: of(NoTarget, "not a target: use Parse"), permanent: true, unseen: true, rank: wrong}
+	return &fault{Cause: newCause(NoTarget, "not a target: use Parse"), permanent: true, inconclusive: true, rank: wrong}
 }
 
 func (p *prober) tcp(ctx context.Context, t Target) error {
@@ -63,7 +63,7 @@ func (p *prober) tls(ctx context.Context, t Target) error {
 	})
 }
 
-// trust says which certificates are good for a host.
+// trust returns which certificates are accepted for a host.
 func (p *prober) trust(host string) *tls.Config {
 	c := &tls.Config{ServerName: host, InsecureSkipVerify: p.Insecure, RootCAs: p.CA}
 	if p.MinDays > 0 {
@@ -72,8 +72,7 @@ func (p *prober) trust(host string) *tls.Config {
 	return c
 }
 
-// lasts demands that a certificate be good for so many whole days more, and one chain of those that
-// vouch for it.
+// lasts demands that a certificate and one of its chains are valid for so many more whole days.
 func lasts(s tls.ConnectionState, days int, now time.Time) error {
 	chains := s.VerifiedChains
 	if len(chains) == 0 { // any certificate is accepted

@@ -105,7 +105,7 @@ func TestPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := place(u); got != want {
+		if got := redirectTarget(u); got != want {
 			t.Errorf("place(%q) = %q, want %q", text, got, want)
 		}
 	}

@@ -9,19 +9,19 @@ import (
 )
 
 // socket is healthy when it accepts a connection.
-func (l *looker) socket(ctx context.Context) view {
+func (l *attempter) socket(ctx context.Context) observation {
 	path := l.target.arg
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return view{err: conn.Close()}
+		return observation{err: conn.Close()}
 	}
-	return view{err: explainSocket(err, path)}
+	return observation{err: explainSocket(err, path)}
 }
 
 func explainSocket(err error, path string) *fault {
 	switch {
 	case errors.Is(err, syscall.EINVAL):
-		return &fault{Cause: Cause{Kind: LongPath}, permanent: true, unseen: true}
+		return &fault{Cause: Cause{Kind: LongPath}, permanent: true, inconclusive: true}
 	case errors.Is(err, syscall.EAGAIN):
 		return &fault{Cause: Cause{Kind: QueueFull}, present: true}
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -20,8 +20,7 @@ import (
 // schemes are the kinds of targets, in the order in which errors list them.
 var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pid", "task", "docker", "exec"}
 
-// Schemes are the kinds of targets, those of servers with a protocol of their own behind the
-// others.
+// Schemes returns the kinds of targets. Those of servers with a protocol of their own come last.
 func Schemes() []string {
 	all := slices.Clone(schemes)
 	for _, s := range servers {
@@ -56,37 +55,38 @@ func Schemes() []string {
 type Target struct {
 	text   string // as typed, a password masked
 	scheme string
-	url    *url.URL // http, https, the servers, and dns that asks one
+	url    *url.URL // http, https, the servers, and dns with a server
 	host   string   // tcp, tls, dns, the servers: a name or an address without brackets
 	port   string   // tcp, tls, the servers
 	arg    string   // unix, file: a path; exec: a command line; task: an ID; docker: a name
 	pid    int      // pid
 }
 
-// String is the target as typed, but for a password.
+// String returns the target as typed, with its password masked.
 func (t Target) String() string { return t.text }
 
-// Scheme is its kind in lower case, such as "tcp": which of the Options it can use depends on that.
+// Scheme returns its kind in lower case, such as "tcp". It decides which of the Options the target
+// uses.
 func (t Target) Scheme() string { return t.scheme }
 
-// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task,
-// the name of a container. Other targets have none.
+// Arg returns what the target names: the path of a file or a socket, the line of a command, the ID
+// of a task, the name of a container. Other targets have none.
 func (t Target) Arg() string { return t.arg }
 
 // ParseError is the refusal of a target.
 type ParseError struct {
 	Target  string // as typed, a password masked
-	Problem string // what is said of the target: "has no port"
-	Clause  bool   // or rather a clause of its own: "an IPv6 address needs brackets"
+	Problem string // what is wrong with the target: "has no port"
+	Clause  bool   // Problem is a clause of its own: "an IPv6 address needs brackets"
 	Hint    string // what to type instead, one line; may be empty
-	Bare    bool   // there is no scheme: it may be a word of something else
+	Bare    bool   // it has no scheme, so it may be a word of something else
 }
 
 func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
 
 // Parse reads a target in one of the forms that Target lists; the scheme may be in capitals. A
-// password in a URL is used, and masked wherever the target is shown. Nothing is looked up: a
-// process or a task that does not exist is a matter for Wait. Every error is a *ParseError.
+// password in a URL is used, and is masked wherever the target is shown. Parse looks nothing up:
+// that a process or a task does not exist is found by Wait. Every error is a *ParseError.
 func Parse(text string) (Target, error) {
 	t := Target{text: mask(text)}
 	refuse := func(p problem) (Target, error) {
@@ -95,7 +95,7 @@ func Parse(text string) (Target, error) {
 	if plain := utf8.ValidString(text); !plain || strings.ContainsFunc(text, unicode.IsControl) {
 		line := len(text) > 5 && strings.EqualFold(text[:5], "exec:") && plain && !strings.Contains(text, "\x00")
 		t.text = escaped(t.text)
-		if !line { // a line of the shell may have tabs, and line breaks
+		if !line { // a command line may have tabs and line breaks
 			return refuse(predicate("contains a control character or invalid UTF-8", strangeHint))
 		}
 	}
@@ -107,12 +107,12 @@ func Parse(text string) (Target, error) {
 	case strings.TrimSpace(text) == "":
 		return refuse(predicate("is empty", `try "tcp://localhost:5432" or "http://localhost:8080/health"`))
 	case !found, !known && !strings.HasPrefix(rest, "//"):
-		p := predicate("has no scheme", guess(t.text))
+		p := predicate("has no scheme", schemelessHint(t.text))
 		p.bare = true
 		return refuse(p)
 	case !known:
 		_, masked, _ := strings.Cut(t.text, ":")
-		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(Schemes())), guessKnown(scheme, masked)))
+		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(Schemes())), schemeHint(scheme, masked)))
 	}
 	t.scheme = scheme
 
@@ -134,7 +134,7 @@ func Parse(text string) (Target, error) {
 			}
 		} else {
 			t.host, err = parseName(rest)
-			// which is its own address at once, and nobody is asked
+			// an address resolves to itself, and no server is asked
 			if err == nil && strings.HasPrefix(rest, "//") && net.ParseIP(t.host) != nil {
 				err = predicate("has an address, and no name to look up", `try "dns://`+t.host+`/example.org", which asks that server`)
 			}
@@ -169,7 +169,8 @@ type problem struct {
 
 func (p problem) Error() string { return p.text }
 
-// predicate is a problem that is said of the target, clause one that is a clause of its own.
+// predicate returns a problem that follows the target in a sentence. clause returns one that is a
+// clause of its own.
 func predicate(text, hint string) problem { return problem{text: text, hint: hint} }
 
 func clause(text, hint string) problem { return problem{text: text, hint: hint, clause: true} }
@@ -177,7 +178,7 @@ func clause(text, hint string) problem { return problem{text: text, hint: hint, 
 const strangeHint = "write it without line breaks and other control characters; " +
 	"a file of such a name can be looked at with exec:"
 
-// escaped writes control characters so that they can be seen, and do no harm to a terminal.
+// escaped writes control characters so that they are visible and do no harm to a terminal.
 func escaped(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -193,7 +194,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// parseWeb reads a URL; masked is what may be shown of it.
+// parseWeb reads a URL; masked is the part that may be shown.
 func parseWeb(text, masked string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil && strings.Contains(text, "@") { // the reason might quote a password
@@ -203,10 +204,10 @@ func parseWeb(text, masked string) (*url.URL, error) {
 		return nil, invalidURL(masked, innermost(err).Error())
 	}
 	if u.Host == "" || u.Hostname() == "" {
-		return nil, predicate("has no host", hostless(u.Scheme, masked))
+		return nil, predicate("has no host", hostHint(u.Scheme, masked))
 	}
 	if !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
-		return nil, colons(u.Scheme, u.Host)
+		return nil, tooManyColons(u.Scheme, u.Host)
 	}
 	if err := checkHost(u.Hostname()); err != nil {
 		return nil, err
@@ -220,16 +221,16 @@ func parseWeb(text, masked string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseServer reads the URL of a server that is asked in its own protocol. What only its own
-// clients need, such as a database or the options behind a question mark, may stand there.
+// parseServer reads the URL of a server that is asked in its own protocol. It may have parts that
+// only the clients of the server need, such as a database, or options after a question mark.
 func parseServer(s *server, rest, text, masked string) (*url.URL, error) {
 	if !strings.HasPrefix(rest, "//") {
 		_, place, _ := strings.Cut(masked, ":")
-		// in a composition of containers a service has the name of what it is
+		// in a file of containers, a service often has the name of its software
 		if checkPort(place) == nil {
 			return nil, predicate(`lacks "//"`, fmt.Sprintf(`try "%s://localhost:%s", or "%[1]s://%[1]s:%[2]s" where %[1]s is the host`, s.scheme, place))
 		}
-		return nil, predicate(`lacks "//"`, hostless(s.scheme, masked))
+		return nil, predicate(`lacks "//"`, hostHint(s.scheme, masked))
 	}
 	u, err := parseWeb(text, masked)
 	if err != nil {
@@ -255,7 +256,7 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	hint := `try "` + scheme + `://` + place + `"`
 	switch {
 	case !ok:
-		return "", "", predicate(`lacks "//"`, hostless(scheme, scheme+":"+place))
+		return "", "", predicate(`lacks "//"`, hostHint(scheme, scheme+":"+place))
 	case strings.ContainsAny(rest, "/?#@"):
 		if !hostAndPort().MatchString(place) {
 			hint = `try "` + scheme + `://localhost:5432"`
@@ -266,7 +267,7 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	}
 	host, port, err = net.SplitHostPort(rest)
 	if err != nil && !strings.HasPrefix(rest, "[") && strings.Count(rest, ":") > 1 {
-		return "", "", colons(scheme, rest)
+		return "", "", tooManyColons(scheme, rest)
 	}
 	if err != nil {
 		if checkHost(rest) != nil || rest == "" || strings.HasPrefix(rest, "[") {
@@ -275,7 +276,7 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 		return "", "", predicate("has no port", `try "`+scheme+`://`+rest+`:5432"`)
 	}
 	if host == "" {
-		return "", "", predicate("has no host", hostless(scheme, scheme+":"+port))
+		return "", "", predicate("has no host", hostHint(scheme, scheme+":"+port))
 	}
 	if err := checkHost(host); err != nil {
 		return "", "", err
@@ -286,8 +287,8 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// asksServer reports whether a target of DNS is a server and the name that it is asked for, and not
-// a name alone.
+// asksServer reports whether a dns target has a server and a name to ask it for, and not only a
+// name.
 func asksServer(rest string) bool {
 	place, ok := strings.CutPrefix(rest, "//")
 	server, name, _ := strings.Cut(place, "/")
@@ -344,7 +345,7 @@ func parseTask(rest string) (string, error) {
 	return id, nil
 }
 
-// checkHost refuses what no resolver takes, so that a typing error does not look like a host that
+// checkHost refuses what no resolver accepts, so that a typing error does not look like a host that
 // is not there yet.
 func checkHost(host string) error {
 	for _, r := range host {
@@ -374,13 +375,14 @@ var password = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*[:;]*//+)?[^/?#:@]*):.*@`)
 })
 
-// secret is a parameter of a URL that is one by its name, as in postgres://db/app?password=…
+// secret finds a parameter of a URL whose name says that it is a secret, as in
+// postgres://db/app?password=…
 var secret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)([?&](?:password|passwd|pwd|token|secret|api_?key|access_token|sslpassword)=)[^&#]*`)
 })
 
-// mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little
-// more than it must.
+// mask hides the password of a URL, even if the URL is not valid. An "@" in a path may hide a
+// little more than necessary.
 func mask(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch scheme = strings.ToLower(scheme); scheme {

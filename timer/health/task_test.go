@@ -98,7 +98,7 @@ func TestTaskIsNotPolled(t *testing.T) {
 		l := &ledger{state: TaskState{Known: true}, changed: make(chan struct{}, 1)}
 		done := make(chan Result)
 		go func() { done <- Wait(t.Context(), mustParse(t, "task:k7m2"), Options{Tasks: l}) }()
-		time.Sleep(unasked - time.Millisecond)
+		time.Sleep(recheckEvery - time.Millisecond)
 		synctest.Wait()
 		if n := l.count(false); n != 1 {
 			t.Errorf("asked %d times before anything changed", n)
@@ -108,7 +108,7 @@ func TestTaskIsNotPolled(t *testing.T) {
 		if n := l.count(false); n != 2 {
 			t.Errorf("asked %d times after one change", n)
 		}
-		time.Sleep(10*unasked + time.Second) // in case nothing was told
+		time.Sleep(10*recheckEvery + time.Second) // in case nothing was told
 		synctest.Wait()
 		if n := l.count(false); n != 12 {
 			t.Errorf("asked %d times in five minutes of silence", n)

@@ -48,14 +48,14 @@ func TestPaceIsEagerThenBacksOff(t *testing.T) {
 				return errDown
 			},
 		})
-		early := slices.IndexFunc(starts, func(d time.Duration) bool { return d > eagerFor })
+		early := slices.IndexFunc(starts, func(d time.Duration) bool { return d > earlyFor })
 		for i, at := range starts[:early] {
-			if at != time.Duration(i)*eager {
+			if at != time.Duration(i)*earlyGap {
 				t.Fatalf("attempt %d at %v", i+1, at)
 			}
 		}
-		want, last := eager, starts[len(starts)-1]
-		if last != time.Minute-lastLook {
+		want, last := earlyGap, starts[len(starts)-1]
+		if last != time.Minute-lastAttempt {
 			t.Errorf("the last attempt was at %v", last)
 		}
 		for i, at := range starts[early : len(starts)-1] {
@@ -77,7 +77,7 @@ func TestPaceKeepsBounds(t *testing.T) {
 	for _, random := range []float64{0, 0.5, 0.999} {
 		p := pace{longest: DefaultInterval, random: func() float64 { return random }}
 		for range 100 {
-			if gap := p.after(time.Minute, 0); gap > DefaultInterval || gap < eager {
+			if gap := p.after(time.Minute, 0); gap > DefaultInterval || gap < earlyGap {
 				t.Fatalf("gap %v", gap)
 			}
 		}
@@ -95,7 +95,7 @@ func TestPaceKeepsBounds(t *testing.T) {
 	if gap := p.after(0, 30*time.Millisecond); gap != 70*time.Millisecond {
 		t.Errorf("gap %v after an attempt of 30ms: starts are to be 100ms apart", gap)
 	}
-	if gap := p.after(0, 3*time.Second); gap != eager/2 {
+	if gap := p.after(0, 3*time.Second); gap != earlyGap/2 {
 		t.Errorf("gap %v after a slow attempt", gap)
 	}
 }
@@ -228,7 +228,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 func TestNoAttemptBeginsAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 { // two timers end at the same instant; either may be first
-			r := Wait(t.Context(), names("db"), Options{Timeout: eager, probe: func(ctx context.Context, _ Target) error {
+			r := Wait(t.Context(), names("db"), Options{Timeout: earlyGap, probe: func(ctx context.Context, _ Target) error {
 				if over(ctx) {
 					return explain(context.DeadlineExceeded, connecting)
 				}
@@ -296,7 +296,7 @@ func TestLastLook(t *testing.T) {
 				}
 				return &fault{Cause: Cause{Kind: Status, Number: 503}, answered: true, retryAfter: 20 * time.Second}
 			}})
-			if want := []time.Duration{0, 10*time.Second - took - lastLook}; !r.Healthy || !slices.Equal(asked, want) {
+			if want := []time.Duration{0, 10*time.Second - took - lastAttempt}; !r.Healthy || !slices.Equal(asked, want) {
 				t.Errorf("asked at %v, want %v: %+v", asked, want, r)
 			}
 		}
@@ -331,8 +331,8 @@ func TestRace(t *testing.T) {
 		{"an answer settles it", map[netip.Addr]peer{v6: {err: errNever}, v4: {}}, 1, 0, "HTTP 401"},
 		{"two dead ones", map[netip.Addr]peer{v6: dead, v4: dead, third: {}}, 3, 2 * slowConnect, ""},
 		{"all fail: the most telling", map[netip.Addr]peer{
-			v6: {err: &fault{Cause: of(Unreachable, "network unreachable"), rank: unreachable}}, v4: {err: &fault{Cause: Cause{Kind: Refused}, rank: refused}},
-			third: {err: &fault{Cause: of(Unreachable, "host unreachable"), rank: unreachable}},
+			v6: {err: &fault{Cause: newCause(Unreachable, "network unreachable"), rank: unreachable}}, v4: {err: &fault{Cause: Cause{Kind: Refused}, rank: refused}},
+			third: {err: &fault{Cause: newCause(Unreachable, "host unreachable"), rank: unreachable}},
 		}, 3, 0, "connection refused"},
 		{"none connects", map[netip.Addr]peer{v6: dead, v4: dead, third: dead}, 3, 5 * time.Second, "no connection"},
 		{"one connects, none answers", map[netip.Addr]peer{v6: dead, v4: {answer: time.Hour}, third: dead}, 3, 5 * time.Second, "no answer"},

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// watch makes attempts on one target until it is healthy, permanently faulty or ctx ends.
+// watch makes attempts on one target until it is healthy, has a permanent fault, or ctx ends.
 func (w *waiter) watch(ctx context.Context, i int) {
 	r := report{i: i}
 	say := func() {
 		select {
 		case w.reports <- r:
-		case <-w.gone:
+		case <-w.stopped:
 		}
 	}
-	defer func() { r = report{i: i, last: true}; say() }()
-	l := newLooker(ctx, w.Options, w.targets[i])
+	defer func() { r = report{i: i, done: true}; say() }()
+	l := newAttempter(ctx, w.Options, w.targets[i])
 
 	s := schedule{pace: pace{longest: w.Interval, random: w.random}, begin: time.Now(), due: time.Now()}
 	p := proof{successes: w.Successes, stable: w.Stable, interval: w.Interval}
 	for known := false; !over(ctx); known = true {
-		w.begun[i].Add(1)
+		w.attempts[i].Add(1)
 		r.attempt++
 		started := time.Now()
 		f := w.try(ctx, l)
@@ -33,8 +33,8 @@ func (w *waiter) watch(ctx context.Context, i int) {
 		}
 		if f != nil && f.late && over(ctx) {
 			// An attempt that the end of the wait cut short knows less than the one before it, and
-			// finds nothing gone.
-			r.fault, r.cut = f, known || errors.Is(ctx.Err(), context.Canceled)
+			// does not show that something is gone.
+			r.fault, r.cutShort = f, known || errors.Is(ctx.Err(), context.Canceled)
 		} else {
 			if r.seen = (Cause{}); w.Invert {
 				f, r.seen = opposite(f, w.targets[i])
@@ -47,7 +47,7 @@ func (w *waiter) watch(ctx context.Context, i int) {
 			return
 		}
 		pause := max(s.pause(r.fault, &p, l), retryAfter)
-		if r.fault != nil && (!l.told || l.wake == nil) {
+		if r.fault != nil && (!l.waitsForChange || l.changed == nil) {
 			pause = s.inTime(ctx, pause, r.latency)
 		}
 		if !s.rest(ctx, pause, l) {
@@ -56,49 +56,50 @@ func (w *waiter) watch(ctx context.Context, i int) {
 	}
 }
 
-// lastLook is how long before the end of the wait a last attempt is made, in addition to what the
-// one before it took.
-const lastLook = 50 * time.Millisecond
+// lastAttempt is how long before the end of the wait the last attempt is made, in addition to the
+// duration of the one before it.
+const lastAttempt = 50 * time.Millisecond
 
-// schedule is when the attempts on a target are made.
+// schedule decides when the attempts on a target are made.
 type schedule struct {
-	last  bool // the last attempt was brought forward
-	pace  pace
-	begin time.Time     // of the attempts, or of those since the bell has rung
-	due   time.Time     // when the attempt should start: how late it does is not to add up
-	calm  time.Duration // after an attempt that the bell asked for, before the next one
+	last      bool // the last attempt was brought forward
+	pace      pace
+	begin     time.Time     // when the attempts began, or began again after a change
+	due       time.Time     // when the next attempt is due; a late start does not add up
+	changeGap time.Duration // the least time between attempts that changes cause
 }
 
-// pause is how long to rest after an attempt.
-func (s *schedule) pause(f *fault, p *proof, l *looker) time.Duration {
+// pause returns how long to pause after an attempt.
+func (s *schedule) pause(f *fault, p *proof, l *attempter) time.Duration {
 	now := time.Now()
 	switch {
 	case f == nil:
 		return p.pause(now, now.Sub(s.due))
-	case l.told && l.wake != nil:
-		return unasked
+	case l.waitsForChange && l.changed != nil:
+		return recheckEvery
 	}
 	return s.pace.after(s.due.Sub(s.begin), now.Sub(s.due))
 }
 
-// inTime shortens a pause that would outlast the wait, once, so that a target that comes while
-// nobody looks is found all the same. An attempt takes about as long as the one before did.
+// inTime shortens a pause that would outlast the wait, once, so that a target that becomes healthy
+// meanwhile is found. It expects an attempt to take as long as the one before.
 func (s *schedule) inTime(ctx context.Context, pause, took time.Duration) time.Duration {
 	end, bounded := ctx.Deadline()
 	left := time.Until(end)
-	if !bounded || s.last || pause < left || left <= eager {
+	if !bounded || s.last || pause < left || left <= earlyGap {
 		return pause
 	}
-	if early := left - took - lastLook; early > 0 {
+	if early := left - took - lastAttempt; early > 0 {
 		s.last = true
 		return early
 	}
 	return pause
 }
 
-// rest lets the pause pass, or the time until the bell rings, and reports whether the wait goes on.
-func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) bool {
-	began, bell := time.Now(), l.wake
+// rest waits for the pause, or until a change makes an attempt due. It reports whether the wait
+// goes on.
+func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) bool {
+	began, bell := time.Now(), l.changed
 	s.due = began.Add(pause)
 	for {
 		timer := time.NewTimer(time.Until(s.due))
@@ -110,12 +111,12 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) boo
 			return true
 		case _, open := <-bell:
 			timer.Stop()
-			bell = nil // many rings in a row are one
+			bell = nil // many changes in a row are one
 			soon := began.Add(s.pace.longest)
 			if open {
-				soon = s.rung(began)
+				soon = s.changeDue(began)
 			} else {
-				l.wake = nil
+				l.changed = nil
 			}
 			if soon.Before(s.due) {
 				s.due = soon
@@ -124,44 +125,44 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) boo
 	}
 }
 
-// rung says when the attempt that the bell asks for is to start: at once, but for a bell that
-// hardly rests. The attempts after it are as eager as in the beginning, as something has moved.
-func (s *schedule) rung(began time.Time) time.Time {
+// changeDue returns when the attempt that a change causes starts: at once, unless changes come all
+// the time. The attempts after it are as frequent as in the beginning.
+func (s *schedule) changeDue(began time.Time) time.Time {
 	now := time.Now()
 	s.begin = now
-	s.pace.news()
-	s.calm = max(s.calm, leastCalm)
-	soon := began.Add(s.calm)
+	s.pace.restart()
+	s.changeGap = max(s.changeGap, minChangeGap)
+	soon := began.Add(s.changeGap)
 	if soon.After(now) {
-		s.calm = min(2*s.calm, mostCalm)
+		s.changeGap = min(2*s.changeGap, maxChangeGap)
 		return soon
 	}
-	s.calm = 0
+	s.changeGap = 0
 	return now
 }
 
-// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may
-// notice before ctx does.
+// over reports whether ctx has ended or is about to. A dialler uses the deadline and may notice it
+// before ctx ends.
 func over(ctx context.Context) bool {
 	end, bounded := ctx.Deadline()
 	return ctx.Err() != nil || bounded && !time.Now().Before(end)
 }
 
-// try makes one attempt. A fault that came of running out of time says how much there was.
-func (w *waiter) try(ctx context.Context, l *looker) *fault {
+// try makes one attempt. When time ran out, the fault says how much time there was.
+func (w *waiter) try(ctx context.Context, l *attempter) *fault {
 	began, had := time.Now(), w.Attempt
 	if end, bounded := ctx.Deadline(); bounded {
 		had = min(had, end.Sub(began))
 	}
 	attempt, cancel := context.WithTimeout(ctx, w.Attempt)
 	defer cancel()
-	err := l.look(attempt)
+	err := l.attempt(attempt)
 	if err == nil {
 		return nil
 	}
 	f := *explain(err, answering)
 	if f.late {
-		if attempt.Err() == nil { // a limit of the system's own, such as the resolver's
+		if attempt.Err() == nil { // a limit of the system, such as that of the resolver
 			had = time.Since(began)
 		}
 		f.Span = had
@@ -169,13 +170,13 @@ func (w *waiter) try(ctx context.Context, l *looker) *fault {
 	return &f
 }
 
-// opposite judges an attempt for those who wait until the target is gone. When it is, seen says
-// what showed that.
+// opposite judges an attempt when the target should be gone. When it is gone, seen is what showed
+// it.
 func opposite(f *fault, t Target) (judged *fault, seen Cause) {
 	switch {
 	case f == nil:
 		return t.still(), Cause{}
-	case f.unseen, f.rank == silent && (t.scheme == "tcp" || t.scheme == "unix"):
+	case f.inconclusive, f.rank == silent && (t.scheme == "tcp" || t.scheme == "unix"):
 		return f, Cause{} // a program that hangs leaves connections waiting, and still has the port
 	case f.present:
 		there := f.Cause
@@ -185,7 +186,7 @@ func opposite(f *fault, t Target) (judged *fault, seen Cause) {
 	return nil, f.Cause
 }
 
-// still is the fault of a target that is to be gone and is not.
+// still returns the fault of a target that should be gone and is not.
 func (t Target) still() *fault {
 	kind, ok := map[string]Kind{
 		"tcp": StillAccepts, "unix": StillAccepts, "dns": StillResolves, "file": StillThere, "pid": StillRuns, "task": StillWell, "exec": StillZero,

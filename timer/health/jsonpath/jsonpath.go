@@ -1,5 +1,5 @@
-// Package jsonpath selects nodes of a JSON document by a query, as RFC 9535 has it. A query is read
-// as a whole or refused with its place, and selecting ends soon whatever the document holds.
+// Package jsonpath selects nodes of a JSON document by a query of RFC 9535. A query that cannot be
+// read is refused, with the place of the mistake. Selecting ends soon, whatever the document holds.
 package jsonpath
 
 import (
@@ -11,17 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxSteps bounds how many nodes a query may visit: ".." after ".." visits some again and again.
+// maxSteps is how many nodes a query may visit: ".." after ".." visits some nodes again and again.
 const maxSteps = 2_000_000
 
-// ErrTooMuch says that a query visits more nodes than it is granted.
+// ErrTooMuch says that a query visits more nodes than maxSteps.
 var ErrTooMuch = errors.New("the query visits too many nodes")
 
-// Path is a query that was read.
+// Path is a query.
 type Path struct{ segments []segment }
 
-// Select returns the nodes of a document, as encoding/json decodes it into an any; members of an
-// object come by name.
+// Select returns the nodes of a document that encoding/json decoded into an any. Members of an
+// object come in the order of their names.
 func (p *Path) Select(doc any) (nodes []any, err error) {
 	e := &evaluation{root: doc}
 	defer func() {
@@ -35,11 +35,11 @@ func (p *Path) Select(doc any) (nodes []any, err error) {
 	return e.walk(p.segments, doc), nil
 }
 
-// evaluation is one Select.
+// evaluation is the state of one Select.
 type evaluation struct {
 	root    any
 	steps   int
-	regexps map[string]*regexp.Regexp // nil: no regular expression
+	regexps map[string]*regexp.Regexp // nil for a text that is not a regular expression
 }
 
 func (e *evaluation) step() {
@@ -166,7 +166,7 @@ func (s filter) pick(e *evaluation, node any, add func(any)) {
 	})
 }
 
-// logical is what a filter asks of a node.
+// logical is a condition of a filter on a node.
 type logical interface {
 	holds(e *evaluation, node any) bool
 }
@@ -191,7 +191,7 @@ func (l and) holds(e *evaluation, n any) bool {
 
 func (l not) holds(e *evaluation, n any) bool { return !l.of.holds(e, n) }
 
-// nothing is the absence of a value, which is equal to itself alone.
+// nothing is the absence of a value. It equals only itself.
 type nothing struct{}
 
 func (c compare) holds(e *evaluation, n any) bool {
@@ -256,7 +256,7 @@ type query struct {
 	segments []segment
 }
 
-// singular queries select one node at most.
+// singular queries select at most one node.
 func (q *query) singular() bool {
 	for _, s := range q.segments {
 		if s.descendant || len(s.selectors) != 1 {
@@ -278,7 +278,7 @@ func (o operand) nodes(e *evaluation, n any) []any {
 	return e.walk(o.query.segments, e.root)
 }
 
-// holds is the operand as a test.
+// holds returns the operand as a condition.
 func (o operand) holds(e *evaluation, n any) bool {
 	switch {
 	case o.query != nil:
@@ -333,8 +333,8 @@ func (e *evaluation) matches(text, pattern string, whole bool) bool {
 	return re != nil && re.MatchString(text)
 }
 
-// dotted makes a regular expression of RFC 9485, whose dot matches neither of two line ends, one of
-// Go.
+// dotted turns a regular expression of RFC 9485 into one of Go. Its dot matches neither of two line
+// ends.
 func dotted(pattern string) string {
 	var b strings.Builder
 	class, escape := false, false

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says why a text is not a query, and at which of its bytes.
+// SyntaxError says why a text is not a query, and at which byte.
 type SyntaxError struct {
 	At      int
 	Problem string
@@ -16,7 +16,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at character %d", e.Problem, e.At+1) }
 
-// maxDepth bounds how deep a query nests.
+// maxDepth is how deep a query may nest.
 const maxDepth = 100
 
 // Parse reads a query. Its errors are *SyntaxError.
@@ -108,7 +108,7 @@ func (r *reader) segments() (list []segment) {
 	}
 }
 
-// shorthand is what may follow a dot.
+// shorthand reads what may follow a dot.
 func (r *reader) shorthand() []selector {
 	if r.skip("*") {
 		return []selector{wildcard{}}
@@ -151,14 +151,14 @@ func (r *reader) selector() selector {
 		r.blanks()
 		return filter{r.or()}
 	case c == ':' || c == '-' || isDigit(c):
-		return r.place()
+		return r.subscript()
 	}
 	r.fail("expected a name in quotes, a number, *, ? or a slice")
 	return nil
 }
 
-// place is an index or a slice.
-func (r *reader) place() selector {
+// subscript reads an index or a slice.
+func (r *reader) subscript() selector {
 	var s slice
 	s.start = r.number()
 	if s.start != nil {
@@ -186,8 +186,8 @@ func (r *reader) place() selector {
 	return s
 }
 
-// number is a whole number, within what every implementation of JSON can tell apart; nil where
-// there is none.
+// number reads a whole number, in the range in which every implementation of JSON tells numbers
+// apart. It returns nil when there is none.
 func (r *reader) number() *int {
 	start := r.at
 	r.skip("-")
@@ -247,22 +247,22 @@ func (r *reader) escape(quote byte) rune {
 	if c != 'u' {
 		r.fail("no escape")
 	}
-	first := r.unit()
+	first := r.utf16Unit()
 	if !utf16.IsSurrogate(first) {
 		return first
 	}
 	if !r.skip(`\`) || r.peek() != 'u' {
 		r.fail("half of a surrogate pair")
 	}
-	whole := utf16.DecodeRune(first, r.unit())
+	whole := utf16.DecodeRune(first, r.utf16Unit())
 	if whole == utf8.RuneError {
 		r.fail("no surrogate pair")
 	}
 	return whole
 }
 
-// unit is u and four digits.
-func (r *reader) unit() rune {
+// utf16Unit reads u and four digits.
+func (r *reader) utf16Unit() rune {
 	if len(r.rest()) < 5 {
 		r.fail("no escape")
 	}
@@ -277,7 +277,7 @@ func (r *reader) unit() rune {
 func (r *reader) or() logical {
 	defer r.deeper()()
 	list := or{r.and()}
-	for r.another("||") {
+	for r.skipOperator("||") {
 		list = append(list, r.and())
 	}
 	return list
@@ -285,14 +285,14 @@ func (r *reader) or() logical {
 
 func (r *reader) and() logical {
 	list := and{r.basic()}
-	for r.another("&&") {
+	for r.skipOperator("&&") {
 		list = append(list, r.basic())
 	}
 	return list
 }
 
-// another skips an operator between blanks.
-func (r *reader) another(op string) bool {
+// skipOperator skips an operator with blanks around it.
+func (r *reader) skipOperator(op string) bool {
 	before := r.at
 	r.blanks()
 	if r.skip(op) {
@@ -323,7 +323,8 @@ func (r *reader) basic() logical {
 	return l
 }
 
-// test is a comparison, or a query or a function alone; what is negated is not a comparison.
+// test reads a comparison, or a query or a function alone. After a negation it cannot be a
+// comparison.
 func (r *reader) test(negated bool) logical {
 	start := r.at
 	left := r.operand()
@@ -348,7 +349,7 @@ func (r *reader) test(negated bool) logical {
 	return left
 }
 
-// comparable refuses what has no single value.
+// comparable refuses an operand that may have more than one value.
 func (r *reader) comparable(o operand, at int) {
 	if o.query != nil && !o.query.singular() || o.function == "match" || o.function == "search" {
 		r.at = at
@@ -417,10 +418,10 @@ func (r *reader) literalNumber() float64 {
 	return n
 }
 
-// call is a function of RFC 9535, section 2.4, with its arguments.
+// call reads a function of RFC 9535, section 2.4, with its arguments.
 func (r *reader) call(word string) operand {
 	defer r.deeper()()
-	// nodes or a single value, an argument
+	// the argument is a list of nodes; otherwise a single value
 	wants := map[string]string{"length": "v", "count": "n", "value": "n", "match": "vv", "search": "vv"}
 	kinds, ok := wants[word]
 	if !ok {
@@ -449,8 +450,8 @@ func (r *reader) call(word string) operand {
 	return o
 }
 
-// Split takes PATH=VALUE apart: at the first "=" that ends a path, since one within brackets
-// belongs to it.
+// Split splits PATH=VALUE at the first "=" that ends a path. An "=" within brackets belongs to the
+// path.
 func Split(text string) (p *Path, path, value string, err error) {
 	for i := range len(text) {
 		if text[i] != '=' {

@@ -2,17 +2,18 @@ package health
 
 import "time"
 
-// proof counts the good answers of a target in a row, and how long there was no other.
+// proof counts the good answers of a target in a row, and measures for how long there were only
+// good ones.
 type proof struct {
-	successes int           // asked: so many
-	stable    time.Duration // asked: for so long
+	successes int           // how many are demanded
+	stable    time.Duration // for how long they are demanded
 	interval  time.Duration
 
 	streak      int
-	first, last time.Time // good answers of the streak
+	first, last time.Time // the first and the last good answer in a row
 }
 
-// take notes an answer and reports whether it was the last one needed.
+// take adds an answer and reports whether the proof is complete.
 func (p *proof) take(good bool, at time.Time) bool {
 	if !good {
 		p.streak = 0
@@ -26,13 +27,13 @@ func (p *proof) take(good bool, at time.Time) bool {
 	return p.streak >= p.successes && at.Sub(p.first) >= p.stable
 }
 
-// pause is how long to rest after a good answer that was not the last one needed. late is how long
-// ago its attempt was to start: as with pace, gaps count from start to start. An attempt is made
+// pause returns how long to pause after a good answer, when the proof is not complete. late is how
+// long ago its attempt was due: as in pace, gaps count from start to start. An attempt is made
 // right at the end of stable.
 func (p *proof) pause(now time.Time, late time.Duration) time.Duration {
-	gap := min(eager, p.interval)
+	gap := min(earlyGap, p.interval)
 	if p.streak >= p.successes {
-		gap = max(eager, min(p.interval, p.stable/4))
+		gap = max(earlyGap, min(p.interval, p.stable/4))
 	}
 	rest := max(gap-late, gap/2)
 	if left := p.first.Add(p.stable).Sub(now); left > 0 {
@@ -41,7 +42,7 @@ func (p *proof) pause(now time.Time, late time.Duration) time.Duration {
 	return rest
 }
 
-// soFar is what proof there is so far, and of how much; the zero Cause when there is none.
+// soFar returns how much proof there is, or the zero Cause when there is none.
 func (p *proof) soFar() Cause {
 	switch {
 	case p.streak == 0:

@@ -74,7 +74,7 @@ func TestProofIsSoughtEagerly(t *testing.T) {
 			return probe(ctx, target)
 		}})
 		for n := len(starts) - 2; n < len(starts); n++ {
-			if gap := starts[n].Sub(starts[n-1]); gap != eager {
+			if gap := starts[n].Sub(starts[n-1]); gap != earlyGap {
 				t.Errorf("attempt %d came after %v", n+1, gap)
 			}
 		}

@@ -1,0 +1,98 @@
+package health
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+const (
+	// recheckEvery is how often a target is probed even though nothing has reported a change.
+	recheckEvery = 30 * time.Second
+	// minChangeGap is the least time between attempts that reported changes cause. It grows to
+	// maxChangeGap for a target that changes all the time, such as a growing log.
+	minChangeGap = 20 * time.Millisecond
+	maxChangeGap = 500 * time.Millisecond
+)
+
+// attempter makes the attempts on one target, one at a time. It keeps what the next attempt needs.
+// It is for one goroutine.
+type attempter struct {
+	prober
+	target Target
+	wait   context.Context // ends with the whole wait
+
+	// signals when the answer may have changed; nil when nothing does
+	changed        <-chan struct{}
+	waitsForChange bool // the answer stays the same until changed signals
+
+	id         proc.Identity      // pid: the process that had the number when it was first seen
+	subscribed bool               // task: Changed of Tasks was called
+	pending    <-chan observation // an observation that has outlasted its attempt
+}
+
+// observation is what an attempt found, and what it learned for the next one.
+type observation struct {
+	err            error
+	waitsForChange bool
+	changed        <-chan struct{} // nil: the same as before
+}
+
+func newAttempter(ctx context.Context, o Options, t Target) *attempter {
+	return &attempter{prober: prober{o}, target: t, wait: ctx}
+}
+
+// attempt makes one attempt.
+func (l *attempter) attempt(ctx context.Context) error {
+	l.waitsForChange = false
+	switch {
+	case l.Options.probe != nil:
+		return l.Options.probe(ctx, l.target)
+	case l.target.scheme == "file":
+		return l.detached(ctx, l.file)
+	case l.target.scheme == "unix":
+		return l.detached(ctx, func() observation { return l.socket(ctx) })
+	case l.target.scheme == "task":
+		first := !l.subscribed
+		l.subscribed = true
+		return l.detached(ctx, func() observation { return l.task(ctx, first) })
+	case l.target.scheme == "pid":
+		return l.process()
+	}
+	return l.probe(ctx, l.target)
+}
+
+// detached makes an observation that cannot be interrupted, such as one of a disk that hangs. While
+// it hangs no other is made, because it may hold a thread.
+func (l *attempter) detached(ctx context.Context, look func() observation) error {
+	late := func() error {
+		return &fault{Cause: Cause{Kind: NoAnswer}, late: true, inconclusive: true, rank: silent}
+	}
+	if l.pending != nil {
+		select {
+		case v := <-l.pending:
+			l.pending = nil
+			l.learn(v)
+		case <-ctx.Done():
+			return late()
+		}
+	}
+	done := make(chan observation, 1)
+	go func() { done <- look() }()
+	select {
+	case v := <-done:
+		l.learn(v)
+		l.waitsForChange = v.waitsForChange
+		return v.err
+	case <-ctx.Done():
+		l.pending = done
+		return late()
+	}
+}
+
+func (l *attempter) learn(v observation) {
+	if v.changed != nil {
+		l.changed = v.changed
+	}
+}
