@@ -5,18 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// bellOf is what makes a terminal ring: the sequence of a notification for the terminal that the
-// environment tells of, if it is known to understand one, and else BEL, as a sequence that is not
-// understood can show as rubbish. What runs inside tmux or screen speaks to those, and they know no
-// notifications.
-func bellOf(device string, m Message, env Env) string {
+// bellFor returns what makes a terminal ring. It is the notification sequence of the terminal that
+// the environment names, if that terminal is known to understand one. Otherwise it is BEL, because
+// a sequence that is not understood can show as rubbish. Inside tmux or screen it is BEL as well:
+// they do not understand notifications.
+func bellFor(device string, m Message, env Env) string {
 	const bell = "\a"
 	if device == "" || device != env.Terminal || env.Getenv("TMUX") != "" || env.Getenv("STY") != "" {
 		return bell
 	}
-	// No control character is in these, so none can end the sequence early. Terminals bound them.
+	// These have no control characters, so none can end the sequence early. Terminals bound their
+	// length.
 	title, body := m.headline()
-	title, body = within(title, 200), within(OneLine(body), 1000)
+	title, body = cutBytes(title, 200), cutBytes(OneLine(body), 1000)
 	const end = "\x1b\\"
 	switch kind, program := env.Getenv("TERM"), env.Getenv("TERM_PROGRAM"); {
 	case kind == "xterm-kitty" || env.Getenv("KITTY_WINDOW_ID") != "":
@@ -28,13 +29,13 @@ func bellOf(device string, m Message, env Env) string {
 		if text[0] >= '0' && text[0] <= '9' {
 			text = " " + text // 9;4;… is a progress bar
 		}
-		return "\x1b]9;" + within(text, 1000) + end
+		return "\x1b]9;" + cutBytes(text, 1000) + end
 	}
 	return bell
 }
 
-// within cuts text to so many bytes, between letters.
-func within(text string, most int) string {
+// cutBytes cuts a text to a number of bytes, between characters.
+func cutBytes(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -44,7 +45,7 @@ func within(text string, most int) string {
 	return text[:most]
 }
 
-// line is the message on one line, for a terminal: the subject and how the body begins.
+// line returns the message on one line, for a terminal: the subject and the beginning of the body.
 func (m Message) line() string {
 	text := OneLine(m.Text())
 	if subject := OneLine(m.Subject); subject != "" && text != "" {

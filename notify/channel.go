@@ -12,15 +12,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// BuiltIn are the channels that exist without configuration, unless config.toml has one of that
-// name.
+// BuiltIn are the channels that exist without configuration. A channel of that name in config.toml
+// replaces one.
 var BuiltIn = []string{Desktop, TTY, Email}
 
-// Find is the channel a word names: a URL, or the name of a channel of the configuration or of a
-// standing one, with the recipient behind a colon if there is one (NAME:RECIPIENT).
+// Find returns the channel that a word names: a URL, or the name of a channel in the configuration
+// or built in, with its recipient after a colon if there is one (NAME:RECIPIENT).
 func Find(word string, configured map[string]state.Channel) (state.Channel, error) {
 	if isURL(word) {
-		return Settle(state.Channel{Name: Redact(word), URL: word})
+		return FromURL(state.Channel{Name: Redact(word), URL: word})
 	}
 	name, to, given := strings.Cut(word, ":")
 	c, known := configured[name]
@@ -32,43 +32,43 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	default:
 		names := append(slices.Collect(maps.Keys(configured)), BuiltIn...)
 		slices.Sort(names)
-		return c, mendable("there is no channel %q; there are %s", plain.Line(name), strings.Join(slices.Compact(names), ", "))
+		return c, localError("there is no channel %q; there are %s", plain.Line(name), strings.Join(slices.Compact(names), ", "))
 	}
-	c, err := Settle(c)
+	c, err := FromURL(c)
 	switch {
 	case err != nil || !given:
 		return c, err
 	case !TakesRecipient(c.Type):
-		return c, mendable("channel %s takes no recipient", name)
+		return c, localError("channel %s takes no recipient", name)
 	case to == "":
-		return c, mendable("there is no recipient behind the colon of %s:", name)
+		return c, localError("there is no recipient behind the colon of %s:", name)
 	}
 	c.To = to
 	return c, nil
 }
 
-// isURL tells a channel given on the spot from a name.
+// isURL reports whether a word is a channel given as a URL, and not a name.
 func isURL(word string) bool {
 	return strings.Contains(word, "://") || strings.HasPrefix(word, "mailto:")
 }
 
-// Settle fills in what the URL of a channel says: https://… is a webhook, mailto:a@b is email to
+// FromURL completes a channel with what its URL says: https://… is a webhook, mailto:a@b is email to
 // that address, and any other scheme is a service, whose name becomes the type. A channel whose URL
-// and type do not fit each other is a permanent error.
-func Settle(c state.Channel) (state.Channel, error) {
+// and type do not go together is a permanent error.
+func FromURL(c state.Channel) (state.Channel, error) {
 	name := c.Name
 	if name == "" {
 		name = "the channel"
 	}
 	if c.Type == Heartbeat {
 		if state.ChannelOfURL(cmp.Or(c.URL, c.OK)) != Webhook {
-			return c, mendable("%s has no url of the web", plain.Line(name))
+			return c, localError("%s has no url of the web", plain.Line(name))
 		}
 		return c, nil
 	}
 	if c.URL == "" {
 		if !slices.Contains([]string{Desktop, TTY, Email, Exec}, c.Type) {
-			return c, mendable("%s has no url", plain.Line(name))
+			return c, localError("%s has no url", plain.Line(name))
 		}
 		return c, nil
 	}
@@ -78,19 +78,19 @@ func Settle(c state.Channel) (state.Channel, error) {
 	}
 	switch {
 	case kind == "":
-		return c, mendable("the url of %s has no scheme such as https:// in front", plain.Line(name))
+		return c, localError("the url of %s has no scheme such as https:// in front", plain.Line(name))
 	case c.Type != kind:
-		return c, mendable("%s has type %q, and a url of type %q", plain.Line(name), c.Type, kind)
+		return c, localError("%s has type %q, and a url of type %q", plain.Line(name), c.Type, kind)
 	case kind == Webhook:
-		// What url.Parse says quotes what may be secret.
+		// The error of url.Parse quotes the URL, which may be secret.
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
-			return c, mendable("the url of %s cannot be understood; write it as in https://host/path", plain.Line(name))
+			return c, localError("the url of %s cannot be understood; write it as in https://host/path", plain.Line(name))
 		}
 	case kind == Email:
 		_, rest, _ := strings.Cut(c.URL, ":")
 		to, err := url.PathUnescape(rest)
 		if err != nil || strings.Contains(rest, "?") || to == "" {
-			return c, mendable("%s: mailto: takes one address and nothing else", plain.Line(name))
+			return c, localError("%s: mailto: takes one address and nothing else", plain.Line(name))
 		}
 		if c.Name == Redact(c.URL) {
 			c.Name = Email
@@ -102,8 +102,8 @@ func Settle(c state.Channel) (state.Channel, error) {
 	return c, nil
 }
 
-// Redact is a URL as it may be shown: of the web its scheme and host, of a mailbox the address, of
-// a service its name.
+// Redact returns the part of a URL that may be shown: scheme and host of a web URL, the address of
+// a mailto URL, the name of a service.
 func Redact(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	if !ok {
@@ -126,7 +126,7 @@ func Redact(raw string) string {
 	return scheme + "://…"
 }
 
-// Address reads one address of email, such as bob@example.org or Bob <bob@example.org>, and refuses
+// Address reads one email address, such as bob@example.org or Bob <bob@example.org>, and refuses
 // anything else.
 func Address(text string) (*mail.Address, error) {
 	if HasControl(text) {
@@ -142,7 +142,7 @@ func Address(text string) (*mail.Address, error) {
 	return a, nil
 }
 
-// SchemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a
+// SchemeOf returns the scheme of a URL that is given as a channel, in lower case. It is empty for a
 // name.
 func SchemeOf(word string) string {
 	scheme, _, ok := strings.Cut(word, "://")
@@ -154,7 +154,8 @@ func SchemeOf(word string) string {
 	return strings.ToLower(scheme)
 }
 
-// Names are the channels that a task can name beside those of the settings, sorted.
+// Names returns the channels that a task can name, sorted: those of the settings and those that are
+// built in.
 func Names(channels map[string]state.Channel) []string {
 	names := slices.AppendSeq(slices.Clone(BuiltIn), maps.Keys(channels))
 	slices.Sort(names)

@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// DesktopCommand is the hidden command that shows a notification: our own binary is called with it.
+// DesktopCommand is the hidden command of this program that shows a notification.
 const DesktopCommand = "_desktop"
 
 // notification is what DesktopCommand reads on standard input.
@@ -28,10 +28,10 @@ type notification struct {
 
 const noBus = "there is no desktop to tell: no D-Bus session bus (DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus)"
 
-// sendDesktop shows a notification. That is done in a child of our own binary: the library cannot
-// be stopped when a bus or a daemon never answers, it reads the process's own environment, and it
-// would start a bus where there is none (dbus-launch), or take a title that begins with a dash for
-// an option (notify-send). So the child is told of the bus, and has no PATH.
+// sendDesktop shows a notification from a child process that runs this program. The library cannot
+// be stopped when a bus or a daemon never answers, and it reads the environment of its process. It
+// would also start a bus where there is none (dbus-launch), or take a title that begins with a dash
+// for an option (notify-send). So the child gets the address of the bus, and no PATH.
 func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if m.To != "" {
 		return "", permanent("%s takes no recipient", c.Name)
@@ -40,10 +40,10 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if hasBuses {
 		bus := SessionBus(env.Getenv)
 		if bus == "" {
-			return "", passing("%s", noBus)
+			return "", transient("%s", noBus)
 		}
 		vars = append(vars, "DBUS_SESSION_BUS_ADDRESS="+bus, "PATH=")
-		// a bus may want the cookie of a user
+		// a bus may require the cookie of a user
 		for _, name := range []string{"HOME", "XDG_RUNTIME_DIR"} {
 			vars = append(vars, name+"="+env.Getenv(name))
 		}
@@ -53,24 +53,24 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	title, body := m.headline()
 	in, err := json.Marshal(notification{title, desktopText(body)})
 	if err != nil {
-		return "", permanent("%s", plain.Line(err.Error())).of(c.Name)
+		return "", permanent("%s", plain.Line(err.Error())).named(c.Name)
 	}
 	var said tail
 	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
 	cmd.Env, cmd.Stdin, cmd.Stderr = vars, bytes.NewReader(in), &said
-	defer grouped(cmd)()
+	defer inOwnGroup(cmd)()
 	err = cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
 		return "Told by " + c.Name + ".", nil
 	}
-	return "", passing("%s", cmp.Or(strings.TrimPrefix(said.line(), agent+": "), plain.Line(err.Error()))).of(c.Name)
+	return "", transient("%s", cmp.Or(strings.TrimPrefix(said.line(), userAgent+": "), plain.Line(err.Error()))).named(c.Name)
 }
 
-// hasBuses is where notifications go by D-Bus.
+// hasBuses reports whether this system shows notifications through D-Bus.
 const hasBuses = runtime.GOOS != "darwin" && runtime.GOOS != "ios" && runtime.GOOS != "windows"
 
-// SessionBus is the address of the user's session bus: the variable's, else that of the socket
-// where systemd has it. "": there is none, and none is started.
+// SessionBus returns the address of the session bus of the user: the one in the environment, or the
+// socket where systemd puts it. It is "" when there is none; none is started.
 func SessionBus(getenv func(string) string) string {
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return address
@@ -83,7 +83,7 @@ func SessionBus(getenv func(string) string) string {
 	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeSocket == 0 {
 		return ""
 	}
-	// Addresses escape all but a few symbols.
+	// An address escapes all but a few symbols.
 	var b strings.Builder
 	for i := range len(path) {
 		if r := path[i]; strings.IndexByte("-_/.*", r) >= 0 || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -96,8 +96,8 @@ func SessionBus(getenv func(string) string) string {
 	return "unix:path=" + b.String()
 }
 
-// desktopText is a body as desktops may be given it. Theirs are markup (<b>, links, pictures), so
-// what would be any is escaped.
+// desktopText returns a body as desktops take it. They read markup (<b>, links, pictures), so its
+// characters are escaped.
 func desktopText(text string) string {
 	text = shorten(strings.Map(func(r rune) rune {
 		if plain.Control(r) && r != '\n' {
@@ -111,7 +111,7 @@ func desktopText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// ShowDesktop is DesktopCommand: it reads one notification and shows it.
+// ShowDesktop runs DesktopCommand: it reads one notification and shows it.
 func ShowDesktop(in io.Reader) error {
 	var what notification
 	if err := json.NewDecoder(io.LimitReader(in, BodyLimit)).Decode(&what); err != nil {

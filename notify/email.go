@@ -19,16 +19,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// email is a message with all that a post office needs.
+// email is a message with all that sending it takes.
 type email struct {
 	Message
 	from, to  *mail.Address
 	sender    string // from and to, as they were written
 	recipient string
-	key       string // of Resend
+	key       string // the key of Resend
 }
 
-// sendEmail sends it by the channel's SMTP server, or by Resend when it has none.
+// sendEmail sends through the SMTP server of the channel, or through Resend when it has none.
 func sendEmail(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	l, err := address(c, m, env)
 	if err != nil {
@@ -45,35 +45,35 @@ func sendEmail(ctx context.Context, c state.Channel, m Message, env Env) (string
 	return "Email sent successfully to " + l.recipient + ".", nil
 }
 
-// address finds out who writes to whom, and with which key.
+// address finds sender, recipient and key.
 func address(c state.Channel, m Message, env Env) (l email, err error) {
 	l.Message = m
 	l.recipient = strings.TrimSpace(m.recipient(c))
 	if l.recipient == "" {
-		return l, mendable("%s has no recipient: name one, as in email:bob@example.org, or by to = \"…\" in config.toml", c.Name)
+		return l, localError("%s has no recipient: name one, as in email:bob@example.org, or by to = \"…\" in config.toml", c.Name)
 	}
 	if l.to, err = Address(l.recipient); err != nil {
 		return l, err
 	}
-	if l.sender, l.key, _, err = postage(c, env); err != nil {
+	if l.sender, l.key, _, err = emailSettings(c, env); err != nil {
 		return l, err
 	}
 	if l.from, err = Address(l.sender); err != nil {
-		return l, mendable("the sender: %v", err)
+		return l, localError("the sender: %v", err)
 	}
 	if c.Host != "" {
 		return l, nil
 	}
 	if HasControl(l.key) {
-		return l, mendable("the key of Resend has a control character in it")
+		return l, localError("the key of Resend has a control character in it")
 	}
 	return l, nil
 }
 
-// postage is what a letter needs of the settings: who writes, and the key of Resend where that
+// emailSettings returns the settings that an email needs: the sender, and the key of Resend when that
 // sends it. uses says where each was found.
-func postage(c state.Channel, env Env) (from, key string, uses []string, err error) {
-	from, source, err := sender(c, env)
+func emailSettings(c state.Channel, env Env) (from, key string, uses []string, err error) {
+	from, source, err := emailFrom(c, env)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -85,13 +85,14 @@ func postage(c state.Channel, env Env) (from, key string, uses []string, err err
 		uses = append(uses, "key: "+source)
 	}
 	if from == "" || key == "" && c.Host == "" {
-		return "", "", nil, lacks(c, env, from == "", key == "" && c.Host == "")
+		return "", "", nil, missingSettings(c, env, from == "", key == "" && c.Host == "")
 	}
 	return from, key, uses, nil
 }
 
-// lacks says what a channel of email has to be given, and where that can stand.
-func lacks(c state.Channel, env Env, from, key bool) *Error {
+// missingSettings returns the error that names the missing settings of an email channel, and where they can
+// be set.
+func missingSettings(c state.Channel, env Env, from, key bool) *Error {
 	var what, variables, keys []string
 	if from {
 		what, variables, keys = append(what, "no sender"), append(variables, resendFrom), append(keys, `from = "…"`)
@@ -108,20 +109,20 @@ func lacks(c state.Channel, env Env, from, key bool) *Error {
 	if key {
 		text += "; or give it a host there to send by SMTP"
 	}
-	return mendable("%s", text)
+	return localError("%s", text)
 }
 
-// sender is who writes, "" when nobody says. An SMTP server has its own: it belongs to the account
-// there.
-func sender(c state.Channel, env Env) (value, source string, err error) {
+// emailFrom returns the sender, or "" when none is set. With an SMTP server it comes only from the
+// channel, because it belongs to the account there.
+func emailFrom(c state.Channel, env Env) (value, source string, err error) {
 	if c.Host != "" && c.From != "" {
 		return strings.TrimSpace(c.From), "config.toml", nil
 	}
 	return setting(env, resendFrom, c.From)
 }
 
-// setting is one of email: of the environment, else of the channel, else of the family's file.
-// source says which of them.
+// setting returns a setting of email: from the environment, or else from the channel, or else from
+// the file of the ouro family. source says which.
 func setting(env Env, name, channel string) (value, source string, err error) {
 	if value = strings.TrimSpace(env.Getenv(name)); value != "" {
 		return value, name, nil
@@ -130,22 +131,22 @@ func setting(env Env, name, channel string) (value, source string, err error) {
 		return value, "config.toml", nil
 	}
 	for _, home := range env.Homes {
-		if value, err = family(home, name); value != "" || err != nil {
+		if value, err = familySetting(home, name); value != "" || err != nil {
 			return value, filepath.Join(home, "config"), err
 		}
 	}
 	return "", "", nil
 }
 
-// resendURL is where Resend is reached unless RESEND_BASE_URL, the variable of Resend's own
-// clients, says otherwise.
+// resendURL is the URL of Resend, unless RESEND_BASE_URL, the variable of its own clients, names
+// another.
 const resendURL = "https://api.resend.com"
 
-// sendResend sends by the API of Resend.
+// sendResend sends through the API of Resend.
 func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 	base := strings.TrimRight(cmp.Or(env.Getenv("RESEND_BASE_URL"), resendURL), "/")
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return mendable("RESEND_BASE_URL is not a URL of the web")
+		return localError("RESEND_BASE_URL is not a URL of the web")
 	}
 	shown := "Resend"
 	if base != resendURL {
@@ -165,11 +166,11 @@ func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 		request.HTML = l.Body
 	}
 	if err := enc.Encode(request); err != nil {
-		return permanent("%s", plain.Line(err.Error())).of(c.Name)
+		return permanent("%s", plain.Line(err.Error())).named(c.Name)
 	}
 	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
 	if err != nil {
-		return mendable("RESEND_BASE_URL is not a URL of the web")
+		return localError("RESEND_BASE_URL is not a URL of the web")
 	}
 	r.Header.Set("Authorization", "Bearer "+l.key)
 	r.Header.Set("Content-Type", "application/json")
@@ -184,21 +185,22 @@ func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 	if json.Unmarshal(a.body, &told) != nil {
 		told.Message = string(a.body)
 	}
-	err = a.judged(shown, said(told.Message, append(channelSecrets(c), l.key)...))
+	err = a.asError(shown, serverWords(told.Message, append(channelSecrets(c), l.key)...))
 	var e *Error
 	if a.status == http.StatusConflict && errors.As(err, &e) {
-		e.Permanent = told.Name != "concurrent_idempotent_requests" // the first of two is under way
+		// the first of two requests is still running
+		e.Permanent = told.Name != "concurrent_idempotent_requests"
 	}
-	// A page of a proxy or of a network one has to sign in to can say 200, too.
+	// The page of a proxy, or of a network with a login, can answer 200 as well.
 	if err == nil && told.ID == "" {
-		return passing("%s answered %d, but not as Resend does: there is no id of the message in it", shown, a.status)
+		return transient("%s answered %d, but not as Resend does: there is no id of the message in it", shown, a.status)
 	}
 	return err
 }
 
-// idempotency is a key that is the same for the same request, and only then: one message can go to
-// many, and its words can change from try to try ("due 5 minutes ago"), which Resend would refuse
-// under the key of the earlier ones. Keys may have 256 bytes.
+// idempotency returns a key that is the same for the same request, and different for any other. One
+// message can go to many recipients, and its words can change between attempts ("due 5 minutes
+// ago"). Resend would refuse such a request under an earlier key. A key may have 256 bytes.
 func (l email) idempotency() string {
 	if l.ID == "" {
 		return ""

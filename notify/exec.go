@@ -12,18 +12,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// sendExec runs the channel's command, without a shell, with the event as JSON on its standard
-// input. That it ends with 0 is success; else the last line of its standard error is told. At the
-// time-out its whole group is killed. On Linux the program does not outlive us either, but what it
-// has started can; elsewhere both can, when we are killed.
+// sendExec runs the command of the channel, without a shell, with the event as JSON on its standard
+// input. Exit code 0 is a success. For any other, the error has the last line of its standard
+// error. At the time-out its whole process group is killed. When this process is killed, the
+// program is killed too on Linux, but not what it has started; on other systems both go on.
 func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
-		return "", mendable("channel %s has no command", c.Name)
+		return "", localError("channel %s has no command", c.Name)
 	}
 	name := plain.Line(c.Command[0])
 	program, args, err := env.command(c.Command)
 	if err != nil {
-		return "", mendable("%s", plain.Line(err.Error())).of("channel " + c.Name)
+		return "", localError("%s", plain.Line(err.Error())).named("channel " + c.Name)
 	}
 	var errs tail
 	cmd := exec.CommandContext(ctx, program)
@@ -33,17 +33,17 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if env.Environ != nil {
 		cmd.Env = env.Environ()
 	}
-	defer grouped(cmd)()
+	defer inOwnGroup(cmd)()
 	if err := cmd.Start(); err != nil {
-		return "", mendable("%s", plain.Line(err.Error())).of("channel " + c.Name)
+		return "", localError("%s", plain.Line(err.Error())).named("channel " + c.Name)
 	}
 	err = cmd.Wait()
 	ended := cmd.ProcessState
-	// Exit 0 is success even when a child it left behind keeps its output open.
+	// Exit code 0 is a success, even when a child keeps the output open.
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ended.Success() {
 		return "Told by " + name + ".", nil
 	}
-	how := ended.String() // a signal
+	how := ended.String() // the name of the signal
 	if code := ended.ExitCode(); code >= 0 {
 		how = fmt.Sprintf("exit code %d", code)
 	}
@@ -51,7 +51,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if line := errs.line(); line != "" {
 		text += ": " + line
 	}
-	return "", passing("%s", scrub(text, channelSecrets(c)...)).of("channel " + c.Name)
+	return "", transient("%s", redactSecrets(text, channelSecrets(c)...)).named("channel " + c.Name)
 }
 
 // tail keeps the end of what is written to it.
@@ -65,7 +65,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the last one that is not empty.
+// line returns the last line that is not empty.
 func (t *tail) line() string {
 	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
 	return shorten(plain.Line(strings.TrimSpace(lines[len(lines)-1])), 300)

@@ -19,14 +19,14 @@ const (
 	resendFrom = "NOTIFY_EMAIL_FROM"
 )
 
-// familyLimit is the most bytes the family's file may have.
-const familyLimit = 64 << 10
+// maxFamilyFile is the largest size of the file of the family, in bytes.
+const maxFamilyFile = 64 << 10
 
-// family is a setting of the file config in the home of ouro, which holds lines of KEY=VALUE and
-// may have an "export" in front, quotes around the value and comments after "#". It is a file of
-// others: only the two keys of email are read of it. Without the file, or the key, it is "". A file
-// that others may read is refused, as it holds a secret.
-func family(home, key string) (string, error) {
+// familySetting returns a setting from the file config in the home of ouro. Its lines are KEY=VALUE, with
+// an optional "export" before them, optional quotes around the value and comments after "#". Other
+// programs own the file, so only the two keys of email are read. Without the file, or the key, the
+// setting is "". A file that other users can read is refused, because it holds a secret.
+func familySetting(home, key string) (string, error) {
 	if home == "" || !slices.Contains([]string{resendKey, resendFrom}, key) {
 		return "", nil
 	}
@@ -36,24 +36,24 @@ func family(home, key string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
+		return "", transient("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return "", nil // a folder of that name is none of ours
+		return "", nil // a folder of that name is not the file
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", mendable("%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
-	case info.Size() > familyLimit:
-		return "", mendable("%s is not read for %s, because it has more than %d bytes", path, key, familyLimit)
+		return "", localError("%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
+	case info.Size() > maxFamilyFile:
+		return "", localError("%s is not read for %s, because it has more than %d bytes", path, key, maxFamilyFile)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
+		return "", transient("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, familyLimit))
+	data, err := io.ReadAll(io.LimitReader(f, maxFamilyFile))
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
+		return "", transient("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	found := ""
 	for line := range strings.Lines(string(data)) {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// grouped has a command made with exec.CommandContext killed when its time is up. Who outlives it
-// and holds its output open is not waited for.
-func grouped(c *exec.Cmd) (release func()) {
+// inOwnGroup makes a command from exec.CommandContext be killed when its time is up. A child that
+// outlives it and holds its output open is not waited for.
+func inOwnGroup(c *exec.Cmd) (release func()) {
 	c.WaitDelay = 500 * time.Millisecond
 	return func() {}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// What a heartbeat is told, beside that all went well.
+// The pings of a heartbeat, other than that all went well.
 const (
 	PingStart = "start"
 	PingFail  = "fail"
 )
 
-// pingMost is how much of a text is sent with a ping.
-const pingMost = 1000
+// maxPing is how much of a text is sent with a ping, in bytes.
+const maxPing = 1000
 
-// sendPing tells a heartbeat how it goes, by a POST with the body as text. With a URL to which
-// /start and /fail are appended, as Healthchecks has it (https://healthchecks.io/docs/http_api/),
-// the run has an ID there (rid), so that those that overlap are told from each other.
+// sendPing sends the state of a run to a heartbeat, by a POST with the body as text. A URL as
+// Healthchecks has it (https://healthchecks.io/docs/http_api/) gets /start or /fail appended, and
+// the ID of the run (rid), so that runs that overlap are told apart.
 func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	raw := pingURL(c, m.Ping)
 	if raw == "" {
@@ -30,7 +30,7 @@ func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		return "", mendable("the url of %s cannot be understood", c.Name) // err quotes it
+		return "", localError("the url of %s cannot be understood", c.Name) // err quotes the URL
 	}
 	if c.URL != "" {
 		if m.Ping != "" {
@@ -43,9 +43,9 @@ func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string,
 		}
 	}
 	shown := Redact(raw)
-	r, err := http.NewRequest(http.MethodPost, u.String(), strings.NewReader(shorten(m.Body, pingMost)))
+	r, err := http.NewRequest(http.MethodPost, u.String(), strings.NewReader(shorten(m.Body, maxPing)))
 	if err != nil {
-		return "", mendable("the url of %s cannot be understood", c.Name)
+		return "", localError("the url of %s cannot be understood", c.Name)
 	}
 	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	if m.ID != "" {
@@ -55,21 +55,22 @@ func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if err != nil {
 		return "", err
 	}
-	said := said(string(a.body), append(channelSecrets(c), u.String(), u.RequestURI())...)
-	if err := a.judged(shown, said); err != nil {
+	said := serverWords(string(a.body), append(channelSecrets(c), u.String(), u.RequestURI())...)
+	if err := a.asError(shown, said); err != nil {
 		return "", err
 	}
-	// Healthchecks answers 200 to whatever has the form of a UUID.
+	// Healthchecks answers 200 to any UUID.
 	switch text := strings.TrimSpace(string(a.body)); {
 	case strings.HasPrefix(text, "OK (not found)"):
-		return "", mendable("%s knows no check of that URL", shown)
+		return "", localError("%s knows no check of that URL", shown)
 	case strings.HasPrefix(text, "OK (rate limited)"):
-		return "", passing("%s takes no more pings of that check for now", shown)
+		return "", transient("%s takes no more pings of that check for now", shown)
 	}
 	return "Pinged " + shown + ".", nil
 }
 
-// pingURL is the URL of one of the pings, without what is appended to it; empty: there is none.
+// pingURL returns the URL of one of the pings, without what is appended to it, or "" when there is
+// none.
 func pingURL(c state.Channel, ping string) string {
 	switch {
 	case c.URL != "":
@@ -82,7 +83,7 @@ func pingURL(c state.Channel, ping string) string {
 	return c.OK
 }
 
-// runID is a UUID (RFC 9562, version 8) that the ID of a run always has.
+// runID returns a UUID (RFC 9562, version 8) that is always the same for the ID of a run.
 func runID(id string) string {
 	sum := sha256.Sum256([]byte("ouro-timer run " + id))
 	b := sum[:16]

@@ -16,9 +16,9 @@ var (
 	gaps      = pattern(`\n{3,}`)
 )
 
-// plainOf is the text of an HTML body, for people whose mail shows none and for channels that take
-// none: paragraphs, items and rows become lines, the targets of links stand behind them.
-func plainOf(source string) string {
+// plainText returns the text of an HTML body, for mail programs and channels that do not show HTML.
+// Paragraphs, list items and rows become lines, and the target of a link follows its text.
+func plainText(source string) string {
 	text := unseen().ReplaceAllString(source, " ")
 	text = spaces().ReplaceAllString(text, " ")
 	text = link().ReplaceAllStringFunc(text, func(s string) string {
@@ -44,15 +44,15 @@ func plainOf(source string) string {
 	return strings.TrimSpace(gaps().ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
 }
 
-// Text is the body as plain text.
+// Text returns the body as plain text.
 func (m Message) Text() string {
 	if m.HTML {
-		return plainOf(m.Body)
+		return plainText(m.Body)
 	}
 	return m.Body
 }
 
-// Title is the subject, or the first line of the body, cut to what a line of mail holds.
+// Title returns the subject, or the first line of the body, cut to the length of a line of mail.
 func (m Message) Title() string {
 	if subject := OneLine(m.Subject); subject != "" {
 		return subject
@@ -62,10 +62,10 @@ func (m Message) Title() string {
 			return shorten(line, 78)
 		}
 	}
-	return agent
+	return userAgent
 }
 
-// headline is a title and what stands below it: a first line that is the title is not said twice.
+// headline returns a title and the text below it. A first line that is the title is not repeated.
 func (m Message) headline() (title, rest string) {
 	title, rest = m.Title(), strings.TrimSpace(m.Text())
 	if m.Subject != "" {

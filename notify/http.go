@@ -16,67 +16,67 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// agent is what servers of the web know us by.
-const agent = "ouro-timer"
+// userAgent is the User-Agent of our requests.
+const userAgent = "ouro-timer"
 
-// httpLimit is the most bytes of an answer that are read.
-const httpLimit = 64 << 10
+// maxAnswer is how many bytes of an answer are read.
+const maxAnswer = 64 << 10
 
-// reply is what a server said to a request.
+// reply is the answer of a server.
 type reply struct {
 	status int
 	header http.Header
-	body   []byte // no more than httpLimit and a byte
-	lost   error  // why there is no more of it
+	body   []byte // at most httpLimit and one byte
+	lost   error  // why the rest of the body is missing
 	again  time.Duration
 }
 
-// post sends a request and reads the answer. It follows no redirect: a signed message goes where
-// the user said, and nowhere else. shown is the server in errors.
+// post sends a request and reads the answer. It does not follow redirects, because a signed message
+// must go only where the user said. shown is the name of the server in errors.
 func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
 	transport := &http.Transport{
 		Proxy: env.proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
-		MaxResponseHeaderBytes: httpLimit,
-		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: env.careless},
+		MaxResponseHeaderBytes: maxAnswer,
+		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: env.skipVerify},
 	}
 	defer transport.CloseIdleConnections()
 	client := http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	r.Header.Set("User-Agent", agent)
+	r.Header.Set("User-Agent", userAgent)
 	resp, err := client.Do(r.WithContext(ctx))
 	if err != nil {
-		return reply{}, unreached(shown, err)
+		return reply{}, unreachable(shown, err)
 	}
 	defer resp.Body.Close()
 	a := reply{status: resp.StatusCode, header: resp.Header, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
-	a.body, a.lost = io.ReadAll(io.LimitReader(resp.Body, httpLimit+1))
+	a.body, a.lost = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	return a, nil
 }
 
-// proxy is how a server is reached. One that cannot be read is an error that does not show its
-// password: nobody is told without it what was not meant for the open net.
+// proxy returns the proxy of a request. A proxy setting that cannot be read is an error without its
+// password. The request is not sent then, because it may not be meant for the open net.
 func (env Env) proxy(r *http.Request) (*url.URL, error) {
 	if env.Proxy == nil {
 		return nil, nil
 	}
 	u, err := env.Proxy(r)
 	if err != nil {
-		return nil, mendable("the address of a proxy in the environment cannot be read; write HTTPS_PROXY as in http://proxy.example.org:3128")
+		return nil, localError("the address of a proxy in the environment cannot be read; write HTTPS_PROXY as in http://proxy.example.org:3128")
 	}
 	return u, nil
 }
 
-// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody
-// known has signed, stays so until this machine trusts it; one that is out of date is soon
-// replaced.
-func unreached(shown string, err error) *Error {
-	var wrap *url.Error // holds the whole URL
+// unreachable returns the error of a server that gave no answer. A certificate for another name or of
+// an unknown authority is a lasting error until this machine trusts it. An expired one is usually
+// soon replaced.
+func unreachable(shown string, err error) *Error {
+	var wrap *url.Error // its text has the whole URL
 	if errors.As(err, &wrap) {
 		err = wrap.Err
 	}
-	e := passing("%s: %s", shown, plain.Line(err.Error()))
+	e := transient("%s: %s", shown, plain.Line(err.Error()))
 	if known := (*Error)(nil); errors.As(err, &known) {
 		e.Permanent, e.Here = known.Permanent, known.Here
 		return e
@@ -90,7 +90,7 @@ func unreached(shown string, err error) *Error {
 	return e
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
+// retryAfter reads the Retry-After header: seconds, or a date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 		return time.Duration(min(max(n, 0), int(24*time.Hour/time.Second))) * time.Second
@@ -101,14 +101,14 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// status is what it is called, too.
+// statusText returns the number of the status and its name.
 func (a reply) statusText() string {
 	return strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
 }
 
-// judged is the error of an answer, nil when it is a success. said is what the server had to say,
+// asError returns the error of an answer, or nil when it is a success. said is what the server says,
 // if anything.
-func (a reply) judged(shown, said string) error {
+func (a reply) asError(shown, said string) error {
 	if a.status >= 200 && a.status < 300 {
 		return nil
 	}
@@ -122,24 +122,24 @@ func (a reply) judged(shown, said string) error {
 	if said != "" {
 		text += ": " + said
 	}
-	return &Error{Text: text, Permanent: lasting(a.status), RetryAfter: a.again}
+	return &Error{Text: text, Permanent: permanentStatus(a.status), RetryAfter: a.again}
 }
 
-// lasting tells a status that asking again does not mend.
-func lasting(status int) bool {
+// permanentStatus reports whether another attempt cannot change the status.
+func permanentStatus(status int) bool {
 	passes := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusProxyAuthRequired}
 	return status < 500 && !slices.Contains(passes, status)
 }
 
-// said is the first line of an answer, without what is secret: servers like to quote what they were
-// sent. It is cut last, as half of a secret is not found.
-func said(body string, secrets ...string) string {
+// serverWords returns the first line of an answer, without secrets, because servers often quote what they
+// were sent. It is cut last: half a secret would not be found.
+func serverWords(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	return shorten(plain.Line(scrub(strings.TrimSpace(text), secrets...)), 200)
+	return shorten(plain.Line(redactSecrets(strings.TrimSpace(text), secrets...)), 200)
 }
 
-// scrub takes secrets out of a text, the longest first, as one can be a part of another.
-func scrub(text string, secrets ...string) string {
+// redactSecrets removes secrets from a text. The longest come first, because one can be part of another.
+func redactSecrets(text string, secrets ...string) string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
 		if len(s) > 2 {
@@ -149,7 +149,7 @@ func scrub(text string, secrets ...string) string {
 	return text
 }
 
-// shorten cuts text to so many letters.
+// shorten cuts a text to a number of characters.
 func shorten(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

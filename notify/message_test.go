@@ -97,12 +97,12 @@ func TestTextOfHTML(t *testing.T) {
 		{"no tags", "2 < 3 and 4 > 1", "2 < 3 and 4 > 1"},
 		{"never closed", "a <b>b <script>x", "a b"},
 	} {
-		if got := plainOf(row.html); got != row.text {
+		if got := plainText(row.html); got != row.text {
 			t.Errorf("%s: %q, want %q", row.name, got, row.text)
 		}
 	}
 	// Whatever is fed to it, it ends soon, and control characters are no news.
-	plainOf(strings.Repeat("<a href=", 20_000) + strings.Repeat("<!--", 20_000))
+	plainText(strings.Repeat("<a href=", 20_000) + strings.Repeat("<!--", 20_000))
 }
 
 func TestTitle(t *testing.T) {
@@ -182,16 +182,16 @@ func TestBell(t *testing.T) {
 	} {
 		env := outside(row.vars)
 		env.Terminal = device
-		if got := bellOf(row.device, m, env); got != row.want {
+		if got := bellFor(row.device, m, env); got != row.want {
 			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 	}
 	env := outside(map[string]string{"TERM_PROGRAM": "iTerm.app"})
 	env.Terminal = device
-	if got := bellOf(device, Message{Body: "4;1;50"}, env); got != "\x1b]9; 4;1;50\x1b\\" {
+	if got := bellFor(device, Message{Body: "4;1;50"}, env); got != "\x1b]9; 4;1;50\x1b\\" {
 		t.Errorf("%q is a progress bar", got)
 	}
-	if got := bellOf(device, Message{Body: strings.Repeat("ż", 5000)}, env); len(got) > 1100 || strings.Contains(got, "\uFFFD") {
+	if got := bellFor(device, Message{Body: strings.Repeat("ż", 5000)}, env); len(got) > 1100 || strings.Contains(got, "\uFFFD") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

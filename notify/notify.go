@@ -1,6 +1,7 @@
-// Package notify tells somebody: one file for each kind of channel. It is given the text and where
-// it goes; it knows nothing of tasks and schedules, it reads neither environment nor clock of its
-// own, and what it is given never reaches a terminal raw. An error of it never holds a secret.
+// Package notify sends messages to people and programs. There is one file for each kind of channel.
+// It is given the text and the channel and knows nothing of tasks and schedules. It reads no
+// environment and no clock of its own. Control characters of a message never reach a terminal, and
+// no error holds a secret.
 package notify
 
 import (
@@ -21,73 +22,73 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// Message is what is told.
+// Message is what is sent.
 type Message struct {
-	// what it tells of, such as the occurrence k7m2/3: receivers can tell a repetition by it; ""
-	// for none
+	// what it is about, such as the occurrence k7m2/3; receivers can recognise a repetition by it;
+	// "" for nothing
 	ID      string
-	Subject string // one line; cut when it has more than SubjectLimit bytes
+	Subject string // one line; it is cut when it has more than SubjectLimit bytes
 	Body    string // at most BodyLimit bytes
-	// Body is HTML; email sends a text beside it, other channels that text alone
+	// Body is HTML; email sends plain text beside it, other channels only the plain text
 	HTML bool
-	To   string // the recipient, for channels that take one; "" the channel's own
-	Ping string // of a heartbeat: PingStart, PingFail, or "" for that all went well
-	// what a program gets (webhook, exec); nil: an object of id, subject, body, to, html and now
+	To   string // the recipient, for channels that take one; "" for that of the channel
+	Ping string // of a heartbeat: PingStart, PingFail, or "" when all went well
+	// what a program gets (webhook, exec); nil for an object of id, subject, body, to, html and now
 	Event json.RawMessage
 }
 
-// BodyLimit is the most bytes of a body.
+// BodyLimit is the largest body, in bytes.
 const BodyLimit = 1 << 20
 
-// SubjectLimit is the most bytes of a subject: those of a line of email (RFC 5322, section 2.1.1).
+// SubjectLimit is the longest subject, in bytes: a line of email (RFC 5322, section 2.1.1).
 const SubjectLimit = 998
 
-// subjectLetters is what is left of a subject that is longer.
-const subjectLetters = 200
+// cutSubject is how many characters are left of a longer subject.
+const cutSubject = 200
 
-// Env is what sending needs of the world.
+// Env is what sending takes from the environment of the process.
 type Env struct {
 	Getenv  func(string) string
-	Environ func() []string // what a program of the user gets
-	// folders of ouro: the family's config is looked for in each, in this order
+	Environ func() []string // the environment of programs of the user
+	// the folders of ouro, in the order in which the config of the family is looked for
 	Homes []string
 	Self  string // the path of this program
-	// the terminal that the environment is of, as tty(1) names it; "" when that is not known
+	// the terminal of the environment, as tty(1) names it; "" when it is not known
 	Terminal string
 	Now      func() time.Time
-	// Roots are the authorities of certificates; nil: the system's.
+	// Roots are the authorities of certificates; nil for those of the system.
 	Roots *x509.CertPool
-	// Proxy says how a server of the web is reached; nil: straight.
+	// Proxy returns the proxy of a web request; nil for none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// LookPath finds the program of a command; nil: as the process would.
+	// LookPath finds the program of a command; nil for the way of the process.
 	LookPath func(name string) (string, error)
-	// Elsewhere is, of a command that is where a file system may not answer, the one that looks for
-	// it in the process that it is given; not ok for any other. nil: none is.
+	// Elsewhere returns the program that finds a command in a process of its own, when the command
+	// is on a file system that may not answer. It reports false for any other command; nil for all.
 	Elsewhere func(argv []string) (program string, args []string, ok bool)
 
-	careless bool // certificates are not looked at
+	skipVerify bool // certificates are not checked
 }
 
-// Error is why a message was not delivered. Its text never holds a secret.
+// Error says why a message was not delivered. Its text never holds a secret.
 type Error struct {
 	Text string
-	// the text without the channel's name in front; empty: it has none there
+	// the text without the name of the channel before it; empty when the text has no name
 	Bare      string
-	Permanent bool // asking again does not help
-	// until somebody mends it on this machine: a setting, a key, a program that is not there
+	Permanent bool // another attempt does not help
+	// somebody at this machine can solve it: a setting, a key, a program that is missing
 	Here       bool
-	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
+	RetryAfter time.Duration // how long the other side wants no request; 0 when it did not say
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// of is the error with what it is of in front.
-func (e *Error) of(channel string) *Error {
+// named returns the error with the name of its channel.
+func (e *Error) named(channel string) *Error {
 	e.Bare, e.Text = e.Text, channel+": "+e.Text
 	return e
 }
 
-// Types of channels. Any other type is the scheme of a service's URL, such as slack.
+// Types of channels. Any other type is the scheme of the URL of a service, such as slack.
 const (
 	Desktop = state.ChannelDesktop
 	TTY     = state.ChannelTerminal
@@ -98,11 +99,11 @@ const (
 	Heartbeat = state.ChannelHeartbeat
 )
 
-// Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email
-// sent successfully to X."). Every error is an *Error, but for the end of ctx itself, which is
-// ctx's.
+// Send sends a message once, within ctx and the time-out of the channel. detail is a text for
+// people ("Email sent successfully to X."). Every error is an *Error, except when ctx itself ends:
+// then it is that of ctx.
 func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail string, err error) {
-	c, err = Settle(c)
+	c, err = FromURL(c)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +115,7 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 	}
 	limit, err := state.ParseTimeout(c.Timeout)
 	if err != nil {
-		return "", mendable("the time-out of channel %s: %v", c.Name, err)
+		return "", localError("the time-out of channel %s: %v", c.Name, err)
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -127,10 +128,10 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 	}
 	var known *Error
 	if within.Err() != nil {
-		return "", passing("%s did not answer within %v", c.Name, limit)
+		return "", transient("%s did not answer within %v", c.Name, limit)
 	}
 	if !errors.As(err, &known) {
-		return "", passing("%s", plain.Line(err.Error())).of(c.Name)
+		return "", transient("%s", plain.Line(err.Error())).named(c.Name)
 	}
 	return "", known
 }
@@ -153,7 +154,7 @@ func dispatch(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	return sendService(ctx, c, m, env)
 }
 
-// checked refuses what no channel can take, and makes the event of a message that has none.
+// checked refuses what no channel can send, and adds an event to a message that has none.
 func checked(m Message) (Message, error) {
 	switch {
 	case len(m.Body) > BodyLimit:
@@ -165,17 +166,17 @@ func checked(m Message) (Message, error) {
 	case HasControl(m.To):
 		return m, permanent("the recipient has a control character in it")
 	case len(m.Subject) > SubjectLimit:
-		m.Subject = shorten(m.Subject, subjectLetters) // rather than that nobody is told
+		m.Subject = shorten(m.Subject, cutSubject) // a cut subject is better than no message
 	}
 	return m, nil
 }
 
-// HasControl reports control characters, line breaks and marks of direction among them: no subject
-// and no address may have any.
+// HasControl reports whether a text has control characters, line breaks or marks of direction. No
+// subject and no address may have any.
 func HasControl(text string) bool { return strings.ContainsFunc(text, plain.Control) }
 
-// OneLine makes a subject of any text: line breaks and tabs become spaces, other control characters
-// go.
+// OneLine makes a subject of any text: line breaks and tabs become spaces, and other control
+// characters are dropped.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -189,7 +190,7 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// event is what a program gets to know.
+// event returns the JSON that a program gets.
 func (m Message) event(c state.Channel, env Env) json.RawMessage {
 	if m.Event != nil {
 		return m.Event
@@ -211,22 +212,23 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		HTML    bool      `json:"html"`
 		Now     time.Time `json:"now"`
 	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
-	// It writes into memory what can always be encoded.
+	// Encoding into memory cannot fail here.
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// permanent is an error that asking again does not mend.
+// permanent returns an error that another attempt does not change.
 func permanent(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true}
 }
 
-// mendable is an error that asking again does not mend, but somebody at this machine can.
-func mendable(format string, a ...any) *Error {
+// localError returns an error that another attempt does not change, but somebody at this machine can.
+func localError(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true, Here: true}
 }
 
-// passing is an error that may be gone at the next try.
-func passing(format string, a ...any) *Error { return &Error{Text: fmt.Sprintf(format, a...)} }
+// transient returns an error that may be gone at the next attempt.
+func transient(format string, a ...any) *Error { return &Error{Text: fmt.Sprintf(format, a...)} }
 
-// recipient is who the message goes to, "" when neither it nor the channel says.
+// recipient returns the recipient of the message, or "" when neither the message nor the channel
+// has one.
 func (m Message) recipient(c state.Channel) string { return cmp.Or(m.To, c.To) }

@@ -13,8 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// TakesRecipient reports whether a message through a channel of that type can name who it is for.
-// The others have that in their URL, or tell whoever sits there.
+// TakesRecipient reports whether a message through a channel of that type can name its recipient.
+// Other channels have the recipient in their URL, or reach whoever is there.
 func TakesRecipient(kind string) bool {
 	switch kind {
 	case Email, TTY, Webhook, Exec:
@@ -23,10 +23,10 @@ func TakesRecipient(kind string) bool {
 	return false
 }
 
-// NeedsRecipient reports whether a channel can tell nobody unless the message names somebody.
+// NeedsRecipient reports whether a channel works only when the message names a recipient.
 func NeedsRecipient(c state.Channel) bool { return c.Type == Email && c.To == "" }
 
-// Target is where a channel leads, in a few words that hold no secret.
+// Target describes where a channel leads, in a few words without secrets.
 func Target(c state.Channel) string {
 	switch c.Type {
 	case Desktop:
@@ -41,17 +41,16 @@ func Target(c state.Channel) string {
 		return "SMTP " + net.JoinHostPort(plain.Line(c.Host), strconv.Itoa(cmp.Or(c.Port, usualPort[way])))
 	case Exec:
 		if len(c.Command) > 0 {
-			return plain.Line(c.Command[0]) // its arguments can be secrets
+			return plain.Line(c.Command[0]) // the arguments can be secrets
 		}
 	}
 	return Redact(cmp.Or(c.URL, c.OK))
 }
 
-// Ready says why a channel could not work here and now, as far as can be seen without telling
-// anybody; nil: nothing speaks against it. uses is where the settings of email come from, each in a
-// few words.
+// Ready says why a channel could not work here and now, as far as can be seen without sending
+// anything; nil when nothing is wrong. uses says where the settings of email come from.
 func Ready(c state.Channel, env Env) (uses []string, err error) {
-	c, err = Settle(c)
+	c, err = FromURL(c)
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +70,10 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 		}
 	case Email:
 		return readyEmail(c, env)
-	case Webhook, Heartbeat: // Settle has looked at its URL
+	case Webhook, Heartbeat: // FromURL has checked its URL
 	case Exec:
 		if len(c.Command) == 0 {
-			return nil, mendable("channel %s has no command", c.Name)
+			return nil, localError("channel %s has no command", c.Name)
 		}
 		_, _, err = env.command(c.Command)
 	default:
@@ -84,21 +83,21 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 }
 
 func readyEmail(c state.Channel, env Env) (uses []string, err error) {
-	from, _, uses, err := postage(c, env)
+	from, _, uses, err := emailSettings(c, env)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := Address(from); err != nil {
-		return nil, mendable("the sender: %v", err)
+		return nil, localError("the sender: %v", err)
 	}
 	return uses, nil
 }
 
 func exposed(c state.Channel) *Error {
-	return mendable("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+	return localError("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
 }
 
-// command is what is executed for a command, and with which words.
+// command returns the program and the arguments that are executed for a command.
 func (env Env) command(argv []string) (program string, args []string, err error) {
 	if env.Elsewhere != nil {
 		if program, args, ok := env.Elsewhere(argv); ok {

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// tokenPaths are hosts whose URLs are passwords: whoever has one can write there.
+// tokenPaths are hosts whose URLs are secrets: anybody who has one can write there.
 var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "webhook.office.com", "api.telegram.org", "chat.googleapis.com", "maker.ifttt.com"}
 
-// secretWords are found in the names of what a URL's query keeps secret.
+// secretWords occur in the names of secret query parameters.
 var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
 
-// tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let
-// those write by who know the rest.
+// tokenRoutes are beginnings of paths, on any host, whose rest is a secret that allows writing.
 var tokenRoutes = []string{"/services/", "/api/webhooks/", "/hooks/"}
 
-// HasSecrets reports whether a URL of the web has a password, or what looks like one.
+// HasSecrets reports whether a web URL has a password, or what looks like one.
 func HasSecrets(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
 	for name, values := range u.Query() {
 		name = strings.ToLower(name)
-		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) || slices.ContainsFunc(values, looksDealt) {
+		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) || slices.ContainsFunc(values, looksRandom) {
 			return true
 		}
 	}
@@ -31,17 +30,17 @@ func HasSecrets(u *url.URL) bool {
 	if slices.ContainsFunc(tokenRoutes, func(route string) bool {
 		i := strings.Index(path, route)
 		return i >= 0 && strings.Trim(path[i+len(route):], "/") != ""
-	}) || slices.ContainsFunc(strings.Split(u.Path, "/"), looksDealt) || looksDealt(u.Fragment) {
+	}) || slices.ContainsFunc(strings.Split(u.Path, "/"), looksRandom) || looksRandom(u.Fragment) {
 		return true
 	}
 	host := strings.ToLower(u.Hostname())
 	return slices.ContainsFunc(tokenPaths, func(known string) bool { return host == known || strings.HasSuffix(host, "."+known) })
 }
 
-// looksDealt reports whether a word was dealt and not chosen, as far as can be told: long, of many
-// different characters, and with digits among its letters, or large letters all over.
-func looksDealt(word string) bool {
-	if len(word) < tokenLeast {
+// looksRandom reports whether a word looks random: long, with many different characters, and with
+// digits among its letters or capitals in many places.
+func looksRandom(word string) bool {
+	if len(word) < minToken {
 		return false
 	}
 	var digits, small, large int
@@ -57,8 +56,8 @@ func looksDealt(word string) bool {
 			large++
 		}
 	}
-	return len(different) >= tokenLeast/2 && (digits > 2 && small+large > 2 || small > 4 && large > 4)
+	return len(different) >= minToken/2 && (digits > 2 && small+large > 2 || small > 4 && large > 4)
 }
 
-// tokenLeast is how many bytes a word has at least that is taken for a secret.
-const tokenLeast = 20
+// minToken is the shortest word that can be taken for a secret, in bytes.
+const minToken = 20

@@ -23,14 +23,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// asking asks a service, and fails when it did not take what was asked, as took has it.
-type asking func(q ask, took func(place, answer) verdict) (answer, *Error)
+// requester sends a request to a service. It fails unless took says that the service accepted it.
+type requester func(q request, took func(serviceURL, answer) verdict) (answer, *Error)
 
-// answer is what a service said.
+// answer is the answer of a service.
 type answer struct {
 	status int
 	text   string
-	fields object // of the text, when that is an object of JSON
+	fields object // the text, when it is a JSON object
 }
 
 func (a answer) str(key string) string {
@@ -38,7 +38,7 @@ func (a answer) str(key string) string {
 	return text
 }
 
-// sendService tells it by the service that the channel's URL names.
+// sendService sends a message through the service that the URL of the channel names.
 func sendService(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	s, l, err := parseService(c.URL)
 	if err != nil {
@@ -52,9 +52,9 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 		return "", permanent("there is nothing to tell %s: neither a subject nor a body", s.name)
 	}
 	secrets := channelSecrets(c)
-	// the user asked for it in the URL
-	env.careless = on(l.opt["disabletlsverification"]) || on(l.opt["insecureskipverify"])
-	do := func(q ask, took func(place, answer) verdict) (answer, *Error) {
+	// the user demanded it in the URL
+	env.skipVerify = on(l.opt["disabletlsverification"]) || on(l.opt["insecureskipverify"])
+	do := func(q request, took func(serviceURL, answer) verdict) (answer, *Error) {
 		a, err := s.exchange(ctx, l, q, took, secrets, env)
 		if token := a.str("access_token"); token != "" {
 			secrets = append(secrets, token)
@@ -87,8 +87,8 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	return fmt.Sprintf("Sent to %s.", s.name), nil
 }
 
-// worse is the error of two that the whole ends with: one passing failure makes it worth another
-// try.
+// worse returns the error that the whole ends with. One passing failure makes another attempt
+// worthwhile.
 func worse(a, b *Error) *Error {
 	if a == nil || a.Permanent && !b.Permanent {
 		a, b = b, a
@@ -100,7 +100,7 @@ func worse(a, b *Error) *Error {
 }
 
 // exchange makes one request and judges the answer.
-func (s service) exchange(ctx context.Context, l place, q ask, took func(place, answer) verdict, secrets []string, env Env) (answer, *Error) {
+func (s service) exchange(ctx context.Context, l serviceURL, q request, took func(serviceURL, answer) verdict, secrets []string, env Env) (answer, *Error) {
 	var body io.Reader
 	kind := ""
 	switch b := q.body.(type) {
@@ -117,8 +117,8 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 		body, kind = strings.NewReader(string(raw)), "application/json"
 	}
 	r, err := http.NewRequestWithContext(ctx, cmp.Or(q.method, http.MethodPost), q.url, body)
-	if err != nil { // it has the URL in it
-		return answer{}, mendable("the url of %s cannot be used; write it as %s", s.name, s.form)
+	if err != nil { // the error has the URL in it
+		return answer{}, localError("the url of %s cannot be used; write it as %s", s.name, s.form)
 	}
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
@@ -129,35 +129,35 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 	got, err := post(ctx, r, s.name, env)
 	if err != nil {
 		e := err.(*Error)
-		e.Text = scrub(e.Text, secrets...)
+		e.Text = redactSecrets(e.Text, secrets...)
 		return answer{}, e
 	}
 	a := answer{status: got.status, text: strings.TrimSpace(string(got.body))}
-	_ = json.Unmarshal(got.body, &a.fields) // what is not an object has none
+	_ = json.Unmarshal(got.body, &a.fields) // anything but an object has no fields
 	got.again = max(got.again, a.retryAfter())
-	err = got.judged(s.name, said(OneLine(a.words()), secrets...))
+	err = got.asError(s.name, serverWords(OneLine(a.words()), secrets...))
 	switch {
 	case err != nil:
 		return a, err.(*Error)
-	case len(got.body) > httpLimit:
-		return a, passing("%s answered %s with more than %d bytes", s.name, got.statusText(), httpLimit)
+	case len(got.body) > maxAnswer:
+		return a, transient("%s answered %s with more than %d bytes", s.name, got.statusText(), maxAnswer)
 	case got.lost != nil:
-		return a, passing("%s: %s", s.name, plain.Line(got.lost.Error()))
+		return a, transient("%s: %s", s.name, plain.Line(got.lost.Error()))
 	}
-	e := &Error{Text: s.name + " did not take the message: " + cmp.Or(said(OneLine(a.words()), secrets...), "it does not say why"), RetryAfter: got.again}
+	e := &Error{Text: s.name + " did not take the message: " + cmp.Or(serverWords(OneLine(a.words()), secrets...), "it does not say why"), RetryAfter: got.again}
 	switch took(l, a) {
 	case taken:
 		return a, nil
 	case refused:
 		e.Permanent = true
 	case doubtful:
-		e.Text = fmt.Sprintf("%s answered %s, but not as it does when it takes a message: %s", s.name, got.statusText(), cmp.Or(said(OneLine(a.text), secrets...), "nothing"))
+		e.Text = fmt.Sprintf("%s answered %s, but not as it does when it takes a message: %s", s.name, got.statusText(), cmp.Or(serverWords(OneLine(a.text), secrets...), "nothing"))
 	}
 	return a, e
 }
 
-// retryAfter is how long the service wants to be left alone, as its body says: Discord's seconds,
-// Matrix' milliseconds, Telegram's.
+// retryAfter returns how long the service wants no request, as its body says: seconds of Discord
+// and Telegram, milliseconds of Matrix.
 func (a answer) retryAfter() time.Duration {
 	seconds, _ := a.fields["retry_after"].(float64)
 	ms, _ := a.fields["retry_after_ms"].(float64)
@@ -166,7 +166,7 @@ func (a answer) retryAfter() time.Duration {
 	return time.Duration(min(max(seconds, ms/1000, nested, 0), 86400) * float64(time.Second))
 }
 
-// words is what the service says went wrong, if it says so in one of the usual ways.
+// words returns what the service says is wrong, if it says so in one of the usual ways.
 func (a answer) words() string {
 	if a.fields == nil {
 		if strings.HasPrefix(a.text, "<") {
@@ -193,15 +193,15 @@ func (a answer) words() string {
 	return strings.Join(slices.DeleteFunc(said, func(text string) bool { return text == "" }), ": ")
 }
 
-// compose is the message as the service takes it, and how many bytes of it were left out.
-func (s service) compose(m Message, l place) (t text, cut int) {
+// compose returns the message in the form of the service, and how many bytes of it were left out.
+func (s service) compose(m Message, l serviceURL) (t text, cut int) {
 	subject, body := cmp.Or(m.Subject, l.opt["title"]), strings.TrimRight(m.Text(), "\r\n")
 	t.key = rand.Text()
 	if m.ID != "" {
 		sum := sha256.Sum256([]byte(strings.Join([]string{m.ID, l.Path, m.Subject, body}, "\x00")))
 		t.key = hex.EncodeToString(sum[:16])
 	}
-	if strings.TrimSpace(body) == "" { // most take no message without a text
+	if strings.TrimSpace(body) == "" { // most services refuse a message without text
 		subject, body = "", m.Subject
 	}
 	rest := s.size
@@ -217,14 +217,14 @@ func (s service) compose(m Message, l place) (t text, cut int) {
 	return t, cut + more
 }
 
-// size is the most that a service takes of a text, 0 for no bound that matters: in units of UTF-16,
-// as most count, or in bytes.
+// size is the longest text that a service takes, in UTF-16 units, as most count, or in bytes; 0 for
+// no limit.
 type size struct{ units, bytes, subject int }
 
-// cut is the text as far as the size allows, with a word on what is missing, and how many bytes
-// were left out.
+// cut returns as much of the text as the size allows, with a note about the rest, and how many
+// bytes were left out.
 func (s size) cut(text string) (string, int) {
-	length, most := units, s.units
+	length, most := utf16Length, s.units
 	if s.bytes > 0 {
 		length, most = func(text string) int { return len(text) }, s.bytes
 	}
@@ -245,8 +245,8 @@ func (s size) cut(text string) (string, int) {
 	return text[:end] + mark, len(text) - end
 }
 
-// units is the length of a text in UTF-16.
-func units(text string) (n int) {
+// utf16Length returns the length of a text in UTF-16.
+func utf16Length(text string) (n int) {
 	for _, r := range text {
 		n++
 		if r > 0xFFFF {
@@ -256,7 +256,7 @@ func units(text string) (n int) {
 	return n
 }
 
-// Schemes are the services that can be told, sorted.
+// Schemes returns the services, sorted.
 func Schemes() []string {
 	list := make([]string, 0, len(services))
 	for _, s := range services {
@@ -265,66 +265,65 @@ func Schemes() []string {
 	return list
 }
 
-// schemeMost is longer than any scheme there is, in bytes.
-const schemeMost = 20
+// maxScheme is longer than any scheme, in bytes.
+const maxScheme = 20
 
-// named is a scheme as errors show it: only the beginning of one that is longer than any there is,
-// as it may be a secret in the wrong place.
-func named(scheme string) string {
+// shownScheme returns a scheme for an error. It cuts one that is longer than any scheme, because it may
+// be a secret in the wrong place.
+func shownScheme(scheme string) string {
 	scheme = plain.Line(scheme)
-	if len(scheme) <= schemeMost {
+	if len(scheme) <= maxScheme {
 		return scheme
 	}
-	return strings.ToValidUTF8(scheme[:schemeMost], "") + "…"
+	return strings.ToValidUTF8(scheme[:maxScheme], "") + "…"
 }
 
-// CheckScheme refuses what is not a service, by the name in front of ://, and says what else tells
-// it.
+// CheckScheme refuses what is not a service, by the name before ://, and says what to use instead.
 func CheckScheme(scheme string) error {
 	switch {
 	case slices.Contains(Schemes(), scheme):
 		return nil
 	case scheme == "smtp":
-		return mendable("email is not a service; make a channel of type email, with its host")
+		return localError("email is not a service; make a channel of type email, with its host")
 	case scheme == "generic":
-		return mendable(`there is no service "generic"; write the url of a webhook as https://host/path`)
+		return localError(`there is no service "generic"; write the url of a webhook as https://host/path`)
 	}
-	return mendable("there is no service %q; there are %s. A hundred more are told by apprise: %s", named(scheme), strings.Join(Schemes(), ", "), Apprise)
+	return localError("there is no service %q; there are %s. A hundred more are told by apprise: %s", shownScheme(scheme), strings.Join(Schemes(), ", "), Apprise)
 }
 
-// Apprise is the line of a channel in config.toml that tells by apprise.
+// Apprise is a channel of config.toml that sends through apprise.
 const Apprise = `command = ["sh", "-c", "jq -r '[.subject, .body] | map(values) | join(\"\\n\")' | apprise 'SCHEME://…'"]`
 
-// CheckService says what is wrong with the URL of a service, as far as can be told without asking
-// the service. The error is an *Error, permanent, and holds nothing of the URL but its scheme, of
-// which a long one is cut.
+// CheckService says what is wrong with the URL of a service, as far as can be known without a
+// request. The error is an *Error and permanent. It holds only the scheme of the URL, and cuts a
+// long one.
 func CheckService(raw string) error {
 	_, _, err := parseService(raw)
 	return err
 }
 
-// parseService finds the service of a URL that is well formed.
-func parseService(raw string) (service, place, error) {
+// parseService finds the service of a well-formed URL.
+func parseService(raw string) (service, serviceURL, error) {
 	given, rest, _ := strings.Cut(raw, ":")
 	scheme := strings.ToLower(given)
 	base, _, custom := strings.Cut(scheme, "+")
 	if err := CheckScheme(base); err != nil {
-		return service{}, place{}, err
+		return service{}, serviceURL{}, err
 	}
 	s := services[slices.Index(Schemes(), base)]
-	malformed := func(what string) (service, place, error) {
-		return s, place{}, mendable("the url of %s: %s; write it as %s", s.name, what, s.form)
+	malformed := func(what string) (service, serviceURL, error) {
+		return s, serviceURL{}, localError("the url of %s: %s; write it as %s", s.name, what, s.form)
 	}
-	u, err := url.Parse(raw) // its error has the URL in it
+	u, err := url.Parse(raw) // the error has the URL in it
 	switch {
 	case strings.ContainsFunc(raw, unicode.IsControl) || strings.Contains(raw, " "):
 		return malformed("there is a space or a control character in it, which are written as %20 and the like")
 	case err != nil:
 		return malformed("it cannot be read; in its parts @ is written as %40, / as %2F, : as %3A and % as %25")
 	case u.Opaque != "" || !strings.HasPrefix(rest, "//"):
-		return malformed("there is no :// behind " + named(scheme))
+		return malformed("there is no :// behind " + shownScheme(scheme))
 	case custom && scheme != "teams+https":
-		return malformed(named(scheme) + ":// is nothing it knows")
+		return malformed(shownScheme(scheme) + ":// is nothing it knows")
 	case u.Fragment != "":
 		return malformed("a # in it is written as %23")
 	}
@@ -332,7 +331,7 @@ func parseService(raw string) (service, place, error) {
 	if err != nil {
 		return malformed("what stands behind the ? cannot be read; there % is written as %25")
 	}
-	l := place{u, make(map[string]string, len(values))}
+	l := serviceURL{u, make(map[string]string, len(values))}
 	for key, list := range values {
 		key = strings.ToLower(key)
 		if !slices.Contains(strings.Fields(s.keys), key) {
@@ -352,17 +351,18 @@ func parseService(raw string) (service, place, error) {
 	return s, l, nil
 }
 
-// lacking names the first of the parts that the URL does not have.
-func lacking(l place, parts ...string) string {
+// missingPart returns the first of the parts that the URL does not have.
+func missingPart(l serviceURL, parts ...string) string {
 	password, _ := l.User.Password()
 	return cmp.Or(
-		when(slices.Contains(parts, "host") && l.Hostname() == "", "there is no host"),
-		when(slices.Contains(parts, "password") && password == "", "there is no token between the : and the @"),
+		textIf(slices.Contains(parts, "host") && l.Hostname() == "", "there is no host"),
+		textIf(slices.Contains(parts, "password") && password == "", "there is no token between the : and the @"),
 	)
 }
 
-// secretsOf are the parts of a URL that may be secret, in every form that they could come back in.
-// Parts that are shorter than a secret is, and those that every URL of the service has, are none.
+// secretsOf returns the parts of a URL that may be secret, in every form in which they could come
+// back. Parts that are too short for a secret, and parts that every URL of the service has, are not
+// secret.
 func secretsOf(u *url.URL, hosted bool) (list []string) {
 	name := u.User.Username()
 	password, _ := u.User.Password()
@@ -387,19 +387,19 @@ func secretsOf(u *url.URL, hosted bool) (list []string) {
 		}
 	}
 	for _, part := range parts {
-		if len(part) < 3 || slices.Contains(public, strings.ToLower(part)) {
+		if len(part) < 3 || slices.Contains(commonParts, strings.ToLower(part)) {
 			continue
 		}
 		quoted, _ := json.Marshal(part)
 		for _, form := range []string{part, url.PathEscape(part), url.QueryEscape(part), html.EscapeString(part),
 			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(part, "/", `\/`)} {
-			// as the words of a service are when they are searched
+			// the words of a service are searched in this form
 			list = append(list, form, OneLine(form))
 		}
 	}
 	return slices.DeleteFunc(list, func(form string) bool { return form == "" })
 }
 
-// public are parts that every URL of a service has.
-var public = []string{"messages", "spaces", "webhook", "telegram", "shoutrrr", "default", "application", "markdown", "incomingwebhook", "webhookb2",
+// commonParts are parts that every URL of a service has.
+var commonParts = []string{"messages", "spaces", "webhook", "telegram", "shoutrrr", "default", "application", "markdown", "incomingwebhook", "webhookb2",
 	"message", "workflows", "triggers", "manual", "invoke", "trigger", "critical", "warning", "resolve", "acknowledge"}

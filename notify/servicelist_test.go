@@ -189,11 +189,11 @@ func TestSecretsOf(t *testing.T) {
 	}
 	u := parse("matrix://me:p%40ss%2Fword@matrix.example.org/path99?rooms=!room1:example.org&x=yes")
 	text := `at matrix.example.org: p@ss/word p%40ss%2Fword me:p@ss/word bWU6cEBzcy93b3Jk path99 yes message !room1:example.org "p@ss\/word"`
-	got := scrub(text, secretsOf(u, true)...)
+	got := redactSecrets(text, secretsOf(u, true)...)
 	if want := `at matrix.example.org: … … … … … yes message … "…`; !strings.HasPrefix(got, want) || strings.Contains(got, "word") {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := scrub("user UserKey99 is invalid", secretsOf(parse("pushover://shoutrrr:Token@UserKey99"), false)...); got != "user … is invalid" {
+	if got := redactSecrets("user UserKey99 is invalid", secretsOf(parse("pushover://shoutrrr:Token@UserKey99"), false)...); got != "user … is invalid" {
 		t.Error(got)
 	}
 }

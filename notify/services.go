@@ -12,189 +12,189 @@ import (
 	"sync"
 )
 
-// service is one that we can tell: what its URL looks like, what it is asked, and what it answers
-// when it took the message.
+// service describes a service: its URL, the request that it takes, and its answer when it took the
+// message.
 type service struct {
 	scheme string
 	name   string // as its makers write it
-	form   string // of its URL, for hints
-	keys   string // what may stand behind the "?", separated by spaces
-	hosted bool   // the host of the URL is a server; else it is part of the secret
-	check  func(l place) string
+	form   string // the form of its URL, for hints
+	keys   string // the names allowed after the "?", separated by spaces
+	hosted bool   // the host of the URL is a server; otherwise it is part of the secret
+	check  func(l serviceURL) string
 	size   size
-	titled bool // the subject has a place of its own; else it is the first line of the text
-	// before, unless it is nil, asks for what ask needs, and returns a link that has it, beside an
-	// error if it is only a part of it.
-	before func(l place, do asking) (place, *Error)
-	ask    func(l place, t text) []ask
-	took   func(l place, a answer) verdict
+	titled bool // the subject has a field of its own; otherwise it is the first line of the text
+	// before, if set, requests what ask needs and returns a URL with it. It returns a URL and an
+	// error when it got only a part.
+	before func(l serviceURL, do requester) (serviceURL, *Error)
+	ask    func(l serviceURL, t text) []request
+	took   func(l serviceURL, a answer) verdict
 }
 
-// place is the URL of a service and what stands behind its "?", by names in small letters.
-type place struct {
+// serviceURL is the URL of a service, with the parameters after its "?" by their names in lower case.
+type serviceURL struct {
 	*url.URL
 	opt map[string]string
 }
 
-// text is the message as a service takes it.
+// text is the message in the form of the service.
 type text struct {
 	title, body string
-	key         string // names it: a repetition has the same
+	key         string // identifies the message: a repetition has the same key
 }
 
-// head is a line that says what it is about, where one must be there.
+// head returns a title line for services that require one.
 func (t text) head(most int) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(t.body), "\n")
 	return shorten(cmp.Or(t.title, OneLine(first)), most)
 }
 
-// ask is a request: a body of url.Values is a form, one of a string is text, any other is JSON; nil
-// is none.
-type ask struct {
-	method string // "" is POST
+// request is a request. A body of url.Values is sent as a form, a string as text, anything else as
+// JSON, and nil not at all.
+type request struct {
+	method string // "" for POST
 	url    string
 	header []string // names and values
 	body   any
 }
 
-// verdict is what an answer with a status of 200 to 299 says of the message. A page of a hotel's
-// network has one, too, and so have errors of some services.
+// verdict is what an answer with a status of 200 to 299 means for the message. The login page of a
+// network has such a status too, and so do the errors of some services.
 type verdict int
 
 const (
-	doubtful verdict = iota // it is not what the service says when it took the message
+	doubtful verdict = iota // not the answer that the service gives when it took the message
 	taken
-	refused // the service says that it did not take it, and will not
-	busy    // it did not, and may later
+	refused // the service did not take it, and will not
+	busy    // the service did not take it, but may later
 )
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// services are all of them, sorted. Each row is what the makers of the service document.
+// services are all of them, sorted. Each row follows the documentation of the service.
 var services = []service{
 	{
 		scheme: "discord", name: "Discord", form: "discord://TOKEN@WEBHOOKID",
 		keys: "avatar avatarurl color thread_id title username",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			_, err := strconv.ParseUint(discordColor(l), 16, 24)
 			return cmp.Or(
-				when(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is not a number"),
-				when(l.User.Username() == "", "there is no token in front of the @"),
-				when(l.Path != "", "there is a path behind the id of the webhook"),
-				when(err != nil, "the color is not a number such as 0x50d9ff"),
+				textIf(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is not a number"),
+				textIf(l.User.Username() == "", "there is no token in front of the @"),
+				textIf(l.Path != "", "there is a path behind the id of the webhook"),
+				textIf(err != nil, "the color is not a number such as 0x50d9ff"),
 			)
 		},
 		size: size{units: 4096, subject: 256}, titled: true,
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			color, _ := strconv.ParseUint(discordColor(l), 16, 24)
-			// Without wait=true it answers before the message is saved, and one that it then does
-			// not save is not an error to it.
+			// Without wait=true it answers before it saves the message, and does not report an
+			// error of saving.
 			q := url.Values{"wait": {"true"}}
 			if thread := l.opt["thread_id"]; thread != "" {
 				q.Set("thread_id", thread)
 			}
-			return []ask{{url: "https://discord.com/api/webhooks/" + l.Host + "/" + url.PathEscape(l.User.Username()) + "?" + q.Encode(), body: filled(object{
+			return []request{{url: "https://discord.com/api/webhooks/" + l.Host + "/" + url.PathEscape(l.User.Username()) + "?" + q.Encode(), body: filled(object{
 				"embeds": []object{filled(object{"description": t.body, "color": color}, "title", t.title)},
-				// an @everyone in the output of a task calls nobody
+				// an @everyone in the output of a task must not notify anybody
 				"allowed_mentions": object{"parse": []string{}},
 			}, "username", l.opt["username"], "avatar_url", cmp.Or(l.opt["avatar"], l.opt["avatarurl"]))}}
 		},
-		took: func(_ place, a answer) verdict { return isTaken(a.str("id") != "") },
+		took: func(_ serviceURL, a answer) verdict { return isTaken(a.str("id") != "") },
 	},
 	{
 		scheme: "googlechat", name: "Google Chat", form: "googlechat://chat.googleapis.com/v1/spaces/SPACE/messages?key=KEY&token=TOKEN", hosted: true,
 		keys: "key token",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			return cmp.Or(
-				lacking(l, "host"),
-				when(!spacePath().MatchString(l.Path), "the path is not /v1/spaces/SPACE/messages"),
-				when(l.opt["key"] == "" || l.opt["token"] == "", "key or token is missing"),
+				missingPart(l, "host"),
+				textIf(!spacePath().MatchString(l.Path), "the path is not /v1/spaces/SPACE/messages"),
+				textIf(l.opt["key"] == "" || l.opt["token"] == "", "key or token is missing"),
 			)
 		},
 		size: size{units: 4096},
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			q := url.Values{"key": {l.opt["key"]}, "token": {l.opt["token"]}}
-			return []ask{{url: "https://" + l.Host + l.EscapedPath() + "?" + q.Encode(), body: object{"text": t.body}}}
+			return []request{{url: "https://" + l.Host + l.EscapedPath() + "?" + q.Encode(), body: object{"text": t.body}}}
 		},
-		took: func(_ place, a answer) verdict { return isTaken(strings.HasPrefix(a.str("name"), "spaces/")) },
+		took: func(_ serviceURL, a answer) verdict { return isTaken(strings.HasPrefix(a.str("name"), "spaces/")) },
 	},
 	{
 		scheme: "gotify", name: "Gotify", form: "gotify://HOST/TOKEN", hosted: true,
 		keys: "date disabletls extras insecureskipverify priority title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			_, token := lastPart(l)
 			_, err := strconv.Atoi(cmp.Or(l.opt["priority"], "0"))
 			return cmp.Or(
-				lacking(l, "host"),
-				when(!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A"),
-				when(err != nil, "the priority is not a number"),
-				when(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"),
+				missingPart(l, "host"),
+				textIf(!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A"),
+				textIf(err != nil, "the priority is not a number"),
+				textIf(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"),
 			)
 		},
 		titled: true,
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			path, token := lastPart(l)
 			priority, _ := strconv.Atoi(l.opt["priority"])
 			body := filled(object{"message": t.body, "priority": priority}, "title", t.title, "date", l.opt["date"])
 			if extras := l.opt["extras"]; extras != "" {
 				body["extras"] = json.RawMessage(extras)
 			}
-			// In a header, as servers log what stands in the URL.
-			return []ask{{url: l.base() + path + "/message", header: []string{"X-Gotify-Key", token}, body: body}}
+			// In a header, because servers log URLs.
+			return []request{{url: l.base() + path + "/message", header: []string{"X-Gotify-Key", token}, body: body}}
 		},
-		took: func(_ place, a answer) verdict { id, _ := a.fields["id"].(float64); return isTaken(id > 0) },
+		took: func(_ serviceURL, a answer) verdict { id, _ := a.fields["id"].(float64); return isTaken(id > 0) },
 	},
 	{
 		scheme: "matrix", name: "Matrix", form: "matrix://:ACCESSTOKEN@HOST/?rooms=!ROOM:HOST", hosted: true,
 		keys: "disabletls room rooms title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			_, one := l.opt["room"]
 			_, more := l.opt["rooms"]
-			return cmp.Or(when((one || more) && slices.Contains(rooms(l), ""), "one of the rooms has no name"), lacking(l, "host", "password"))
+			return cmp.Or(textIf((one || more) && slices.Contains(rooms(l), ""), "one of the rooms has no name"), missingPart(l, "host", "password"))
 		},
-		// an event has at most 65,536 bytes, and characters that JSON escapes take more
+		// an event has at most 65,536 bytes, and escaping in JSON takes more
 		size:   size{bytes: 30000},
 		before: matrixRooms,
-		ask: func(l place, t text) (list []ask) {
+		ask: func(l serviceURL, t text) (list []request) {
 			for _, room := range rooms(l) {
 				if room == "" {
 					continue
 				}
-				list = append(list, ask{method: "PUT", url: l.base() + "/_matrix/client/v3/rooms/" + url.PathEscape(room) + "/send/m.room.message/" + t.key,
+				list = append(list, request{method: "PUT", url: l.base() + "/_matrix/client/v3/rooms/" + url.PathEscape(room) + "/send/m.room.message/" + t.key,
 					header: []string{"Authorization", "Bearer " + l.opt["token"]}, body: object{"msgtype": "m.text", "body": t.body}})
 			}
 			return list
 		},
-		took: func(_ place, a answer) verdict { return isTaken(a.str("event_id") != "") },
+		took: func(_ serviceURL, a answer) verdict { return isTaken(a.str("event_id") != "") },
 	},
 	{
 		scheme: "mattermost", name: "Mattermost", form: "mattermost://HOST/TOKEN", hosted: true,
 		keys: "disabletls icon icon_emoji icon_url title",
-		check: func(l place) string {
-			return cmp.Or(when(strings.Trim(l.Path, "/") == "", "there is no token behind the host"), lacking(l, "host"))
+		check: func(l serviceURL) string {
+			return cmp.Or(textIf(strings.Trim(l.Path, "/") == "", "there is no token behind the host"), missingPart(l, "host"))
 		},
 		size: size{units: 16000},
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			token, channel, _ := strings.Cut(strings.Trim(l.Path, "/"), "/")
-			return []ask{{url: l.base() + "/hooks/" + url.PathEscape(token), body: withIcon(l, filled(object{"text": t.body}, "username", l.User.Username(), "channel", channel))}}
+			return []request{{url: l.base() + "/hooks/" + url.PathEscape(token), body: withIcon(l, filled(object{"text": t.body}, "username", l.User.Username(), "channel", channel))}}
 		},
-		took: func(_ place, a answer) verdict { return isTaken(a.text == "ok") },
+		took: func(_ serviceURL, a answer) verdict { return isTaken(a.text == "ok") },
 	},
 	{
 		scheme: "ntfy", name: "ntfy", form: "ntfy://HOST/TOPIC", hosted: true,
 		keys: "actions at attach cache click delay disabletls disabletlsverification email filename firebase icon in priority scheme tags title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			path := strings.TrimPrefix(l.Path, "/")
 			return cmp.Or(
-				lacking(l, "host"),
-				when(path == "", "there is no topic behind the host"),
-				when(!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64"),
-				when(!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"),
+				missingPart(l, "host"),
+				textIf(path == "", "there is no topic behind the host"),
+				textIf(!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64"),
+				textIf(!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"),
 			)
 		},
 		size: size{bytes: 4096, subject: 250}, titled: true,
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			header := basic(l)
 			for _, key := range strings.Fields("actions at attach cache click delay email filename firebase icon in priority tags") {
 				if value := OneLine(l.opt[key]); value != "" {
@@ -204,60 +204,62 @@ var services = []service{
 			if t.title != "" {
 				header = append(header, "Title", OneLine(t.title))
 			}
-			return []ask{{url: l.base() + l.EscapedPath(), header: header, body: t.body}}
+			return []request{{url: l.base() + l.EscapedPath(), header: header, body: t.body}}
 		},
-		took: func(_ place, a answer) verdict { return isTaken(a.str("id") != "" && a.str("event") == "message") },
+		took: func(_ serviceURL, a answer) verdict { return isTaken(a.str("id") != "" && a.str("event") == "message") },
 	},
 	{
 		scheme: "opsgenie", name: "Opsgenie", form: "opsgenie://api.opsgenie.com/APIKEY", hosted: true,
 		keys: "alias entity note priority responders source tags title user",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			_, bad := responders(l)
 			return cmp.Or(
-				lacking(l, "host"),
-				when(strings.Trim(l.Path, "/") == "", "there is no key behind the host"),
-				when(l.opt["priority"] != "" && !opsPriority().MatchString(l.opt["priority"]), "the priority is not one of P1 to P5"),
-				when(bad, "responders are written as team:NAME, user:NAME, schedule:NAME or escalation:NAME"),
+				missingPart(l, "host"),
+				textIf(strings.Trim(l.Path, "/") == "", "there is no key behind the host"),
+				textIf(l.opt["priority"] != "" && !opsPriority().MatchString(l.opt["priority"]), "the priority is not one of P1 to P5"),
+				textIf(bad, "responders are written as team:NAME, user:NAME, schedule:NAME or escalation:NAME"),
 			)
 		},
 		size: size{units: 15000, subject: 130}, titled: true,
-		ask: func(l place, t text) []ask {
-			// What comes twice has the same alias, and makes one alert.
+		ask: func(l serviceURL, t text) []request {
+			// A repetition has the same alias, so there is one alert.
 			body := filled(object{"message": t.head(130), "description": t.body}, "alias", cmp.Or(l.opt["alias"], t.key), "entity", l.opt["entity"],
-				"note", l.opt["note"], "priority", l.opt["priority"], "source", cmp.Or(l.opt["source"], agent), "user", l.opt["user"])
+				"note", l.opt["note"], "priority", l.opt["priority"], "source", cmp.Or(l.opt["source"], userAgent), "user", l.opt["user"])
 			if list, _ := responders(l); list != nil {
 				body["responders"] = list
 			}
 			if l.opt["tags"] != "" {
 				body["tags"] = strings.Split(l.opt["tags"], ",")
 			}
-			return []ask{{url: l.base() + "/v2/alerts", header: []string{"Authorization", "GenieKey " + strings.Trim(l.Path, "/")}, body: body}}
+			return []request{{url: l.base() + "/v2/alerts", header: []string{"Authorization", "GenieKey " + strings.Trim(l.Path, "/")}, body: body}}
 		},
-		took: func(_ place, a answer) verdict { return isTaken(a.str("requestId") != "" && a.str("result") != "") },
+		took: func(_ serviceURL, a answer) verdict {
+			return isTaken(a.str("requestId") != "" && a.str("result") != "")
+		},
 	},
 	{
 		scheme: "pagerduty", name: "PagerDuty", form: "pagerduty://events.pagerduty.com/INTEGRATIONKEY", hosted: true,
 		keys: "action client client_url dedup_key severity source title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			return cmp.Or(
-				when(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key behind the host has not 32 characters of 0-9 and a-f"),
-				when(!slices.Contains([]string{"", "critical", "error", "warning", "info"}, l.opt["severity"]), "the severity is not one of critical, error, warning and info"),
-				when(!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve"),
+				textIf(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key behind the host has not 32 characters of 0-9 and a-f"),
+				textIf(!slices.Contains([]string{"", "critical", "error", "warning", "info"}, l.opt["severity"]), "the severity is not one of critical, error, warning and info"),
+				textIf(!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve"),
 			)
 		},
-		// an event has at most 512 KB, and what JSON escapes takes six
+		// an event has at most 512 KB, and escaping in JSON takes up to six times as much
 		size: size{bytes: 80000, subject: 1024}, titled: true,
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			l.Host = cmp.Or(l.Host, "events.pagerduty.com")
-			return []ask{{url: l.base() + "/v2/enqueue", body: filled(object{
+			return []request{{url: l.base() + "/v2/enqueue", body: filled(object{
 				"routing_key": strings.Trim(l.Path, "/"), "event_action": cmp.Or(l.opt["action"], "trigger"), "dedup_key": cmp.Or(l.opt["dedup_key"], t.key),
 				"payload": object{
-					"summary": t.head(1024), "severity": cmp.Or(l.opt["severity"], "error"), "source": cmp.Or(l.opt["source"], agent),
+					"summary": t.head(1024), "severity": cmp.Or(l.opt["severity"], "error"), "source": cmp.Or(l.opt["source"], userAgent),
 					"custom_details": object{"body": t.body},
 				},
 			}, "client", l.opt["client"], "client_url", l.opt["client_url"])}}
 		},
-		took: func(_ place, a answer) verdict {
+		took: func(_ serviceURL, a answer) verdict {
 			if a.str("status") == "invalid event" {
 				return refused
 			}
@@ -267,16 +269,16 @@ var services = []service{
 	{
 		scheme: "pushover", name: "Pushover", form: "pushover://shoutrrr:APPTOKEN@USERKEY/",
 		keys: "devices priority title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			return cmp.Or(
-				when(l.Host == "", "there is no key of a user behind the @"),
-				when(l.opt["priority"] == "2", "priority 2 cannot be asked for; 1 is the highest"),
-				when(!slices.Contains([]string{"", "-2", "-1", "0", "1"}, l.opt["priority"]), "the priority is not one of -2, -1, 0 and 1"),
-				lacking(l, "password"),
+				textIf(l.Host == "", "there is no key of a user behind the @"),
+				textIf(l.opt["priority"] == "2", "priority 2 cannot be asked for; 1 is the highest"),
+				textIf(!slices.Contains([]string{"", "-2", "-1", "0", "1"}, l.opt["priority"]), "the priority is not one of -2, -1, 0 and 1"),
+				missingPart(l, "password"),
 			)
 		},
 		size: size{units: 1024, subject: 250}, titled: true,
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			token, _ := l.User.Password()
 			form := url.Values{"token": {token}, "user": {l.Host}, "message": {t.body}}
 			for key, value := range map[string]string{"title": t.title, "device": l.opt["devices"], "priority": l.opt["priority"]} {
@@ -284,9 +286,9 @@ var services = []service{
 					form.Set(key, value)
 				}
 			}
-			return []ask{{url: "https://api.pushover.net/1/messages.json", body: form}}
+			return []request{{url: "https://api.pushover.net/1/messages.json", body: form}}
 		},
-		took: func(_ place, a answer) verdict {
+		took: func(_ serviceURL, a answer) verdict {
 			if status, ok := a.fields["status"].(float64); ok && status != 1 {
 				return refused
 			}
@@ -296,19 +298,19 @@ var services = []service{
 	{
 		scheme: "slack", name: "Slack", form: "slack://hook:T…-B…-…@webhook, or slack://xoxb:…-…-…@CHANNEL",
 		keys: "botname color icon icon_emoji icon_url thread_ts title username",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			m := slackToken().FindStringSubmatch(slackWord(l))
 			return cmp.Or(
-				when(m == nil, "the token is not of three parts, or its parts are not those of Slack"),
-				when(m != nil && m[3] != m[5], "the parts of the token are not separated alike"),
-				when(l.Hostname() == "", "there is no channel behind the @"),
+				textIf(m == nil, "the token is not of three parts, or its parts are not those of Slack"),
+				textIf(m != nil && m[3] != m[5], "the parts of the token are not separated alike"),
+				textIf(l.Hostname() == "", "there is no channel behind the @"),
 			)
 		},
-		// Slack cuts at 40,000 characters, and one it wants escaped takes five
+		// Slack cuts at 40,000 characters, and an escaped one takes five
 		size: size{units: 8000},
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			m := slackToken().FindStringSubmatch(slackWord(l))
-			// Slack reads these three as its own marks: <!channel> would ring every phone.
+			// Slack reads these three as marks: <!channel> would notify everybody.
 			said := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(t.body)
 			body := withIcon(l, filled(object{"text": said}, "username", cmp.Or(l.opt["botname"], l.opt["username"]), "thread_ts", l.opt["thread_ts"]))
 			if color := l.opt["color"]; color != "" {
@@ -316,12 +318,12 @@ var services = []service{
 				body["attachments"] = []object{{"color": color, "text": said, "fallback": said}}
 			}
 			if slackHook(l) {
-				return []ask{{url: "https://hooks.slack.com/services/" + m[2] + "/" + m[4] + "/" + m[6], body: body}}
+				return []request{{url: "https://hooks.slack.com/services/" + m[2] + "/" + m[4] + "/" + m[6], body: body}}
 			}
 			body["channel"] = l.Hostname()
-			return []ask{{url: "https://slack.com/api/chat.postMessage", header: []string{"Authorization", "Bearer " + m[1] + "-" + m[2] + "-" + m[4] + "-" + m[6]}, body: body}}
+			return []request{{url: "https://slack.com/api/chat.postMessage", header: []string{"Authorization", "Bearer " + m[1] + "-" + m[2] + "-" + m[4] + "-" + m[6]}, body: body}}
 		},
-		took: func(l place, a answer) verdict {
+		took: func(l serviceURL, a answer) verdict {
 			passing := []string{"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
 			switch {
 			case slackHook(l):
@@ -337,16 +339,16 @@ var services = []service{
 	{
 		scheme: "teams", name: "Teams", form: "teams+https://… with the URL of a workflow, or of an incoming webhook (ORG.webhook.office.com)",
 		keys: "api-version color host sig sp sv tenantid title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			if l.Scheme == "teams" {
-				return when(!teamsHook().MatchString(teamsURL(l)), "it lacks the parts of the URL of an incoming webhook")
+				return textIf(!teamsHook().MatchString(teamsURL(l)), "it lacks the parts of the URL of an incoming webhook")
 			}
-			return when(!teamsHook().MatchString(teamsURL(l)) && (!teamsFlow().MatchString("https://"+l.Hostname()) || l.opt["sig"] == ""), "it is not the URL of a workflow or of an incoming webhook")
+			return textIf(!teamsHook().MatchString(teamsURL(l)) && (!teamsFlow().MatchString("https://"+l.Hostname()) || l.opt["sig"] == ""), "it is not the URL of a workflow or of an incoming webhook")
 		},
 		size: size{bytes: 20000, subject: 250}, titled: true, // a message has about 28 KB
-		ask: func(l place, t text) []ask {
+		ask: func(l serviceURL, t text) []request {
 			if teamsHook().MatchString(teamsURL(l)) {
-				return []ask{{url: teamsURL(l), body: filled(object{"@type": "MessageCard", "@context": "http://schema.org/extensions", "summary": t.head(250),
+				return []request{{url: teamsURL(l), body: filled(object{"@type": "MessageCard", "@context": "http://schema.org/extensions", "summary": t.head(250),
 					"markdown": true, "text": strings.ReplaceAll(t.body, "\n", "\n\n")}, "title", t.title, "themeColor", l.opt["color"])}}
 			}
 			blocks := []object{{"type": "TextBlock", "text": strings.ReplaceAll(t.body, "\n", "\n\n"), "wrap": true}}
@@ -356,29 +358,29 @@ var services = []service{
 			q := l.Query()
 			q.Del("title")
 			q.Del("color")
-			return []ask{{url: "https://" + l.Host + l.EscapedPath() + "?" + q.Encode(), body: object{"type": "message", "attachments": []object{{
+			return []request{{url: "https://" + l.Host + l.EscapedPath() + "?" + q.Encode(), body: object{"type": "message", "attachments": []object{{
 				"contentType": "application/vnd.microsoft.card.adaptive",
 				"content":     object{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": blocks},
 			}}}}}
 		},
-		// When Teams itself does not take the message of a webhook the status is 200 as well, and
-		// words say so.
-		took: func(l place, a answer) verdict {
+		// When Teams itself refuses the message of a webhook, the status is 200 as well, and only
+		// the words say so.
+		took: func(l serviceURL, a answer) verdict {
 			return isTaken(a.text == "1" && a.status == 200 || a.status == 202 && !teamsHook().MatchString(teamsURL(l)))
 		},
 	},
 	{
 		scheme: "telegram", name: "Telegram", form: "telegram://BOTTOKEN@telegram?chats=CHAT",
 		keys: "channels chats notification preview title",
-		check: func(l place) string {
+		check: func(l serviceURL) string {
 			return cmp.Or(
-				when(!telegramToken().MatchString(userOf(l)), "the token in front of the @ is not that of a bot, such as 123456:ABC…"),
-				when(slices.Contains(chats(l), ""), "there is no chat in chats="),
-				when(l.Host == "", "behind the @ there is no telegram"),
+				textIf(!telegramToken().MatchString(userOf(l)), "the token in front of the @ is not that of a bot, such as 123456:ABC…"),
+				textIf(slices.Contains(chats(l), ""), "there is no chat in chats="),
+				textIf(l.Host == "", "behind the @ there is no telegram"),
 			)
 		},
 		size: size{units: 4096},
-		ask: func(l place, t text) (list []ask) {
+		ask: func(l serviceURL, t text) (list []request) {
 			for _, chat := range chats(l) {
 				id, thread, _ := strings.Cut(chat, ":")
 				body := object{"chat_id": id, "text": t.body, "disable_notification": off(l.opt["notification"]), "link_preview_options": object{"is_disabled": off(l.opt["preview"])}}
@@ -386,14 +388,14 @@ var services = []service{
 					body["message_thread_id"] = n
 				}
 				if t.title != "" {
-					body["entities"] = []object{{"type": "bold", "offset": 0, "length": units(t.title)}}
+					body["entities"] = []object{{"type": "bold", "offset": 0, "length": utf16Length(t.title)}}
 				}
-				list = append(list, ask{url: "https://api.telegram.org/bot" + userOf(l) + "/sendMessage", body: body})
+				list = append(list, request{url: "https://api.telegram.org/bot" + userOf(l) + "/sendMessage", body: body})
 			}
 			return list
 		},
-		took: func(_ place, a answer) verdict {
-			if code, _ := a.fields["error_code"].(float64); a.fields["ok"] == false && lasting(int(code)) {
+		took: func(_ serviceURL, a answer) verdict {
+			if code, _ := a.fields["error_code"].(float64); a.fields["ok"] == false && permanentStatus(int(code)) {
 				return refused
 			} else if a.fields["ok"] == false {
 				return busy
@@ -416,12 +418,13 @@ var (
 	telegramToken = pattern(`^[0-9]+:[a-zA-Z0-9_-]+$`)
 )
 
-// pattern is compiled when it is first used: every start of the program would pay for it.
+// pattern returns a regular expression that is compiled at its first use, so that other starts of
+// the program do not pay for it.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// isTaken is taken or doubtful.
+// isTaken returns taken or doubtful.
 func isTaken(ok bool) verdict {
 	if ok {
 		return taken
@@ -429,15 +432,15 @@ func isTaken(ok bool) verdict {
 	return doubtful
 }
 
-// when is the text if the condition holds, else "".
-func when(bad bool, text string) string {
+// textIf returns the text if the condition holds, and otherwise "".
+func textIf(bad bool, text string) string {
 	if bad {
 		return text
 	}
 	return ""
 }
 
-// filled is the object with those of the pairs of a key and a value whose value is not empty.
+// filled adds to an object those of the pairs of keys and values whose value is not empty.
 func filled(o object, pairs ...string) object {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -447,8 +450,8 @@ func filled(o object, pairs ...string) object {
 	return o
 }
 
-// base is the server of the link.
-func (l place) base() string {
+// base returns the server of the URL.
+func (l serviceURL) base() string {
 	if on(l.opt["disabletls"]) || l.opt["scheme"] == "http" {
 		return "http://" + l.Host
 	}
@@ -466,8 +469,8 @@ func off(word string) bool {
 	return slices.Contains([]string{"no", "false", "0"}, strings.ToLower(word))
 }
 
-// userOf is what stands in front of the @.
-func userOf(l place) string {
+// userOf returns the part before the @.
+func userOf(l serviceURL) string {
 	password, given := l.User.Password()
 	if !given {
 		return l.User.Username()
@@ -475,8 +478,8 @@ func userOf(l place) string {
 	return l.User.Username() + ":" + password
 }
 
-// basic is the header for the user of the link, if it has one.
-func basic(l place) []string {
+// basic returns the header for the user of the URL, if it has one.
+func basic(l serviceURL) []string {
 	if l.User == nil {
 		return nil
 	}
@@ -484,8 +487,9 @@ func basic(l place) []string {
 	return []string{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User.Username()+":"+password))}
 }
 
-// withIcon is the object with the icon of the link: a picture's address, or the name of an emoji.
-func withIcon(l place, o object) object {
+// withIcon adds the icon of the URL to the object: the address of a picture, or the name of an
+// emoji.
+func withIcon(l serviceURL, o object) object {
 	icon := cmp.Or(l.opt["icon"], l.opt["icon_emoji"], l.opt["icon_url"])
 	if strings.HasPrefix(icon, "http://") || strings.HasPrefix(icon, "https://") {
 		return filled(o, "icon_url", icon)
@@ -493,30 +497,32 @@ func withIcon(l place, o object) object {
 	return filled(o, "icon_emoji", icon)
 }
 
-func discordColor(l place) string {
+func discordColor(l serviceURL) string {
 	return strings.TrimPrefix(strings.TrimLeft(strings.ToLower(cmp.Or(l.opt["color"], "50d9ff")), "#"), "0x")
 }
 
-// lastPart cuts the path before its last part.
-func lastPart(l place) (path, last string) {
+// lastPart splits the path before its last part.
+func lastPart(l serviceURL) (path, last string) {
 	path = strings.TrimSuffix(l.Path, "/")
 	i := strings.LastIndex(path, "/")
 	return path[:max(i, 0)], path[i+1:]
 }
 
-func chats(l place) []string { return strings.Split(cmp.Or(l.opt["chats"], l.opt["channels"]), ",") }
+func chats(l serviceURL) []string {
+	return strings.Split(cmp.Or(l.opt["chats"], l.opt["channels"]), ",")
+}
 
-func rooms(l place) []string { return strings.Split(cmp.Or(l.opt["rooms"], l.opt["room"]), ",") }
+func rooms(l serviceURL) []string { return strings.Split(cmp.Or(l.opt["rooms"], l.opt["room"]), ",") }
 
-// matrixRooms finds the token, by a password if there is a user, and the rooms: those of the link
-// are joined, and without any it is all that the user is in.
-func matrixRooms(l place, do asking) (place, *Error) {
-	nowhere := place{URL: l.URL} // names no room: nothing is asked
+// matrixRooms finds the token, with a password if there is a user, and the rooms. It joins the
+// rooms of the URL. Without any, it takes all rooms of the user.
+func matrixRooms(l serviceURL, do requester) (serviceURL, *Error) {
+	nowhere := serviceURL{URL: l.URL} // has no room, so nothing is sent
 	token, _ := l.User.Password()
 	v3 := l.base() + "/_matrix/client/v3/"
 	if user := l.User.Username(); user != "" {
-		a, err := do(ask{url: v3 + "login", body: object{"type": "m.login.password", "identifier": object{"type": "m.id.user", "user": user},
-			"password": token, "initial_device_display_name": agent}}, func(_ place, a answer) verdict { return isTaken(a.str("access_token") != "") })
+		a, err := do(request{url: v3 + "login", body: object{"type": "m.login.password", "identifier": object{"type": "m.id.user", "user": user},
+			"password": token, "initial_device_display_name": userAgent}}, func(_ serviceURL, a answer) verdict { return isTaken(a.str("access_token") != "") })
 		if err != nil {
 			return nowhere, err
 		}
@@ -527,7 +533,7 @@ func matrixRooms(l place, do asking) (place, *Error) {
 	var failed *Error
 	for _, room := range rooms(l) {
 		if room == "" {
-			a, err := do(ask{method: "GET", url: v3 + "joined_rooms", header: bearer}, func(_ place, a answer) verdict {
+			a, err := do(request{method: "GET", url: v3 + "joined_rooms", header: bearer}, func(_ serviceURL, a answer) verdict {
 				_, ok := a.fields["joined_rooms"].([]any)
 				return isTaken(ok)
 			})
@@ -546,8 +552,8 @@ func matrixRooms(l place, do asking) (place, *Error) {
 		if !strings.HasPrefix(room, "!") && !strings.HasPrefix(room, "#") {
 			room = "#" + room
 		}
-		a, err := do(ask{url: v3 + "join/" + url.PathEscape(room), header: bearer, body: object{}},
-			func(_ place, a answer) verdict { return isTaken(a.str("room_id") != "") })
+		a, err := do(request{url: v3 + "join/" + url.PathEscape(room), header: bearer, body: object{}},
+			func(_ serviceURL, a answer) verdict { return isTaken(a.str("room_id") != "") })
 		if err != nil {
 			failed = worse(failed, err)
 			continue
@@ -558,8 +564,8 @@ func matrixRooms(l place, do asking) (place, *Error) {
 	return l, failed
 }
 
-// responders are those of an alert, each as type:name; bad reports one that is not.
-func responders(l place) (list []object, bad bool) {
+// responders reads those of an alert, each as type:name. bad reports one of another form.
+func responders(l serviceURL) (list []object, bad bool) {
 	if l.opt["responders"] == "" {
 		return nil, false
 	}
@@ -575,22 +581,22 @@ func responders(l place) (list []object, bad bool) {
 	return list, bad
 }
 
-// slackWord is the token, wherever the URL has it.
-func slackWord(l place) string {
+// slackWord returns the token, wherever the URL has it.
+func slackWord(l serviceURL) string {
 	if len(l.Path) > 1 {
 		return l.Hostname() + l.Path
 	}
 	return userOf(l)
 }
 
-// slackHook tells a webhook from a channel that a bot writes to.
-func slackHook(l place) bool {
+// slackHook reports whether the URL is a webhook, and not a channel that a bot writes to.
+func slackHook(l serviceURL) bool {
 	m := slackToken().FindStringSubmatch(slackWord(l))
 	return m[1] == "" || m[1] == "hook"
 }
 
-// teamsURL is that of an incoming webhook: as it was given, or put together of its parts.
-func teamsURL(l place) string {
+// teamsURL returns the URL of an incoming webhook: as it was given, or put together from its parts.
+func teamsURL(l serviceURL) string {
 	if l.Scheme != "teams" {
 		return "https://" + l.Host + l.Path
 	}

@@ -141,8 +141,8 @@ func TestCompose(t *testing.T) {
 			if !utf8.ValidString(whole) {
 				t.Errorf("%s: cut in a letter", s.scheme)
 			}
-			if s.size.bytes > 0 && len(whole)-1 > s.size.bytes || s.size.units > 0 && units(got.body) > s.size.units {
-				t.Errorf("%s: %d bytes, %d letters", s.scheme, len(whole), units(got.body))
+			if s.size.bytes > 0 && len(whole)-1 > s.size.bytes || s.size.units > 0 && utf16Length(got.body) > s.size.units {
+				t.Errorf("%s: %d bytes, %d letters", s.scheme, len(whole), utf16Length(got.body))
 			}
 			bounded := s.size.bytes > 0 && s.size.bytes < len(long)+len("Subject") || s.size.units > 0
 			if left := strings.Count(whole, letter) * len(letter); bounded != (cut > 0) || left+cut != len(long) || left == 0 {

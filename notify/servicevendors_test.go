@@ -269,7 +269,7 @@ func (v vendor) takes(t *testing.T, w *world) {
 				t.Errorf("header %s: %q, want %q", name, r.header.Get(name), want.header.Get(name))
 			}
 		}
-		if agentIs := r.header.Get("User-Agent"); agentIs != agent {
+		if agentIs := r.header.Get("User-Agent"); agentIs != userAgent {
 			t.Errorf("it calls itself %q", agentIs)
 		}
 		if !same(t, r.body, want.body) {
@@ -322,7 +322,7 @@ func (v vendor) fails(t *testing.T, w *world) {
 		{"a redirect that keeps the method", says(307, "", "Location", "/"+v.secrets[0]), "307 Temporary Redirect", true, 0},
 		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", false, 0},
 		{"half an answer", breaksOff(v.ok[len(v.ok)-1]), "unexpected EOF", false, 0},
-		{"an endless answer", says(200, strings.Repeat(" ", httpLimit+1)), "more than", false, 0},
+		{"an endless answer", says(200, strings.Repeat(" ", maxAnswer+1)), "more than", false, 0},
 	}
 	{
 		for name, body := range map[string]string{

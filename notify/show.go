@@ -6,17 +6,17 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gen2brain/beeep" // shows a notification on Linux, macOS and Windows
+	"github.com/gen2brain/beeep" // shows notifications on Linux, macOS and Windows
 )
 
 // show shows a notification.
 func show(n notification) error {
-	beeep.AppName = agent
+	beeep.AppName = userAgent
 	err := beeep.Notify(n.Title, n.Body, "")
 	if err == nil || !hasBuses {
 		return err
 	}
-	// The library goes on to programs that it cannot find, and tells of them too.
+	// The library then tries programs that it cannot find, and reports them as well.
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "beeep: dbus: "), "; notify-send:")
 	return errors.New("the session bus: " + text)
 }

@@ -14,59 +14,59 @@ import (
 	"strings"
 	"time"
 
-	mail "github.com/wneessen/go-mail" // messages of email and the protocol that sends them
+	mail "github.com/wneessen/go-mail" // writes email and speaks SMTP
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// Ways to encrypt what is said to an SMTP server.
+// The ways to encrypt a connection to an SMTP server.
 const (
-	startTLS = "starttls"
-	wholeTLS = "tls"
-	noTLS    = "none"
+	startTLS    = "starttls"
+	implicitTLS = "tls"
+	noTLS       = "none"
 )
 
-// usualPort is where servers listen that encrypt in such a way.
-var usualPort = map[string]int{startTLS: 587, wholeTLS: 465, noTLS: 25}
+// usualPort is the usual port of a server for each way to encrypt.
+var usualPort = map[string]int{startTLS: 587, implicitTLS: 465, noTLS: 25}
 
-// mechanisms are how we log in, the best first. Those that show the password are used only on an
-// encrypted connection, or on this machine.
+// mechanisms are the ways to log in, the best first. Those that show the password are used only on
+// an encrypted connection, or on this machine.
 var mechanisms = []mail.SMTPAuthType{
 	mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5, mail.SMTPAuthPlain, mail.SMTPAuthLogin,
 }
 
-// sendSMTP sends by the channel's server. What the server says with 4xx is passing, with 5xx
-// permanent.
+// sendSMTP sends through the server of the channel. An answer of 4xx is a passing error, one of 5xx
+// a permanent one.
 func sendSMTP(ctx context.Context, c state.Channel, l email, env Env) error {
 	way := cmp.Or(strings.ToLower(c.TLS), startTLS)
 	if usualPort[way] == 0 {
-		return mendable("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, wholeTLS, noTLS)
+		return localError("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, implicitTLS, noTLS)
 	}
 	port := cmp.Or(c.Port, usualPort[way])
 	shown := net.JoinHostPort(plain.Line(c.Host), strconv.Itoa(port))
 	msg, err := l.compose(env)
 	if err != nil {
-		return permanent("%s", plain.Line(err.Error())).of(c.Name)
+		return permanent("%s", plain.Line(err.Error())).named(c.Name)
 	}
 	config := &tls.Config{ServerName: c.Host, RootCAs: env.Roots, MinVersion: tls.VersionTLS12}
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(state.ChannelTimeout)
 	}
-	// The end of ctx cuts the connection; the library's own time-out starts anew now and then, and
-	// stays out of the way.
+	// The end of ctx cuts the connection. The time-out of the library starts again from time to
+	// time, so it is set longer.
 	options := []mail.Option{
 		mail.WithPort(port), mail.WithTLSConfig(config), mail.WithTimeout(time.Until(deadline) + time.Minute),
-		// each is a round more in which a message that was taken can seem lost
+		// each is one more round trip in which a delivered message can seem lost
 		mail.WithoutNoop(), mail.WithoutRset(),
 		mail.WithDialContextFunc(dialer(ctx, way, config)),
 	}
 	switch way {
 	case startTLS:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
-	case wholeTLS, noTLS:
-		// As the dialer does the handshake, the library has nothing to do about it.
+	case implicitTLS, noTLS:
+		// The dialer does the handshake, so the library must not.
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	}
 	if c.User != "" {
@@ -74,16 +74,17 @@ func sendSMTP(ctx context.Context, c state.Channel, l email, env Env) error {
 	}
 	client, err := mail.NewClient(c.Host, options...)
 	if err != nil {
-		return permanent("%s", plain.Line(err.Error())).of(c.Name)
+		return permanent("%s", plain.Line(err.Error())).named(c.Name)
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
-	if err == nil || msg.IsDelivered() { // what goes wrong in saying good-bye is no loss
+	// an error after delivery, while saying goodbye, loses nothing
+	if err == nil || msg.IsDelivered() {
 		return nil
 	}
 	return judgeSMTP(shown, err, c)
 }
 
-// judgeSMTP makes an error of the library's.
+// judgeSMTP turns an error of the library into one of ours.
 func judgeSMTP(shown string, err error, c state.Channel) error {
 	var (
 		reply *textproto.Error
@@ -98,7 +99,7 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 	case errors.As(err, &sent):
 		code = sent.ErrorCode()
 		text, _, _ = strings.Cut(text, ", affected ")
-		// What the server said stands behind the code, in quotes or not.
+		// The words of the server follow the code, in quotes or not.
 		if _, words, found := strings.Cut(text, ": "+strconv.Itoa(code)+" "); found && code > 0 {
 			if quoted, err := strconv.QuotedPrefix(words); err == nil {
 				words, _ = strconv.Unquote(quoted)
@@ -106,26 +107,26 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 			text = strconv.Itoa(code) + " " + words
 		}
 	}
-	text = shown + ": " + shorten(plain.Line(scrub(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
+	text = shown + ": " + shorten(plain.Line(redactSecrets(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
 	switch {
 	case code >= 500:
 		return permanent("%s", text)
 	case code >= 400:
-		return passing("%s", text)
+		return transient("%s", text)
 	case errors.Is(err, mail.ErrNoSupportedAuthDiscovered):
-		return mendable("%s offers no way to log in that keeps the password secret: set tls to %q or %q", shown, startTLS, wholeTLS)
+		return localError("%s offers no way to log in that keeps the password secret: set tls to %q or %q", shown, startTLS, implicitTLS)
 	case strings.Contains(text, "does not support SMTP AUTH"):
-		return mendable("%s takes no user and password", shown)
+		return localError("%s takes no user and password", shown)
 	case strings.Contains(text, "does not support STARTTLS"):
-		return mendable("%s offers no STARTTLS: set tls to %q for a server that encrypts from the start, or to %q", shown, wholeTLS, noTLS)
+		return localError("%s offers no STARTTLS: set tls to %q for a server that encrypts from the start, or to %q", shown, implicitTLS, noTLS)
 	}
-	e := unreached(shown, err)
+	e := unreachable(shown, err)
 	e.Text = text
 	return e
 }
 
-// dialer connects, and cuts the connection when ctx ends: the library heeds a context only until it
-// is connected.
+// dialer returns a function that connects, and cuts the connection when ctx ends. The library uses
+// a context only until it is connected.
 func dialer(ctx context.Context, way string, config *tls.Config) mail.DialContextFunc {
 	return func(_ context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -134,10 +135,10 @@ func dialer(ctx context.Context, way string, config *tls.Config) mail.DialContex
 			return nil, err
 		}
 		context.AfterFunc(ctx, func() { conn.Close() })
-		if way != wholeTLS {
+		if way != implicitTLS {
 			return conn, nil
 		}
-		// The library looks at the type for whether it may show a password.
+		// The library decides by this type whether it may send a password.
 		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			conn.Close()
@@ -147,11 +148,11 @@ func dialer(ctx context.Context, way string, config *tls.Config) mail.DialContex
 	}
 }
 
-// compose writes the letter: as text, or as HTML with its text in front. The Message-ID is made of
-// the ID, so that a letter that comes twice can be known by it.
+// compose writes the email: as text, or as HTML with its text before it. The Message-ID is made
+// from the ID, so that a repetition can be recognised.
 func (l email) compose(env Env) (*mail.Msg, error) {
 	msg := mail.NewMsg()
-	msg.SetUserAgent(agent)
+	msg.SetUserAgent(userAgent)
 	if err := msg.FromFormat(l.from.Name, l.from.Address); err != nil {
 		return nil, err
 	}

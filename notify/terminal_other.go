@@ -11,7 +11,7 @@ import (
 
 var errNoTerminals = errors.New(noTerminal)
 
-// Terminal is not to be had here: terminals are no files.
+// Terminal is not available here: terminals are not files.
 func Terminal(device, text string) error { return errNoTerminals }
 
 // CheckTerminal refuses every name: see Terminal.

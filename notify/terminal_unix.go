@@ -14,22 +14,22 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix" // is it a terminal
+	"golang.org/x/sys/unix" // says whether a file is a terminal
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was
-// set from. The device must still be a terminal of this user, as numbers of pseudo-terminals are
-// given out again, and it must take messages, as mesg(1) says it: who has switched them off has
-// done so for reminders, too. A terminal that takes nothing (stopped output) is given up after a
-// second; nobody waits for it.
+// set from. The device must still be a terminal of this user, because numbers of pseudo-terminals
+// are given out again. It must also take messages, see mesg(1): a user who has switched them off
+// wants no reminders there either. A terminal that takes nothing (stopped output) is given up after
+// a second.
 func Terminal(device, text string) error {
 	return ring(device, "\a", text)
 }
 
-// ring is Terminal with what makes it ring: a bell, or the sequence of a notification.
+// ring is Terminal with the sequence that makes it ring: a bell or a notification.
 func ring(device, bell, text string) error {
 	info, err := os.Lstat(device)
 	if err != nil {
@@ -50,9 +50,9 @@ func ring(device, bell, text string) error {
 		return err
 	}
 	defer f.Close()
-	// A terminal in raw mode needs the carriage return; elsewhere it does no harm.
+	// A terminal in raw mode needs the carriage return; any other ignores it.
 	line := bell + "\r\n" + strings.ReplaceAll(plain.Lines(text), "\n", "\r\n") + "\r\n"
-	// Not every device can be polled; O_NONBLOCK alone then keeps the write from hanging.
+	// Not every device can be polled. For those, O_NONBLOCK alone keeps the write from hanging.
 	_ = f.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err = f.WriteString(line); errors.Is(err, syscall.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%s takes no output", device)
@@ -60,8 +60,8 @@ func ring(device, bell, text string) error {
 	return err
 }
 
-// sendTerminal writes to the terminal the message is for, a device; without one, to all terminals
-// of this user that take messages. It has told somebody when one of them took it.
+// sendTerminal writes to the terminal of the message, a device. Without one, it writes to all
+// terminals of this user that take messages, and succeeds when one of them took it.
 func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (string, error) {
 	devices := []string{}
 	switch device := m.recipient(c); {
@@ -73,7 +73,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 		devices = append(devices, device)
 	}
 	if len(devices) == 0 {
-		return "", passing("%s", noTerminal)
+		return "", transient("%s", noTerminal)
 	}
 	type result struct {
 		device string
@@ -81,7 +81,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	}
 	results := make(chan result, len(devices))
 	for _, device := range devices {
-		go func() { results <- result{device, ring(device, bellOf(device, m, env), m.line())} }()
+		go func() { results <- result{device, ring(device, bellFor(device, m, env), m.line())} }()
 	}
 	var told []string
 	var failed error
@@ -93,38 +93,37 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 		}
 	}
 	if len(told) == 0 {
-		return "", passing("%s", plain.Line(failed.Error())).of(c.Name)
+		return "", transient("%s", plain.Line(failed.Error())).named(c.Name)
 	}
 	slices.Sort(told)
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
 }
 
-// CheckTerminal says why a device cannot be the recipient of a terminal channel: the name must be
-// one that tty(1) prints, of a terminal that is there now. Nothing but a device of such a name is
-// opened. A terminal that takes no messages just now is none of its faults. One that is not there,
-// or that is another user's, can be there again: that error is not permanent.
+// CheckTerminal says why a device cannot be the recipient of a terminal channel. Its name must be
+// one that tty(1) prints, of a terminal that exists now. No other device is opened. A terminal that
+// takes no messages now is accepted. One that does not exist, or that belongs to another user, may
+// do so again: that error is not permanent.
 func CheckTerminal(device string) error {
 	if !isDevice(device) {
 		return permanent(notTerminal, plain.Line(device))
 	}
 	info, err := os.Lstat(device)
 	if err != nil {
-		return passing("there is no terminal %s; tty shows the name of the one you are at", plain.Line(device))
+		return transient("there is no terminal %s; tty shows the name of the one you are at", plain.Line(device))
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok || info.Mode()&os.ModeCharDevice == 0:
 		return permanent(notTerminal, plain.Line(device))
 	case int(stat.Uid) != os.Getuid():
-		return passing("%s is another user's terminal; tty shows the name of the one you are at", plain.Line(device))
+		return transient("%s is another user's terminal; tty shows the name of the one you are at", plain.Line(device))
 	case !isTerminal(device):
 		return permanent(notTerminal, plain.Line(device))
 	}
 	return nil
 }
 
-// readyTerminal is CheckTerminal for who would write to the device now: it has to take messages,
-// too.
+// readyTerminal is CheckTerminal for writing to the device now: it must take messages as well.
 func readyTerminal(device string) error {
 	if err := CheckTerminal(device); err != nil {
 		return err
@@ -136,17 +135,17 @@ func readyTerminal(device string) error {
 }
 
 func takesNone(device string) error {
-	return passing("%s takes no messages; mesg y there allows them", plain.Line(device))
+	return transient("%s takes no messages; mesg y there allows them", plain.Line(device))
 }
 
 const notTerminal = "%s is not a terminal; write it as tty(1) does, as in /dev/pts/3"
 
-// takesMessages reports what mesg(1) switches: others may write to the terminal.
+// takesMessages reports whether others may write to the terminal, which mesg(1) sets.
 func takesMessages(info os.FileInfo) bool { return info.Mode().Perm()&0o020 != 0 }
 
 const noTerminal = "no terminal of yours takes messages; mesg y in one allows it"
 
-// ttys is where the terminals of people are.
+// ttys returns the folder of the terminals of people.
 func ttys() string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -157,8 +156,9 @@ func ttys() string {
 	return "/dev/pts/[0-9]*"
 }
 
-// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices
-// does something: /dev/pts/ptmx makes a terminal. /dev/tty is another one for everybody.
+// isDevice reports whether a path is the name of a terminal. Nothing else under /dev is opened,
+// because opening some devices does something: /dev/pts/ptmx makes a terminal. /dev/tty is another
+// terminal for every process.
 func isDevice(path string) bool {
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
 		return number != "" && strings.Trim(number, "0123456789") == ""
@@ -166,8 +166,8 @@ func isDevice(path string) bool {
 	return filepath.Clean(path) == path && strings.HasPrefix(path, "/dev/tty") && path != "/dev/tty"
 }
 
-// terminals are those of a pattern that belong to this user and take messages: others may write to
-// them, see mesg(1).
+// terminals returns the terminals of a pattern that belong to this user and take messages, see
+// mesg(1).
 func terminals(pattern string) (list []string) {
 	names, _ := filepath.Glob(pattern) // the pattern is our own
 	for _, name := range names {

@@ -14,15 +14,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// sendWebhook posts the event as JSON. Any 2xx is a success. With a secret the body is signed in
-// X-Ouro-Signature, as "sha256=" and the HMAC-SHA256 of its bytes in hex; X-Ouro-Id holds the ID by
-// which a repetition can be told.
+// sendWebhook posts the event as JSON. Any 2xx is a success. With a secret, X-Ouro-Signature is
+// "sha256=" and the HMAC-SHA256 of the body in hex. X-Ouro-Id is the ID by which a repetition can
+// be recognised.
 func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	body := m.event(c, env)
 	shown := Redact(c.URL)
 	r, err := http.NewRequest(http.MethodPost, c.URL, bytes.NewReader(body))
 	if err != nil {
-		return "", mendable("the url of %s cannot be understood", c.Name) // err quotes it
+		return "", localError("the url of %s cannot be understood", c.Name) // err quotes the URL
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if m.ID != "" {
@@ -35,7 +35,7 @@ func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	}
 	a, err := post(ctx, r, shown, env)
 	if err == nil {
-		err = a.judged(shown, said(string(a.body), channelSecrets(c)...))
+		err = a.asError(shown, serverWords(string(a.body), channelSecrets(c)...))
 	}
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	return "Told by " + shown + ".", nil
 }
 
-// channelSecrets are the parts of a channel that no text may show.
+// channelSecrets returns the parts of a channel that no text may show.
 func channelSecrets(c state.Channel) []string {
 	list := []string{c.URL, c.Secret, c.Key, c.Password}
 	for _, raw := range []string{c.URL, c.Start, c.OK, c.Fail} {
