@@ -52,9 +52,9 @@ func isURL(word string) bool {
 	return strings.Contains(word, "://") || strings.HasPrefix(word, "mailto:")
 }
 
-// FromURL completes a channel with what its URL says: https://… is a webhook, mailto:a@b is email to
-// that address, and any other scheme is a service, whose name becomes the type. A channel whose URL
-// and type do not go together is a permanent error.
+// FromURL completes a channel with what its URL says: https://… is a webhook, mailto:a@b is email
+// to that address, and any other scheme is a service, whose name becomes the type. A channel whose
+// URL and type do not go together is a permanent error.
 func FromURL(c state.Channel) (state.Channel, error) {
 	name := c.Name
 	if name == "" {

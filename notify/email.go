@@ -70,8 +70,8 @@ func address(c state.Channel, m Message, env Env) (l email, err error) {
 	return l, nil
 }
 
-// emailSettings returns the settings that an email needs: the sender, and the key of Resend when that
-// sends it. uses says where each was found.
+// emailSettings returns the settings that an email needs: the sender, and the key of Resend when
+// that sends it. uses says where each was found.
 func emailSettings(c state.Channel, env Env) (from, key string, uses []string, err error) {
 	from, source, err := emailFrom(c, env)
 	if err != nil {
@@ -90,8 +90,8 @@ func emailSettings(c state.Channel, env Env) (from, key string, uses []string, e
 	return from, key, uses, nil
 }
 
-// missingSettings returns the error that names the missing settings of an email channel, and where they can
-// be set.
+// missingSettings returns the error that names the missing settings of an email channel, and where
+// they can be set.
 func missingSettings(c state.Channel, env Env, from, key bool) *Error {
 	var what, variables, keys []string
 	if from {

@@ -22,10 +22,11 @@ const (
 // maxFamilyFile is the largest size of the file of the family, in bytes.
 const maxFamilyFile = 64 << 10
 
-// familySetting returns a setting from the file config in the home of ouro. Its lines are KEY=VALUE, with
-// an optional "export" before them, optional quotes around the value and comments after "#". Other
-// programs own the file, so only the two keys of email are read. Without the file, or the key, the
-// setting is "". A file that other users can read is refused, because it holds a secret.
+// familySetting returns a setting from the file config in the home of ouro. Its lines are
+// KEY=VALUE, with an optional "export" before them, optional quotes around the value and comments
+// after "#". Other programs own the file, so only the two keys of email are read. Without the file,
+// or the key, the setting is "". A file that other users can read is refused, because it holds a
+// secret.
 func familySetting(home, key string) (string, error) {
 	if home == "" || !slices.Contains([]string{resendKey, resendFrom}, key) {
 		return "", nil

@@ -68,9 +68,9 @@ func (env Env) proxy(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// unreachable returns the error of a server that gave no answer. A certificate for another name or of
-// an unknown authority is a lasting error until this machine trusts it. An expired one is usually
-// soon replaced.
+// unreachable returns the error of a server that gave no answer. A certificate for another name or
+// of an unknown authority is a lasting error until this machine trusts it. An expired one is
+// usually soon replaced.
 func unreachable(shown string, err error) *Error {
 	var wrap *url.Error // its text has the whole URL
 	if errors.As(err, &wrap) {
@@ -106,8 +106,8 @@ func (a reply) statusText() string {
 	return strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
 }
 
-// asError returns the error of an answer, or nil when it is a success. said is what the server says,
-// if anything.
+// asError returns the error of an answer, or nil when it is a success. said is what the server
+// says, if anything.
 func (a reply) asError(shown, said string) error {
 	if a.status >= 200 && a.status < 300 {
 		return nil
@@ -131,14 +131,15 @@ func permanentStatus(status int) bool {
 	return status < 500 && !slices.Contains(passes, status)
 }
 
-// serverWords returns the first line of an answer, without secrets, because servers often quote what they
-// were sent. It is cut last: half a secret would not be found.
+// serverWords returns the first line of an answer, without secrets, because servers often quote
+// what they were sent. It is cut last: half a secret would not be found.
 func serverWords(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	return shorten(plain.Line(redactSecrets(strings.TrimSpace(text), secrets...)), 200)
 }
 
-// redactSecrets removes secrets from a text. The longest come first, because one can be part of another.
+// redactSecrets removes secrets from a text. The longest come first, because one can be part of
+// another.
 func redactSecrets(text string, secrets ...string) string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {

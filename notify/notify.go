@@ -221,7 +221,8 @@ func permanent(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true}
 }
 
-// localError returns an error that another attempt does not change, but somebody at this machine can.
+// localError returns an error that another attempt does not change, but somebody at this machine
+// can.
 func localError(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true, Here: true}
 }

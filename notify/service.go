@@ -268,8 +268,8 @@ func Schemes() []string {
 // maxScheme is longer than any scheme, in bytes.
 const maxScheme = 20
 
-// shownScheme returns a scheme for an error. It cuts one that is longer than any scheme, because it may
-// be a secret in the wrong place.
+// shownScheme returns a scheme for an error. It cuts one that is longer than any scheme, because it
+// may be a secret in the wrong place.
 func shownScheme(scheme string) string {
 	scheme = plain.Line(scheme)
 	if len(scheme) <= maxScheme {

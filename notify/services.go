@@ -30,7 +30,8 @@ type service struct {
 	took   func(l serviceURL, a answer) verdict
 }
 
-// serviceURL is the URL of a service, with the parameters after its "?" by their names in lower case.
+// serviceURL is the URL of a service, with the parameters after its "?" by their names in lower
+// case.
 type serviceURL struct {
 	*url.URL
 	opt map[string]string
