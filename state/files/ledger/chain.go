@@ -1,9 +1,10 @@
 // Package ledger reads the ledger of a state folder: a chain of files of JSON lines.
 //
-// ledger.jsonl is its end, the only one that grows. When it has become large, the next change
-// first gives it a second name, ledger-000001.jsonl, and then puts a new file in its place, whose first line has the count of
-// IDs and the name of the file before it. The names of the parts are there before the new file is, and that is before the
-// first line in it: at every moment the chain that begins with ledger.jsonl is whole, and has each line once.
+// ledger.jsonl is the newest file, and the only one that grows. When it is large, the next change
+// gives it a second name, ledger-000001.jsonl, and then puts a new file in its place. The first
+// line of the new file has the count of IDs and the name of the part before it. Because the part
+// has its name before the new file exists, the chain that begins with ledger.jsonl is complete at
+// every moment, and has each line once.
 package ledger
 
 import (
@@ -24,29 +25,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// Name is the file that grows.
+// Name is the name of the file that grows.
 const Name = "ledger.jsonl"
 
-// Dir is the folder that the ledger is in.
+// Dir is the path of the folder that contains the ledger.
 type Dir string
 
-// path is where a file of the ledger is.
+// path is that of a file of the ledger.
 func (d Dir) path(file string) string { return filepath.Join(string(d), file) }
 
 func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
-// Head is the type of the first line of a ledger that goes on from another file. It is not an entry of the log.
+// Head is the type of the first line of a file that continues another one. The line is not an entry
+// of the log.
 const Head = "ledger"
 
-// headMost bounds a first line of that type.
-const headMost = 1 << 10
+// maxHead bounds the size of such a line.
+const maxHead = 1 << 10
 
 const partPrefix, partSuffix = "ledger-", ".jsonl"
 
 // PartName is the name of a part.
 func PartName(number int) string { return fmt.Sprintf("%s%06d%s", partPrefix, number, partSuffix) }
 
-// PartNumber reads the name of a part.
+// PartNumber returns the number in the name of a part, and false if the file is not a part.
 func PartNumber(file string) (int, bool) {
 	text, ok := strings.CutPrefix(file, partPrefix)
 	text, also := strings.CutSuffix(text, partSuffix)
@@ -54,7 +56,7 @@ func PartNumber(file string) (int, bool) {
 	return n, ok && also && err == nil && n > 0 && PartName(n) == file
 }
 
-// Parts are the numbers in the names of the parts that are there, in order.
+// Parts returns the numbers of the parts that exist, in ascending order.
 func (d Dir) Parts() ([]int, error) {
 	folder, err := plainfile.Folder(string(d))
 	if missing(err) {
@@ -80,18 +82,19 @@ func (d Dir) Parts() ([]int, error) {
 
 // head is what the first line of a file of the ledger says.
 type head struct {
-	Number int    // of the file; 1 for one that goes on from no other, 0 when that cannot be read
+	Number int    // of the file; 1 if it continues no other file, 0 if the line is damaged
 	Before string // the name of the file before it
-	Base   int64  // how many bytes of it were dropped: what to add to an offset for its place
+	Base   int64  // how many bytes of the file were dropped; an offset plus Base is a place
 }
 
+// readHead reads the first line of a file. A damaged one is not an error: its Number is 0.
 func readHead(f io.ReaderAt) (head, error) {
-	var room [headMost]byte
-	n, err := f.ReadAt(room[:], 0)
+	var buf [maxHead]byte
+	n, err := f.ReadAt(buf[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return head{}, err
 	}
-	line, _, whole := bytes.Cut(room[:n], []byte("\n"))
+	line, _, whole := bytes.Cut(buf[:n], []byte("\n"))
 	if !bytes.HasPrefix(line, []byte(`{"type":"`+Head+`"`)) {
 		if n > 0 && line[0] != '{' {
 			return head{}, nil
@@ -113,10 +116,10 @@ func readHead(f io.ReaderAt) (head, error) {
 type Part struct {
 	head
 	*os.File
-	Size int64 // as it was when it was opened
+	Size int64 // when the file was opened
 }
 
-// Open opens a file of the ledger. The error of a missing one is os.ErrNotExist.
+// Open opens a file of the ledger. The error is os.ErrNotExist if the file does not exist.
 func (d Dir) Open(file string) (p Part, err error) {
 	if p.File, err = plainfile.OpenFile(d.path(file), os.O_RDONLY, 0); err != nil {
 		return p, err
@@ -132,11 +135,12 @@ func (d Dir) Open(file string) (p Part, err error) {
 	return p, err
 }
 
-// Chain yields the files of the ledger, the newest first: end, unless it is nil, and those before it. Who is given one closes it.
-// A file that was pruned is the end of the chain; where a first line is damaged, the names tell which file comes before.
+// Chain yields the files of the ledger, the newest first: end, unless it is nil, and those before
+// it. The caller closes each. The chain ends at a file that was pruned. If a first line is damaged,
+// the names of the files say which file comes before.
 func (d Dir) Chain(end *Part) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) {
-		at := 0 // the number in the name of the part that was yielded last; 0 for the end
+		last := 0 // the number of the part that was yielded last; 0 for end
 		var h head
 		if end != nil {
 			if h = end.head; !yield(*end, nil) {
@@ -151,8 +155,8 @@ func (d Dir) Chain(end *Part) iter.Seq2[Part, error] {
 					yield(Part{}, err)
 					return
 				}
-				if at > 0 {
-					list = list[:max(slices.Index(list, at), 0)]
+				if last > 0 {
+					list = list[:max(slices.Index(list, last), 0)]
 				}
 				if len(list) == 0 {
 					return
@@ -160,7 +164,7 @@ func (d Dir) Chain(end *Part) iter.Seq2[Part, error] {
 				file = PartName(list[len(list)-1])
 			}
 			n, ok := PartNumber(file)
-			if !ok || at > 0 && n >= at {
+			if !ok || last > 0 && n >= last {
 				return
 			}
 			p, err := d.Open(file)
@@ -171,17 +175,17 @@ func (d Dir) Chain(end *Part) iter.Seq2[Part, error] {
 				if !yield(Part{}, fmt.Errorf("%s: %w", d.path(file), err)) {
 					return
 				}
-				h, at = head{}, n
+				h, last = head{}, n
 				continue
 			}
-			if h, at = p.head, n; !yield(p, nil) {
+			if h, last = p.head, n; !yield(p, nil) {
 				return
 			}
 		}
 	}
 }
 
-// End opens the file of the ledger that grows; nil when it is not there.
+// End opens the file that grows. It returns nil if the file does not exist.
 func (d Dir) End() (*Part, error) {
 	p, err := d.Open(Name)
 	if missing(err) {
@@ -193,8 +197,8 @@ func (d Dir) End() (*Part, error) {
 	return &p, nil
 }
 
-// History calls yield with the lines of the whole ledger that can be read, newest first, until it returns false; of all tasks when the ID is
-// empty.
+// History calls yield with the readable lines of the whole ledger about a task, or about all if the
+// ID is empty, newest first, until yield returns false.
 func (d Dir) History(taskID string, yield func(e Entry) bool) error {
 	end, err := d.End()
 	if err != nil {
@@ -223,34 +227,34 @@ func (d Dir) History(taskID string, yield func(e Entry) bool) error {
 	return nil
 }
 
-// Lines is backwards of the lines about a task, of all when the ID is empty. Those of which it cannot be told whose they are, because
-// they are damaged, are among them.
+// Lines is backwards of the lines about a task, or of all lines if the ID is empty. Damaged lines,
+// which may be about any task, are among them.
 func (p Part) Lines(taskID string, yield func(line []byte, end int64, whole bool) bool) error {
 	if taskID == "" {
 		return backwards(p, p.Size, yield)
 	}
 	text, _ := json.Marshal(taskID)
 	mark := append([]byte(`"task_id":`), text...)
-	// What is looked for begins with a letter or a digit: a quote would be everywhere.
-	odd := func(line []byte) bool {
+	// The search is for the ID without its first quote, because quotes are frequent.
+	damaged := func(line []byte) bool {
 		_, _, ok := TaskOf(line)
 		return !ok
 	}
-	return seeking(p, p.Size, text[1:], odd, func(line []byte, end int64, whole bool) bool {
-		return whole && !bytes.Contains(line, mark) && !odd(line) || yield(line, end, whole)
+	return backwardsWith(p, p.Size, text[1:], damaged, func(line []byte, end int64, whole bool) bool {
+		return whole && !bytes.Contains(line, mark) && !damaged(line) || yield(line, end, whole)
 	})
 }
 
-// Tail is the end of the ledger.
+// Tail is what the end of the ledger says.
 type Tail struct {
-	Size int64  // up to the end of the last whole line
-	Torn int64  // bytes after it
-	Last Entry  // the last line; zero when there is none or it cannot be read
+	Size int64  // where the last complete line ends
+	Torn int64  // how many bytes follow it
+	Last Entry  // the last line; zero if there is none or it cannot be read
 	IDs  uint64 // the newest count of IDs that can be read
 	Mail string // the greatest cursor that can be read
 }
 
-// Tail reads the end of the ledger, to which nobody must write meanwhile.
+// Tail reads the end of the ledger. The caller makes sure that no other process writes to it.
 func (d Dir) Tail() (t Tail, err error) {
 	f, err := plainfile.OpenFile(d.path(Name), os.O_RDONLY, 0)
 	if missing(err) {
@@ -271,21 +275,21 @@ func (d Dir) Tail() (t Tail, err error) {
 			return true
 		}
 		var e Entry
-		bad := json.Unmarshal(line, &e)
+		err := json.Unmarshal(line, &e)
 		if first {
 			first = false
 			t.Size = end
-			if bad == nil {
+			if err == nil {
 				t.Last = e
 			}
 		}
 		t.IDs, t.Mail = max(t.IDs, e.Store.IDs), max(t.Mail, e.Store.Mail)
-		return bad != nil
+		return err != nil
 	})
 	return t, err
 }
 
-// Newest is when the newest line of a part that can be read was written.
+// Newest returns when the newest readable line of a part was written, and false if there is none.
 func (d Dir) Newest(file string) (at time.Time, ok bool, err error) {
 	f, err := d.Open(file)
 	if err != nil {

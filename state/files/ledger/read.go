@@ -9,26 +9,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Log reads backwards from the end: of the lines about a task, or of all when the ID is empty. last is what End has opened, and is closed.
-func (d Dir) Log(ctx context.Context, last *Part, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	return d.past(ctx, last, taskID, func([]byte) bool { return true }, yield)
+// Log reads the lines about a task, or all lines if the ID is empty, the newest first. newest is
+// the file that End has opened, and Log closes it. end is where the ledger ends.
+func (d Dir) Log(ctx context.Context, newest *Part, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	return d.older(ctx, newest, taskID, func([]byte) bool { return true }, yield)
 }
 
-// Occurrence is Log of the lines about one occurrence; known says that there are lines about its task. It does not decode the others.
-func (d Dir) Occurrence(ctx context.Context, last *Part, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
-	end, problems, err = d.past(ctx, last, taskID, func(line []byte) bool {
+// Occurrence is Log of the lines about one occurrence. It does not decode other lines. known says
+// that there are lines about the task.
+func (d Dir) Occurrence(ctx context.Context, newest *Part, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
+	end, problems, err = d.older(ctx, newest, taskID, func(line []byte) bool {
 		id, rest, ok := TaskOf(line)
 		known = known || ok && string(id) == taskID
-		return !ok || mayStand(line, rest, number)
+		return !ok || mayConcern(line, rest, number)
 	}, func(l state.Line) bool {
 		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
 	})
 	return end, known, problems, err
 }
 
-// mayStand reports whether a line may be about the occurrence with a number, or about the making of its task; rest is what follows the
-// task's ID. It looks at how this program writes lines: of what is written in another way it may be.
-func mayStand(line, rest []byte, number int) bool {
+// mayConcern reports whether a line may be about the occurrence with a number, or about the
+// creation of its task. rest is what follows the task's ID. A line that does not look as this
+// program writes lines may.
+func mayConcern(line, rest []byte, number int) bool {
 	rest, numbered := bytes.CutPrefix(rest, []byte(`,"number":`))
 	first := 0
 	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && first < 1<<40 {
@@ -37,21 +40,21 @@ func mayStand(line, rest []byte, number int) bool {
 	switch {
 	case !numbered || first == 0 || len(rest) == 0 || rest[0] != ',':
 		return !bytes.HasPrefix(line, []byte(`{"type":"`+state.LineTask+`"`)) || bytes.Contains(rest, []byte(`"event":"`+state.EventCreated+`"`))
-	case first < number: // it may stand for several
+	case first < number: // the line may be about several occurrences
 		return bytes.Contains(rest, []byte(`"due_last":`))
 	}
 	return first == number
 }
 
-// past yields the lines that want takes.
-func (d Dir) past(ctx context.Context, last *Part, taskID string, want func(line []byte) bool, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	if last != nil {
-		end = state.Place{Part: max(last.Number, 1), Offset: last.Size}
+// older yields the lines about a task that want accepts, the newest first. It closes newest.
+func (d Dir) older(ctx context.Context, newest *Part, taskID string, want func(line []byte) bool, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	if newest != nil {
+		end = state.Place{Part: max(newest.Number, 1), Offset: newest.Size}
 	}
 	on := true
-	for p, err := range d.Chain(last) {
+	for p, err := range d.Chain(newest) {
 		if err != nil {
-			problems = append(problems, state.Problem{Path: string(d), Err: err, Hint: "the rest of the ledger is not affected"})
+			problems = append(problems, d.unreadable(err))
 			continue
 		}
 		err := p.Lines(taskID, func(line []byte, at int64, whole bool) bool {
@@ -60,7 +63,7 @@ func (d Dir) past(ctx context.Context, last *Part, taskID string, want func(line
 			}
 			if !whole {
 				problems = append(problems, Torn(p.Name(), int64(len(line))))
-				if last != nil && p.File == last.File {
+				if newest != nil && p.File == newest.File {
 					end.Offset -= int64(len(line))
 				}
 				return true
@@ -68,17 +71,14 @@ func (d Dir) past(ctx context.Context, last *Part, taskID string, want func(line
 			if !want(line) {
 				return true
 			}
-			l, err := readLine(line)
-			if err != nil {
-				problems = append(problems, lineProblem(p.Name(), at, err))
-			}
-			if err != nil && !errors.Is(err, errAltered) {
+			l, ok := readOrReport(line, p.Name(), at, &problems)
+			if !ok {
 				return true
 			}
 			if l.Type == Head || taskID != "" && l.TaskID != taskID {
 				return true
 			}
-			// Nothing about a task is older than its creation.
+			// The creation of a task is the oldest line about it.
 			on = yield(l) && (taskID == "" || l.Type != state.LineTask || l.Event != state.EventCreated)
 			return on
 		})
@@ -93,23 +93,44 @@ func (d Dir) past(ctx context.Context, last *Part, taskID string, want func(line
 	return end, problems, nil
 }
 
-// ErrGap is a place that the ledger does not have any more.
+// readOrReport is readLine, and adds what is wrong with the line to problems. It returns false if
+// the line could not be read.
+func readOrReport(line []byte, path string, end int64, problems *[]state.Problem) (l state.Line, ok bool) {
+	l, err := readLine(line)
+	if err != nil {
+		*problems = append(*problems, lineProblem(path, end, err))
+	}
+	return l, err == nil || errors.Is(err, errAltered)
+}
+
+// unreadable is the problem of a file of the ledger that cannot be opened.
+func (d Dir) unreadable(err error) state.Problem {
+	return state.Problem{Path: string(d), Err: err, Hint: "the rest of the ledger is not affected"}
+}
+
+// ErrGap says that lines after a place are no longer in the ledger.
 var ErrGap = errors.New("what came after it in the ledger is not there any more; what is there is told from its beginning")
 
-// After reads the lines after a place, in whichever file they are by now. last is what End has opened, and is closed.
-func (d Dir) After(ctx context.Context, last *Part, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	if last == nil {
+// gap is the problem of a place that is older than the ledger.
+func (d Dir) gap() state.Problem {
+	return state.Problem{Path: d.path(Name), Err: ErrGap, Hint: "ouro-timer log shows what is there"}
+}
+
+// After reads the lines after a place, the oldest first, in whichever file they are now. newest is
+// the file that End has opened, and After closes it. end is the place after the last line read.
+func (d Dir) After(ctx context.Context, newest *Part, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	if newest == nil {
 		return from, nil, nil
 	}
-	var files []Part // the newest first, down to the one the place is in
+	var files []Part // the newest first, down to the one that contains the place
 	defer func() {
 		for _, p := range files {
 			p.Close()
 		}
 	}()
-	for p, err := range d.Chain(last) {
+	for p, err := range d.Chain(newest) {
 		if err != nil {
-			problems = append(problems, state.Problem{Path: string(d), Err: err, Hint: "the rest of the ledger is not affected"})
+			problems = append(problems, d.unreadable(err))
 			continue
 		}
 		p.Number = max(p.Number, 1)
@@ -118,10 +139,10 @@ func (d Dir) After(ctx context.Context, last *Part, taskID string, from state.Pl
 		}
 	}
 	switch oldest := files[len(files)-1].Number; {
-	case files[0].Number < from.Part: // an older ledger was put in its place
+	case files[0].Number < from.Part: // the ledger was replaced by an older one
 		return state.Place{Part: files[0].Number, Offset: files[0].Size}, problems, nil
 	case oldest > from.Part && from.Part > 0:
-		problems = append(problems, state.Problem{Path: d.path(Name), Err: ErrGap, Hint: "ouro-timer log shows what is there"})
+		problems = append(problems, d.gap())
 	}
 	for _, p := range slices.Backward(files) {
 		if p.Number < from.Part {
@@ -131,7 +152,7 @@ func (d Dir) After(ctx context.Context, last *Part, taskID string, from state.Pl
 			from = state.Place{Part: p.Number}
 		}
 		if from.Part == p.Number && from.Offset > 0 && from.Offset < p.Base {
-			problems = append(problems, state.Problem{Path: d.path(Name), Err: ErrGap, Hint: "ouro-timer log shows what is there"})
+			problems = append(problems, d.gap())
 		}
 		at := max(from.Offset-p.Base, 0)
 		on, err := forwards(ctx, p, &at, func(line []byte) bool {
@@ -139,11 +160,8 @@ func (d Dir) After(ctx context.Context, last *Part, taskID string, from state.Pl
 			if id, _, ok := TaskOf(line); ok && taskID != "" && string(id) != taskID {
 				return true
 			}
-			l, err := readLine(line)
-			if err != nil {
-				problems = append(problems, lineProblem(p.Name(), at, err))
-			}
-			if err != nil && !errors.Is(err, errAltered) {
+			l, ok := readOrReport(line, p.Name(), at, &problems)
+			if !ok {
 				return true
 			}
 			return l.Type == Head || taskID != "" && l.TaskID != taskID || yield(l)

@@ -12,14 +12,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// block is how much of the ledger is read at a time, from its end.
-const block = 64 << 10
+// blockSize is how many bytes are read at a time.
+const blockSize = 64 << 10
 
-// backwards calls yield with the lines of a file, the last first, until it returns false: the line without its newline,
-// the offset after its newline, and whether it has one, which only the last can lack. It reads no more of the file than it
-// needs. The line is valid during the call.
+// backwards calls yield with the lines of a file, the last first, until yield returns false. It
+// passes the line without its newline, the offset after its newline, and whether it has a newline,
+// which only the last line can lack. It reads no more of the file than it needs. The line is only
+// valid during the call.
 func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, whole bool) bool) error {
-	var rest []byte // what was read and not yet given out: the file from at to end
+	var rest []byte // what was read and not yet yielded: the file from at to end
 	at, end := size, size
 	for {
 		nl := -1
@@ -31,7 +32,7 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 			nl = bytes.LastIndexByte(body, '\n')
 		}
 		if nl < 0 && at > 0 {
-			n := min(at, max(block, int64(len(rest)))) // doubling, for lines larger than a block
+			n := min(at, max(blockSize, int64(len(rest)))) // doubled for a long line
 			grown := make([]byte, n, n+int64(len(rest)))
 			if _, err := f.ReadAt(grown, at-n); err != nil {
 				return err
@@ -52,16 +53,17 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 	}
 }
 
-// seekBlock is how much of the ledger is looked at a time for what few lines have.
-const seekBlock = 256 << 10
+// searchBlockSize is how many bytes are searched at a time.
+const searchBlockSize = 256 << 10
 
-// seeking is backwards of the lines that contain a text, of those that are odd, and of a last one without its newline. It looks at the
-// text, and at few bytes of the other lines, and so costs little where there is none.
-func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool, yield func(line []byte, end int64, whole bool) bool) error {
-	room := make([]byte, min(size, seekBlock))
-	var found []int
+// backwardsWith is backwards of the lines that contain a text, of the damaged ones, and of a last
+// one without a newline. It is fast if few lines contain the text: of the others it looks at few
+// bytes.
+func backwardsWith(f io.ReaderAt, size int64, text []byte, damaged func(line []byte) bool, yield func(line []byte, end int64, whole bool) bool) error {
+	buf := make([]byte, min(size, searchBlockSize))
+	var found []int // offsets in block, in lines that are to be yielded
 	for end := size; end > 0; {
-		block := room[:min(end, int64(len(room)))]
+		block := buf[:min(end, int64(len(buf)))]
 		at := end - int64(len(block))
 		if _, err := f.ReadAt(block, at); err != nil {
 			return err
@@ -75,10 +77,10 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 				continue
 			}
 		}
-		if at > 0 { // whole lines only; the one that begins before them is in the next block
+		if at > 0 { // the line that begins before this block is searched with the next one
 			first := bytes.IndexByte(block, '\n') + 1
 			if first == 0 || first == len(block) {
-				room = make([]byte, min(2*len(room), int(size)))
+				buf = make([]byte, min(2*len(buf), int(size)))
 				continue
 			}
 			block, at = block[first:], at+int64(first)
@@ -94,7 +96,7 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 		}
 		for from := 0; from < len(block); {
 			n := bytes.IndexByte(block[from:], '\n')
-			if odd(block[from : from+n]) {
+			if damaged(block[from : from+n]) {
 				found = append(found, from)
 			}
 			from += n + 1
@@ -103,7 +105,7 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 		for last := len(block); len(found) > 0; found = found[:len(found)-1] {
 			i := found[len(found)-1]
 			if i >= last {
-				continue // in a line that was given out
+				continue // this line was already yielded
 			}
 			line := block[bytes.LastIndexByte(block[:i], '\n')+1:]
 			n := bytes.IndexByte(line, '\n')
@@ -117,18 +119,18 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 	return nil
 }
 
-// forwards calls yield with the whole lines from the offset on, which it moves behind each before it is yielded, until it
-// returns false. The line is valid during the call.
+// forwards calls yield with the complete lines from the offset at on, until yield returns false.
+// Before each call, it sets at to the end of the line. The line is only valid during the call.
 func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bool) (on bool, err error) {
 	if *at > p.Size {
 		*at = p.Size
 		return true, nil
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(p, *at, p.Size-*at), block)
+	r := bufio.NewReaderSize(io.NewSectionReader(p, *at, p.Size-*at), blockSize)
 	for ctx.Err() == nil {
 		line, err := readLong(r)
 		if errors.Is(err, io.EOF) {
-			return true, nil // nothing, or a line that was cut short
+			return true, nil // the end, or an incomplete line
 		}
 		if err != nil {
 			return false, err
@@ -141,8 +143,9 @@ func forwards(ctx context.Context, p Part, at *int64, yield func(line []byte) bo
 	return false, ctx.Err()
 }
 
-// Count counts the lines that begin between two offsets in a file, says when the latest of them was written, what those of them add up
-// to that can be read, and where the line after them begins. A line of type ledger is none.
+// Count counts the lines that begin between two offsets of a file, without one of type Head. It
+// returns when the newest of them was written, the sums of the readable ones, and where the next
+// line begins.
 func (p Part) Count(from, upTo int64) (lines int, until time.Time, sums state.Sums, end int64, err error) {
 	if end = from; end >= upTo {
 		return 0, until, sums, end, nil
@@ -160,13 +163,13 @@ func (p Part) Count(from, upTo int64) (lines int, until time.Time, sums state.Su
 		}
 		return end < upTo
 	})
-	if on { // there is no whole line more
+	if on { // no complete line follows
 		end = p.Size
 	}
 	return lines, until, sums, end, err
 }
 
-// readLong reads a line of any length, with its end. It is valid until the next one is read.
+// readLong reads a line of any length, with its newline. It is only valid until the next call.
 func readLong(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

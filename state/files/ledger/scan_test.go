@@ -16,7 +16,7 @@ func TestBackwards(t *testing.T) {
 		var want []string
 		var text strings.Builder
 		for range rng.IntN(12) {
-			size := []int{0, 1, 100, block - 1, block, block + 1, 3*block + 7}[rng.IntN(7)]
+			size := []int{0, 1, 100, blockSize - 1, blockSize, blockSize + 1, 3*blockSize + 7}[rng.IntN(7)]
 			line := strings.Repeat(string(rune('a'+rng.IntN(26))), size)
 			want = append(want, line)
 			text.WriteString(line + "\n")
@@ -64,7 +64,7 @@ func TestLogReadsTheEndOnly(t *testing.T) {
 	})
 	n := 0
 	end := size / int64(len(line)) * int64(len(line))
-	if err := backwards(r, end, func([]byte, int64, bool) bool { n++; return n < 50 }); err != nil || n != 50 || read > 2*block {
+	if err := backwards(r, end, func([]byte, int64, bool) bool { n++; return n < 50 }); err != nil || n != 50 || read > 2*blockSize {
 		t.Errorf("%d lines, %d bytes read, %v", n, read, err)
 	}
 }
@@ -84,9 +84,9 @@ func TestSeeking(t *testing.T) {
 			n := rng.IntN(200)
 			switch rng.IntN(12) {
 			case 0:
-				n = rng.IntN(3 * seekBlock)
+				n = rng.IntN(3 * searchBlockSize)
 			case 1:
-				n = seekBlock - rng.IntN(3)
+				n = searchBlockSize - rng.IntN(3)
 			}
 			l := bytes.Repeat([]byte("x"), n)
 			for range rng.IntN(3) {
@@ -107,7 +107,7 @@ func TestSeeking(t *testing.T) {
 			}
 			return true
 		})
-		err = errors.Join(err, seeking(f, int64(len(file)), []byte("k7m2"), odd, func(l []byte, end int64, whole bool) bool {
+		err = errors.Join(err, backwardsWith(f, int64(len(file)), []byte("k7m2"), odd, func(l []byte, end int64, whole bool) bool {
 			got = append(got, line{string(l), end, whole})
 			return true
 		}))
@@ -116,7 +116,7 @@ func TestSeeking(t *testing.T) {
 		}
 		if len(want) > 1 {
 			n := 0
-			if err := seeking(f, int64(len(file)), []byte("k7m2"), odd, func([]byte, int64, bool) bool { n++; return n < 2 }); err != nil || n != 2 {
+			if err := backwardsWith(f, int64(len(file)), []byte("k7m2"), odd, func([]byte, int64, bool) bool { n++; return n < 2 }); err != nil || n != 2 {
 				t.Fatal(n, err)
 			}
 		}
