@@ -10,25 +10,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// lease is the runner lock.
+// lease is the runner lock of one node.
 type lease struct {
 	store    *Store
 	leader   state.Leader
-	released chan struct{} // closed when it is
+	released chan struct{} // closed by Release
 }
 
-// Lead takes the runner lock, or waits state.LeadWait for it.
+// Lead takes the runner lock. It waits at most state.LeadWait for it.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	limit := time.NewTimer(state.LeadWait)
 	defer limit.Stop()
 	return s.lead(ctx, r, limit.C)
 }
 
-// LeadNext takes the runner lock when it is free.
+// LeadNext waits for the runner lock and takes it.
 func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
 	return s.lead(ctx, r, nil)
 }
 
+// lead takes the runner lock of the node of r. It returns ErrLed when limit receives.
 func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time) (state.Lease, error) {
 	mine := &lease{store: s, leader: r, released: make(chan struct{})}
 	for {
@@ -58,7 +59,7 @@ func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time
 	}
 }
 
-// Release gives the lock back. A second call does nothing.
+// Release gives up the lock. A second call does nothing.
 func (l *lease) Release() error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
@@ -69,7 +70,7 @@ func (l *lease) Release() error {
 	return nil
 }
 
-// Delay has Led say what is put off.
+// Delay notes the postponed occurrences for Led.
 func (l *lease) Delay(list []state.Delay) error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
@@ -77,7 +78,8 @@ func (l *lease) Delay(list []state.Delay) error {
 	return nil
 }
 
-// Led says who has the runner lock: of runners on several nodes, the first by the name of its node.
+// Led returns the leader and whether there is one. If several nodes have one, it is that of the
+// node whose name comes first.
 func (s *Store) Led(ctx context.Context) (r state.Leader, led bool, err error) {
 	err = s.do(ctx, func() {
 		for _, node := range slices.Sorted(maps.Keys(s.leases)) {
@@ -88,36 +90,37 @@ func (s *Store) Led(ctx context.Context) (r state.Leader, led bool, err error) {
 	return r, led, err
 }
 
-// Leased reports whether a runner on the node has the lock there: each node has one of its own.
+// Leased reports whether a runner on the node has the lock of that node.
 func (s *Store) Leased(ctx context.Context, node string, _ bool) (leased bool, err error) {
 	err = s.do(ctx, func() { leased = s.leases[node] != nil })
 	return leased, err
 }
 
-// Contact is that of a state that nobody else shares.
+// Contact is empty, because no other machine shares the store.
 func (s *Store) Contact() state.Contact { return state.Contact{} }
 
-// Standby is nobody: all who wait are of this process.
+// Standby is empty, because all that wait belong to this process.
 func (s *Store) Standby(context.Context) []int { return nil }
 
-// Announce says that somebody waits for a task.
+// Announce notes that the caller waits for a task, until it calls the function or ctx ends. The
+// channel receives after changes. It also receives at once if the task is no longer due then.
 func (s *Store) Announce(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
 	if !state.WholeID(id) {
 		return nil, nil, state.ErrNotFound
 	}
-	attending, stop := context.WithCancel(ctx)
-	changed, err := s.watch(attending, s.watchers)
+	watching, stop := context.WithCancel(ctx)
+	changed, err := s.watch(watching, s.watchers)
 	if err != nil {
 		stop()
 		return nil, nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, there := s.tasks[id]
+	d, exists := s.tasks[id]
 	if !d.Waits() || !d.Due.Equal(due) {
-		s.watchers.send() // it is no longer what the caller thinks
+		s.watchers.send() // the task is not as the caller read it
 	}
-	if !there {
+	if !exists {
 		return changed, stop, nil
 	}
 	s.waiting[id]++

@@ -7,34 +7,35 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// write appends a line to the ledger, and makes its mail.
+// write appends a line to the ledger, and makes its item and notices.
 func (s *Store) write(l state.Line) {
 	l = l.Clone()
 	s.ledger = append(s.ledger, l.Kept())
-	s.logWatches.send()
+	s.logWatchers.send()
 	s.post(l)
 }
 
-// lines are the lines of the ledger, and where it ends. Lines are added, never changed.
+// lines returns the lines of the ledger and where it ends. Later calls only append to the list.
 func (s *Store) lines(ctx context.Context) (list []state.Line, end state.Place, err error) {
 	err = s.do(ctx, func() { list, end = s.ledger, placeIn(len(s.ledger)) })
 	return list, end, err
 }
 
-// Spell puts the text of their tasks into lines, as the lines of their making and of edits say it.
+// Spell adds the texts of the tasks to lines, which the ledger has in lines about their creation
+// and edits.
 func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 	all, _, err := s.lines(ctx)
-	lack := state.Lacking(lines...)
+	missing := state.Lacking(lines...)
 	for _, l := range slices.Backward(all) {
-		lack.Read(l)
+		missing.Read(l)
 	}
 	for i, l := range lines {
-		lines[i] = lack.Spell(l)
+		lines[i] = missing.Spell(l)
 	}
 	return err
 }
 
-// placeIn is where the first n lines of the ledger end.
+// placeIn returns the place after the first n lines.
 func placeIn(n int) state.Place {
 	if n == 0 {
 		return state.Place{}
@@ -56,7 +57,7 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 	return end, nil, err
 }
 
-// Occurrence reads what the ledger has of one occurrence.
+// Occurrence reads the lines about one occurrence. known says that there are lines about the task.
 func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
 	end, problems, err = s.Log(ctx, taskID, func(l state.Line) bool {
 		known = true
@@ -65,7 +66,7 @@ func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield
 	return end, known, problems, err
 }
 
-// After reads on from a place. No lock is held while yield is called.
+// After reads the lines after a place, the oldest first. No lock is held while yield is called.
 func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
 	lines, end, err := s.lines(ctx)
 	if err != nil {
@@ -85,12 +86,12 @@ func (s *Store) After(ctx context.Context, taskID string, from state.Place, yiel
 	return end, nil, nil
 }
 
-// Gone says that all of the ledger is there.
+// Gone is false, because no part of the ledger is ever dropped.
 func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 	return g, false, ctx.Err()
 }
 
-// WatchLog tells of lines and claims, of whichever task they are.
+// WatchLog tells of lines and claims of all tasks.
 func (s *Store) WatchLog(ctx context.Context, _ string) (<-chan struct{}, error) {
-	return s.watch(ctx, s.logWatches)
+	return s.watch(ctx, s.logWatchers)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// post makes the item and the notices of a line.
+// post puts a line into the inbox and the outbox, as the line says.
 func (s *Store) post(l state.Line) {
 	if !l.HasMail() {
 		return
@@ -21,21 +21,21 @@ func (s *Store) post(l state.Line) {
 	for _, c := range l.Channels() {
 		s.outbox = append(s.outbox, state.Notice{Line: l.Clone(), Channel: c, Due: state.UTC(l.At), Place: s.place()})
 	}
-	s.mailWatch.send()
+	s.mailWatchers.send()
 }
 
-// place names a notice as it was last written.
+// place returns a new name for a version of a notice.
 func (s *Store) place() string {
 	s.posted++
 	return strconv.Itoa(s.posted)
 }
 
-// Inbox returns the items asked for.
+// Inbox returns the items that q selects.
 func (s *Store) Inbox(ctx context.Context, q state.Query) ([]state.Item, int, []state.Problem, error) {
 	return s.items(ctx, q, func(*state.Item) {})
 }
 
-// Take leases items.
+// Take returns free items that q selects, and leases them until an instant.
 func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) ([]state.Item, int, []state.Problem, error) {
 	if err := state.CheckDue(until); err != nil {
 		return nil, 0, nil, err
@@ -43,11 +43,11 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	q.Free, q.Now = true, now
 	return s.items(ctx, q, func(i *state.Item) {
 		i.Leased = state.UTC(until)
-		s.mailWatch.send()
+		s.mailWatchers.send()
 	})
 }
 
-// items returns the items asked for, after each was handed to use.
+// items calls use for each item that q selects, and returns them.
 func (s *Store) items(ctx context.Context, q state.Query, use func(*state.Item)) (list []state.Item, more int, _ []state.Problem, err error) {
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
@@ -65,30 +65,30 @@ func (s *Store) items(ctx context.Context, q state.Query, use func(*state.Item))
 	return list, more, nil, err
 }
 
-// Ack ends items.
+// Ack removes items. It returns an error for each ID.
 func (s *Store) Ack(ctx context.Context, ids []string) []error {
-	answers := make([]error, len(ids))
+	errs := make([]error, len(ids))
 	for i, id := range ids {
-		there := false
+		found := false
 		err := s.do(ctx, func() {
 			n := len(s.inbox)
 			s.inbox = slices.DeleteFunc(s.inbox, func(i state.Item) bool { return i.ID == id })
-			there = len(s.inbox) < n
+			found = len(s.inbox) < n
 		})
-		if answers[i] = err; err == nil && !there {
-			answers[i] = state.ErrNotFound
+		if errs[i] = err; err == nil && !found {
+			errs[i] = state.ErrNotFound
 		}
 	}
-	return answers
+	return errs
 }
 
-// Dropped says how many items were forgotten.
+// Dropped returns how many items Prune has removed.
 func (s *Store) Dropped(ctx context.Context) (d state.Dropped, err error) {
 	err = s.do(ctx, func() { d = s.dropped })
 	return d, err
 }
 
-// Outbox returns the notices that are due.
+// Outbox returns the notices that are due, and when the next one is.
 func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, _ []state.Problem, err error) {
 	err = s.do(ctx, func() {
 		slices.SortFunc(s.outbox, state.CompareNotices)
@@ -107,22 +107,23 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 	return due, next, nil, err
 }
 
-// notice hands a notice to use, as Outbox returned it.
+// notice calls use with the index of a notice. It returns ErrNotFound if the notice has changed
+// since Outbox returned it.
 func (s *Store) notice(ctx context.Context, n state.Notice, use func(i int)) error {
-	there := false
+	found := false
 	err := s.do(ctx, func() {
 		i := slices.IndexFunc(s.outbox, func(o state.Notice) bool { return o.Place == n.Place })
-		if there = i >= 0; there {
+		if found = i >= 0; found {
 			use(i)
 		}
 	})
-	if err == nil && !there {
+	if err == nil && !found {
 		err = state.ErrNotFound
 	}
 	return err
 }
 
-// Postpone keeps a notice for later.
+// Postpone gives a notice the instant, the attempts and the last error of n.
 func (s *Store) Postpone(ctx context.Context, n state.Notice) error {
 	if err := state.CheckDue(n.Due); err != nil {
 		return err
@@ -130,11 +131,11 @@ func (s *Store) Postpone(ctx context.Context, n state.Notice) error {
 	return s.notice(ctx, n, func(i int) {
 		o := &s.outbox[i]
 		o.Due, o.Attempts, o.Last, o.Place = state.UTC(n.Due), n.Attempts, n.Last, s.place()
-		s.mailWatch.send()
+		s.mailWatchers.send()
 	})
 }
 
-// Told ends a notice with a line.
+// Told removes a notice and writes a line about it.
 func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error {
 	return s.notice(ctx, n, func(i int) {
 		line = s.outbox[i].Of(line)
@@ -148,5 +149,5 @@ func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error
 
 // WatchMail tells of the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
-	return s.watch(ctx, s.mailWatch)
+	return s.watch(ctx, s.mailWatchers)
 }

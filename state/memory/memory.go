@@ -1,8 +1,9 @@
-// Package memory is a Store without a disk: for tests of what is built on a Store, where nothing may wait for the outside,
-// and for playing out what would happen. It keeps every promise of state.Store but the one about the end of the process,
-// and the one that WatchLog tells of what runs write.
+// Package memory is a state.Store without a disk. It is for tests of code that uses a Store, and
+// for simulations. It keeps every promise of state.Store but two: its content ends with the
+// process, and WatchLog does not tell of what runs write.
 //
-// It does no input or output and leaves no goroutine behind, so that it can be used in a bubble of testing/synctest.
+// It does no input or output, except that of Output and Scratch, and leaves no goroutine behind, so
+// it can be used in a bubble of testing/synctest.
 package memory
 
 import (
@@ -19,15 +20,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// Store is a state.Store in memory, as New makes it. Several runners may share one.
+// Store is a state.Store in memory. New makes it. Several runners may share one.
 type Store struct {
 	state.NoFiles
 	state.Transactions
 	state.Verbs
 
-	// Folder is an existing folder for the output of runs. When it is empty, none is kept.
+	// Folder is an existing folder for the output of runs. If it is empty, no output is kept.
 	Folder string
-	// Limits, unless it is nil, is asked for before each change that they could forbid.
+	// Limits, unless it is nil, returns the limits that hold for a change. Each change calls it.
 	Limits func() (state.Limits, error)
 
 	mu        sync.Mutex
@@ -39,32 +40,36 @@ type Store struct {
 	inbox   []state.Item // in the order in which they came
 	newest  string       // the cursor of the last that came
 	outbox  []state.Notice
-	posted  int // how often a notice was written
+	posted  int // how many versions of notices there were
 	dropped state.Dropped
 
-	leases     map[string]*lease // of who leads, by node
-	waiting    map[string]int    // how many wait for a task, by ID
+	leases     map[string]*lease // of the leaders, by node
+	waiting    map[string]int    // how many callers of Announce wait, by task ID
 	clockShift state.ClockShift
 	trouble    state.Trouble
 	agents     []state.Agents
-	spool      map[string]string // what is kept for others
+	spool      map[string]string // by name
 
-	followers                       []*follower
-	watchers, mailWatch, logWatches signals
+	followers []*follower
+
+	watchers, mailWatchers, logWatchers signals
 }
 
 var _ state.Store = (*Store)(nil)
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{tasks: map[string]state.Doc{}, creations: map[string][]time.Time{}, leases: map[string]*lease{},
-		waiting: map[string]int{}, spool: map[string]string{}, watchers: signals{}, mailWatch: signals{}, logWatches: signals{}}
+	s := &Store{
+		tasks: map[string]state.Doc{}, creations: map[string][]time.Time{}, leases: map[string]*lease{},
+		waiting: map[string]int{}, spool: map[string]string{},
+		watchers: signals{}, mailWatchers: signals{}, logWatchers: signals{},
+	}
 	s.Transactions = s.each
 	s.Verbs = state.Verbs{Changer: s}
 	return s
 }
 
-// do calls f, which nobody else changes the store beside. No call is begun after ctx has ended.
+// do calls f with the store locked, unless ctx has ended.
 func (s *Store) do(ctx context.Context, f func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,10 +80,10 @@ func (s *Store) do(ctx context.Context, f func()) error {
 	return nil
 }
 
-// signals are the channels of those who watch something.
+// signals are the channels of all watchers of one thing.
 type signals map[chan struct{}]bool
 
-// send puts a signal into every channel unless one is waiting there.
+// send puts a signal into every channel that does not contain one yet.
 func (w signals) send() {
 	for c := range w {
 		select {
@@ -88,7 +93,7 @@ func (w signals) send() {
 	}
 }
 
-// watch makes a channel that is among the watchers until ctx ends.
+// watch returns a channel that is one of w until ctx ends.
 func (s *Store) watch(ctx context.Context, w signals) (<-chan struct{}, error) {
 	signal := make(chan struct{}, 1)
 	err := s.do(ctx, func() { w[signal] = true })
@@ -100,30 +105,30 @@ func (s *Store) watch(ctx context.Context, w signals) (<-chan struct{}, error) {
 	return signal, err
 }
 
-// ClockShift is what was noted of a clock that is back.
+// ClockShift returns what SetClockShift noted.
 func (s *Store) ClockShift(ctx context.Context) (b state.ClockShift, err error) {
 	err = s.do(ctx, func() { b = s.clockShift })
 	return b, err
 }
 
-// SetClockShift notes it.
+// SetClockShift notes that the clock was set back.
 func (s *Store) SetClockShift(ctx context.Context, b state.ClockShift) error {
 	return s.do(ctx, func() { s.clockShift = b })
 }
 
-// Trouble is what a runner noted.
+// Trouble returns what SetTrouble noted.
 func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
 	err = s.do(ctx, func() { t = s.trouble })
 	return t, err
 }
 
-// SetTrouble notes it.
+// SetTrouble notes what hinders the runner.
 func (s *Store) SetTrouble(t state.Trouble) error {
 	t.At = state.UTC(t.At)
 	return s.do(context.Background(), func() { s.trouble = t })
 }
 
-// NoteAgents notes the agent processes that a runner keeps.
+// NoteAgents notes the agent processes of a runner. It replaces what was noted of that runner.
 func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
 	return s.do(ctx, func() {
 		s.agents = slices.DeleteFunc(s.agents, func(o state.Agents) bool { return o.Runner == a.Runner })
@@ -134,7 +139,7 @@ func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
 	})
 }
 
-// Agents are all notes of agent processes.
+// Agents returns the agent processes of all runners.
 func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
 	err = s.do(ctx, func() {
 		for _, a := range s.agents {
@@ -145,7 +150,7 @@ func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
 	return all, err
 }
 
-// Output is files in Folder.
+// Output returns streams of files in Folder.
 func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
 	if s.Folder == "" {
 		return output.None{}, output.None{}
@@ -154,7 +159,8 @@ func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) 
 	return output.File(base + ".out"), output.File(base + ".err")
 }
 
-// Scratch is a file of the system's folder for such.
+// Scratch returns a file without a name that contains text. It is in the system's folder for
+// temporary files.
 func (s *Store) Scratch(text string) (*os.File, error) {
 	f, err := os.CreateTemp("", "ouro-timer-")
 	if err != nil {
@@ -163,7 +169,7 @@ func (s *Store) Scratch(text string) (*os.File, error) {
 	return f, plainfile.Unname(f, text)
 }
 
-// Prune forgets tasks and items. There are no parts of the ledger, and whatever is in Folder is the caller's.
+// Prune removes old tasks and items. The ledger stays complete, and files in Folder stay.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	err = s.do(ctx, func() {
 		for id, d := range s.tasks {

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// Spool keeps a text by a name; an empty one is dropped.
+// Spool keeps a text under a name. An empty text removes the name.
 func (s *Store) Spool(ctx context.Context, name, text string) error {
 	return s.do(ctx, func() {
 		if s.spool[name] = text; text == "" {
@@ -14,7 +14,7 @@ func (s *Store) Spool(ctx context.Context, name, text string) error {
 	})
 }
 
-// Spooled are all texts that are kept so, by their names.
+// Spooled returns all texts that Spool keeps, by their names.
 func (s *Store) Spooled(ctx context.Context) (all map[string]string, err error) {
 	err = s.do(ctx, func() { all = maps.Clone(s.spool) })
 	return all, err

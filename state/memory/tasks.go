@@ -11,20 +11,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// tx is a change of the store, which nobody else changes meanwhile.
+// tx is a transaction. The store is locked while there is one.
 type tx struct {
 	*Store
 	limits state.Limits
 }
 
-// each does things one after the other, each in a transaction of its own.
+// each calls do n times, each time in a transaction of its own.
 func (s *Store) each(ctx context.Context, n int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) {
 	for i := range n {
 		answer(i, s.transact(ctx, func(t tx) error { return do(t, i) }))
 	}
 }
 
-// transact calls f with a transaction.
+// transact calls f in a transaction.
 func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 	var limits state.Limits
 	if s.Limits != nil {
@@ -35,8 +35,7 @@ func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 	return errors.Join(s.do(ctx, func() { err = f(tx{s, limits}) }), err)
 }
 
-// Dry returns a handle whose changes are made to a copy of the tasks, which is thrown away after
-// each call.
+// Dry returns Changes that change a copy of the tasks, which is thrown away after each call.
 func (s *Store) Dry() state.Changes {
 	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
 		return s.transact(ctx, func(t tx) error {
@@ -53,10 +52,10 @@ func (s *Store) Dry() state.Changes {
 	})
 }
 
-// NextID is what the next task is called.
+// NextID is the ID of the next task.
 func (t tx) NextID() string { return state.ID(t.made) }
 
-// Load is how a task stands.
+// Load returns the document of a task.
 func (t tx) Load(c state.Change) (state.Doc, error) {
 	d, ok := t.tasks[c.ID]
 	if !ok {
@@ -65,7 +64,7 @@ func (t tx) Load(c state.Change) (state.Doc, error) {
 	return d, nil
 }
 
-// Holder is the task that lives and has a key.
+// Holder returns the live task that has a key, and whether there is one.
 func (t tx) Holder(key string) (state.Doc, bool, error) {
 	for _, d := range t.tasks {
 		if key != "" && d.Task.Key == key && d.Lives() {
@@ -75,13 +74,13 @@ func (t tx) Holder(key string) (state.Doc, bool, error) {
 	return state.Doc{}, false, nil
 }
 
-// Admit refuses what is more than the limits let be.
+// Admit returns an error if a change exceeds the limits.
 func (t tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
 	return t.limits.Admit(before, after, t, now)
 }
 
-// Put puts a task as it stands after a change in the place of how it stood, and the lines into the
-// ledger.
+// Put replaces the document of a task, and appends lines to the ledger. before is nil for a new
+// task.
 func (t tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (state.Doc, error) {
 	was := state.Slot{ID: after.Task.ID, Gone: true}
 	if before == nil {
@@ -97,11 +96,11 @@ func (t tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.
 		t.write(l)
 	}
 	t.watchers.send()
-	t.logWatches.send()
+	t.logWatchers.send()
 	return after, nil
 }
 
-// Charge notes a creation of an origin.
+// Charge counts a creation against the hourly limit of an origin, unless that is used up.
 func (t tx) Charge(origin string, now time.Time) error {
 	err := t.limits.CheckHour(origin, t.creations[origin], now)
 	if err == nil {
@@ -110,13 +109,14 @@ func (t tx) Charge(origin string, now time.Time) error {
 	return err
 }
 
+// charge notes a creation of an origin.
 func (s *Store) charge(origin string, now time.Time) {
 	if origin != "" {
 		s.creations[origin] = append(state.Recent(s.creations[origin], now), state.UTC(now))
 	}
 }
 
-// Waiting, Pending and Made count what limits bound.
+// Waiting returns how many tasks wait.
 func (t tx) Waiting() (n int, err error) {
 	for _, d := range t.tasks {
 		if d.Waits() {
@@ -126,7 +126,7 @@ func (t tx) Waiting() (n int, err error) {
 	return n, nil
 }
 
-// Pending counts those of an origin that wait.
+// Pending returns how many tasks of an origin wait.
 func (t tx) Pending(origin string) (n int, err error) {
 	for _, d := range t.tasks {
 		if d.Waits() && d.Task.Origin == origin {
@@ -136,10 +136,10 @@ func (t tx) Pending(origin string) (n int, err error) {
 	return n, nil
 }
 
-// Made is when an origin made tasks.
+// Made returns when an origin made tasks during the last hour.
 func (t tx) Made(origin string) ([]time.Time, error) { return t.creations[origin], nil }
 
-// Started notes the process of a claim. For one that has ended there is nothing to note.
+// Started notes the process of a claim. It does nothing if the claim has ended.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
 	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: state.Started(r)})[0].Err
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
@@ -148,8 +148,8 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 	return err
 }
 
-// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what
-// another store has. Nothing is logged. IDs that Add gives later may meet it.
+// Put adds a task from another store, with its ID, its tally and its open claims. It writes nothing
+// to the ledger. Add may later give out the same ID.
 func (s *Store) Put(e state.Entry) {
 	d := state.Doc{Task: e.Task.Clone(), Due: e.Due, Phase: e.Phase, Resume: e.Resume, Tally: e.Tally}
 	for _, r := range e.Open {
@@ -161,7 +161,7 @@ func (s *Store) Put(e state.Entry) {
 	case e.Phase == state.Running:
 		d.Phase = state.Pending
 		if slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual && r.Due.Equal(e.Due) }) {
-			d.Phase = state.Ended // what runs is its last
+			d.Phase = state.Ended // the open claim is its last
 		}
 	}
 	s.mu.Lock()
@@ -170,7 +170,7 @@ func (s *Store) Put(e state.Entry) {
 	s.tasks[e.Task.ID] = d
 }
 
-// entry is the task as callers see it.
+// entry returns the task as callers see it.
 func (s *Store) entry(d state.Doc) state.Entry {
 	e := d.Entry()
 	e.Awaited = s.waiting[e.Task.ID] > 0 && e.Phase == state.Pending
@@ -198,7 +198,7 @@ func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]st
 	return s.Find, ctx.Err()
 }
 
-// List says which tasks of the phases there are.
+// List returns the tasks in the phases, or all tasks if there are no phases.
 func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
 	var list []state.Entry
 	wakes := map[string]time.Time{}
@@ -228,21 +228,21 @@ func (s *Store) Open(ctx context.Context) (list []state.Record, _ []state.Proble
 	return list, nil, err
 }
 
-// Halted returns the open claims whose end was asked for.
+// Halted returns the open claims that are to be stopped.
 func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
 	list, _, err := s.Open(ctx)
 	return slices.DeleteFunc(list, func(r state.Record) bool { return r.Halt == "" }), err
 }
 
-// follower is a queue that somebody follows.
+// follower is a state.Queue that Follow returned.
 type follower struct {
 	store  *Store
 	signal <-chan struct{}
-	whole  bool         // nothing was told yet
-	seen   []state.Slot // what has come and gone since
+	whole  bool         // the next Take returns all tasks
+	moves  []state.Slot // where tasks have come and gone since the last Take
 }
 
-// Follow tells of changes.
+// Follow returns a queue of the tasks, until ctx ends.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	signal, err := s.watch(ctx, s.watchers)
 	if err != nil {
@@ -260,26 +260,27 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	return f, nil
 }
 
-// Changed receives after changes.
+// Changed returns a channel that receives after changes.
 func (f *follower) Changed() <-chan struct{} { return f.signal }
 
-// Take returns the places of the tasks that have changed.
+// Take returns the places of the tasks that have changed since the last Take. whole says that they
+// are the places of all tasks.
 func (f *follower) Take(ctx context.Context) (list iter.Seq[state.Slot], whole bool, err error) {
 	var slots []state.Slot
 	err = f.store.do(ctx, func() {
-		if slots, whole = f.seen, f.whole; whole {
+		if slots, whole = f.moves, f.whole; whole {
 			for _, d := range f.store.tasks {
 				if slot := d.Slot(); !slot.Gone {
 					slots = append(slots, slot)
 				}
 			}
 		}
-		f.seen, f.whole = nil, false
+		f.moves, f.whole = nil, false
 	})
 	return slices.Values(slots), whole, err
 }
 
-// moved tells the followers that a task, which may have been edited, is in another place.
+// moved notes for the followers that a task has moved to another place in the queue, or was edited.
 func (s *Store) moved(from, to state.Slot, edited bool) {
 	if from.Same(to) && from.Gone == to.Gone && !edited {
 		return
@@ -291,10 +292,10 @@ func (s *Store) moved(from, to state.Slot, edited bool) {
 		if !from.Gone && !from.Same(to) {
 			gone := from
 			gone.Gone = true
-			f.seen = append(f.seen, gone)
+			f.moves = append(f.moves, gone)
 		}
 		if !to.Gone {
-			f.seen = append(f.seen, to)
+			f.moves = append(f.moves, to)
 		}
 	}
 }
