@@ -2,7 +2,7 @@ package plainfile
 
 import "sync"
 
-// Boot names this boot of the machine; empty where the system has no such name. What a process has
-// written without waiting for the disk is there for as long as it stays the same, however that
-// process ended.
+// Boot returns the name of this boot of the machine, or the empty string if the system has no such
+// name. While it stays the same, what a process has written can be read, even if the process died
+// and never waited for the disk.
 var Boot = sync.OnceValue(bootName)

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 func bootName() string {
 	name, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
-		return "" // then each commit waits for all of its files
+		return "" // without it, each commit waits for all of its files
 	}
 	return name
 }

@@ -6,10 +6,10 @@ import (
 )
 
 func bootName() string {
-	// Every command asks for it, so it is read with three system calls; os.ReadFile makes seven.
+	// Every command reads it, so this takes three system calls, where os.ReadFile takes seven.
 	fd, err := syscall.Open("/proc/sys/kernel/random/boot_id", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return "" // then each commit waits for all of its files
+		return "" // without it, each commit waits for all of its files
 	}
 	defer syscall.Close(fd)
 	var id [64]byte

@@ -1,8 +1,8 @@
-// Package plainfile opens the files of the state: plain ones, and nothing else. What lies where a
-// file of ours should be may be anything, a pipe that nobody writes to, a device, or a link to a
-// file of somebody else. Opening such a thing must neither block, as who opens it may have the
-// state lock, nor follow the link. So this is the one place where files of the state are opened, to
-// be read or to be written, and where the disk is waited for.
+// Package plainfile opens the files of the state, and waits for the disk. No other package does.
+//
+// It only opens plain files. At the path of a file there may be anything else: a pipe without a
+// writer, a device, or a link to a file of another user. Opening it must not block, because the
+// caller may hold the state lock, and must not follow the link.
 package plainfile
 
 import (
@@ -14,17 +14,17 @@ import (
 	"slices"
 )
 
-// ErrOdd is what is not a plain file.
+// ErrOdd says that something else than a plain file is at the path.
 var ErrOdd = errors.New("is not a plain file")
 
-// ErrFolder is what a file of ours is in, and is not a folder of its own: a link to one, or
-// something else.
+// ErrFolder says that something else than a folder, such as a link to one, is at the path of a
+// folder.
 var ErrFolder = errors.New("is not a folder of its own")
 
-// ErrLarge is a file that is larger than the reader takes.
+// ErrLarge says that a file is larger than the limit of the reader.
 var ErrLarge = errors.New("it is too large")
 
-// OpenIn is OpenFile of a file in a folder that must be one, and no link.
+// OpenIn is OpenFile, and returns ErrFolder if the folder of the file is a link or not a folder.
 func OpenIn(path string, flags int, mode os.FileMode) (*os.File, error) {
 	if err := CheckFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func OpenIn(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return OpenFile(path, flags, mode)
 }
 
-// CheckFolder refuses, with ErrFolder, what is not a folder, and a link to one. What is not there
-// is os.ErrNotExist.
+// CheckFolder returns ErrFolder if path is a link or not a folder, and os.ErrNotExist if nothing is
+// there.
 func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
@@ -42,8 +42,8 @@ func CheckFolder(path string) error {
 	return err
 }
 
-// Unname takes a new file's name away, so that it goes when nobody has it open any more, and puts a
-// text into it that is read from the beginning. On error it is closed.
+// Unname removes the name of a new file, so that the file ends when no process has it open, and
+// writes a text into it. The next read begins at the start. On error it closes the file.
 func Unname(f *os.File, text string) error {
 	os.Remove(f.Name())
 	_, err := f.WriteString(text)
@@ -56,7 +56,7 @@ func Unname(f *os.File, text string) error {
 	return err
 }
 
-// Mkdir makes a folder for its owner alone, whatever the umask.
+// Mkdir makes a folder that only its owner can use, whatever the umask.
 func Mkdir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
@@ -68,7 +68,7 @@ func Mkdir(path string) error {
 	return err
 }
 
-// MkdirAll is Mkdir of a folder and those above it that are not there.
+// MkdirAll is Mkdir of a folder and of those above it that do not exist.
 func MkdirAll(path string) error {
 	err := Mkdir(path)
 	if errors.Is(err, os.ErrNotExist) && filepath.Dir(path) != path {
@@ -82,21 +82,21 @@ func MkdirAll(path string) error {
 	return err
 }
 
-// odd is err, unless it comes of there being no plain file at the path.
-func odd(path string, err error) error {
+// orOdd returns ErrOdd if something else than a plain file is at the path, and err otherwise.
+func orOdd(path string, err error) error {
 	if info, statErr := os.Lstat(path); statErr == nil && !info.Mode().IsRegular() {
 		return &os.PathError{Op: "open", Path: path, Err: ErrOdd}
 	}
 	return err
 }
 
-// readAll reads to the end, at most limit bytes, with one read for a file of the size that is said,
-// into the room there is if it is enough.
-func readAll(room []byte, size, limit int64, read func([]byte) (int, error)) ([]byte, error) {
+// readAll reads to the end. It returns ErrLarge beyond limit bytes. A file of the expected size
+// takes one read. The data are in buf if its capacity is enough.
+func readAll(buf []byte, size, limit int64, read func([]byte) (int, error)) ([]byte, error) {
 	if size > limit {
 		return nil, ErrLarge
 	}
-	data := slices.Grow(room[:0], int(size)+1)
+	data := slices.Grow(buf[:0], int(size)+1)
 	for {
 		n, err := read(data[len(data):cap(data)])
 		data = data[:len(data)+max(n, 0)]
@@ -108,7 +108,7 @@ func readAll(room []byte, size, limit int64, read func([]byte) (int, error)) ([]
 		case err != nil:
 			return nil, err
 		case n == 0 || int64(len(data)) == size && len(data) < cap(data):
-			// less than there was room for: the end
+			// The read has returned less than it could: this is the end.
 			return data, nil
 		case len(data) == cap(data):
 			data = append(data, 0)[:len(data)]

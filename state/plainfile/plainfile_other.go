@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. What was looked at and what is
-// opened could be two things here.
+// OpenFile is os.OpenFile of a plain file, and returns ErrOdd for anything else. Between the look
+// and the opening, the file could be replaced.
 func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -20,28 +20,29 @@ func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	}
 	f, err := os.OpenFile(path, flags, mode)
 	if err != nil {
-		err = odd(path, err)
+		err = orOdd(path, err)
 	}
 	return f, err
 }
 
-// Folder opens a folder, or what a link leads to.
+// Folder opens a folder. It follows links.
 func Folder(path string) (*os.File, error) { return os.Open(path) }
 
-// SyncFolder does nothing: there is no such call, the file system keeps its names by itself.
+// SyncFolder does nothing, because there is no such call here.
 func SyncFolder(string) error { return nil }
 
-// SyncAll does nothing here: what cannot be opened is not waited for.
+// SyncAll does nothing, because there is no such call here.
 func SyncAll() {}
 
-// Read reads a plain file that is not larger than limit. Who may do what with it is not told by
-// modes here, so check is not asked.
+// Read reads a plain file that is not larger than limit. It does not call check, because modes do
+// not say who may read and write a file here.
 func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
 	return ReadInto(nil, nil, path, limit, check)
 }
 
-// ReadInto is Read into the room there is, if it is enough, of a file by its name in an open folder; nil: by its path.
-func ReadInto(room []byte, folder *os.File, name string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
+// ReadInto is Read of the file with a name in an open folder. If folder is nil, name is a path. The
+// data are in buf if its capacity is enough.
+func ReadInto(buf []byte, folder *os.File, name string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
 	path := name
 	if folder != nil {
 		path = filepath.Join(folder.Name(), name)
@@ -55,10 +56,10 @@ func ReadInto(room []byte, folder *os.File, name string, limit int64, _ func(uid
 	if err != nil {
 		return nil, err
 	}
-	return readAll(room, info.Size(), limit, f.Read)
+	return readAll(buf, info.Size(), limit, f.Read)
 }
 
-// Create makes a plain file that must not exist, and writes it. On error it is gone again.
+// Create makes a plain file that must not exist, and writes it. On error it removes it.
 func Create(path string, data []byte) error {
 	f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -71,14 +72,15 @@ func Create(path string, data []byte) error {
 	return err
 }
 
-// Write puts data into a plain file from an offset on. It is made if need be.
+// Write writes data into a plain file from an offset on. It makes the file if it does not exist.
 func Write(path string, at int64, data []byte) error {
 	return write(path, os.O_WRONLY|os.O_CREATE, at, data)
 }
 
-// Patch puts data at the beginning of a plain file, which must be there.
+// Patch overwrites the beginning of a plain file, which must exist.
 func Patch(path string, data []byte) error { return write(path, os.O_WRONLY, 0, data) }
 
+// write opens a plain file and writes data into it from an offset on.
 func write(path string, flags int, at int64, data []byte) error {
 	f, err := OpenFile(path, flags, 0o600)
 	if err != nil {
@@ -88,13 +90,13 @@ func write(path string, flags int, at int64, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Handle is a plain file that is open.
+// Handle is an open plain file.
 type Handle struct {
 	*os.File
 	size int64
 }
 
-// OpenHandle opens a plain file to be read and, if asked, to be written.
+// OpenHandle opens a plain file for reading, and for writing if write is true.
 func OpenHandle(path string, write bool) (*Handle, error) {
 	flags := os.O_RDONLY
 	if write {
@@ -112,13 +114,13 @@ func OpenHandle(path string, write bool) (*Handle, error) {
 	return &Handle{f, info.Size()}, nil
 }
 
-// Size is how large the file was when it was opened.
+// Size is the size of the file when it was opened.
 func (h *Handle) Size() int64 { return h.size }
 
-// Sync waits until the disk has what was written. ErrSync when it did not take it.
+// Sync waits until the disk has what was written. It returns ErrSync if the disk refuses it.
 func (h *Handle) Sync() error { return refused(h.File.Sync()) }
 
-// Same reports whether two handles are of the same file.
+// Same reports whether two handles belong to the same file.
 func (h *Handle) Same(other *Handle) bool {
 	a, err := h.Stat()
 	b, bad := other.Stat()

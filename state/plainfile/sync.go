@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// ErrSync is a sync that failed. What the system then believes to be on the disk may not be: the
-// same file is never synced again, a new one is written instead.
+// ErrSync says that a sync has failed. After that the system may report data as written that are
+// not on the disk. So the caller must not sync the same file again, but write a new one.
 var ErrSync = errors.New("the disk did not take it")
 
-// refused is the error of a sync, or nil.
+// refused returns the error of a sync with ErrSync, or nil.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -18,7 +18,7 @@ func refused(err error) error {
 	return fmt.Errorf("%w: %w", ErrSync, err)
 }
 
-// Finish waits until the disk has a file, and closes it. ErrSync when the disk did not take it.
+// Finish waits until the disk has a file, and closes it. It returns ErrSync if the disk refuses it.
 func Finish(f *os.File) error {
 	if err := f.Sync(); err != nil {
 		f.Close()

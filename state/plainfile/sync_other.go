@@ -2,5 +2,5 @@
 
 package plainfile
 
-// SyncAround is not to be had here: each file is waited for.
+// SyncAround returns no folders: there is no such call, so the caller syncs each file.
 func SyncAround([]string) (sure map[string]bool, err error) { return nil, nil }

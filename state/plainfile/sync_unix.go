@@ -4,4 +4,5 @@ package plainfile
 
 import "syscall"
 
+// syncData waits until the disk has the data of a file.
 func syncData(fd int) error { return syscall.Fsync(fd) }
