@@ -25,7 +25,6 @@ var notYetNarrow = []string{
 	"state/fleet/natstest",
 	"timer/doctor",
 	"timer/rules",
-	"timer/runner/sim",
 	"timer/service",
 	"timer/tasks",
 }

@@ -39,7 +39,7 @@ func (f *fleet) fault(format string, a ...any) {
 // leased says whether the runner of a machine is up, or was so short a while ago that its lease counts.
 func (f *fleet) leased(node string) bool {
 	since, gone := f.gone[node]
-	return !gone || f.Awake()-since < sim.LeaseMost
+	return !gone || f.Awake()-since < sim.LeaseTime
 }
 
 // lose forgets what runs on a machine whose lease has run out: its claims may be others' by now.
@@ -123,7 +123,7 @@ func playFleet(seed uint64, store state.Store, engine func(runner.Options, runne
 		f.UpOn(node)
 	}
 	for at := time.Duration(0); at < 23*time.Hour; at += time.Minute + odd(f.luck, time.Hour) {
-		node, back := pick(f.luck, nodes...), pick(f.luck, time.Millisecond, sim.LeaseMost/2, sim.LeaseMost+time.Second, 40*time.Minute)
+		node, back := pick(f.luck, nodes...), pick(f.luck, time.Millisecond, sim.LeaseTime/2, sim.LeaseTime+time.Second, 40*time.Minute)
 		power := f.luck.IntN(3) == 0
 		f.After(at, func() { f.befalls(node, power, back) })
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// clocks are those of a world, for an engine to look at (clock.Steady, clock.Synchronised). Nobody
-// waits on them: that is the world's.
+// clocks are the clocks of a world as an engine reads them (clock.Steady, clock.Synchronised). An
+// engine does not wait on them, because the world does.
 type clocks struct{ w *World }
 
 var errNoWait = errors.New("sim: an engine does not wait")

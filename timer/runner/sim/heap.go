@@ -1,14 +1,15 @@
 package sim
 
-// event is something that is to happen.
+// event is something that is to happen at an instant.
 type event struct {
 	at  int64
 	seq uint64
 	do  func()
-	off bool
+	off bool // it was called off
 }
 
-// heap holds events, the next first: by their instant, and those of one instant in the order in which they were asked for.
+// heap contains events, the next first. Events of the same instant are in the order in which they
+// were pushed.
 type heap []*event
 
 func (h heap) less(i, j int) bool {
@@ -29,7 +30,7 @@ func (h *heap) push(at int64, seq uint64, do func()) *event {
 	return e
 }
 
-// top is the next event that was not called off, or nil.
+// top returns the next event that was not called off, or nil.
 func (h *heap) top() *event {
 	for len(*h) > 0 && (*h)[0].off {
 		h.pop()

@@ -13,41 +13,41 @@ import (
 type stage int
 
 const (
-	waiting  stage = iota // for its instant
-	noting                // that it is about to start
-	asking                // the gate
-	telling               // a message, or an agent
-	running               // its command
-	resting               // no attempt: the pause before one
-	adopting              // a command that another runner started
+	waiting  stage = iota // it waits for its instant
+	noting                // it notes in the store that it is about to start
+	asking                // it waits for the gate
+	telling               // it delivers a message, or tells an agent
+	running               // its command runs
+	resting               // it is the pause before the next attempt
+	adopting              // it waits for a command that another runner started
 )
 
-// attempt is what the host does about a claim.
+// attempt is one attempt at a claim, or the pause before one, as a runner's host makes it.
 type attempt struct {
-	run   *Runner
+	by    *Runner
 	r     state.Record
 	fate  Fate
 	seq   uint64
 	stage stage
-	ev    *event
+	next  *event // what ends the stage
 	child *child
 	res   rules.Result
-	told  string // to end, before it could
+	halt  string // why it is to end as soon as it has started; empty if it is not
 }
 
-// child is a process of a command.
+// child is the process of a command.
 type child struct {
-	w     *World
-	by    *Runner
-	ident state.Ident
-	r     state.Record
-	noted bool // the store knows it
-	end   *event
-	fate  Fate
-	watch *attempt // who waits for its end
+	w       *World
+	by      *Runner // who started it
+	ident   state.Ident
+	r       state.Record
+	noted   bool // the store knows the process
+	end     *event
+	fate    Fate
+	watcher *attempt // who waits for its end
 }
 
-// span reads a duration of a policy; 0 when there is none.
+// span reads a duration of a policy. It returns 0 if there is none.
 func span(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -56,92 +56,97 @@ func span(text string) time.Duration {
 	return d
 }
 
+// begin makes an attempt in a stage.
 func (r *Runner) begin(rec state.Record, s stage) *attempt {
-	a := &attempt{run: r, r: rec, stage: s, seq: r.w.next()}
+	a := &attempt{by: r, r: rec, stage: s, seq: r.w.next()}
 	r.attempts[a] = true
 	return a
 }
 
-// over posts what became of the attempt.
-func (a *attempt) over(ev runner.Event) {
-	a.ev.off = true
-	delete(a.run.attempts, a)
-	a.run.inbox = append(a.run.inbox, ev)
-	a.run.w.after(0, a.run.work)
+// report ends the attempt and gives its event to the runner.
+func (a *attempt) report(ev runner.Event) {
+	a.next.off = true
+	delete(a.by.attempts, a)
+	a.by.inbox = append(a.by.inbox, ev)
+	a.by.w.after(0, a.by.work)
 }
 
-func (a *attempt) ends(res rules.Result) { a.over(runner.Event{Record: a.r, Result: res}) }
+// ends ends the attempt with a result.
+func (a *attempt) ends(res rules.Result) { a.report(runner.Event{Record: a.r, Result: res}) }
 
-// Start makes an attempt.
+// Start makes an attempt. If it waits for its instant and the clock is set back meanwhile, it
+// reports that it has not started.
 func (r *Runner) Start(rec state.Record, _ string) {
 	a := r.begin(rec, waiting)
 	if rec.Attempt < 2 && rec.Claimed.Before(rec.Due) && rec.Due.After(r.w.Now()) {
-		a.ev = r.w.when(rec.Due, a.starts)
+		a.next = r.w.when(rec.Due, a.starts)
 		r.w.after(time.Second+50*time.Millisecond, func() {
-			if a.stage == waiting && !r.dead && r.attempts[a] && !a.ev.off && rec.Due.After(r.w.Now()) {
-				a.over(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}}) // the clock was put back
+			if a.stage == waiting && !r.dead && r.attempts[a] && !a.next.off && rec.Due.After(r.w.Now()) {
+				a.report(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}}) // the clock was set back
 			}
 		})
 	} else {
-		a.ev = r.w.after(0, a.starts)
+		a.next = r.w.after(0, a.starts)
 	}
 }
 
+// starts notes that the attempt starts, asks the gate, and goes on if that lets it.
 func (a *attempt) starts() {
-	w := a.run.w
+	w := a.by.w
 	a.fate = w.Fate(a.r)
 	a.r.Starting = w.Now()
-	a.ev = &event{}
+	a.next = &event{}
 	lives, noted := a.note()
 	if !lives {
 		return
 	}
 	if !noted && a.r.Attempt < 2 {
 		a.stage = noting
-		a.ev = w.after(100*time.Millisecond, a.starts)
+		a.next = w.after(100*time.Millisecond, a.starts)
 		return
 	}
 	if a.r.Task.Policy.If == "" || a.r.Attempt > 1 {
-		a.goes()
+		a.perform()
 		return
 	}
 	a.stage = asking
-	if a.told != "" {
-		a.ends(rules.Result{Halted: a.told})
+	if a.halt != "" {
+		a.ends(rules.Result{Halted: a.halt})
 		return
 	}
-	a.ev = w.after(a.fate.GateTakes, func() {
+	a.next = w.after(a.fate.GateTakes, func() {
 		if a.fate.Gate != "" {
 			a.ends(rules.Result{Gate: a.fate.Gate})
 			return
 		}
-		a.goes()
+		a.perform()
 	})
 }
 
-// note keeps what is known of the claim. It does not live when the runner ended over it, or the attempt. The engine goes on
-// meanwhile.
+// note writes the claim to the store. noted says that the store took it. lives is false if the
+// runner or the attempt ended during the call, because the engine goes on meanwhile.
 func (a *attempt) note() (lives, noted bool) {
 	survive(func() {
-		noted = a.run.store.Started(context.Background(), a.r) == nil
+		noted = a.by.store.Started(context.Background(), a.r) == nil
 		if a.child != nil {
 			a.child.noted = noted
 		}
 	})
-	return !a.run.dead && a.run.attempts[a], noted
+	return !a.by.dead && a.by.attempts[a], noted
 }
 
-func (a *attempt) goes() {
-	w := a.run.w
+// perform does what the task is for: it tells an agent, delivers a message or starts the command.
+func (a *attempt) perform() {
+	w := a.by.w
 	now := w.Now()
 	if a.r.Task.Type() == state.TypeAgent {
-		a.tells()
+		a.tellAgent()
 		return
 	}
 	if a.r.Task.Told() {
 		a.stage = telling
-		w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
-		a.ev = w.after(a.fate.Takes, func() { a.ends(rules.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
+		w.tell(Happening{What: Tells, Runner: a.by, Record: &a.r})
+		a.next = w.after(a.fate.Takes, func() { a.ends(rules.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
 		return
 	}
 	if a.fate.Err != nil {
@@ -157,10 +162,10 @@ func (a *attempt) goes() {
 			return
 		}
 	}
-	c := &child{w: w, by: a.run, ident: w.ident(a.run.Self.Node), r: a.r, fate: a.fate, watch: a}
+	c := &child{w: w, by: a.by, ident: w.ident(a.by.Self.Node), r: a.r, fate: a.fate, watcher: a}
 	w.children[c.ident.PID] = c
 	c.end = w.after(a.fate.Takes, func() { c.ends(a.fate.ExitCode, "") })
-	w.tell(Happening{What: Starts, Runner: a.run, Record: &a.r, PID: c.ident.PID})
+	w.tell(Happening{What: Starts, Runner: a.by, Record: &a.r, PID: c.ident.PID})
 	a.stage, a.child = running, c
 	a.r.Child, a.r.Started = c.ident, now
 	if a.r.First.IsZero() {
@@ -170,28 +175,29 @@ func (a *attempt) goes() {
 	if lives, _ := a.note(); !lives {
 		return
 	}
-	if a.told != "" {
-		a.res.Halted = a.told
+	if a.halt != "" {
+		a.res.Halted = a.halt
 		c.stop()
-	} else if most := span(a.r.Task.Policy.Timeout); most > 0 {
-		a.ev = w.after(most, a.timesOut)
+	} else if timeout := span(a.r.Task.Policy.Timeout); timeout > 0 {
+		a.next = w.after(timeout, a.timesOut)
 	}
 }
 
-// tells is an attempt to tell an agent, which answers after a while, or too late.
-func (a *attempt) tells() {
-	w := a.run.w
+// tellAgent tells an agent, which answers after a while, or too late.
+func (a *attempt) tellAgent() {
+	w := a.by.w
 	a.stage, a.res.Started = telling, w.Now()
-	w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
+	w.tell(Happening{What: Tells, Runner: a.by, Record: &a.r})
 	takes, late := a.fate.Takes, false
-	if most := span(a.r.Task.Policy.Timeout); most > 0 && takes > most {
-		takes, late = most, true
+	if timeout := span(a.r.Task.Policy.Timeout); timeout > 0 && takes > timeout {
+		takes, late = timeout, true
 	}
-	a.ev = w.after(takes, func() {
+	a.next = w.after(takes, func() {
 		a.ends(rules.Result{Started: a.res.Started, Ended: w.Now(), TimedOut: late, Err: a.fate.Err})
 	})
 }
 
+// timesOut stops the command, unless it is being stopped already.
 func (a *attempt) timesOut() {
 	if a.res.Halted == "" && !a.res.TimedOut {
 		a.res.TimedOut = true
@@ -199,17 +205,17 @@ func (a *attempt) timesOut() {
 	}
 }
 
-// stop tells a command to end.
+// stop tells a command to end, which takes as long as its Fate says.
 func (c *child) stop() {
-	at := c.w.awake + int64(min(c.fate.Stubborn, 10*time.Second))
-	if c.end.at <= at {
+	takes := min(c.fate.Stubborn, 10*time.Second)
+	if c.end.at <= c.w.awake+int64(takes) {
 		return
 	}
 	c.end.off = true
-	c.end = c.w.after(min(c.fate.Stubborn, 10*time.Second), func() { c.ends(0, "TERM") })
+	c.end = c.w.after(takes, func() { c.ends(0, "TERM") })
 }
 
-// ends is the end of a process.
+// ends ends the process, and the attempt that waits for it.
 func (c *child) ends(code int, sig string) {
 	if c.w.children[c.ident.PID] != c {
 		return
@@ -217,8 +223,8 @@ func (c *child) ends(code int, sig string) {
 	delete(c.w.children, c.ident.PID)
 	c.end.off = true
 	c.w.tell(Happening{What: Ends, Runner: c.by, Record: &c.r, PID: c.ident.PID, Noted: c.noted})
-	a := c.watch
-	if a == nil || a.run.dead || !a.run.attempts[a] {
+	a := c.watcher
+	if a == nil || a.by.dead || !a.by.attempts[a] {
 		return
 	}
 	a.res.Ended = c.w.Now()
@@ -232,28 +238,28 @@ func (c *child) ends(code int, sig string) {
 	a.ends(a.res)
 }
 
-// Adopt waits for the end of a command of another runner.
+// Adopt waits for the end of a command that another runner started.
 func (r *Runner) Adopt(rec state.Record) {
 	a := r.begin(rec, adopting)
 	c := r.w.children[rec.Child.PID]
 	if c == nil {
-		a.ev = r.w.after(0, func() { a.ends(rules.Result{Started: rec.Started, Ended: r.w.Now(), Unknown: true}) })
+		a.next = r.w.after(0, func() { a.ends(rules.Result{Started: rec.Started, Ended: r.w.Now(), Unknown: true}) })
 		return
 	}
-	c.watch, a.child = a, c
-	a.ev = &event{}
-	if most := span(rec.Task.Policy.Timeout); most > 0 {
-		a.ev = r.w.after(max(most-r.w.Now().Sub(rec.Started), 0), a.timesOut)
+	c.watcher, a.child = a, c
+	a.next = &event{}
+	if timeout := span(rec.Task.Policy.Timeout); timeout > 0 {
+		a.next = r.w.after(max(timeout-r.w.Now().Sub(rec.Started), 0), a.timesOut)
 	}
 }
 
-// Rest lets a pause pass.
+// Rest waits for the pause before the next attempt.
 func (r *Runner) Rest(rec state.Record, pause time.Duration) {
 	a := r.begin(rec, resting)
-	a.ev = r.w.after(pause, func() { a.over(runner.Event{Record: rec, Rested: true}) })
+	a.next = r.w.after(pause, func() { a.report(runner.Event{Record: rec, Rested: true}) })
 }
 
-// Halt ends what was begun.
+// Halt ends the attempt at a claim, or the pause before one.
 func (r *Runner) Halt(rec state.Record, why string) {
 	for _, a := range r.ordered() {
 		if a.r.Task.ID != rec.Task.ID || a.r.Number != rec.Number {
@@ -262,7 +268,7 @@ func (r *Runner) Halt(rec state.Record, why string) {
 		switch a.stage {
 		case waiting:
 			if a.r.Attempt > 1 || !a.r.Due.After(r.w.Now()) {
-				a.told = why // it is about to be started, and ended at once
+				a.halt = why // it starts at this instant, and then ends at once
 				return
 			}
 			a.ends(rules.Result{Halted: why})
@@ -270,11 +276,11 @@ func (r *Runner) Halt(rec state.Record, why string) {
 			a.ends(rules.Result{Halted: why})
 		case telling:
 			if a.r.Task.Type() != state.TypeAgent {
-				return // a message is told in no time
+				return // a message is delivered before it could be stopped
 			}
 			a.ends(rules.Result{Started: a.res.Started, Ended: r.w.Now(), Halted: why})
 		case resting:
-			a.over(runner.Event{Record: a.r, Rested: true, Result: rules.Result{Halted: why}})
+			a.report(runner.Event{Record: a.r, Rested: true, Result: rules.Result{Halted: why}})
 		case running, adopting:
 			if a.res.Halted == "" && !a.res.TimedOut {
 				a.res.Halted = why
@@ -292,6 +298,7 @@ func (r *Runner) Alive(i state.Ident, begun bool) bool {
 	return runner.AliveFor(r.Self, i, r.here, func(node string) bool { return r.w.leased(node, begun) })
 }
 
+// here reports whether a process of the world runs.
 func (r *Runner) here(i state.Ident) bool {
 	if c := r.w.children[i.PID]; c != nil {
 		return c.ident == i

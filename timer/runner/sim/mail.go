@@ -8,99 +8,101 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
 )
 
-// mail is what a runner delivers.
+// mail is the notifier of a runner.
 type mail struct {
-	notifier *notifier.Plan
-	sends    map[*event]bool // the ends of what is being sent
-	sent     []sent
-	ring     *event // when it looks again
-	looking  bool
-	more     bool // something came meanwhile
-	posted   bool // to the outbox, perhaps
+	plan         *notifier.Plan
+	sends        map[*event]bool // the ends of the deliveries that go on
+	sent         []sent
+	nextDelivery *event // when it delivers again
+	delivering   bool
+	deliverAgain bool // it was woken while it delivered
+	posted       bool // there may be new notices in the outbox
 }
 
-// sent is an attempt that has ended.
+// sent is a delivery that has ended.
 type sent struct {
 	n   state.Notice
 	err error
 }
 
-// relieve gives the lock to the next runner when r, which ends, has it, and to the first that comes up. What is being sent is cut.
-func (w *World) relieve(r *Runner) {
-	if w.postman != r {
+// passMailLock gives the lock of the notifier to the next runner, if r has it and ends. If r is
+// nil, it gives it to the first runner, if none has it. Deliveries of r end without a result.
+func (w *World) passMailLock(r *Runner) {
+	if w.mailer != r {
 		return
 	}
 	if r != nil {
 		for e := range r.sends {
 			e.off = true
 		}
-		if r.ring != nil {
-			r.ring.off = true
+		if r.nextDelivery != nil {
+			r.nextDelivery.off = true
 		}
 	}
-	w.postman = nil
+	w.mailer = nil
 	for _, other := range w.runners {
-		if !other.stopping && !other.dead && other.notifier != nil {
-			w.postman = other
+		if !other.stopping && !other.dead && other.plan != nil {
+			w.mailer = other
 			w.after(0, other.deliver)
 			return
 		}
 	}
 }
 
-// deliver is what the notifier does when it wakes. A runner is busy in its loop or in its notifier: which of the two comes first at
-// an instant is all that could differ.
+// deliver is what the notifier does when it wakes. In a real runner the loop and the notifier are
+// concurrent. Here one of them comes first, and only their order at one instant could differ.
 func (r *Runner) deliver() {
-	if r.dead || r.w.postman != r {
+	if r.dead || r.w.mailer != r {
 		return
 	}
-	if r.looking {
-		r.more = true
+	if r.delivering {
+		r.deliverAgain = true
 		return
 	}
-	r.looking = true
-	defer func() { r.looking = false }()
+	r.delivering = true
+	defer func() { r.delivering = false }()
 	survive(func() {
-		for r.more = true; r.more && !r.dead && r.w.postman == r; {
-			r.more = false
-			r.round()
+		for r.deliverAgain = true; r.deliverAgain && !r.dead && r.w.mailer == r; {
+			r.deliverAgain = false
+			r.deliverOnce()
 		}
 	})
 }
 
-// round takes in what was sent, and sends.
-func (r *Runner) round() {
+// deliverOnce gives the results of deliveries to the plan, and begins the deliveries that are due.
+func (r *Runner) deliverOnce() {
 	w, ctx := r.w, context.WithoutCancel(r.ctx)
 	for len(r.sent) > 0 {
 		s := r.sent[0]
 		r.sent = r.sent[1:]
-		r.notifier.Sent(s.n, "", s.err, w.Now())
-		r.notifier.Write(ctx, w.Now())
+		r.plan.Sent(s.n, "", s.err, w.Now())
+		r.plan.Write(ctx, w.Now())
 	}
 	posted := r.posted
 	r.posted = false
-	todo, _, err := r.notifier.Pass(ctx, w.Now(), w.Now(), posted)
+	todo, _, err := r.plan.Pass(ctx, w.Now(), w.Now(), posted)
 	for _, n := range todo.Send {
 		r.send(n)
 	}
 	if err != nil {
 		todo.Wake = w.Now().Add(5 * time.Second)
 	}
-	if r.ring != nil {
-		r.ring.off = true
-		r.ring = nil
+	if r.nextDelivery != nil {
+		r.nextDelivery.off = true
+		r.nextDelivery = nil
 	}
 	if !todo.Wake.IsZero() {
-		r.ring = w.when(todo.Wake, r.deliver)
+		r.nextDelivery = w.when(todo.Wake, r.deliver)
 	}
 }
 
+// send begins the delivery of a notice.
 func (r *Runner) send(n state.Notice) {
 	fate := r.w.Send(n)
 	if fate.Err == nil {
 		r.w.tell(Happening{What: Told, Runner: r, Notice: &n})
 	}
-	if r.dead || r.w.postman != r {
+	if r.dead || r.w.mailer != r {
 		return
 	}
 	var end *event

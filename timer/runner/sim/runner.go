@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Runner is a runner of a world. It is the host of its engine as well.
+// Runner is a runner of a world. It is also the host of its engine (runner.Host).
 type Runner struct {
 	Self state.Ident
 
@@ -25,38 +25,39 @@ type Runner struct {
 	attempts map[*attempt]bool
 	inbox    []runner.Event
 	wake     *event
-	begins   bool // it has yet to take over what another left open
-	changed  bool
+	begins   bool // it has not yet taken over what another runner left open
+	changed  bool // a task was changed
 	orphans  bool // another process has ended, and may have left something open
-	busy     bool // it is at work, be it that it waits for its disk
-	again    bool // something came meanwhile
-	stopping bool
-	dead     bool
+	busy     bool // it works, or waits for its disk
+	again    bool // it was woken while it was busy
+	stopping bool // it was told to end
+	dead     bool // it has ended
 	mail
 }
 
-// Killed unwinds, as a panic, what a runner that was killed was about to do.
+// Killed is the value of a panic that ends what a killed runner was doing.
 type Killed struct{}
 
-// Kill ends the runner where it stands. What it started goes on.
+// Kill ends the runner at once. The processes that it started go on.
 func (r *Runner) Kill() {
 	if !r.dead {
-		r.gone()
+		r.end()
 	}
 }
 
-// KillAll ends the runner and all that it started.
+// KillAll ends the runner and all processes that it started.
 func (r *Runner) KillAll() {
 	if r.dead {
 		return
 	}
 	list := r.children()
-	r.gone()
+	r.end()
 	for _, c := range list {
 		c.ends(0, "KILL")
 	}
 }
 
+// children returns the processes that the runner started, in the order of their starts.
 func (r *Runner) children() (list []*child) {
 	for pid := 0; pid <= r.w.pid; pid++ {
 		if c := r.w.children[pid]; c != nil && c.by == r {
@@ -66,7 +67,7 @@ func (r *Runner) children() (list []*child) {
 	return list
 }
 
-// Stop tells the runner to end: it begins nothing any more, and waits for what runs.
+// Stop tells the runner to end: it starts no more attempts, and waits for what runs.
 func (r *Runner) Stop() {
 	if r.dead || r.stopping {
 		return
@@ -74,39 +75,39 @@ func (r *Runner) Stop() {
 	r.stopping = true
 	r.cancel()
 	r.engine.Close()
-	r.w.relieve(r)
+	r.w.passMailLock(r)
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
 		switch {
 		case a.stage == noting, a.stage == waiting && a.r.Attempt < 2 && a.r.Due.After(r.w.Now()):
-			a.over(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}})
+			a.report(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}})
 		case a.stage == resting:
-			a.over(runner.Event{Record: a.r, Rested: true})
+			a.report(runner.Event{Record: a.r, Rested: true})
 		}
 	}
 	r.work()
 }
 
-// HaltAll tells the runner to end what it runs: the second signal to end.
+// HaltAll tells the runner to end what it runs, as a second signal does.
 func (r *Runner) HaltAll() {
 	r.guard(func() { r.engine.HaltAll(r.w.Now()) })
 	r.w.after(0, r.work)
 }
 
-// Dead reports whether it is down.
+// Dead reports whether the runner has ended.
 func (r *Runner) Dead() bool { return r.dead }
 
-// Stopping reports whether it was told to end.
+// Stopping reports whether the runner was told to end.
 func (r *Runner) Stopping() bool { return r.stopping }
 
-// Changed lets the runner know that somebody changed a task.
+// Changed tells the runner that a task was changed.
 func (r *Runner) Changed() {
 	r.changed = true
 	r.w.after(0, r.work)
 }
 
-// gone takes the runner out of the world.
-func (r *Runner) gone() {
+// end removes the runner from the world.
+func (r *Runner) end() {
 	r.dead = true
 	r.cancel()
 	for i, other := range r.w.runners {
@@ -119,18 +120,19 @@ func (r *Runner) gone() {
 		r.wake.off = true
 	}
 	for a := range r.attempts {
-		a.ev.off = true
+		a.next.off = true
 	}
 	if node := r.Self.Node; node != "" {
-		r.w.leases[node] = r.w.awake + int64(LeaseMost)
-		r.w.after(LeaseMost, r.w.ended)
+		r.w.leases[node] = r.w.awake + int64(LeaseTime)
+		r.w.after(LeaseTime, r.w.ended)
 	}
-	r.w.relieve(r)
+	r.w.passMailLock(r)
 	r.w.tell(Happening{What: Down, Runner: r})
 	r.w.ended()
 }
 
-// guard does what the runner does, until it is killed.
+// guard calls f as work of the runner, which is busy meanwhile. It returns early if the runner is
+// killed.
 func (r *Runner) guard(f func()) {
 	if r.dead {
 		return
@@ -141,7 +143,7 @@ func (r *Runner) guard(f func()) {
 	survive(f)
 }
 
-// survive catches the end of a runner.
+// survive calls f and recovers from a panic of Killed.
 func survive(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -166,7 +168,7 @@ func (r *Runner) work() {
 		if r.begins {
 			r.begins = false
 			if err := r.engine.Begin(r.ctx, r.w.Now()); err != nil {
-				r.gone()
+				r.end()
 				panic(Killed{})
 			}
 		}
@@ -179,7 +181,7 @@ func (r *Runner) work() {
 	r.deliver()
 }
 
-// step takes in what came, and passes.
+// step gives the engine what came, and lets it do what is due.
 func (r *Runner) step() {
 	ctx := context.WithoutCancel(r.ctx)
 	if r.changed {
@@ -193,7 +195,7 @@ func (r *Runner) step() {
 	}
 	if r.stopping {
 		if r.engine.Going() == 0 {
-			r.gone()
+			r.end()
 			panic(Killed{})
 		}
 		return
@@ -201,7 +203,7 @@ func (r *Runner) step() {
 	if r.orphans {
 		r.orphans = false
 		if err := r.engine.Recover(ctx, r.w.Now()); err != nil {
-			r.orphans = true // with the next pass
+			r.orphans = true // the next step tries again
 		}
 	}
 	if r.engine.Unsettled() {
@@ -220,13 +222,14 @@ func (r *Runner) step() {
 	}
 }
 
+// say writes to the runner's log.
 func (r *Runner) say(format string, a ...any) {
 	if r.w.Said != nil {
 		r.w.Said(fmt.Sprintf(format, a...))
 	}
 }
 
-// ordered are the attempts in the order in which they were begun.
+// ordered returns the attempts in the order in which they began.
 func (r *Runner) ordered() []*attempt {
 	return slices.SortedFunc(maps.Keys(r.attempts), func(a, b *attempt) int { return cmp.Compare(a.seq, b.seq) })
 }

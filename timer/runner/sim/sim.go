@@ -1,8 +1,8 @@
-// Package sim pretends a machine, or several that share a store, on which the runner's own engine works: its clock, its processes, its disk and all that can befall
-// them. Nothing waits: years pass in as long as their events take to compute. The same world, told the same things, goes the
-// same way each time.
+// Package sim simulates a machine, or several that share a store, on which the runner's own engine
+// works: the clock, the processes, the disk, and failures of them. It never waits: years take as
+// long as it takes to compute their events. The same calls have the same results each time.
 //
-// It touches no file, clock or process, and starts no goroutine.
+// It uses no file, clock or process, and starts no goroutine.
 package sim
 
 import (
@@ -17,66 +17,75 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// World is a machine, or several of them (UpOn) whose clocks show the same. Its fields are set before the first runner comes up.
+// World is a machine, or several (UpOn) whose clocks show the same time. Its fields are set before
+// the first runner starts.
 type World struct {
-	Store state.Store // one in memory, unless it is replaced
-	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
+	Store state.Store // a memory.Store, unless it is replaced
+	// Fate says how an attempt at a claim goes (Record.Attempt; 0 is the first) if it is not
+	// stopped.
 	Fate func(r state.Record) Fate
-	// Short, when set, is asked before each start of a command; an error is why it is put off.
+	// Short, unless it is nil, is called before each start of a command. Its error postpones the
+	// start.
 	Short func(r state.Record) error
-	// Told, when set, is told what happens.
+	// Told, unless it is nil, is called with all that happens.
 	Told func(Happening)
-	// Said, when set, gets what runners say in their log.
+	// Said, unless it is nil, is called with each line of the runners' logs.
 	Said func(text string)
-	// Disk, when set, is what a runner has in the place of the store. A call of it may let time pass (Run), and it ends with a panic of Killed{} when
-	// the runner was killed.
+	// Disk, unless it is nil, returns what a runner uses instead of Store. A call of it may let
+	// time pass (Run). It panics with Killed{} if the runner was killed meanwhile.
 	Disk func(r *Runner) state.Store
-	// Engine makes the engine of a runner; nil is runner.NewEngine.
+	// Engine makes the engine of a runner. nil means runner.NewEngine.
 	Engine func(o runner.Options, h runner.Host) *runner.Engine
-	// Send says what becomes of an attempt to deliver a notice when nobody interferes; nil: no line says that anybody is told. Standing
-	// says who is told of tasks that do not say.
-	Send     func(n state.Notice) Sending
+	// Send says how the delivery of a notice goes. If it is nil, there are no notices.
+	Send func(n state.Notice) Sending
+	// Standing says who is told of tasks that do not say it.
 	Standing func() rules.TellDefaults
-	// Notifier makes the plan of a runner's notifier; nil is notifier.NewPlan.
+	// Notifier makes the plan of a runner's notifier. nil means notifier.NewPlan.
 	Notifier func(o notifier.Options) *notifier.Plan
-	// MaxParallel bounds the commands of a runner; 0 is 64.
+	// MaxParallel bounds how many commands of a runner run at once. 0 means 64.
 	MaxParallel int
-	// NoLead lets runners claim nothing before its instant.
+	// NoLead makes runners claim nothing before its instant.
 	NoLead bool
 
-	// Synced says that something keeps the machine's clock right.
+	// Synced says that the clock of the machine is synchronised.
 	Synced bool
 
-	awake, wall   int64 // nanoseconds for which the machine was awake; what its clock shows, since 1970
-	slept, booted int64 // for how long it slept; how long it had been awake or slept when it was booted
-	seq           uint64
-	byAwake       heap
-	byWall        heap
-	pid           int
-	boots         map[string]int   // by node: how often it was booted
-	leases        map[string]int64 // by node: until when the lease of its last runner counts, on the awake clock
-	runners       []*Runner
-	postman       *Runner // the one with the lock: it alone delivers
-	children      map[int]*child
-	others        map[int]bool // processes of ours that are no runners
-	spins, spunAt int64
+	// In nanoseconds:
+	awake  int64 // how long the machine was awake
+	wall   int64 // what its clock shows, since 1970
+	slept  int64 // how long it slept
+	booted int64 // awake plus slept when it was booted
+
+	seq      uint64
+	byAwake  heap             // events by awake
+	byWall   heap             // events by wall
+	pid      int              // the newest process
+	boots    map[string]int   // by node: how often it was booted
+	leases   map[string]int64 // by node: until when, by awake, the lease of its last runner lives
+	runners  []*Runner
+	mailer   *Runner // the runner with the lock of the notifier: only it delivers
+	children map[int]*child
+	others   map[int]bool // further processes (Process)
+
+	spins, spunAt int64 // how many events there were at spunAt, by awake
 }
 
-// Fate is what becomes of an attempt.
+// Fate is how an attempt goes.
 type Fate struct {
-	Gate      string        // why the gate keeps it back; asked only when the task has one
+	Gate      string        // why the gate refuses it; only for a task with a gate
 	GateTakes time.Duration // how long the gate takes to answer
 	Takes     time.Duration // how long the command runs
 	ExitCode  int
-	Matched   bool          // its output has what the task waits for
-	Err       error         // it cannot be started
-	Stubborn  time.Duration // how long it takes to end when it is told to; 10 s at most
+	Matched   bool          // its output has the text that the task waits for
+	Err       error         // why it cannot be started
+	Stubborn  time.Duration // how long it takes to end after it is told to; at most 10 s
 
 	Stdout, Stderr int64  // bytes of its output
-	Sum            string // of its standard output
+	Sum            string // the checksum of its standard output
 }
 
-// Sending is what becomes of an attempt to deliver a notice. Whoever is told has it at once; the answer comes later.
+// Sending is how the delivery of a notice goes. The recipient has the message at once. The result
+// comes later.
 type Sending struct {
 	Takes time.Duration
 	Err   error
@@ -84,14 +93,14 @@ type Sending struct {
 
 // What happens in a world.
 const (
-	Starts  = "starts"  // a process of a command
-	Ends    = "ends"    // such a process
-	Tells   = "tells"   // a message is delivered
-	Outcome = "outcome" // a line is in the ledger
-	Up      = "up"      // a runner
-	Stops   = "stops"   // a runner was told to end: it begins nothing any more
-	Down    = "down"    // a runner
-	Told    = "told"    // somebody, by a channel
+	Starts  = "starts"  // the process of a command starts
+	Ends    = "ends"    // the process of a command ends
+	Tells   = "tells"   // an attempt delivers a message or tells an agent
+	Outcome = "outcome" // a line is written to the ledger
+	Up      = "up"      // a runner starts
+	Stops   = "stops"   // a runner is told to end
+	Down    = "down"    // a runner ends
+	Told    = "told"    // a notice is delivered
 )
 
 // Happening is something that happens.
@@ -100,19 +109,22 @@ type Happening struct {
 	At     time.Time     // what the clock showed
 	Awake  time.Duration // how long the machine has been awake
 	Runner *Runner
-	Record *state.Record // of a process, a delivery or an outcome; it is the world's, and not to be kept
+	Record *state.Record // of a process, a delivery or an outcome; only valid during the call
 	PID    int
-	Noted  bool        // of an end: the store knew the process
+	Noted  bool        // of the end of a process: the store knew it
 	Line   *state.Line // of an outcome
 	Notice *state.Notice
 }
 
-// New is a machine whose clock shows at.
+// New returns a machine whose clock shows at.
 func New(at time.Time) *World {
-	return &World{Store: memory.New(), wall: at.UnixNano(), pid: 100, boots: map[string]int{}, leases: map[string]int64{}, children: map[int]*child{}, others: map[int]bool{}}
+	return &World{
+		Store: memory.New(), wall: at.UnixNano(), pid: 100,
+		boots: map[string]int{}, leases: map[string]int64{}, children: map[int]*child{}, others: map[int]bool{},
+	}
 }
 
-// Put places a task as it is in the store in memory.
+// Put adds a task as it is to the store, which must be a memory.Store.
 func (w *World) Put(e state.Entry) { w.Store.(*memory.Store).Put(e) }
 
 // Now is what the clock shows.
@@ -121,13 +133,13 @@ func (w *World) Now() time.Time { return time.Unix(0, w.wall).UTC() }
 // Awake is how long the machine has been awake.
 func (w *World) Awake() time.Duration { return time.Duration(w.awake) }
 
-// Suspend has the machine sleep for d.
+// Suspend lets the machine sleep for d.
 func (w *World) Suspend(d time.Duration) {
 	w.slept += int64(d)
 	w.Step(d)
 }
 
-// Step puts the clock by d, and everybody who waits for an instant looks at it.
+// Step changes the clock by d, and wakes all runners.
 func (w *World) Step(d time.Duration) {
 	w.wall += int64(d)
 	for _, r := range w.runners {
@@ -135,26 +147,30 @@ func (w *World) Step(d time.Duration) {
 	}
 }
 
-// After calls f when the machine has been awake for d more.
+// After calls f when the machine was awake for another d.
 func (w *World) After(d time.Duration, f func()) { w.after(d, f) }
 
-// When calls f when the clock shows at or more.
+// When calls f when the clock shows at or later.
 func (w *World) When(at time.Time, f func()) { w.when(at, f) }
 
+// after is After. It returns the event, which can be called off.
 func (w *World) after(d time.Duration, f func()) *event {
 	return w.byAwake.push(w.awake+int64(max(d, 0)), w.next(), f)
 }
 
+// when is When. It returns the event, which can be called off.
 func (w *World) when(at time.Time, f func()) *event {
 	return w.byWall.push(at.UnixNano(), w.next(), f)
 }
 
+// next returns a number that is higher than all before.
 func (w *World) next() uint64 { w.seq++; return w.seq }
 
-// spinMost is how many things may happen at one instant before that is taken for a runner that goes round in circles.
-const spinMost = 200_000
+// maxSpins is how many events there may be at one instant. More mean that a runner loops.
+const maxSpins = 200_000
 
-// once does what happens next, unless that is later than limit on the awake clock.
+// once does the next event. It returns false if there is none, or if it comes after limit, by
+// awake.
 func (w *World) once(limit int64) bool {
 	a, b := w.byAwake.top(), w.byWall.top()
 	if a == nil && b == nil {
@@ -178,15 +194,15 @@ func (w *World) once(limit int64) bool {
 	if w.awake != w.spunAt {
 		w.spunAt, w.spins = w.awake, 0
 	}
-	if w.spins++; w.spins > spinMost {
-		panic("sim: the runner goes round in circles at " + w.Now().Format(time.RFC3339Nano))
+	if w.spins++; w.spins > maxSpins {
+		panic("sim: the runner loops at " + w.Now().Format(time.RFC3339Nano))
 	}
 	e.do()
 	return true
 }
 
-// Run lets the machine be awake for d. It may be called from a Disk: a runner that waits for its disk does not hold the
-// others up.
+// Run lets the machine be awake for d. A Disk may call it: while one runner waits for its disk, the
+// others go on.
 func (w *World) Run(d time.Duration) {
 	end := w.awake + int64(d)
 	for w.once(end) {
@@ -197,7 +213,7 @@ func (w *World) Run(d time.Duration) {
 	}
 }
 
-// RunTo lets the machine be awake until its clock shows at or more.
+// RunTo lets the machine be awake until its clock shows at or later.
 func (w *World) RunTo(at time.Time) {
 	over := false
 	w.when(at, func() { over = true })
@@ -205,25 +221,25 @@ func (w *World) RunTo(at time.Time) {
 	}
 }
 
-// Changed lets all runners know that somebody changed a task.
+// Changed tells all runners that a task was changed.
 func (w *World) Changed() {
 	for _, r := range w.runners {
 		r.Changed()
 	}
 }
 
-// Power takes the machine's power away: all that runs ends, and the boot is another one from then on.
+// Power cuts the power of the machine: all processes end, and another boot begins.
 func (w *World) Power() {
 	w.PowerOf("")
 	clear(w.others)
 	w.booted = w.awake + w.slept
 }
 
-// PowerOf is Power of the machine of that name.
+// PowerOf is Power of the node with that name.
 func (w *World) PowerOf(node string) {
 	for _, r := range w.Runners() {
 		if r.Self.Node == node {
-			r.gone()
+			r.end()
 		}
 	}
 	for pid := 0; pid <= w.pid; pid++ {
@@ -234,7 +250,7 @@ func (w *World) PowerOf(node string) {
 	w.boots[node]++
 }
 
-// Process is a process of this user's that is no runner, alive until the answer is called.
+// Process starts a process that is not a runner. It lives until end is called.
 func (w *World) Process() (id state.Ident, end func()) {
 	id = w.ident("")
 	w.others[id.PID] = true
@@ -244,7 +260,7 @@ func (w *World) Process() (id state.Ident, end func()) {
 	}
 }
 
-// ended lets the runners know that another process has ended, which may have left something open.
+// ended tells the runners that another process has ended, which may have left something open.
 func (w *World) ended() {
 	for _, r := range w.runners {
 		r.orphans = true
@@ -252,18 +268,21 @@ func (w *World) ended() {
 	}
 }
 
-// Runners are those that are up.
+// Runners returns the runners that have not ended.
 func (w *World) Runners() []*Runner { return append([]*Runner(nil), w.runners...) }
 
+// ident returns a new process of the node.
 func (w *World) ident(node string) state.Ident {
 	w.pid++
 	return state.Ident{Node: node, Boot: fmt.Sprintf("boot-%s-%d", node, w.boots[node]), NS: "1", PID: w.pid, Start: uint64(w.awake / 1e7)}
 }
 
-// LeaseMost is for how long the lease of a runner that has ended counts. One that comes up on its node meanwhile has it again.
-const LeaseMost = 30 * time.Second
+// LeaseTime is how long the lease of a runner that has ended lives on. A runner that starts on its
+// node in that time gets the lease.
+const LeaseTime = 30 * time.Second
 
-// leased reports whether a runner on the node has a lease; a shorter one for claims of which nothing was begun.
+// leased reports whether the lease of a node lives. For a claim that has not begun, it ends
+// earlier.
 func (w *World) leased(node string, begun bool) bool {
 	for _, r := range w.runners {
 		if r.Self.Node == node {
@@ -272,11 +291,12 @@ func (w *World) leased(node string, begun bool) bool {
 	}
 	until := w.leases[node]
 	if !begun {
-		until -= int64(LeaseMost / 2)
+		until -= int64(LeaseTime / 2)
 	}
 	return until > w.awake
 }
 
+// tell calls Told.
 func (w *World) tell(h Happening) {
 	if w.Told != nil {
 		h.At, h.Awake = w.Now(), w.Awake()
@@ -284,40 +304,41 @@ func (w *World) tell(h Happening) {
 	}
 }
 
-// Up starts a runner. That another is up already does not keep it from coming up: so much is the lock's to see to.
+// Up starts a runner, even if another one runs already: in the real program the lock prevents that.
 func (w *World) Up() *Runner { return w.UpOn("") }
 
-// UpOn is Up on the machine of that name.
+// UpOn is Up on the node with that name.
 func (w *World) UpOn(node string) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Runner{w: w, Self: w.ident(node), store: w.Store, ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
 	if w.Disk != nil {
 		r.store = w.Disk(r)
 	}
-	most := w.MaxParallel
-	if most == 0 {
-		most = 64
+	parallel := w.MaxParallel
+	if parallel == 0 {
+		parallel = 64
 	}
 	o := runner.Options{
-		Store: r.store, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(most), NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
+		Store: r.store, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(parallel),
+		NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})
 		},
 	}
-	make := w.Engine
-	if make == nil {
-		make = runner.NewEngine
+	newEngine := w.Engine
+	if newEngine == nil {
+		newEngine = runner.NewEngine
 	}
-	r.engine = make(o, r)
+	r.engine = newEngine(o, r)
 	w.runners = append(w.runners, r)
 	if w.Send != nil {
-		plan := w.Notifier
-		if plan == nil {
-			plan = notifier.NewPlan
+		newPlan := w.Notifier
+		if newPlan == nil {
+			newPlan = notifier.NewPlan
 		}
-		r.notifier = plan(notifier.Options{Store: o.Store, Say: o.Say})
-		w.relieve(nil)
+		r.plan = newPlan(notifier.Options{Store: o.Store, Say: o.Say})
+		w.passMailLock(nil)
 	}
 	w.tell(Happening{What: Up, Runner: r})
 	r.begins = true
@@ -325,7 +346,7 @@ func (w *World) UpOn(node string) *Runner {
 	return r
 }
 
-// Runs reports whether a command of the claim goes on.
+// Runs reports whether a command of the claim runs.
 func (w *World) Runs(r state.Record) bool {
 	for _, c := range w.children {
 		if c.r.Task.ID == r.Task.ID && c.r.Number == r.Number {
@@ -335,7 +356,7 @@ func (w *World) Runs(r state.Record) bool {
 	return false
 }
 
-// Noted are the processes of commands that go on and that the store knows.
+// Noted returns the processes of running commands that the store knows.
 func (w *World) Noted() (pids []int) {
 	for pid, c := range w.children {
 		if c.noted {
