@@ -9,37 +9,36 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Bounds are how much structure a TOML file may have. For each key the library keeps the whole path
-// to it, and for each part of a dotted key it walks there anew: what a file of 1 MiB takes would
-// otherwise be any amount of memory and time. How long texts and lists are is bounded by the size
-// of the file.
+// Bounds limit how much structure a TOML file may have. Without them, a file of 1 MiB could take
+// any amount of memory and time: the library keeps the whole path of each key, and follows it again
+// for each part of a dotted key. The size of the file bounds how long texts and lists are.
 type Bounds struct {
-	Depth int // of tables, lists and parts of keys within each other
-	Keys  int // parts of keys, lists and tables in lists
-	Path  int // bytes of the parts of a key, as they are read, with those of the tables around it
+	Depth int // how deep tables, lists and parts of keys may be nested
+	Keys  int // how many parts of keys, lists and tables in lists there may be
+	Path  int // how many bytes the parts of a key may have, with those of the tables around it
 }
 
 var (
 	taskBounds = Bounds{Depth: 16, Keys: 10_000, Path: 1_000}
-	// recordBounds hold for all other files of ours: a record has whatever a task has, and a little
-	// around it.
+	// recordBounds hold for all other files of the state: a record has what a task has, and a
+	// little more.
 	recordBounds = Bounds{Depth: taskBounds.Depth + 2, Keys: taskBounds.Keys + 200, Path: taskBounds.Path + 100}
 )
 
-// noTOML is what is wrong with a file of which no more can be said.
+// noTOML is the message about a text if it is not known what is wrong with it.
 const noTOML = "it is not TOML"
 
-// decodeTOML is the one call of the library that reads. It refuses, with a *SyntaxError, what is
-// beyond the bounds, before the library sees it.
-func decodeTOML(text string, most Bounds, v any) (toml.MetaData, error) {
-	s := tomlScan{text: unmarked(text), most: most}
+// decodeTOML is the only function that lets the library read. It returns a *SyntaxError, without
+// calling the library, if the text exceeds the bounds.
+func decodeTOML(text string, bounds Bounds, v any) (toml.MetaData, error) {
+	s := tomlScan{text: withoutBOM(text), bounds: bounds}
 	switch s.file(); {
-	case s.beyond != "":
-		return toml.MetaData{}, &SyntaxError{Line: s.line(), Text: s.beyond}
+	case s.exceeded != "":
+		return toml.MetaData{}, &SyntaxError{Line: s.line(), Text: s.exceeded}
 	case s.lost:
-		// The library stops there, too, and has a better word for it. Should it go on, it is not to
-		// see what nobody has counted.
-		md, err := toml.Decode(s.text[:s.mark()], v)
+		// The library stops there, too, and has a better message. If it does not stop, it must not
+		// see more than was counted.
+		md, err := toml.Decode(s.text[:s.cut()], v)
 		if err == nil {
 			err = &SyntaxError{Line: s.line(), Text: noTOML}
 		}
@@ -48,8 +47,8 @@ func decodeTOML(text string, most Bounds, v any) (toml.MetaData, error) {
 	return toml.Decode(text, v)
 }
 
-// unmarked is a text without the byte order mark that the library goes over.
-func unmarked(text string) string {
+// withoutBOM returns a text without the byte order mark, which the library skips.
+func withoutBOM(text string) string {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\ufeff"} {
 		if rest, ok := strings.CutPrefix(text, mark); ok {
 			return rest
@@ -58,70 +57,71 @@ func unmarked(text string) string {
 	return text
 }
 
-// tomlScan follows a text as far as is needed to count.
+// tomlScan parses a text as far as is needed to count its structure.
 type tomlScan struct {
-	text   string
-	at     int
-	most   Bounds
-	keys   int
-	deep   int    // the deepest
-	lost   bool   // at is where it is not TOML
-	beyond string // which bound was passed at at
+	text     string
+	at       int // where it reads
+	bounds   Bounds
+	keys     int
+	deep     int    // the greatest depth so far
+	lost     bool   // the text is not TOML at at
+	exceeded string // the message about the bound that is exceeded at at, or empty
 }
 
-// tomlAt is a place in the tree.
-type tomlAt struct{ depth, path int }
+// tomlPlace is a place in the tree.
+type tomlPlace struct{ depth, path int }
 
-// markRoom is how much the library is shown of what stands behind the place where a text cannot be
-// followed: enough to quote from.
-const markRoom = 64
+// excerpt is how many bytes after the place where a text is not TOML the library gets, so that it
+// can quote them.
+const excerpt = 64
 
-// mark is where the text is cut for that.
-func (s *tomlScan) mark() int {
-	end := min(s.at+markRoom, len(s.text))
+// cut returns where the text ends for the library if it is not TOML.
+func (s *tomlScan) cut() int {
+	end := min(s.at+excerpt, len(s.text))
 	for end < len(s.text) && !utf8.RuneStart(s.text[end]) {
 		end++
 	}
 	return end
 }
 
+// line is the number of the line at at.
 func (s *tomlScan) line() int { return strings.Count(s.text[:s.at], "\n") + 1 }
 
-// stop reports whether there is nothing more to follow.
-func (s *tomlScan) stop() bool { return s.lost || s.beyond != "" }
+// stop reports whether the scan has ended early.
+func (s *tomlScan) stop() bool { return s.lost || s.exceeded != "" }
 
-// lose notes that the text cannot be followed from here on.
+// lose notes that the text is not TOML here.
 func (s *tomlScan) lose() { s.lost = true }
 
-// count notes a part of a key, or a list, within a place, and returns where that is.
-func (s *tomlScan) count(in tomlAt, name int) tomlAt {
+// count counts a part of a key, or a list, at a place, and returns its own place.
+func (s *tomlScan) count(in tomlPlace, name int) tomlPlace {
 	in.depth, in.path, s.keys = in.depth+1, in.path+name+1, s.keys+1
 	s.deep = max(s.deep, in.depth)
 	switch {
-	case in.depth > s.most.Depth:
-		s.beyond = fmt.Sprintf("tables, lists and dotted keys are nested more than %d deep", s.most.Depth)
-	case s.keys > s.most.Keys:
-		s.beyond = fmt.Sprintf("there are more than %d keys", s.most.Keys)
-	case in.path > s.most.Path:
-		s.beyond = fmt.Sprintf("a key is longer than %d bytes", s.most.Path)
+	case in.depth > s.bounds.Depth:
+		s.exceeded = fmt.Sprintf("tables, lists and dotted keys are nested more than %d deep", s.bounds.Depth)
+	case s.keys > s.bounds.Keys:
+		s.exceeded = fmt.Sprintf("there are more than %d keys", s.bounds.Keys)
+	case in.path > s.bounds.Path:
+		s.exceeded = fmt.Sprintf("a key is longer than %d bytes", s.bounds.Path)
 	}
 	return in
 }
 
-// file follows the whole text.
+// file scans the whole text.
 func (s *tomlScan) file() {
-	var table tomlAt
+	var table tomlPlace
 	for !s.stop() {
 		s.blank(true)
 		switch {
 		case s.stop() || s.at == len(s.text):
 			return
 		case s.take("[["):
-			if table = s.key(tomlAt{}); !s.stop() && !s.take("]]") {
+			if table = s.key(tomlPlace{}); !s.stop() && !s.take("]]") {
 				s.lose()
 			}
 		case s.take("["):
-			if table = s.key(tomlAt{}); !s.stop() && !s.take("]") {
+			if table = s.key(tomlPlace{}); !s.stop() && !s.take("]") {
 				s.lose()
 			}
 		default:
@@ -136,8 +136,8 @@ func (s *tomlScan) file() {
 	}
 }
 
-// assignment follows a key, = and its value.
-func (s *tomlScan) assignment(in tomlAt) {
+// assignment scans a key, = and its value.
+func (s *tomlScan) assignment(in tomlPlace) {
 	in = s.key(in)
 	if s.stop() {
 		return
@@ -149,7 +149,7 @@ func (s *tomlScan) assignment(in tomlAt) {
 	s.value(in)
 }
 
-// take goes over what stands here, if it does.
+// take skips what, and returns false if the text does not go on with it.
 func (s *tomlScan) take(what string) bool {
 	if !strings.HasPrefix(s.text[s.at:], what) {
 		return false
@@ -158,14 +158,14 @@ func (s *tomlScan) take(what string) bool {
 	return true
 }
 
-// spaces goes over white space.
+// spaces skips white space.
 func (s *tomlScan) spaces() {
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
 		s.at++
 	}
 }
 
-// blank goes over white space and comments, and over the ends of lines if it is told to.
+// blank skips white space and comments, and ends of lines if lines is true.
 func (s *tomlScan) blank(lines bool) {
 	for {
 		s.spaces()
@@ -183,8 +183,8 @@ func (s *tomlScan) blank(lines bool) {
 	}
 }
 
-// key follows the parts of a key and the white space around them.
-func (s *tomlScan) key(in tomlAt) tomlAt {
+// key scans the parts of a key and the white space around them, and returns the place of the key.
+func (s *tomlScan) key(in tomlPlace) tomlPlace {
 	for {
 		s.spaces()
 		from := s.at
@@ -209,8 +209,8 @@ func (s *tomlScan) key(in tomlAt) tomlAt {
 	}
 }
 
-// keyBytes is at most how long a part of a key is when it has been read. Only escapes of a
-// character by its number are shorter then.
+// keyBytes returns an upper bound of the length of a part of a key after it is decoded. It only
+// counts that escapes of a character by its number become shorter.
 func keyBytes(raw string) int {
 	if !strings.HasPrefix(raw, `"`) {
 		return len(raw)
@@ -232,12 +232,13 @@ func keyBytes(raw string) int {
 	return size
 }
 
+// bareByte reports whether a byte can be in a key without quotes.
 func bareByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// value follows a value and the white space before it.
-func (s *tomlScan) value(in tomlAt) {
+// value scans a value and the white space before it.
+func (s *tomlScan) value(in tomlPlace) {
 	s.spaces()
 	switch {
 	case s.take("["):
@@ -259,14 +260,14 @@ func (s *tomlScan) value(in tomlAt) {
 	}
 }
 
-// list follows what stands in brackets.
-func (s *tomlScan) list(in tomlAt, end string, one func(tomlAt)) {
+// list scans what is in brackets, up to end. element scans one element of it.
+func (s *tomlScan) list(in tomlPlace, end string, element func(tomlPlace)) {
 	for !s.stop() {
 		s.blank(true)
 		if s.take(end) {
 			return
 		}
-		if one(in); s.stop() {
+		if element(in); s.stop() {
 			return
 		}
 		if s.blank(true); !s.take(",") {
@@ -278,7 +279,7 @@ func (s *tomlScan) list(in tomlAt, end string, one func(tomlAt)) {
 	}
 }
 
-// short follows a text on one line.
+// short scans a string on one line.
 func (s *tomlScan) short() {
 	quote := s.text[s.at]
 	for i := s.at + 1; i < len(s.text); i++ {
@@ -298,8 +299,8 @@ func (s *tomlScan) short() {
 	s.lose()
 }
 
-// long follows a text of many lines, behind its quotes. Of a row of more than three the last three
-// end it.
+// long scans a string of several lines, from after its opening quotes. If more than three quotes
+// follow each other, the last three of them end it.
 func (s *tomlScan) long(quotes string) {
 	for i := s.at; i < len(s.text); i++ {
 		switch c := s.text[i]; {

@@ -150,7 +150,7 @@ func FuzzTOMLBounds(f *testing.F) {
 		}
 		var want, got map[string]any
 		md, wantErr := toml.Decode(text, &want)
-		s := tomlScan{text: unmarked(text), most: Bounds{1 << 30, 1 << 30, 1 << 30}}
+		s := tomlScan{text: withoutBOM(text), bounds: Bounds{1 << 30, 1 << 30, 1 << 30}}
 		s.file()
 		if wantErr == nil {
 			if s.stop() {
@@ -213,7 +213,7 @@ func TestHeaviestTOMLThatPasses(t *testing.T) {
 		for i := 0; ; i++ {
 			line := one(i)
 			if i%50 == 0 {
-				s := tomlScan{text: w.String() + line, most: Bounds{b.Depth, b.Keys - 51*b.Depth, b.Path}}
+				s := tomlScan{text: w.String() + line, bounds: Bounds{b.Depth, b.Keys - 51*b.Depth, b.Path}}
 				if s.file(); s.stop() || w.Len()+len(line) > state.TaskLimit-1000 {
 					return w.String()
 				}

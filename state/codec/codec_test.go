@@ -59,8 +59,8 @@ func TestHandEdits(t *testing.T) {
 		{"revision = 3\n", "", "revision is missing"},
 		{"format = 1\n", "", "format is missing"},
 		{"kind = \"rrule\"\n", "", "when.kind"},
-		{"start = 2026-11-23T08:00:00Z", "start = 2026-11-23T08:00:00", "start says no offset"},
-		{"end = 2026-11-25T08:00:00Z", "end = 2026-11-25 # soon", "end says no offset"},
+		{"start = 2026-11-23T08:00:00Z", "start = 2026-11-23T08:00:00", "start has no offset"},
+		{"end = 2026-11-25T08:00:00Z", "end = 2026-11-25 # soon", "end has no offset"},
 		{"[when]", "[when", "line"},
 		{"# end\n", "", "cut short"},
 	} {

@@ -15,30 +15,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// layout is how a struct of ours stands in a file, as the tags of its fields have it: its values,
-// those of embedded structs among them, and then its tables. It serves to write and to read.
+// layout is the form of a struct in plain text, by the tags of its fields: first its values, with
+// those of embedded structs, and then its tables.
 type layout struct {
-	known  bool // all of it is of types that are read and written here
+	known  bool // all fields have types that are read and written here
 	values []plainValue
 	tables []plainTable
 }
 
-// plainValue is a line of a file.
+// plainValue is a line of plain text.
 type plainValue struct {
-	start string // of the line: the key, and what stands before the value
-	index []int  // of the field
-	omit  bool   // it is left out when it says nothing
+	start string // the beginning of the line, up to the value
+	index []int  // the index of the field
+	omit  bool   // it is left out if it is zero
 }
 
-// plainTable is a table of a file. One that says nothing is left out if it may be.
+// plainTable is a table of plain text. If omit is true, it is left out if it is empty.
 type plainTable struct {
 	plainValue
-	of *layout // nil: its keys are the user's
+	of *layout // nil if the keys of the table are the user's
 }
 
 var layouts sync.Map // of *layout, by reflect.Type
 
-// layoutOf finds out once for each type how it stands in a file.
+// layoutOf returns the layout of a type, which it makes once.
 func layoutOf(t reflect.Type) *layout {
 	l, found := layouts.Load(t)
 	if !found {
@@ -47,7 +47,8 @@ func layoutOf(t reflect.Type) *layout {
 	return l.(*layout)
 }
 
-// newLayout is the layout of a struct at a path of the file, which is empty or ends with a dot.
+// newLayout makes the layout of a struct. path is the table that contains it, and is empty or ends
+// with a dot.
 func newLayout(t reflect.Type, path string) *layout {
 	l := &layout{known: true}
 	for _, f := range reflect.VisibleFields(t) {
@@ -58,7 +59,7 @@ func newLayout(t reflect.Type, path string) *layout {
 		line := plainValue{name + " = ", f.Index, options != ""}
 		table := plainTable{line, nil}
 		table.start = "[" + path + name + "]\n"
-		if path == "" { // a free line stands before those of the first level
+		if path == "" { // an empty line separates the tables of the first level
 			table.start = "\n" + table.start
 		}
 		_, _, isValue := appendValue(nil, reflect.New(f.Type).Interface())
@@ -80,8 +81,8 @@ func newLayout(t reflect.Type, path string) *layout {
 	return l
 }
 
-// writePlain writes a struct, byte for byte as the library does, but for tables that say nothing.
-// False is its answer to all that is not of our types, which the library writes.
+// writePlain encodes a struct. It writes the same bytes as the library, except that it leaves out
+// empty tables. It returns false if v contains other types, which only the library writes.
 func writePlain(v any) ([]byte, bool) {
 	of := reflect.ValueOf(v)
 	if of.Kind() != reflect.Struct {
@@ -91,11 +92,12 @@ func writePlain(v any) ([]byte, bool) {
 	if !l.known {
 		return nil, false
 	}
-	fixed := reflect.New(of.Type()).Elem() // its fields have addresses
+	fixed := reflect.New(of.Type()).Elem() // unlike those of of, its fields have addresses
 	fixed.Set(of)
 	return bytes.TrimPrefix(l.append(make([]byte, 0, 1024), fixed), []byte("\n")), true
 }
 
+// append writes the lines and tables of v.
 func (l *layout) append(data []byte, v reflect.Value) []byte {
 	for _, f := range l.values {
 		before := len(data)
@@ -121,8 +123,8 @@ func (l *layout) append(data []byte, v reflect.Value) []byte {
 	return data
 }
 
-// appendValue writes the value that field points to, and says whether it is the zero value. It is
-// not ok when the field is of no type that stands on a line.
+// appendValue writes the value to which field points. zero says that it is the zero value. ok is
+// false if the value cannot be on a line.
 func appendValue(data []byte, field any) (_ []byte, zero, ok bool) {
 	switch v := field.(type) {
 	case *string:
@@ -150,6 +152,7 @@ func appendValue(data []byte, field any) (_ []byte, zero, ok bool) {
 	return data, false, false
 }
 
+// appendTexts writes a list of strings.
 func appendTexts(data []byte, list []string) []byte {
 	data = append(data, '[')
 	for i, s := range list {
@@ -184,7 +187,7 @@ func appendText(data []byte, s string) []byte {
 	return append(append(data, s[from:]...), '"')
 }
 
-// appendVariables writes what is in a table whose keys are the user's.
+// appendVariables writes the lines of a table whose keys are the user's.
 func appendVariables(data []byte, of map[string]string) []byte {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		data = append(appendVariable(data, name, of[name]), '\n')
@@ -192,6 +195,7 @@ func appendVariables(data []byte, of map[string]string) []byte {
 	return data
 }
 
+// appendVariable writes a line of such a table, without its newline.
 func appendVariable(data []byte, name, value string) []byte {
 	if bareKey(name) {
 		data = append(data, name...)
@@ -201,7 +205,7 @@ func appendVariable(data []byte, name, value string) []byte {
 	return appendText(append(data, " = "...), value)
 }
 
-// bareKey reports whether a key is written without quotes.
+// bareKey reports whether a key needs no quotes.
 func bareKey(name string) bool {
 	for i := range len(name) {
 		if !bareByte(name[i]) {
@@ -211,21 +215,20 @@ func bareKey(name string) bool {
 	return name != ""
 }
 
-// plainReader goes through a text that writePlain has made.
+// plainReader reads text that writePlain has made.
 type plainReader struct {
-	text    string // what is still to be read
+	text    string // what it has not read yet
 	scratch []byte
 }
 
-// plainFile reads into a struct, which is zero, a file as Encode writes it: with its keys in that
-// order and each value as it is written. False, and a struct that is zero, is its answer to
-// everything else, right or wrong: the library judges that. What it reads, the library reads as the
-// same struct.
-func plainFile(data []byte, into any) bool {
+// readPlainFile decodes a file into a zero struct if the file is exactly as Encode writes it. The
+// library would decode the same struct. It returns false, and the struct stays zero, for any other
+// file, valid or not: the library decides about those.
+func readPlainFile(data []byte, into any) bool {
 	return bytes.HasSuffix(data, []byte("\n"+endLine)) && readPlain(data[:len(data)-len(endLine)], into)
 }
 
-// readPlain is plainFile of a text without the last line.
+// readPlain is readPlainFile of a text without the last line.
 func readPlain(text []byte, into any) bool {
 	v := reflect.ValueOf(into).Elem()
 	if v.Kind() != reflect.Struct {
@@ -269,8 +272,7 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 		if !readValue(field, value) {
 			return false
 		}
-		// What is written otherwise, and has perhaps been read all the same, is left to the
-		// library.
+		// The library reads a value that is written in another form, even if readValue could.
 		if r.scratch, _, _ = appendValue(r.scratch[:0], field); string(r.scratch) != value {
 			return false
 		}
@@ -289,16 +291,16 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 	return true
 }
 
-// variablesMost and nameMost are how many variables, and how long a name of one, are read here: far
-// below taskBounds, so that those need not be looked at.
+// maxVariables and maxName limit how many variables are read here, and how long their names are.
+// They are far below taskBounds, so that those need not be checked.
 const (
-	variablesMost = 1_000
-	nameMost      = 500
+	maxVariables = 1_000
+	maxName      = 500
 )
 
 // variables reads the lines of a table whose keys are the user's.
 func (r *plainReader) variables(field reflect.Value) bool {
-	of := make(map[string]string, min(strings.Count(r.text, "\n"), variablesMost))
+	of := make(map[string]string, min(strings.Count(r.text, "\n"), maxVariables))
 	field.Set(reflect.ValueOf(of))
 	lines := 0
 	for ; r.text != "" && r.text[0] != '\n' && r.text[0] != '['; lines++ {
@@ -307,12 +309,12 @@ func (r *plainReader) variables(field reflect.Value) bool {
 		if !ok || !bareKey(name) {
 			name, value, rest, ok = r.variable()
 		}
-		if !ok || lines == variablesMost || len(name) > nameMost {
+		if !ok || lines == maxVariables || len(name) > maxName {
 			return false
 		}
 		of[name], r.text = value, rest
 	}
-	return len(of) == lines // none is there twice
+	return len(of) == lines // false if a name is there twice
 }
 
 // variable reads a line of such a table.
@@ -327,7 +329,7 @@ func (r *plainReader) variable() (name, value, rest string, ok bool) {
 	return name, value, rest, ok && string(r.scratch) == line
 }
 
-// readValue reads what appendValue writes, and perhaps more.
+// readValue reads what appendValue writes. It may also accept other forms.
 func readValue(field any, text string) (ok bool) {
 	var err error
 	switch v := field.(type) {
@@ -356,9 +358,9 @@ func readValue(field any, text string) (ok bool) {
 	return err == nil
 }
 
-// readInstant reads an instant as it is written: in UTC, with as many digits as say something. The
-// length, and where the dot is, leave no room for what the library takes beside that: an hour of
-// one digit, a comma.
+// readInstant reads an instant in the form in which it is written: in UTC, without trailing zeros
+// of the fraction. It checks the length and the place of the dot, because time.Parse accepts other
+// forms, too: an hour of one digit, or a comma.
 func readInstant(text string) (at time.Time, ok bool) {
 	const whole = len("2006-01-02T15:04:05Z")
 	n := len(text)
@@ -386,7 +388,7 @@ func readTexts(text string) (list []string, ok bool) {
 	return nil, false
 }
 
-// cutPlain reads a line that is a string and has nothing in it that is written as an escape.
+// cutPlain reads a line that is a string without escapes, and returns what follows the line.
 func cutPlain(text string) (s, rest string, ok bool) {
 	for i := 1; i < len(text) && text[0] == '"'; i++ {
 		switch c := text[i]; {
@@ -402,7 +404,7 @@ func cutPlain(text string) (s, rest string, ok bool) {
 
 // cutText reads a string at the beginning of a text, and returns what follows it.
 func cutText(text string) (s, rest string, ok bool) {
-	// what needs no escape is most of all, and far quicker so
+	// Most strings have no escapes, and this is far quicker for them.
 	if after, found := strings.CutPrefix(text, `"`); found {
 		if s, rest, ok = strings.Cut(after, `"`); ok && !strings.Contains(s, `\`) {
 			return s, rest, true

@@ -16,7 +16,7 @@ import (
 func holdToLibrary(t *testing.T, data []byte) bool {
 	t.Helper()
 	var got state.Task
-	if !plainTask(data, &got) {
+	if !readPlainTask(data, &got) {
 		return false
 	}
 	want, unknown, err := decodeAnyTask(data)

@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// openRecord is an open record as it stands in its file, behind its note.
+// openRecord is an open record as it is in its file, after its note.
 type openRecord struct {
 	Format int `toml:"format"`
 	state.Record
@@ -20,9 +20,9 @@ type notedRecord struct {
 	openRecord
 }
 
-// noted is what becomes known of a claim later on: the first lines of its record, in a room of
-// fixed size that is written over in place. What follows them is never written again: a hint must
-// not put a claim at risk. A note that is torn is none.
+// noted is what becomes known of a claim after it was made. It is the beginning of the file, which
+// has a fixed size and is overwritten in place. The rest is never written again, so that a note
+// cannot damage a claim. A note that was written halfway does not count.
 type noted struct {
 	Starting time.Time `toml:"note_starting"`
 	Started  time.Time `toml:"note_started"`
@@ -35,20 +35,20 @@ type noted struct {
 	NS       string    `toml:"note_pidns"`
 }
 
-// NoteRoom is the size of that room.
-const NoteRoom = 512
+// NoteSize is the size of a note in bytes.
+const NoteSize = 512
 
-// Note is what is noted in an open record, as it fills the room.
+// Note encodes what is noted about a claim in NoteSize bytes.
 func Note(r state.Record) ([]byte, error) {
 	data, _ := writePlain(noted{state.UTC(r.Starting), state.UTC(r.Started), state.UTC(r.First), r.Attempt, state.UTC(r.Retry),
 		r.Child.PID, r.Child.Start, r.Child.Boot, r.Child.NS})
-	if len(data) > NoteRoom {
+	if len(data) > NoteSize {
 		return nil, fmt.Errorf("%w: a note of %d bytes", state.ErrInvalid, len(data))
 	}
-	return append(data, bytes.Repeat([]byte("\n"), NoteRoom-len(data))...), nil
+	return append(data, bytes.Repeat([]byte("\n"), NoteSize-len(data))...), nil
 }
 
-// EncodeRecord writes an open record's file.
+// EncodeRecord encodes the file of an open record.
 func EncodeRecord(r state.Record) ([]byte, error) {
 	note, err := Note(r)
 	if err != nil {
@@ -58,13 +58,13 @@ func EncodeRecord(r state.Record) ([]byte, error) {
 	return append(note, data...), err
 }
 
-// DecodeRecord reads an open record's file and what is noted about its process. Of one whose note
-// is torn nobody knows whether it was started; it counts as begun when it was claimed.
-// state.ErrNewer and ErrBroken are as of DecodeTask.
+// DecodeRecord decodes the file of an open record, with what is noted about its process. If the
+// note was written halfway, it is not known whether the process was started, and it counts as begun
+// when it was claimed. The errors are those of DecodeTask.
 func DecodeRecord(data []byte) (state.Record, error) {
 	r, err := decodeNoted(data)
 	if err == nil {
-		err = fitTask(&r.Task)
+		err = normalizeTask(&r.Task)
 	}
 	if err != nil {
 		return state.Record{}, err
@@ -73,18 +73,19 @@ func DecodeRecord(data []byte) (state.Record, error) {
 	r.Record.Attempt, r.Record.Retry = r.noted.Attempt, state.UTC(r.noted.Retry)
 	r.Claimed, r.Child = state.UTC(r.Claimed), state.Ident{PID: r.PID, Start: r.Start, Boot: r.Boot, NS: r.NS}
 	if r.PID != 0 {
-		r.Child.Node = r.Runner.Node // who started it
+		r.Child.Node = r.Runner.Node // the runner has started it
 	}
 	return r.Record, nil
 }
 
+// decodeNoted is DecodeRecord before the values are checked.
 func decodeNoted(data []byte) (r notedRecord, err error) {
-	if len(data) < NoteRoom {
+	if len(data) < NoteSize {
 		err = Decode(data, &r)
 		return r, err
 	}
-	note := data[:min(len(bytes.TrimRight(data[:NoteRoom], "\n"))+1, NoteRoom)]
-	if readPlain(note, &r.noted) && plainFile(data[NoteRoom:], &r.openRecord) && r.Format == state.Format {
+	note := data[:min(len(bytes.TrimRight(data[:NoteSize], "\n"))+1, NoteSize)]
+	if readPlain(note, &r.noted) && readPlainFile(data[NoteSize:], &r.openRecord) && r.Format == state.Format {
 		return r, nil
 	}
 	r = notedRecord{}
@@ -92,7 +93,7 @@ func decodeNoted(data []byte) (r notedRecord, err error) {
 		return r, nil
 	}
 	r = notedRecord{}
-	if Decode(data[NoteRoom:], &r) != nil {
+	if Decode(data[NoteSize:], &r) != nil {
 		return r, err
 	}
 	r.noted.Starting = r.Claimed

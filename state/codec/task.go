@@ -12,9 +12,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// EncodeTask writes the file of a task that state.Check lets pass, and returns the task as readers
-// will have it. Unknown keys, as DecodeTask found them, are put back. state.ErrInvalid when the
-// file is too large or cannot be read again.
+// EncodeTask encodes the file of a task that state.Check accepts, and returns the task as it will
+// be decoded. The file also gets the unknown keys that DecodeTask found. It returns
+// state.ErrInvalid if the file is too large or cannot be decoded again.
 func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.Task, err error) {
 	var v any = t
 	if len(unknown) > 0 {
@@ -35,7 +35,7 @@ func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.T
 	if err != nil {
 		return nil, t, err
 	}
-	// The library writes some things that it cannot read again. A task that was accepted must be
+	// The library encodes some values that it cannot decode. A task that was accepted must be
 	// readable.
 	if read, _, err = DecodeTask(data); err != nil {
 		return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
@@ -43,39 +43,38 @@ func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.T
 	return data, read, nil
 }
 
-// DecodeTask reads a task's file, and the keys in it that this version does not know.
-// state.ErrNewer when a later version wrote it, ErrBroken when it is broken.
+// DecodeTask decodes the file of a task, and the keys in it that this version does not know. It
+// returns state.ErrNewer if a later version wrote it, and ErrBroken if it is damaged.
 func DecodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
 	unknown, err = ReadTask(data, &t)
 	return t, unknown, err
 }
 
-// ReadTask is DecodeTask into a task that is there: many are read one after the other without
-// memory for each.
+// ReadTask is DecodeTask into an existing task, so that a caller that reads many tasks one after
+// the other needs no memory for each.
 func ReadTask(data []byte, into *state.Task) (unknown map[string]any, err error) {
-	if *into = (state.Task{}); plainTask(data, into) {
+	if *into = (state.Task{}); readPlainTask(data, into) {
 		return nil, nil
 	}
 	*into, unknown, err = decodeAnyTask(data)
 	return unknown, err
 }
 
-// plainTask reads a task's file as EncodeTask writes it, without keys that this version does not
-// know, and nothing else.
-func plainTask(data []byte, into *state.Task) bool {
-	return plainFile(data, into) && into.Format == state.Format && fitTask(into) == nil
+// readPlainTask is readPlainFile of a task. It returns false for a file with unknown keys.
+func readPlainTask(data []byte, into *state.Task) bool {
+	return readPlainFile(data, into) && into.Format == state.Format && normalizeTask(into) == nil
 }
 
 // decodeAnyTask is DecodeTask by the library.
 func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error) {
-	odd, err := decodeAny(data, taskBounds, &t)
+	undecoded, err := decodeAny(data, taskBounds, &t)
 	if err == nil {
-		err = errors.Join(checkOffsets(data), fitTask(&t))
+		err = errors.Join(checkOffsets(data), normalizeTask(&t))
 	}
 	if err != nil {
 		return state.Task{}, nil, err
 	}
-	if len(odd) == 0 {
+	if len(undecoded) == 0 {
 		return t, nil, nil
 	}
 	all := map[string]any{}
@@ -83,15 +82,15 @@ func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error
 		return state.Task{}, nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	unknown = map[string]any{}
-	for _, key := range odd {
-		keep(unknown, all, key)
+	for _, key := range undecoded {
+		copyKey(unknown, all, key)
 	}
 	return t, unknown, nil
 }
 
-// fitTask checks what every task has, and puts its instants into UTC: which zone a decoded instant
-// is in would otherwise depend on the machine's.
-func fitTask(t *state.Task) error {
+// normalizeTask checks what every task has, and converts its instants to UTC. Otherwise the zone of
+// a decoded instant would depend on that of the machine.
+func normalizeTask(t *state.Task) error {
 	switch {
 	case t.Format > state.Format:
 		return newer(t.Format)
@@ -106,8 +105,8 @@ func fitTask(t *state.Task) error {
 	return nil
 }
 
-// checkOffsets refuses an instant of ours without an offset, which the library would read in the
-// machine's zone and not say.
+// checkOffsets refuses an instant without an offset from UTC. The library would take it for one in
+// the zone of the machine, without an error.
 func checkOffsets(data []byte) error {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimLeft(line, " \t")
@@ -121,14 +120,14 @@ func checkOffsets(data []byte) error {
 			value = bytes.TrimSpace(value)
 			if n := len(value); n >= len(time.DateOnly) && value[4] == '-' && value[n-1] != 'Z' && value[n-1] != 'z' &&
 				!bytes.ContainsAny(value[len(time.DateOnly):], "+-") {
-				return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", ErrBroken, name)
+				return fmt.Errorf("%w: %s has no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", ErrBroken, name)
 			}
 		}
 	}
 	return nil
 }
 
-// unknownKeys are the keys of a file that were not read, without those below another.
+// unknownKeys returns the keys of a file that were not decoded, without those inside another one.
 func unknownKeys(md toml.MetaData) (keys []toml.Key) {
 	seen := map[string]bool{}
 next:
@@ -144,8 +143,8 @@ next:
 	return keys
 }
 
-// keep copies the value under key from one tree to another.
-func keep(to, from map[string]any, key toml.Key) {
+// copyKey copies the value of a key from one tree to another.
+func copyKey(to, from map[string]any, key toml.Key) {
 	for _, part := range key[:len(key)-1] {
 		below, ok := from[part].(map[string]any)
 		if !ok {
@@ -160,7 +159,7 @@ func keep(to, from map[string]any, key toml.Key) {
 	to[last] = from[last]
 }
 
-// merge adds what only the second tree has to the first.
+// merge adds to the first tree what only the second one has.
 func merge(to, from map[string]any) {
 	for key, v := range from {
 		below, isTree := v.(map[string]any)
@@ -172,8 +171,8 @@ func merge(to, from map[string]any) {
 	}
 }
 
-// Names are the keys of a tree that hold values, with the tables they are in before a dot, in
-// order.
+// Names returns the keys of a tree that have values, in order. A key begins with the tables that
+// contain it, each with a dot.
 func Names(tree map[string]any) (names []string) {
 	for key, v := range tree {
 		below, isTree := v.(map[string]any)

@@ -8,28 +8,28 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Key is a key with the tables that it is in, part by part.
+// Key is a key with the tables that contain it, part by part.
 type Key []string
 
-// String is the key as it stands in a file.
+// String is the key as a file has it.
 func (k Key) String() string { return toml.Key(k).String() }
 
-// SyntaxError says where a text is not TOML, in words of our own: those of the library quote what
-// stands there, which can be a secret.
+// SyntaxError says where a text is not TOML. It does not have the message of the library, because
+// that quotes the text, which may be a secret.
 type SyntaxError struct {
 	Line  int
-	Text  string // what is wrong, if there is a word for it
-	After string // the last key that was read, as it stands in the file, or empty
-	Twice bool   // that key is there twice
+	Text  string // what is wrong, or empty if that is not known
+	After string // the last key that was read, as the file has it, or empty
+	Twice bool   // the file has that key twice
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// Tree reads a text within bounds: what stands in it, and all its keys in their order. What is
-// wrong with the text is a *SyntaxError.
-func Tree(text string, most Bounds) (tree map[string]any, keys []Key, err error) {
+// Tree decodes a text within bounds. It returns its content, and all its keys in their order. It
+// returns a *SyntaxError if the text is not TOML.
+func Tree(text string, bounds Bounds) (tree map[string]any, keys []Key, err error) {
 	tree = map[string]any{}
-	md, err := decodeTOML(text, most, &tree)
+	md, err := decodeTOML(text, bounds, &tree)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
 		err = &SyntaxError{Line: parse.Position.Line, After: parse.LastKey, Twice: strings.Contains(parse.Message, "already")}

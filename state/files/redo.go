@@ -113,8 +113,8 @@ func (n *fate) was(o op) {
 // sumAt is the checksum of a file's content, without the note at the beginning of an open record,
 // which is written over at any time.
 func sumAt(place string, data []byte) string {
-	if path.Dir(place) == openDir && len(data) >= codec.NoteRoom {
-		data = data[codec.NoteRoom:]
+	if path.Dir(place) == openDir && len(data) >= codec.NoteSize {
+		data = data[codec.NoteSize:]
 	}
 	return sumOf(data)
 }

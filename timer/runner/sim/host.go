@@ -82,7 +82,8 @@ func (r *Runner) Start(rec state.Record, _ string) {
 		a.next = r.w.when(rec.Due, a.starts)
 		r.w.after(time.Second+50*time.Millisecond, func() {
 			if a.stage == waiting && !r.dead && r.attempts[a] && !a.next.off && rec.Due.After(r.w.Now()) {
-				a.report(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}}) // the clock was set back
+				// The clock was set back.
+				a.report(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}})
 			}
 		})
 	} else {
