@@ -197,13 +197,14 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 // withStart returns a rule with a DTSTART line for a wall time, if the zone has a name that can
 // stand there.
 func withStart(rule string, wall time.Time, zone *time.Location) string {
-	switch name := zone.String(); {
-	case zone == time.UTC:
+	if zone == time.UTC {
 		return "DTSTART:" + wall.Format("20060102T150405Z") + " RRULE:" + rule
-	case strings.Contains(name, "/"):
-		return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405") + " RRULE:" + rule
 	}
-	return rule
+	name := zone.String()
+	if _, err := LoadZone(name); err != nil {
+		return rule
+	}
+	return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405") + " RRULE:" + rule
 }
 
 // readUntil reads UNTIL, which is inclusive: an instant, a local time, or a whole day.
