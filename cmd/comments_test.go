@@ -23,10 +23,6 @@ var notYetNarrow = []string{
 	"state/fleet/model",
 	"state/fleet/nats",
 	"state/fleet/natstest",
-	"timer/doctor",
-	"timer/rules",
-	"timer/service",
-	"timer/tasks",
 }
 
 // TestCommentsFit holds comments to mostColumns, so that they can be read beside other windows.

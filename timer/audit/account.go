@@ -11,52 +11,53 @@ import (
 type account struct {
 	a    *Auditor
 	id   string
-	made bool // the ledger has its making
+	made bool // the ledger has the line that made the task
 	nums numbers
-	eras []era // in order; of those before the last, the ones with a number that is still to come
+	eras []era // in order; earlier eras stay while one of their numbers is still to come
 
-	high time.Time // the latest instant that has ended, since the clock was last put back by hours
-	// the latest that had ended before that: up to here instants may be missed again, and not run
-	// again
+	high time.Time // the latest instant that has ended since the clock was last put back by hours
+	// the latest instant that had ended before that: instants up to it may be missed again, but not
+	// run again
 	again time.Time
-	unrun []gap     // but for these, which had ended without a run
-	first time.Time // the first that has ended: before it nothing was ever run
-	back  int       // and the numbers that had been given by then
+	unrun []gap     // except for these, which had ended without a run
+	first time.Time // the first instant that has ended: nothing ran before it
+	back  int       // the numbers that had been given when the clock was put back
 
-	fired int // what ran, as a tally counts it
-	// instants without an outcome that were found on the way, also those before the period
+	fired int // how often it ran, as a tally counts it
+	// instants without an outcome that were found on the way, even before the period
 	none []Finding
-	seen bool // it is among Result.Tasks
+	seen bool // it is counted in Result.Tasks
 
-	recent bool // it is among Auditor.recent
+	recent bool // it is in Auditor.recent
 
-	// How it stood when that was read: it balanced, and numbers up to limit had been given.
+	// Its state when it was read: the account balanced, and numbers up to limit had been given.
 	stood bool
 	limit int
 }
 
 func newBook(a *Auditor, id string) *account { return &account{a: a, id: id, nums: numbers{least: 1}} }
 
-// era is what holds for the numbers that were given from one change of the task on, up to the next.
+// era is what holds for the numbers between one change of the task and the next.
 type era struct {
-	after int // the numbers beyond it
-	// by a version that did not say: claims that were open then had numbers beyond it, too
+	after int // the numbers after this one
+	// ^A version that did not say made the change: claims that were open then may have later
+	// numbers.
 	vague bool
 	event string // the change
 	at    time.Time
-	// it was made by a clock that had shown more: what began before it may say a later time
+	// ^The clock that made the change had shown more: what began before it may have a later time.
 	back     bool
 	revision int64
-	ban      string // Removed, Finished, Paused: nothing may begin; or empty
-	term     *term  // nil: there is none, or its schedule is not known
-	old      *term  // of an edit, the one before it
+	ban      string // Removed, Finished or Paused, when nothing may begin; otherwise empty
+	term     *term  // nil when there is none or its schedule is unknown
+	old      *term  // of an edit: the term before it
 }
 
-// lacksHead begins the book of a task with a line that is not its making.
+// lacksHead begins the account of a task whose first line is not the one that made it.
 func (b *account) lacksHead(l state.Line) {
-	b.eras = []era{{}} // of what came before
+	b.eras = []era{{}} // what came before
 	if !b.a.Dropped {
-		return // its making was taken out of the ledger
+		return // the line that made it was removed from the ledger
 	}
 	if b.nums.least = max(l.Number, 0); l.Given != nil {
 		b.nums.least = *l.Given + 1
@@ -64,7 +65,7 @@ func (b *account) lacksHead(l state.Line) {
 	p, known := b.a.plans[b.id]
 	switch {
 	case l.Event == state.EventEdited:
-		return // it had another one
+		return // it had another schedule
 	case l.Schedule != nil:
 		p.rhythm, known = b.a.rhythms.of(l.Schedule)
 	case p.revision != max(l.Revision, 1):
@@ -78,7 +79,7 @@ func (b *account) lacksHead(l state.Line) {
 	}
 }
 
-// change takes a change of the task.
+// change records a change of the task.
 func (b *account) change(l state.Line) {
 	e := era{event: l.Event, at: l.At, back: b.a.back, revision: l.Revision, after: b.nums.max(), vague: l.Given == nil}
 	var was era
@@ -129,7 +130,7 @@ func (b *account) change(l state.Line) {
 		e.ban = Finished
 		was.close(due)
 		e.term = nil
-	case state.EventQuarantined: // who mends its file has it go on, without a line
+	case state.EventQuarantined: // when the file is repaired, the task goes on without a line
 		was.close(due)
 		if e.term = nil; was.term != nil {
 			if e.term = b.a.beginOf(was.term.rhythm, time.Time{}); e.term != nil {
@@ -140,24 +141,24 @@ func (b *account) change(l state.Line) {
 		return
 	}
 	b.eras = append(b.eras, e)
-	b.settle()
+	b.dropEras()
 }
 
-// close says from which instant on the era's schedule owes nothing any more.
+// close ends the schedule of the era at an instant: it has no instants from then on.
 func (e era) close(until time.Time) {
 	if e.term != nil {
 		e.term.until = until
 	}
 }
 
-// outcomes are those that a line can have.
+// outcomes are all outcomes of a line.
 var outcomes = []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled}
 
-// item is an outcome, or an open claim.
+// item is an outcome or an open claim.
 type item struct {
 	number, count int
 	due, last     time.Time
-	begun         bool // something was begun for it, or was to be
+	begun         bool // something has begun for it, or was about to
 	line          state.Line
 }
 
@@ -165,7 +166,7 @@ func (i item) finding(kind string) Finding {
 	return Finding{Kind: kind, First: i.due, Last: i.last, Count: i.count, Number: i.number}
 }
 
-// occurrence takes the end of an occurrence, or of a run by hand.
+// occurrence records the end of an occurrence, or of a run by hand.
 func (b *account) occurrence(l state.Line) {
 	i := item{number: l.Number, count: max(l.Count, 1), line: l, begun: l.Started != nil || l.Outcome != state.Missed && l.Outcome != state.Skipped}
 	if l.Due != nil {
@@ -184,10 +185,10 @@ func (b *account) occurrence(l state.Line) {
 	if again := b.take(i, manual); again {
 		b.find(i.finding(Number))
 	}
-	b.settle()
+	b.dropEras()
 }
 
-// claims takes the open claims, which are in no line.
+// claims records the open claims, which have no line.
 func (b *account) claims(open []state.Record) {
 	for _, r := range open {
 		if b.nums.has(r.Number) {
@@ -205,10 +206,10 @@ func (b *account) claims(open []state.Record) {
 	}
 }
 
-// take holds an item against what is known, and reports whether another occurrence has its number.
+// take compares an item with what is known. It reports whether another occurrence has its number.
 func (b *account) take(i item, manual bool) (again bool) {
 	at := b.eraOf(i)
-	// claimed before the ledger begins: what held then is not known
+	// claimed before the ledger begins: what held then is unknown
 	if i.number > 0 && i.number < b.nums.least {
 		if !manual && at >= 0 {
 			b.place(at, i, true)
@@ -217,7 +218,7 @@ func (b *account) take(i item, manual bool) (again bool) {
 	}
 	late := ""
 	if i.number > 0 {
-		if again = b.nums.add(stretch{i.number, i.number + i.count - 1, i.due, manual, i.last}); !again && at >= 0 {
+		if again = b.nums.add(numberRange{i.number, i.number + i.count - 1, i.due, manual, i.last}); !again && at >= 0 {
 			late = b.late(at, i, manual)
 		}
 	}
@@ -227,11 +228,11 @@ func (b *account) take(i item, manual bool) (again bool) {
 	if manual {
 		return again
 	}
-	// The number of an instant that has two outcomes is the same, and told with it.
+	// An instant with two outcomes has its number twice as well, and is reported once.
 	return b.place(at, i, late != "") != Twice && again
 }
 
-// eraOf is the era in which an item's number was given; -1 when there is none.
+// eraOf returns the era in which the number of an item was given, or -1.
 func (b *account) eraOf(i item) int {
 	at := len(b.eras) - 1
 	if i.number <= 0 {
@@ -251,12 +252,11 @@ func (b *account) eraOf(i item) int {
 	return at
 }
 
-// lateMost is how long after its claim a command begins at the latest, when its gate takes its
+// maxStartDelay is how long after its claim a command begins at the latest, when its gate takes its
 // whole minute.
-const lateMost = 2 * time.Minute
+const maxStartDelay = 2 * time.Minute
 
-// late says after which change an item began that should have kept it from beginning; empty for
-// none.
+// late returns the change after which an item began although the change forbade it, or "".
 func (b *account) late(at int, i item, manual bool) string {
 	e := b.eras[at]
 	if !e.vague {
@@ -267,15 +267,15 @@ func (b *account) late(at int, i item, manual bool) string {
 			return Edited
 		}
 	}
-	// What was claimed before a change begins within its gate's time, or not at all: further
-	// attempts and messages apart.
+	// What was claimed before a change begins within the time of its gate or not at all, except for
+	// further attempts and messages.
 	l := i.line
 	if manual || l.Started == nil || l.Attempts > 1 || l.ExitCode == nil && l.Signal == "" {
 		return ""
 	}
 	for j := at; j < len(b.eras); j++ {
 		c := b.eras[j]
-		if c.back || j == at && (!c.vague || c.ban == "") || c.ban == "" && c.event != state.EventEdited || !l.Started.After(c.at.Add(lateMost)) {
+		if c.back || j == at && (!c.vague || c.ban == "") || c.ban == "" && c.event != state.EventEdited || !l.Started.After(c.at.Add(maxStartDelay)) {
 			continue
 		}
 		if c.ban == "" {
@@ -288,8 +288,8 @@ func (b *account) late(at int, i item, manual bool) string {
 	return ""
 }
 
-// place gives the item's outcome to its instants, and returns what it found; with quiet something
-// was found before, and this is not told.
+// place assigns the outcome of an item to its instants and returns the kind of problem that it
+// found. With quiet, another problem was found before, and this one is not reported.
 func (b *account) place(at int, i item, quiet bool) (kind string) {
 	find := func(what string) string {
 		if !quiet {
@@ -366,19 +366,19 @@ func (b *account) place(at int, i item, quiet bool) (kind string) {
 	return kind
 }
 
-// gap is a stretch of instants, both ends among them.
+// gap is a range of instants, both ends included.
 type gap struct{ from, to time.Time }
 
-// unrunMost is how many of them are remembered of a task: more than the runner itself remembers,
-// which alone may use them.
-const unrunMost = 32
+// maxGaps is how many gaps are kept for a task: more than the runner itself remembers, which
+// alone may use them.
+const maxGaps = 32
 
 func (b *account) leave(g gap) {
 	b.unrun = append(slices.Clip(b.unrun), g)
-	b.unrun = b.unrun[max(len(b.unrun)-unrunMost, 0):]
+	b.unrun = b.unrun[max(len(b.unrun)-maxGaps, 0):]
 }
 
-// run reports whether an instant has ended before without a run, and uses it up.
+// run reports whether an instant has ended before without a run, and removes it from the gaps.
 func (b *account) run(at time.Time) bool {
 	for k, g := range b.unrun {
 		if at.Before(g.from) || at.After(g.to) {
@@ -401,7 +401,7 @@ func (b *account) see() {
 	}
 }
 
-// find notes what is wrong.
+// find records a problem.
 func (b *account) find(f Finding) {
 	if f.TaskID = b.id; f.Kind == None {
 		b.none = append(b.none, f)
@@ -410,7 +410,7 @@ func (b *account) find(f Finding) {
 		return
 	}
 	b.see()
-	if r := &b.a.result; len(r.Findings) < findingsMost {
+	if r := &b.a.result; len(r.Findings) < maxFindings {
 		r.Findings = append(r.Findings, f)
 	} else {
 		r.More++
@@ -431,9 +431,9 @@ func (b *account) complete(number int) bool {
 	return b.nums.next > number
 }
 
-// settle leaves the eras behind of whose numbers none is to come. Where one is vague, those before
-// it stay for a while.
-func (b *account) settle() {
+// dropEras drops the eras that have no number to come. An era that is vague keeps those before it
+// for a while.
+func (b *account) dropEras() {
 	for len(b.eras) > 1 && b.complete(b.eras[1].after) && (!b.eras[1].vague || len(b.eras) > 3) {
 		if t := b.eras[0].term; t != nil && t != b.eras[1].term {
 			for _, f := range t.holes(t.until, false) {
@@ -444,8 +444,8 @@ func (b *account) settle() {
 	}
 }
 
-// close says what is wrong with the books at the end; e is how the task stands, nil when that is
-// not known, or accounted for.
+// close returns what is wrong at the end. e is the present state of the task; nil when it is
+// unknown, or was used already.
 func (b *account) close(e *state.Entry) (list []Finding) {
 	for i, era := range b.eras {
 		t, last := era.term, i == len(b.eras)-1
@@ -472,7 +472,7 @@ func (b *account) close(e *state.Entry) (list []Finding) {
 		}
 	}
 	list = append(list, b.lacking(slices.Concat(b.none, list), limit, e)...)
-	// A line may have been written a moment after the instant that it tells of.
+	// A line may have been written a moment after the instant that it is about.
 	if known := b.a.horizon(); e != nil && !b.made && (!b.a.Dropped || !known.IsZero() && e.Task.Created.After(known.Add(time.Second))) {
 		at := e.Task.Created
 		list = append(list, Finding{Kind: Unmade, First: at, Last: at, Count: 1})
@@ -480,10 +480,10 @@ func (b *account) close(e *state.Entry) (list []Finding) {
 	return list
 }
 
-// lacking looks for numbers that the ledger lacks: they are given from 1 on, without a gap, and a
-// tally knows the last that ended. A gap right before a manual run is none: while that ran, the
-// claim before it may have been given back; unless the tally knows of more that ran than the lines
-// do. What an instant without an outcome tells already is not told twice.
+// lacking finds numbers that the ledger lacks. Numbers are given from 1 on without a gap, and a
+// tally has the last one that ended. A gap right before a run by hand is none, because the claim
+// before it may have been released meanwhile, unless the tally counts more runs than the lines do.
+// An instant without an outcome is not reported twice.
 func (b *account) lacking(none []Finding, limit int, e *state.Entry) (list []Finding) {
 	whole := b.made || !b.a.Dropped
 	lost := e != nil && whole && e.Tally.Fired > b.fired
@@ -492,7 +492,7 @@ func (b *account) lacking(none []Finding, limit int, e *state.Entry) (list []Fin
 	if empty {
 		next = 1
 	}
-	dropped := func() bool { // what is between what there is may have ended before it
+	dropped := func() bool { // what lies between may have ended before the ledger begins
 		return !whole && !empty && !below.After(b.a.horizon())
 	}
 	for _, s := range b.nums.above {
@@ -514,8 +514,8 @@ func (b *account) lacking(none []Finding, limit int, e *state.Entry) (list []Fin
 	return append(list, lacks(none, next, e.Tally.Number, below, time.Time{}, later(e.Tally.LastDue, ended))...)
 }
 
-// lacks finds that the numbers from first to last are nowhere, between the instants after and
-// before; a zero before is none.
+// lacks reports that the numbers from first to last are missing, between the instants after and
+// before. A zero before is none.
 func lacks(none []Finding, first, last int, after, before, at time.Time) []Finding {
 	told := 0
 	for _, f := range none {

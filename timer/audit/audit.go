@@ -1,9 +1,9 @@
-// Package audit holds a ledger against the schedules that it tells of. It reads lines, and what is
-// known of the tasks as they stand, and has its own reading of both: it shares no rule with the
-// stores and the runner that it audits. It reads no clock and no file.
+// Package audit compares a ledger with the schedules in it. It reads lines and the present state of
+// the tasks, and interprets both itself: it shares no rule with the stores and the runner that it
+// audits. It reads no clock and no file.
 //
-// A ledger is read once, from its beginning, and of a task no more is kept than what its later
-// lines are held against. So the memory that an audit takes does not grow with the lines.
+// A ledger is read once, from its beginning. About a task, only what later lines are compared with
+// is kept. So the memory that an audit takes does not grow with the number of lines.
 package audit
 
 import (
@@ -20,79 +20,79 @@ import (
 const (
 	None        = "none"        // instants that should have an outcome and have none
 	Twice       = "twice"       // an instant with more than one
-	Unscheduled = "unscheduled" // an outcome of an instant that the schedule did not have
+	Unscheduled = "unscheduled" // an outcome of an instant that is not in the schedule
 	Count       = "count"       // a line that stands for another number of instants than it says
-	Outcome     = "outcome"     // an outcome that is none
-	Number      = "number"      // a number that was given to another occurrence, too
-	// numbers that were given, and no line has; First and Last are the instants of their neighbours
+	Outcome     = "outcome"     // an unknown outcome
+	Number      = "number"      // a number that another occurrence has as well
+	// numbers that were given but have no line; First and Last are the instants of their neighbours
 	Lacking  = "lacking"
-	Unmade   = "unmade"   // a task whose making the ledger lacks
+	Unmade   = "unmade"   // a task without the line that made it
 	Removed  = "removed"  // something began after its task was removed
 	Finished = "finished" // something began after the stop condition of its task was met
 	Paused   = "paused"   // something began while its task was paused
 	Edited   = "edited"   // something began, after an edit, that was planned before it
 )
 
-// Finding is something that does not balance in a task's books.
+// Finding is something wrong in the account of a task.
 type Finding struct {
 	Kind        string
 	TaskID      string
-	First, Last time.Time // the instants it is about
+	First, Last time.Time // the instants that it is about
 	Count       int
-	Number      int // of the line that is odd; 0 for none
+	Number      int // of the line that is wrong; 0 for none
 }
 
-// Result is what an audit has found.
+// Result is the result of an audit.
 type Result struct {
-	Known    time.Time // when the ledger begins: of what was before, nothing can be said
+	Known    time.Time // when the ledger begins: nothing can be said about the time before
 	Tasks    int       // with an instant in the period
 	Instants int       // with an outcome or an open claim, in the period
-	Open     int       // of them, those whose claim is open
-	// those claims, of their tasks the IDs alone; whether anybody runs them, the audit does not
-	// know
+	Open     int       // those of them whose claim is open
+	// these claims, with only the IDs of their tasks; the audit does not know whether anybody runs
+	// them
 	Claims []state.Record
-	// tasks of which the ledger has outcomes, and no longer the schedule that they were of
+	// tasks with outcomes in the ledger whose schedule is no longer known
 	Unknown  []string
 	Findings []Finding // in order of task and instant, at most findingsMost
 	More     int       // further findings
 }
 
-// findingsMost bounds the findings that are kept: a ledger in which nothing balances must not take
-// any amount of memory.
-const findingsMost = 10_000
+// maxFindings is how many findings are kept, because a ledger in which everything is wrong must
+// not take unlimited memory.
+const maxFindings = 10_000
 
-// Options say what an audit is about. The zero value is a whole ledger.
+// Options say what an audit covers. The zero value covers a whole ledger.
 type Options struct {
-	Since time.Time // it is about the instants from here on; zero: about all
-	// Dropped says that the ledger no longer has its beginning, and Until, unless it is zero, when
-	// the last of it was written. Else what it does not have was taken out of it.
+	Since time.Time // it covers the instants from here on; zero for all
+	// Dropped says that the ledger no longer has its beginning, and Until when the last part of
+	// that was written, if it is known. Otherwise, what the ledger lacks was removed from it.
 	Dropped bool
 	Until   time.Time
 }
 
-// Auditor audits a ledger: each instant that a schedule had from the making of its task on, and
-// that has passed for it, has exactly one outcome; none runs twice, also after the clock was put
-// back; each number that was given has its line, and no other; nothing begins after its task was
-// removed or finished, or while it was paused, and after an edit nothing of before it.
+// Auditor audits a ledger. Each instant that a schedule has from the making of its task on, and
+// that has passed, must have exactly one outcome. No instant runs twice, even after the clock was
+// put back. Each number that was given has one line. Nothing begins after its task was removed or
+// finished, or while it was paused, and after an edit nothing begins that was planned before it.
 //
-// First Expect is told of the tasks, when the ledger has lost its beginning; then Add of the lines,
-// the oldest first; then Stand of the tasks, and then Add of the lines that have come meanwhile.
+// First, when the ledger has lost its beginning, Expect takes the tasks. Then Add takes the lines,
+// oldest first, then Stand the tasks, and then Add the lines that have come meanwhile.
 type Auditor struct {
 	Options
 	result Result
-	peak   time.Time // the latest that a line says it was written
-	back   bool      // the one that is taken was written by a clock that has shown more
+	peak   time.Time // the latest time at which a line says that it was written
+	back   bool      // the present line was written by a clock that had shown more
 
-	accounts map[string]*account // that are in use, or have no place on the shelf
-	// of them, those that have changed since it was looked which may go there
+	accounts map[string]*account // those that are in use or do not fit on the shelf
+	// those that have changed since the last attempt to put them on the shelf
 	recent   []*account
-	shelf    shelf // the others
+	shelf    shelf // the other accounts
 	plans    map[string]plan
-	standing map[string]state.Entry // of tasks whose books did not balance when they were read
+	standing map[string]state.Entry // the tasks whose accounts did not balance when they were read
 	rhythms  rhythms
 }
 
-// plan is the rhythm of a task, and the revision that it is of.
+// plan is the rhythm of a task and the revision of the task that has it.
 type plan struct {
 	rhythm
 	revision int64
@@ -103,7 +103,7 @@ func New(o Options) *Auditor {
 	return &Auditor{Options: o, accounts: map[string]*account{}, plans: map[string]plan{}, standing: map[string]state.Entry{}}
 }
 
-// Expect is told of a task whose making may be in the part of the ledger that is no more.
+// Expect takes a task that may have been made in the part of the ledger that is dropped.
 func (a *Auditor) Expect(e state.Entry) {
 	if a.Dropped && e.Task.Recurring() {
 		if r, ok := a.rhythms.of(&e.Task.When); ok {
@@ -114,7 +114,7 @@ func (a *Auditor) Expect(e state.Entry) {
 
 // Add takes the next line.
 func (a *Auditor) Add(l state.Line) {
-	a.back = l.At.Before(a.peak.Add(-lateMost))
+	a.back = l.At.Before(a.peak.Add(-maxStartDelay))
 	a.peak = later(a.peak, l.At)
 	if a.result.Known.IsZero() {
 		a.result.Known = l.At
@@ -138,16 +138,16 @@ func (a *Auditor) Add(l state.Line) {
 	a.used(b)
 }
 
-// recentMost is how many books are in use before it is looked which of them may go on the shelf.
-var recentMost = 1024
+// maxRecent is how many accounts are in use before they are put on the shelf.
+var maxRecent = 1024
 
-// used notes that a book has changed, and puts books on the shelf when many have.
+// used notes that an account has changed, and puts accounts on the shelf when many have.
 func (a *Auditor) used(b *account) {
 	if b.recent {
 		return
 	}
 	b.recent = true
-	if a.recent = append(a.recent, b); len(a.recent) < recentMost {
+	if a.recent = append(a.recent, b); len(a.recent) < maxRecent {
 		return
 	}
 	for _, b := range a.recent {
@@ -160,7 +160,7 @@ func (a *Auditor) used(b *account) {
 	a.recent = a.recent[:0]
 }
 
-// account finds the book of a task, if there is one, and takes it from the shelf.
+// account returns the account of a task, if there is one, and takes it from the shelf.
 func (a *Auditor) account(id string) *account {
 	b := a.accounts[id]
 	if b == nil {
@@ -171,8 +171,7 @@ func (a *Auditor) account(id string) *account {
 	return b
 }
 
-// Stand is told how a task stands. What the lines that were added do not account for, those that
-// follow may.
+// Stand takes the present state of a task. Lines that follow may explain what those before do not.
 func (a *Auditor) Stand(e state.Entry) {
 	id := e.Task.ID
 	b := a.account(id)
@@ -191,7 +190,7 @@ func (a *Auditor) Stand(e state.Entry) {
 	}
 }
 
-// lean is what an audit needs of an entry.
+// lean returns the parts of an entry that an audit needs.
 func lean(e state.Entry) state.Entry {
 	t := e.Task
 	e.Task = state.Task{ID: t.ID, Created: t.Created, Revision: t.Revision, When: t.When}
@@ -229,8 +228,8 @@ func (a *Auditor) Result() Result {
 	return r
 }
 
-// horizon is the instant up to which an outcome may have been in what was dropped.
+// horizon returns the instant up to which an outcome may be in the dropped part.
 func (a *Auditor) horizon() time.Time { return later(a.result.Known, a.Until) }
 
-// counts reports whether an instant lies in the period.
+// counts reports whether an instant is in the period.
 func (a *Auditor) counts(at time.Time) bool { return !at.Before(a.Since) }

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// numbers are the numbers of a task's occurrences and runs by hand that the ledger has. A store
-// gives them from 1 on without a gap; what was claimed ends in another order, and so few are
-// missing at a time.
+// numbers are the numbers of occurrences and runs by hand of a task that the ledger has. A store
+// gives them from 1 on without a gap. Claims end in another order, so few numbers are missing at a
+// time.
 type numbers struct {
-	least int       // where they begin; 0: with the first that comes
-	next  int       // all from least to before it are there; 0: none yet
-	below time.Time // the greatest instant of those
-	above []stretch // those beyond next, in order
+	least int           // the first number; 0 when it is the first that comes
+	next  int           // all from least up to it, without it, are there; 0 for none yet
+	below time.Time     // the latest instant of those
+	above []numberRange // those after next, in order
 }
 
-// stretch are numbers without a gap.
-type stretch struct {
+// numberRange is a range of numbers without a gap.
+type numberRange struct {
 	first, last int
-	due         time.Time // of the first
+	due         time.Time // the instant of the first
 	manual      bool      // the first is a run by hand
-	top         time.Time // the greatest instant
+	top         time.Time // the latest instant
 }
 
-// add adds those of a line, and reports whether one of them was there.
-func (n *numbers) add(s stretch) (again bool) {
+// add adds the numbers of a line, and reports whether one of them was there.
+func (n *numbers) add(s numberRange) (again bool) {
 	if n.next == 0 {
 		if n.least == 0 {
 			n.least = s.first
@@ -32,7 +32,7 @@ func (n *numbers) add(s stretch) (again bool) {
 		n.next = n.least
 	}
 	if s.last < n.least {
-		return false // of before the beginning of the ledger; it ended late
+		return false // from before the beginning of the ledger; it ended late
 	}
 	if s.first < n.next {
 		again = s.first >= n.least
@@ -40,10 +40,10 @@ func (n *numbers) add(s stretch) (again bool) {
 			return again
 		}
 	}
-	at, found := slices.BinarySearchFunc(n.above, s, func(a, b stretch) int { return a.first - b.first })
+	at, found := slices.BinarySearchFunc(n.above, s, func(a, b numberRange) int { return a.first - b.first })
 	again = again || found || at > 0 && n.above[at-1].last >= s.first || at < len(n.above) && n.above[at].first <= s.last
 	n.above = slices.Insert(n.above, at, s)
-	// What touches becomes one.
+	// Neighbouring ranges become one.
 	for i := max(at-1, 0); i+1 < len(n.above) && i <= at; {
 		a, b := &n.above[i], n.above[i+1]
 		if a.last+1 < b.first {
@@ -63,7 +63,7 @@ func (n *numbers) add(s stretch) (again bool) {
 	return again
 }
 
-// max is the highest number that is there.
+// max returns the highest number.
 func (n *numbers) max() int {
 	if len(n.above) > 0 {
 		return n.above[len(n.above)-1].last
@@ -73,10 +73,10 @@ func (n *numbers) max() int {
 
 // has reports whether a number is there.
 func (n *numbers) has(number int) bool {
-	return number < n.next || slices.ContainsFunc(n.above, func(s stretch) bool { return s.first <= number && number <= s.last })
+	return number < n.next || slices.ContainsFunc(n.above, func(s numberRange) bool { return s.first <= number && number <= s.last })
 }
 
-// missing counts the numbers above limit that are not there, and have others above them.
+// missing counts the numbers above limit that are not there but have others above them.
 func (n *numbers) missing(limit int) (count int) {
 	next := max(n.next, 1)
 	for _, s := range n.above {

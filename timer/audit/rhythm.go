@@ -9,23 +9,24 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// rhythm names a schedule in few bytes. The zero value is that of a one-shot: a single instant.
+// rhythm identifies a schedule in few bytes. The zero value is that of a one-shot.
 type rhythm struct {
-	words uint32 // of rhythms.words, from 1 on
+	words uint32 // index into rhythms.words, from 1 on
 	start int64  // in Unix nanoseconds
 }
 
-// rhythms are the schedules of a ledger. Many tasks share their words.
+// rhythms are the schedules of a ledger. Many tasks share the same words.
 type rhythms struct {
-	words  []state.Timing    // without their start, unless it is beyond what a rhythm can say
-	number map[string]uint32 // by all that the words say
+	words  []state.Timing    // without their start, unless a rhythm cannot hold it
+	number map[string]uint32 // the index of each, by all that the words say
 	read   map[rhythm]*when.Schedule
 }
 
-// readMost is how many schedules are kept: of so many tasks in turn none is read twice.
-const readMost = 4096
+// maxSchedules is how many schedules are kept, so that when as many tasks take turns none is read
+// twice.
+const maxSchedules = 4096
 
-// of is the rhythm of a timing; false when the schedule cannot be read.
+// of returns the rhythm of a timing, or false when the schedule cannot be read.
 func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 	if t == nil {
 		return r, false
@@ -51,7 +52,7 @@ func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 	return r, err == nil
 }
 
-// schedule reads a schedule; nil for that of a one-shot.
+// schedule reads a schedule. It is nil for a one-shot.
 func (s *rhythms) schedule(r rhythm) (*when.Schedule, error) {
 	if r.words == 0 {
 		return nil, nil
@@ -67,7 +68,7 @@ func (s *rhythms) schedule(r rhythm) (*when.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.read) >= readMost {
+	if len(s.read) >= maxSchedules {
 		clear(s.read)
 	}
 	s.read[r] = schedule

@@ -7,9 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// shelf keeps the books of tasks about which there is little to know, in a few bytes each: in a
-// ledger of a million lines they may be hundreds of thousands. IDs are given in a row, so they are
-// places in an array.
+// shelf keeps the accounts of tasks with little to know in a few bytes each: a ledger of a million
+// lines may have hundreds of thousands. IDs are given in a row, so they are indexes of arrays.
 type shelf struct {
 	simple map[uint64]*[shelfPage]simple
 	steady map[uint64]*[shelfPage]steady
@@ -17,7 +16,7 @@ type shelf struct {
 
 const shelfPage = 1024
 
-// simple is the book of a one-shot that waits, or of a task that has come to its end.
+// simple is the account of a one-shot that waits, or of a task that has ended.
 type simple struct {
 	at    moment // when it is due, or the latest instant that has ended
 	next  uint32
@@ -26,7 +25,7 @@ type simple struct {
 	shelved
 }
 
-// shelved is what there is to know of both kinds.
+// shelved has the fields of both kinds.
 type shelved struct{ seen, stood bool }
 
 type simpleKind uint8
@@ -39,10 +38,10 @@ const (
 	finished
 )
 
-// steady is the book of a recurring task of which nothing is missing.
+// steady is the account of a recurring task from which nothing is missing.
 type steady struct {
 	cur, first, high, floor moment
-	rhythm                  // of nothing when it is zero
+	rhythm                  // zero for an empty place
 	next, fired, revision   uint32
 	shelved
 }
@@ -52,7 +51,7 @@ type moment int64
 
 const never moment = math.MinInt64 // the zero instant
 
-// momentOf is false for an instant beyond what a moment can say.
+// momentOf reports false for an instant that a moment cannot hold.
 func momentOf(t time.Time) (moment, bool) {
 	if t.IsZero() {
 		return never, true
@@ -68,7 +67,7 @@ func (m moment) time() time.Time {
 	return time.Unix(0, int64(m)).UTC()
 }
 
-// put puts a book on the shelf if it can be made again from what there is room for.
+// put puts an account on the shelf, if it can be restored from what fits there.
 func (s *shelf) put(b *account) bool {
 	page, i, ok := place(b.id)
 	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || len(b.unrun) > 0 || b.stood && b.limit != max(b.nums.next-1, 0) {
@@ -117,7 +116,7 @@ func (s *shelf) put(b *account) bool {
 	return ok
 }
 
-// keep is a page, made if need be.
+// keep returns a page and makes it if necessary.
 func keep[T any](pages *map[uint64]*[shelfPage]T, page uint64) *[shelfPage]T {
 	if *pages == nil {
 		*pages = map[uint64]*[shelfPage]T{}
@@ -130,7 +129,7 @@ func keep[T any](pages *map[uint64]*[shelfPage]T, page uint64) *[shelfPage]T {
 	return p
 }
 
-// take takes a book from the shelf; nil when it is not there.
+// take takes an account from the shelf. It is nil when it is not there.
 func (s *shelf) take(a *Auditor, id string) *account {
 	page, i, ok := place(id)
 	if !ok {
@@ -149,8 +148,8 @@ func (s *shelf) take(a *Auditor, id string) *account {
 	return nil
 }
 
-// shelvedBook is a book as it was put on the shelf, but for its one era.
-func shelvedBook(a *Auditor, id string, v shelved, next, fired uint32, high time.Time, e era) *account {
+// shelvedAccount returns an account as it was put on the shelf, without its era.
+func shelvedAccount(a *Auditor, id string, v shelved, next, fired uint32, high time.Time, e era) *account {
 	b := newBook(a, id)
 	b.made, b.seen, b.stood, b.fired = true, v.seen, v.stood, int(fired)
 	b.nums.next, b.nums.below, b.high = int(next), high, high
@@ -168,21 +167,21 @@ func (v simple) account(a *Auditor, id string) *account {
 	at := v.at.time()
 	switch v.kind {
 	case waits:
-		return shelvedBook(a, id, v.shelved, v.next, v.fired, time.Time{}, era{revision: 1, term: &term{a: a, first: at, cur: at}})
+		return shelvedAccount(a, id, v.shelved, v.next, v.fired, time.Time{}, era{revision: 1, term: &term{a: a, first: at, cur: at}})
 	case over:
-		return shelvedBook(a, id, v.shelved, v.next, v.fired, at, era{term: &term{a: a, first: at, cur: at, done: true, spent: true, floor: at}})
+		return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{term: &term{a: a, first: at, cur: at, done: true, spent: true, floor: at}})
 	case removed:
-		return shelvedBook(a, id, v.shelved, v.next, v.fired, at, era{ban: Removed})
+		return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{ban: Removed})
 	}
-	return shelvedBook(a, id, v.shelved, v.next, v.fired, at, era{ban: Finished})
+	return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{ban: Finished})
 }
 
 func (v steady) account(a *Auditor, id string) *account {
 	t := &term{a: a, rhythm: v.rhythm, cur: v.cur.time(), first: v.first.time(), floor: v.floor.time()}
-	return shelvedBook(a, id, v.shelved, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
+	return shelvedAccount(a, id, v.shelved, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
 }
 
-// place is where a task's book stands.
+// place returns where the account of a task is on the shelf.
 func place(id string) (page uint64, i int, ok bool) {
 	n, ok := state.IDNumber(id)
 	return n / shelfPage, int(n % shelfPage), ok

@@ -8,29 +8,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// term is a stretch of a task's life with one schedule. Its instants are first, and those of the
-// schedule after it. Of the instants with an outcome it knows up to where there is no hole, and
-// what is covered beyond.
+// term is the time in which a task has one schedule. Its instants are first and those of the
+// schedule after it. It knows up to which instant all have outcomes, and which ones after that have
+// one.
 type term struct {
 	a *Auditor
 	rhythm
-	first time.Time // zero: not known yet; the first instant with an outcome is
-	// there may be instants before first: the ledger does not have the term's beginning
+	first time.Time // zero when it is not known yet: then it is the first instant with an outcome
+	// there may be instants before first, because the ledger lacks the beginning of the term
 	open  bool
-	spent bool      // it is known of no instant but that the last of it was first
-	cur   time.Time // the next instant that is owed an outcome
-	done  bool      // there is none
-	above []covered // instants beyond cur that have one, in order
+	spent bool      // only first is known to be an instant, and it was the last
+	cur   time.Time // the next instant that needs an outcome
+	done  bool      // there is no such instant
+	above []covered // instants after cur that have an outcome, in order
 	floor time.Time // instants up to here ended before the term began
-	// from here on nothing is owed; zero: what comes after the last outcome was taken away by a
-	// change, or is not known
+	// nothing needs an outcome from here on; zero when the instants after the last outcome are not
+	// known, or a change removed them
 	until time.Time
 }
 
 // covered are instants with an outcome, from first to last, without a hole.
 type covered struct{ first, last time.Time }
 
-// begin makes a term; nil when the schedule cannot be read.
+// begin makes a term. It is nil when the schedule cannot be read.
 func (a *Auditor) begin(timing *state.Timing, first time.Time) *term {
 	r, ok := a.rhythms.of(timing)
 	if !ok {
@@ -46,7 +46,7 @@ func (a *Auditor) beginOf(r rhythm, first time.Time) *term {
 	return &term{a: a, rhythm: r, first: first, cur: first}
 }
 
-// once reports whether first is the term's only instant.
+// once reports whether first is the only instant of the term.
 func (t *term) once() bool { return t.words == 0 }
 
 func (t *term) schedule() *when.Schedule {
@@ -54,7 +54,7 @@ func (t *term) schedule() *when.Schedule {
 	return s
 }
 
-// has reports whether at is one of the term's instants.
+// has reports whether at is an instant of the term.
 func (t *term) has(at time.Time) bool {
 	switch {
 	case t.spent:
@@ -75,17 +75,18 @@ func (t *term) next(at time.Time) (time.Time, bool) {
 	return t.schedule().Next(at)
 }
 
-// countMost bounds the counting of instants: a second-by-second schedule after years of absence.
-const countMost = 10_000_000
+// maxCounted is how many instants are counted: those of a schedule of seconds after years of
+// absence.
+const maxCounted = 10_000_000
 
-// span counts the term's instants from a, which is one, to z, and says which is the last.
+// span counts the instants of the term from a, which is one, to z, and returns the last.
 func (t *term) span(a, z time.Time) (n int, last time.Time) {
 	if t.once() || !z.After(a) {
 		return 1, a
 	}
 	sched := t.schedule()
 	if last, ok := sched.Latest(a, z); ok {
-		return 1 + sched.Count(a, z, countMost), last
+		return 1 + sched.Count(a, z, maxCounted), last
 	}
 	return 1, a
 }
@@ -98,13 +99,13 @@ func (t *term) covers(at time.Time) bool {
 	return t.done || at.Before(t.cur) || slices.ContainsFunc(t.above, func(c covered) bool { return !at.Before(c.first) && !at.After(c.last) })
 }
 
-// cover notes the outcome of the instants from first, which is one, to last, and reports whether
-// one of them had one.
+// cover records the outcome of the instants from first, which is one, to last. It reports whether
+// one of them had an outcome.
 func (t *term) cover(first, last time.Time) (again bool) {
 	if t.first.IsZero() {
 		t.first, t.cur = first, first
 	}
-	if first.Before(t.first) { // of before the beginning of the ledger
+	if first.Before(t.first) { // from before the beginning of the ledger
 		return false
 	}
 	if again = t.covers(first); t.done {
@@ -142,7 +143,7 @@ func (t *term) cover(first, last time.Time) (again bool) {
 	return again
 }
 
-// advance moves what is owed next behind an instant.
+// advance moves cur past an instant.
 func (t *term) advance(last time.Time) {
 	next, ok := t.next(last)
 	if t.done = !ok; ok {
@@ -150,11 +151,11 @@ func (t *term) advance(last time.Time) {
 	}
 }
 
-// holes are the instants that lack an outcome, of those before until; of all that the schedule has
-// when whole; with neither, of those before others that have one.
+// holes returns the instants without an outcome: those before until; with whole, all of the
+// schedule; with neither, those before others that have one.
 func (t *term) holes(until time.Time, whole bool) (list []Finding) {
 	cur, ok := t.cur, !t.done && !t.first.IsZero()
-	known := func() { // of what was dropped nothing is known
+	known := func() { // nothing is known about what was dropped
 		if h := t.a.horizon(); t.open && ok && !cur.After(h) {
 			cur, ok = t.next(h)
 		}
@@ -180,7 +181,7 @@ func (t *term) holes(until time.Time, whole bool) (list []Finding) {
 			break
 		}
 		n, last := 1, cur
-		for at, more := t.next(cur); more && n < countMost; at, more = t.next(at) {
+		for at, more := t.next(cur); more && n < maxCounted; at, more = t.next(at) {
 			last = at
 			n++
 		}

@@ -1,6 +1,6 @@
-// Package crontab reads tables as crontab(5) of Debian's cron and of cronie has them, and says by
-// cron(8)'s own rules in which minutes an entry runs. It shares nothing with timer/when, which it
-// is compared with.
+// Package crontab reads tables as in crontab(5) of Debian's cron and of cronie, and says by the
+// rules of cron(8) in which minutes an entry runs. It shares no code with timer/when, which tests
+// compare it with.
 package crontab
 
 import (
@@ -13,36 +13,36 @@ import (
 // Entry is a line of a table that runs a command.
 type Entry struct {
 	Line int
-	// five fields, as written but for what only cron understands; or Reboot
+	// five fields, as written except for what only cron understands; or Reboot
 	Schedule string
-	User     string            // of a system table; empty in a table of one user
+	User     string            // of a system table; empty in the table of a user
 	Command  string            // for the shell, with \% as %
-	Input    string            // what stands after the first %, line by line
+	Input    string            // what follows the first %, line by line
 	Env      map[string]string // what the lines above it set; never changed
-	OnError  bool              // -n: cron tells of failures alone
+	OnError  bool              // -n: cron reports only failures
 
 	minutes, hours, days, months, weekdays field
 }
 
-// Reboot is the Schedule of what runs once after each start of the machine.
+// Reboot is the Schedule of an entry that runs once after each boot of the machine.
 const Reboot = "@reboot"
 
-// Remark is what there is to say about a line: why it is refused, or how it is read.
+// Remark says why a line is refused, or how it is read.
 type Remark struct {
 	Line         int
-	Text         string // the line
+	Text         string // the line as written
 	Reason, Hint string
 }
 
-// Table is what a file says.
+// Table is the content of a file.
 type Table struct {
 	Entries []Entry
 	Refused []Remark
 	Notes   []Remark
 }
 
-// Of reports whether a text is a system table, which has a user in front of each command: one of
-// its lines names root there, whom no program is called after.
+// Of reports whether a text is a system table, which has a user before each command. One of its
+// lines then names root there, and no program has that name.
 func Of(text string) (line int, system bool) {
 	for i, l := range strings.Split(text, "\n") {
 		fields := strings.Fields(l)
@@ -57,7 +57,7 @@ func Of(text string) (line int, system bool) {
 	return 0, false
 }
 
-// Read reads a table. Each of its lines is an entry, is refused, or is none that runs something.
+// Read reads a table. Each line is an entry, is refused, or runs nothing.
 func Read(text string, system bool) Table {
 	r := reader{system: system, env: map[string]string{}}
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
@@ -84,14 +84,14 @@ func Read(text string, system bool) Table {
 type reader struct {
 	Table
 	system bool
-	env    map[string]string // replaced when a line sets something
+	env    map[string]string // replaced by a line that sets a variable
 }
 
 func (r *reader) note(number int, line, reason string) {
 	r.Notes = append(r.Notes, Remark{Line: number, Text: line, Reason: reason})
 }
 
-// blanks are what parts the fields of a line.
+// blanks separate the fields of a line.
 const blanks = " \t"
 
 func (r *reader) line(number int, line string) {
@@ -127,8 +127,8 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// assignment reads a line that sets a variable, as load_env of cron does: name and value may each
-// stand in quotes, which then are all of it, and blanks around them do not count.
+// assignment reads a line that sets a variable, as load_env of cron does. Name and value may each
+// be in quotes, which must then enclose all of it. Blanks around them do not count.
 func assignment(text string) (name, value string, ok bool) {
 	name, rest, ok := word(text, "=")
 	if !ok || name == "" {
@@ -145,7 +145,7 @@ func assignment(text string) (name, value string, ok bool) {
 	return name, rest, true
 }
 
-// word takes a name or a quoted text off the front of a line.
+// word takes a name or a quoted text from the beginning of a line.
 func word(text, end string) (word, rest string, ok bool) {
 	if text[0] == '"' || text[0] == '\'' {
 		i := strings.IndexByte(text[1:], text[0])
@@ -162,7 +162,7 @@ func word(text, end string) (word, rest string, ok bool) {
 	return text[:i], text[i:], true
 }
 
-// next takes a field off the front of a line.
+// next takes a field from the beginning of a line.
 func next(text string) (field, rest string) {
 	i := strings.IndexAny(text, blanks)
 	if i < 0 {
@@ -171,9 +171,9 @@ func next(text string) (field, rest string) {
 	return text[:i], strings.TrimLeft(text[i:], blanks)
 }
 
-// read reads the line, or says why not and what to write.
+// read reads the line, or returns why not and what to write.
 func (e *Entry) read(text string, system bool) (reason, hint string) {
-	text = strings.TrimPrefix(text, "-") // cronie: it is not logged
+	text = strings.TrimPrefix(text, "-") // of cronie: the run is not logged
 	if strings.HasPrefix(text, "@") {
 		e.Schedule, text = next(text)
 		if reason, hint = e.macro(); reason != "" {
@@ -190,7 +190,7 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 			return "a system table has a user in front of the command, and one of the two is missing", "write minute hour day month weekday user command"
 		}
 	}
-	for strings.HasPrefix(text, "-") { // an option of cronie's
+	for strings.HasPrefix(text, "-") { // an option of cronie
 		var option string
 		if option, text = next(text); option != "-n" {
 			return fmt.Sprintf("the option %s is unknown", option), "a command does not begin with -"
@@ -206,9 +206,9 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 	return "", ""
 }
 
-// parted is a command and its standard input, by the loops of cron: the first % that no backslash
-// escapes ends the command, and those after it end lines. A backslash that escapes no % stays; in
-// the input it escapes the next one only when that is a %.
+// parted splits a text into a command and its standard input, as cron does: the first unescaped %
+// ends the command, and later ones end lines. A backslash that does not escape a % stays. In the
+// input it escapes the next character only when that is a %.
 func parted(text string) (command, input string) {
 	var b strings.Builder
 	escaped, rest := false, ""
@@ -254,8 +254,9 @@ func parted(text string) (command, input string) {
 	return command, input
 }
 
-// Joined is what a table has for a command and its standard input, which ends a line; false when no
-// table can say it: one with a backslash in front of a %, or of the end of a line of the input.
+// Joined returns the text in a table for a command and its standard input, which ends with a line
+// break. It reports false when no table can say it: with a backslash before a %, or before the end
+// of a line of the input.
 func Joined(command, input string) (text string, ok bool) {
 	text = strings.ReplaceAll(command, "%", `\%`)
 	if input != "" {

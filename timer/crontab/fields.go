@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// field is what a field of a schedule lets pass.
+// field is the set of values that a field of a schedule allows.
 type field struct {
-	values  uint64 // a bit a value
+	values  uint64 // one bit for each value
 	starred bool   // it begins with a star
 }
 
 func (f field) has(value int) bool { return f.values&(1<<value) != 0 }
 
-// shape is what a field may hold.
+// shape says what a field may hold.
 type shape struct {
 	name      string
 	low, high int
-	size      int      // of its values that differ
-	names     []string // from low on
+	size      int      // how many different values it has
+	names     []string // the names of its values, from low on
 }
 
 var shapes = [5]shape{
@@ -30,7 +30,7 @@ var shapes = [5]shape{
 	{"weekday", 0, 7, 7, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 }
 
-// macro are the fields that the name of a common schedule stands for; empty: there is no such name.
+// macro returns the fields for the name of a common schedule, or "" when there is no such name.
 func macro(name string) string {
 	switch name {
 	case "@yearly", "@annually":
@@ -61,7 +61,7 @@ func (e *Entry) macro() (reason, hint string) {
 	return reason, hint
 }
 
-// fields reads the five fields in front of a command, and returns what follows them.
+// fields reads the five fields before a command and returns what follows them.
 func (e *Entry) fields(text string) (rest, reason, hint string) {
 	var plain []string
 	for i, to := range []*field{&e.minutes, &e.hours, &e.days, &e.months, &e.weekdays} {
@@ -83,8 +83,8 @@ func (e *Entry) fields(text string) (rest, reason, hint string) {
 	return text, "", ""
 }
 
-// hint is what to write in the place of a field that is refused: the same in words that cron has,
-// where that can be told, or else what the field may hold.
+// hint returns what to write instead of a field that is refused: the same in words that cron knows,
+// if that is clear, or else what the field may hold.
 func (s shape) hint(word string) string {
 	head, step, stepped := strings.Cut(word, "/")
 	if _, _, err := s.read(head + "-" + strconv.Itoa(s.high) + "/" + step); stepped && err == nil {
@@ -105,8 +105,8 @@ func (s shape) hint(word string) string {
 	return fmt.Sprintf("write *, or values of %d-%d%s, also as a list (1,2), a range (1-4) or with a step (*/2)", s.low, s.high, names)
 }
 
-// read reads a field: a list of stars, values and ranges, those with a step. said is the same as
-// others read it, too: a step that is longer than the field is cut to it.
+// read reads a field: a list of stars, values and ranges, perhaps with steps. said is the same in a
+// form that other programs read as well: a step longer than the field is cut to it.
 func (s shape) read(word string) (f field, said string, err error) {
 	f.starred = word[0] == '*'
 	var list []string
@@ -128,7 +128,7 @@ func (s shape) read(word string) (f field, said string, err error) {
 			if high, err = s.value(highText); err != nil {
 				return f, "", err
 			}
-			if s.high == 7 && high == 0 && low > 0 { // FRI-SUN, which cronie takes
+			if s.high == 7 && high == 0 && low > 0 { // FRI-SUN, which cronie accepts
 				high, span = 7, strconv.Itoa(low)+"-7"
 			}
 			if low > high {

@@ -2,14 +2,14 @@ package crontab
 
 import "time"
 
-// Minutes are the instants from one instant up to another at which cron(8) starts the entry, by the
-// loop that Debian's cron and cronie have: it looks at the clock on the wall once a minute, and at
-// how far that is from the minute it did last. own is the zone that the machine is in. Another zone
-// is that of CRON_TZ, in which cronie, of each minute, asks the clock and nothing else; while the
-// clock of the machine shows an hour again it starts only what has a star for its minute or hour
-// there (find_jobs of cronie's cron.c).
+// Minutes returns the instants from from up to to at which cron(8) starts the entry. It follows the
+// loop of Debian's cron and cronie, which reads the wall clock once a minute and compares it with
+// the minute that it ran last. own is the zone of the machine. Another zone is that of CRON_TZ.
+// There, cronie only asks whether the entry matches each minute; while the clock of the machine
+// shows an hour again, it starts only entries with a star for the minute or the hour (find_jobs in
+// cron.c of cronie).
 func (e *Entry) Minutes(from, to time.Time, own, zone *time.Location) []time.Time {
-	const most = 3 * 60 // minutes: a larger change is a correction of the clock
+	const most = 3 * 60 // minutes; a larger change is a correction of the clock
 	if e.Schedule == Reboot {
 		return nil
 	}
@@ -51,15 +51,15 @@ func (e *Entry) Minutes(from, to time.Time, own, zone *time.Location) []time.Tim
 	return list
 }
 
-// minute is the number of a minute on the wall.
+// minute returns the number of a minute on the wall clock.
 func minute(unix, offset int64) int64 { return (unix + offset) / 60 }
 
-// offsets are those of a zone, asked for in order.
+// offsets finds the offsets of a zone, for instants in order.
 type offsets struct {
 	zone   *time.Location
 	offset int64
 	start  int64
-	until  int64 // the offset holds before it
+	until  int64 // the offset is valid before it
 }
 
 func (o *offsets) at(unix int64) int64 {
@@ -78,8 +78,8 @@ func (o *offsets) at(unix int64) int64 {
 	return o.offset
 }
 
-// match reports whether the fields let a minute on the wall pass. Of the two day fields either
-// does, or both when one begins with a star.
+// match reports whether the fields allow a minute of the wall clock. Of the two day fields one is
+// enough, or both must match when one begins with a star.
 func (e *Entry) match(wall int64) bool {
 	if !e.minutes.has(int(wall%60)) || !e.hours.has(int(wall/60%24)) {
 		return false

@@ -1,6 +1,7 @@
-// Package doctor says what needs doing: a table of checks over the store, the tasks, the runner,
-// the mail, the clock and the settings, each of which tells its findings as values. It reads
-// through the functions through which all read, changes nothing, and knows no command line.
+// Package doctor finds what needs attention. It is a table of checks of the store, the tasks, the
+// runner, the inbox and outbox, the clock and the settings. Each check reports its findings as
+// values. It reads through the same functions as everything else, changes nothing, and does not
+// know the command line.
 package doctor
 
 import (
@@ -15,23 +16,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 )
 
-// Doctor is what is looked at, and what that takes of the world. It is for one examination.
+// Doctor is what is checked, and what the checks need. It is for one examination.
 type Doctor struct {
-	Store   state.Examiner // nil: there is none
-	Home    string         // the folder of the state and of config.toml; empty: there is none
+	Store   state.Examiner // nil when there is none
+	Home    string         // the folder of the state and of config.toml; empty when there is none
 	Environ []string
 	Now     time.Time
-	Zone    *time.Location // which times are shown in
-	ZoneErr error          // why that is UTC for want of another
+	Zone    *time.Location // the zone in which times are shown
+	ZoneErr error          // why Zone is UTC instead of the zone that was meant
 	Version string         // of this program
-	Program string         // what a call of it begins with, where one is named
+	Program string         // how a call of it begins when one is shown
 
 	Programs  *needs.Finder
-	Parallel  int // how many commands run at once when no setting says so
+	Parallel  int // how many commands run at once when the settings do not say
 	Channels  notify.Env
-	Settings  []string            // variables OURO_* that are settings
+	Settings  []string            // the variables OURO_* that are settings
 	Given     func() error        // what is wrong with the variables that the command line reads
-	Near      func(string) string // the one of Settings that a word is close to, or nothing
+	Near      func(string) string // the one of Settings that is similar to a word, or ""
 	Survives  func() bool         // whether a runner comes back by itself after a reboot
 	Explain   func(error) (text, hint string)
 	ChannelOf func(word string) string // a channel as it is shown
@@ -46,42 +47,42 @@ type Doctor struct {
 	tasks survey
 }
 
-// Inspections are all checks, in the order in which they are told.
+// Inspections returns all checks, in the order in which they are reported.
 func (d *Doctor) Inspections() (list []state.Inspection) {
 	if d.Home != "" {
 		d.config, d.configErr = settings.Read(d.Home)
 	}
 	if d.Store != nil {
 		list = slices.Concat(d.Store.Inspections(), []state.Inspection{
-			{Name: "tasks", Look: d.lookAtTasks},
-			{Name: "schedules", Look: d.toldOf("schedules")},
-			{Name: "commands", Look: d.toldOf("commands")},
-			{Name: "allow", Look: d.toldOf("allow")},
-			{Name: "overdue", Look: d.lookAtOverdue},
-			{Name: "starts", Look: d.toldOf("starts")},
-			{Name: "claims", Look: d.lookAtClaims},
-			{Name: "runner", Look: d.lookAtRunner},
-			{Name: "inbox", Look: d.lookAtInbox},
-			{Name: "outbox", Look: d.lookAtOutbox},
+			{Name: "tasks", Look: d.checkTasks},
+			{Name: "schedules", Look: d.findingsOf("schedules")},
+			{Name: "commands", Look: d.findingsOf("commands")},
+			{Name: "allow", Look: d.findingsOf("allow")},
+			{Name: "overdue", Look: d.checkOverdue},
+			{Name: "starts", Look: d.findingsOf("starts")},
+			{Name: "claims", Look: d.checkClaims},
+			{Name: "runner", Look: d.checkRunner},
+			{Name: "inbox", Look: d.checkInbox},
+			{Name: "outbox", Look: d.checkOutbox},
 		})
 	}
 	return append(list, []state.Inspection{
-		{Name: "clock", Look: d.lookAtClock},
-		{Name: "zone", Look: d.lookAtZone},
-		{Name: "config", Look: d.lookAtConfig},
-		{Name: "channels", Look: d.lookAtChannels},
-		{Name: "environment", Look: d.lookAtEnvironment},
+		{Name: "clock", Look: d.checkClock},
+		{Name: "zone", Look: d.checkZone},
+		{Name: "config", Look: d.checkConfig},
+		{Name: "channels", Look: d.checkChannels},
+		{Name: "environment", Look: d.checkEnvironment},
 	}...)
 }
 
-// Config is config.toml as it was read.
+// Config returns config.toml as it was read.
 func (d *Doctor) Config() settings.Reading { return d.config }
 
-// tell takes a finding.
-type tell = func(state.Finding)
+// report reports a finding.
+type report = func(state.Finding)
 
-// look is what a check does, as state.Inspection has it.
-type look = func(ctx context.Context, tell tell) (fine string)
+// check makes a check, as in state.Inspection.
+type check = func(ctx context.Context, tell report) (fine string)
 
 func wrong(reason state.Reason, subject, text, hint string) state.Finding {
 	return state.Finding{Level: state.Wrong, Reason: reason, Subject: subject, Text: text, Hint: hint}
@@ -93,16 +94,16 @@ func odd(reason state.Reason, subject, text, hint string) state.Finding {
 	return f
 }
 
-// failed is a look that an error has ended.
+// failed returns the finding of a check that an error has ended.
 func (d *Doctor) failed(err error) state.Finding {
 	text, hint := d.Explain(err)
 	return wrong(LookFailed, "", text, hint)
 }
 
-// quoted is a word as it is pasted into a shell.
+// quoted writes a word for a shell.
 func quoted(word string) string { return state.ShellLine([]string{word}) }
 
-// plural is "1 task", "2 tasks".
+// plural writes "1 task" or "2 tasks".
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -110,8 +111,8 @@ func plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// fit cuts a text to so many letters.
-func fit(text string, most int) string {
+// cut cuts a text to a number of characters.
+func cut(text string, most int) string {
 	if letters := []rune(text); len(letters) > most {
 		return string(letters[:most-1]) + "…"
 	}

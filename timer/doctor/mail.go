@@ -14,9 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// lookAtInbox tells what waits for somebody, and names what could not be delivered.
-func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
-	// what cannot be read, the check of the mail tells
+// checkInbox reports what waits in the inbox, and names what could not be delivered.
+func (d *Doctor) checkInbox(ctx context.Context, tell report) string {
+	// the check of the store reports what cannot be read
 	items, _, _, err := d.Store.Inbox(ctx, state.Query{})
 	if err != nil {
 		tell(d.failed(err))
@@ -38,8 +38,8 @@ func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
 	return plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": " + d.Program + " inbox"
 }
 
-// lookAtOutbox tells what is still to be told, and why it was not.
-func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
+// checkOutbox reports what is still to be sent, and why it was not.
+func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
 	waiting, _, _, err := d.Store.Outbox(ctx, time.Unix(1<<40, 0), 0)
 	if err != nil {
 		tell(d.failed(err))
@@ -53,7 +53,7 @@ func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
 		switch due := stamp(n.Due.In(d.Zone)); {
 		case !d.led:
 			tell(wrong(Waiting, n.ID(), text+"; no runner is there to do it", d.Program+" run --background"))
-		case d.Now.Sub(n.Due) > overdueMost:
+		case d.Now.Sub(n.Due) > maxOverdue:
 			tell(odd(Overdue, n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
 		case n.Attempts > 0:
 			tell(odd(Waiting, n.ID(), text+"; the next attempt is at "+due, "see to the channel: "+d.Program+" notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
@@ -65,11 +65,11 @@ func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
 	return plural(len(waiting), "notice") + " to be told at once"
 }
 
-// lookAtChannels looks whether the channels that are configured, or that tasks name, could tell
-// somebody now.
-func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
+// checkChannels checks whether the channels that are configured, or that tasks name, could work
+// now.
+func (d *Doctor) checkChannels(_ context.Context, tell report) string {
 	config := d.config.Config
-	users := map[string]string{} // who names it
+	users := map[string]string{} // the task that names each
 	for name := range config.Channels {
 		users[name] = ""
 	}
@@ -92,8 +92,8 @@ func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
 			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: "+d.Program+" notify --test --channel "+quoted(name))
 		if by := users[word]; by != "" {
 			f.Text += "; " + by + " names it"
-			// What is missing here may be there for the runner, such as a desktop; what is wrong
-			// for good is not.
+			// What is missing here may exist for the runner, such as a desktop. A permanent error
+			// is the same for both.
 			var known *notify.Error
 			if errors.As(err, &known) && known.Permanent {
 				f.Level = state.Wrong

@@ -2,46 +2,46 @@ package doctor
 
 import "github.com/ouro-timer/ouro-timer/state"
 
-// The reasons of findings. Each is of one kind of thing that is wrong; what it is about, the
-// subject of the finding says.
+// The reasons of findings. Each is one kind of problem; the subject of the finding says what has
+// it.
 const (
-	// LookFailed is a check that came to no end.
+	// LookFailed: a check could not be completed.
 	LookFailed state.Reason = "failed"
-	// Unreadable, Damaged are what cannot be read, or not understood.
+	// Unreadable, Damaged: it cannot be read, or not be understood.
 	Unreadable state.Reason = "unreadable"
 	Damaged    state.Reason = "damaged"
 
 	// Of a task: its zone, its words or its files of days cannot be read, or its kind, its wall
-	// clock or its due instant say something else than they do.
+	// time or its due instant contradict them.
 	BadZone  state.Reason = "zone"
 	BadWords state.Reason = "words"
 	BadDays  state.Reason = "days"
 	BadKind  state.Reason = "kind"
 	BadWall  state.Reason = "wall"
 	BadDue   state.Reason = "due"
-	// What it takes to start it: its folder, a program, what its --if begins with, the patterns of
-	// [run] allow; or a file system does not answer.
+	// What a task needs to start: its folder, a program, the first word of its --if, the patterns
+	// of [run] allow; or a file system does not answer.
 	NoDir      state.Reason = "dir"
 	NoProgram  state.Reason = "program"
 	NoGate     state.Reason = "gate"
 	NotAllowed state.Reason = "not_allowed"
 	Silent     state.Reason = "silent"
-	// It is past due and nobody took it, or there is no room for it, or its start is put off.
+	// It is overdue and no runner took it, or there is no room for it, or its start is postponed.
 	Overdue   state.Reason = "overdue"
 	NoRoom    state.Reason = "no_room"
 	Postponed state.Reason = "put_off"
 
-	// Of a run without a runner: it was claimed, was interrupted, or rests before a further
-	// attempt; or an agent process goes on without one.
+	// Of a run without a runner: it was claimed, was interrupted, or waits for another attempt; or
+	// the process of an agent goes on alone.
 	Claimed     state.Reason = "claimed"
 	Interrupted state.Reason = "interrupted"
 	Resting     state.Reason = "retry"
 	LeftAgent   state.Reason = "agent"
-	// Elsewhere is what goes on in another container, where nobody here can look.
+	// Elsewhere: something in another container, which cannot be checked here.
 	Elsewhere state.Reason = "elsewhere"
 
-	// Of the runner: there is none, or it has not said who it is, is gone and something keeps its
-	// lock, is stopped, is of another version, had trouble, ended without a word, or would not come
+	// Of the runner: there is none, or it has not said who it is, is gone while something keeps its
+	// lock, is stopped, has another version, had trouble, ended without a record, or would not come
 	// back.
 	NoRunner     state.Reason = "none"
 	Unnamed      state.Reason = "unnamed"
@@ -52,17 +52,17 @@ const (
 	Died         state.Reason = "died"
 	NoReboot     state.Reason = "reboot"
 
-	// Of the mail: it waits to be told, could not be, or its channel could tell nobody.
+	// Of notices: one waits, or failed, or its channel could not work.
 	Waiting     state.Reason = "waiting"
 	Undelivered state.Reason = "undelivered"
 	NotReady    state.Reason = "not_ready"
 
-	// Of the clock: it shows what is long past, or less than it has shown.
+	// Of the clock: it shows a time long past, or less than it has shown.
 	ClockPast state.Reason = "past"
 	ClockBack state.Reason = "back"
 
-	// Of settings: one of config.toml is wrong, or keeps another from being known; a name that
-	// nothing knows, and a value that cannot be.
+	// Of settings: one in config.toml is wrong, or hides another; a name that does not exist, or a
+	// value that is not allowed.
 	BadSetting state.Reason = "setting"
 	BadConfig  state.Reason = "config"
 	Unknown    state.Reason = "unknown"

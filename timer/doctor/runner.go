@@ -11,11 +11,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// tail shows what a runner in the background says.
+// tail returns a command that shows the log of a background runner.
 func (d *Doctor) tail() string { return "tail " + quoted(filepath.Join(d.Home, "runs", "runner.log")) }
 
-// lookAtClaims looks for runs that nobody will see the end of.
-func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
+// checkClaims finds runs whose end nobody will see.
+func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 	open, problems, err := d.Store.Open(ctx)
 	if err != nil {
 		tell(d.failed(err))
@@ -38,7 +38,7 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 		id := state.OccurrenceID(r.Task.ID, r.Number)
 		name := id + " (" + summary(r.Task) + ")"
 		switch {
-		case r.Number == 0: // its record is damaged, and was told
+		case r.Number == 0: // its record is damaged, which is reported elsewhere
 		case runner.Alive(r.Runner) || runner.Alive(r.Child):
 			alive++
 		case runner.Elsewhere(r.Runner):
@@ -63,8 +63,8 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 	return plural(alive, "run") + " going on, each with a live process"
 }
 
-// prospect says what a runner does about a claim whose runner is gone, as the rest of a sentence
-// about it.
+// prospect returns what a runner will do about a claim whose runner is gone, as the rest of a
+// sentence.
 func (d *Doctor) prospect(r state.Record, self state.Ident) string {
 	next := max(r.Attempt, 1) + 1
 	switch runner.ProspectOf(r, self) {
@@ -93,8 +93,8 @@ func (d *Doctor) prospect(r state.Record, self state.Ident) string {
 	return "ends it as " + outcome + "; it is not started again"
 }
 
-// lookAtRunner looks whether somebody does what is due.
-func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
+// checkRunner checks whether somebody runs what is due.
+func (d *Doctor) checkRunner(ctx context.Context, tell report) (fine string) {
 	next, pending, err := state.Next(ctx, d.Store, time.Time{})
 	if d.leaderErr != nil {
 		err = d.leaderErr
@@ -132,8 +132,8 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 	if fine != "" {
 		tell(state.Finding{Level: state.Fine, Text: fine})
 	}
-	d.lookAtTrouble(ctx, tell)
-	// One in the foreground has somebody who started it, and may start it again.
+	d.checkTrouble(ctx, tell)
+	// A runner in the foreground was started by somebody, who may start it again.
 	if n := d.tasks.recurring; n > 0 && (!d.led || d.leader.Mode == "background") && !d.Survives() {
 		waits := "1 recurring task waits"
 		if n > 1 {
@@ -144,19 +144,18 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 	return ""
 }
 
-// lookAtTrouble tells what a runner complained of, while that is fresh, and of one that has ended
-// without a word.
-func (d *Doctor) lookAtTrouble(ctx context.Context, tell tell) {
+// checkTrouble reports recent errors of a runner, and a runner that has ended without a record.
+func (d *Doctor) checkTrouble(ctx context.Context, tell report) {
 	since := d.Now.Add(-24 * time.Hour)
 	if d.led {
-		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
+		since = d.leader.Since.Truncate(time.Second) // errors of earlier runners are past
 	}
 	if !d.led && runner.Gone(d.leader.Ident) {
 		tell(odd(Died, fmt.Sprint(d.leader.Ident.PID),
 			fmt.Sprintf("the runner before (pid %d) has ended without a word: it was killed, or has crashed", d.leader.Ident.PID), d.tail()))
 	}
-	trouble, err := d.Store.Trouble(ctx) // one that cannot be read is none
+	trouble, err := d.Store.Trouble(ctx) // trouble that cannot be read counts as none
 	if err == nil && trouble.At.After(since) {
-		tell(odd(Trouble, "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+fit(trouble.Text, 200), d.tail()))
+		tell(odd(Trouble, "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+cut(trouble.Text, 200), d.tail()))
 	}
 }

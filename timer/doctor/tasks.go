@@ -16,33 +16,34 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// overdueMost is how long past its due instant a task may wait before somebody should ask why.
-const overdueMost = time.Minute
+// maxOverdue is how long a task may be overdue before it is reported.
+const maxOverdue = time.Minute
 
-// survey is what is found in one way through the tasks that live, for all checks of them.
+// survey is the result of one pass over the live tasks, for all checks of tasks.
 type survey struct {
 	all, recurring, running int
 	late                    []state.Entry
-	channels                map[string]string // those that tasks name, with one of the tasks each
-	found                   map[string][]state.Finding
-	fine                    map[string]string // what the checks say that have found nothing
+	// the channels that tasks name, with one of the tasks each
+	channels map[string]string
+	found    map[string][]state.Finding
+	fine     map[string]string // the texts of the checks that found nothing
 }
 
-// taskChecks are the checks of one task. They are given why the file systems that it needs do not
-// answer, or nil: what is looked at there would never come to an end.
+// taskChecks are the checks of one task. They get the error of file systems that do not answer, or
+// nil: a check that reads them would never end.
 var taskChecks = []struct {
 	name string
-	look func(d *Doctor, ctx context.Context, e state.Entry, silent error, tell tell)
+	look func(d *Doctor, ctx context.Context, e state.Entry, silent error, tell report)
 }{
-	{"schedules", (*Doctor).lookAtSchedule},
-	{"commands", (*Doctor).lookAtCommand},
-	{"allow", (*Doctor).lookAtAllowed},
-	{"starts", (*Doctor).lookAtStart},
+	{"schedules", (*Doctor).checkSchedule},
+	{"commands", (*Doctor).checkCommand},
+	{"allow", (*Doctor).checkAllowed},
+	{"starts", (*Doctor).checkStart},
 }
 
-// toldOf is a check of tasks, which lookAtTasks has made.
-func (d *Doctor) toldOf(name string) look {
-	return func(_ context.Context, tell tell) string {
+// findingsOf returns the findings of a check of tasks, which lookAtTasks has made.
+func (d *Doctor) findingsOf(name string) check {
+	return func(_ context.Context, tell report) string {
 		for _, f := range d.tasks.found[name] {
 			tell(f)
 		}
@@ -50,12 +51,12 @@ func (d *Doctor) toldOf(name string) look {
 	}
 }
 
-// lookAtTasks looks at every task that lives, and asks for the runner before. It tells only what
-// keeps it from that.
-func (d *Doctor) lookAtTasks(ctx context.Context, tell tell) string {
+// checkTasks makes the checks of all live tasks, after it has found out about the runner. It
+// reports only what prevents it.
+func (d *Doctor) checkTasks(ctx context.Context, tell report) string {
 	d.leader, d.led, d.leaderErr = d.Store.Led(ctx)
 	s := survey{channels: map[string]string{}, found: map[string][]state.Finding{}}
-	// what cannot be read is told of the files
+	// another check reports files that cannot be read
 	_, err := state.Each(ctx, d.Store, func(e state.Entry) bool {
 		s.count(e)
 		var silent error
@@ -89,7 +90,7 @@ func (s *survey) count(e state.Entry) {
 	s.all++
 	for _, word := range e.Task.Policy.Notify {
 		if s.channels[word] == "" {
-			s.channels[word] = called(e.Task)
+			s.channels[word] = named(e.Task)
 		}
 	}
 	if e.Task.Recurring() && !e.Held {
@@ -100,13 +101,13 @@ func (s *survey) count(e state.Entry) {
 	}
 }
 
-// called names a task in a sentence.
-func called(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")" }
+// named names a task in a sentence.
+func named(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")" }
 
-// summary is what a task does, in a few words.
-func summary(t state.Task) string { return fit(plain.Line(t.Summary()), 40) }
+// summary says what a task does, in a few words.
+func summary(t state.Task) string { return cut(plain.Line(t.Summary()), 40) }
 
-// zoneOf is the zone a task is pinned to, or UTC.
+// zoneOf returns the zone of a task, or UTC.
 func zoneOf(t state.Task) *time.Location {
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
@@ -115,34 +116,35 @@ func zoneOf(t state.Task) *time.Location {
 	return zone
 }
 
-// stamp is an instant as people read it, to the second.
+// stamp writes an instant for people, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
-// lookAtSchedule looks whether a task's words can be read, and say what the rest of its file does.
-func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tell tell) {
+// checkSchedule checks whether the words of a task can be read, and agree with the rest of its
+// file.
+func (d *Doctor) checkSchedule(ctx context.Context, e state.Entry, _ error, tell report) {
 	t := e.Task
 	mend := func(key string) string { return "mend " + key + " under [when] in " + quoted(d.Store.PathOf(e)) }
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		text, hint := d.Explain(err)
-		tell(wrong(BadZone, "", called(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
+		tell(wrong(BadZone, "", named(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
 		return
 	}
 	again := d.Program + " edit " + t.ID + " WHEN"
 	words := plain.Quote(t.When.Text)
 	if !t.Recurring() {
-		// A one-shot is due when its name says. Its words are for people, but they should not say
-		// something else.
+		// A one-shot is due at the instant in its file. Its words are only for people, but must not
+		// say anything else.
 		sched, err := when.Parse(t.When.Text, when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)})
 		_, bad := time.Parse(state.WallForm, t.When.Wall)
 		here := e.Due.In(zone).Format(state.WallForm)
 		switch {
 		case err == nil && sched.Kind != when.Once:
-			tell(odd(BadKind, "", called(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
+			tell(odd(BadKind, "", named(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
 		case t.When.Wall != "" && bad != nil:
-			tell(odd(BadWall, "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", mend("wall")))
+			tell(odd(BadWall, "", named(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", mend("wall")))
 		case t.When.Wall != "" && here != t.When.Wall:
-			tell(odd(BadWall, "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again))
+			tell(odd(BadWall, "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", named(t), here, t.When.Wall), again))
 		}
 		return
 	}
@@ -152,15 +154,15 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 	_, _, _, unread := rules.Reread(t.When, func(path string) (string, error) { return d.Programs.Text(ctx, path) })
 	sched, err := rules.Schedule(t)
 	if err == nil && unread != nil {
-		tell(odd(BadDays, "", called(t)+": "+unread.Error()+"; it leaves out the days that were last read", "mend the file; the runner reads it again before anything of the task begins; or "+d.Program+" edit "+t.ID+" --except DAYS"))
+		tell(odd(BadDays, "", named(t)+": "+unread.Error()+"; it leaves out the days that were last read", "mend the file; the runner reads it again before anything of the task begins; or "+d.Program+" edit "+t.ID+" --except DAYS"))
 	}
 	if err != nil {
 		text, _ := d.Explain(err)
-		tell(wrong(BadWords, "", called(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))
+		tell(wrong(BadWords, "", named(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))
 		return
 	}
 	if string(sched.Kind) != t.When.Kind {
-		tell(odd(BadKind, "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), mend("kind")))
+		tell(odd(BadKind, "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", named(t), words, sched.Kind, t.When.Kind), mend("kind")))
 		return
 	}
 	if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {
@@ -170,14 +172,14 @@ func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tel
 	if at, ok := sched.Next(e.Due); ok {
 		text = "the next after it is " + stamp(at)
 	}
-	tell(odd(BadDue, "", fmt.Sprintf("%s is due at %s, which is not an instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
+	tell(odd(BadDue, "", fmt.Sprintf("%s is due at %s, which is not an instant of %s; %s", named(t), stamp(e.Due.In(zone)), words, text), again))
 }
 
-// starts reports whether something is to be started for a task.
+// starts reports whether something is started for a task.
 func starts(t state.Task) bool { return t.Type() == state.TypeCommand || t.Type() == state.TypeAgent }
 
-// lookAtCommand looks whether a task's command could be started now.
-func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error, tell tell) {
+// checkCommand checks whether the command of a task could start now.
+func (d *Doctor) checkCommand(ctx context.Context, e state.Entry, silent error, tell report) {
 	const fails = "; it fails when it is due"
 	t, job := e.Task, e.Task.Run
 	switch {
@@ -195,7 +197,7 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 		case err != nil:
 			why = "cannot be entered"
 		}
-		tell(wrong(NoDir, "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or "+d.Program+" rm "+t.ID))
+		tell(wrong(NoDir, "", named(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or "+d.Program+" rm "+t.ID))
 		return
 	}
 	programs, path := needs.Programs(t)
@@ -205,29 +207,29 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 		case missing == nil:
 			continue
 		case program == needs.Shell:
-			tell(wrong(NoProgram, "", called(t)+": there is no "+needs.Shell+" here"+fails,
+			tell(wrong(NoProgram, "", named(t)+": there is no "+needs.Shell+" here"+fails,
 				"install one; or schedule the command behind --, which needs none: "+d.Program+" show "+t.ID+", "+d.Program+" rm "+t.ID))
 		default:
-			tell(wrong(NoProgram, "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: "+d.Program+" show "+t.ID+", "+d.Program+" rm "+t.ID))
+			tell(wrong(NoProgram, "", named(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: "+d.Program+" show "+t.ID+", "+d.Program+" rm "+t.ID))
 		}
 		return
 	}
-	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
+	// Only the shell knows what it makes of its text, so these are hints.
 	if missing := d.Programs.MissingInShell(ctx, job.Shell, job); missing != nil {
-		tell(odd(NoProgram, "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or "+d.Program+" edit "+t.ID+" -c TEXT"))
+		tell(odd(NoProgram, "", named(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or "+d.Program+" edit "+t.ID+" -c TEXT"))
 	}
 	if missing := d.Programs.MissingInShell(ctx, t.Policy.If, job); missing != nil {
-		tell(odd(NoGate, "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or "+d.Program+" edit "+t.ID+" --if TEXT"))
+		tell(odd(NoGate, "", named(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or "+d.Program+" edit "+t.ID+" --if TEXT"))
 	}
 }
 
-// unanswered tells of a task for which a file system does not answer.
+// unanswered returns the finding of a task for which a file system does not answer.
 func (d *Doctor) unanswered(t state.Task, why error) state.Finding {
-	return wrong(Silent, "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or "+d.Program+" rm "+t.ID)
+	return wrong(Silent, "", named(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or "+d.Program+" rm "+t.ID)
 }
 
-// lookAtAllowed looks whether the patterns of [run] allow have what a task runs.
-func (d *Doctor) lookAtAllowed(ctx context.Context, e state.Entry, silent error, tell tell) {
+// checkAllowed checks whether the patterns of [run] allow match what a task runs.
+func (d *Doctor) checkAllowed(ctx context.Context, e state.Entry, silent error, tell report) {
 	patterns := d.config.Config.Run.Allow
 	if d.configErr != nil || patterns == nil || silent != nil {
 		return
@@ -238,11 +240,11 @@ func (d *Doctor) lookAtAllowed(ctx context.Context, e state.Entry, silent error,
 	}
 	if refusal != nil {
 		_, hint := d.Explain(refusal)
-		tell(wrong(NotAllowed, "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or "+d.Program+" rm "+e.Task.ID))
+		tell(wrong(NotAllowed, "", named(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or "+d.Program+" rm "+e.Task.ID))
 	}
 }
 
-// delay is why the runner puts the start of a task off, when it does and nothing of the task runs.
+// delay returns why the runner postpones the start of a task, if it does and the task has no run.
 func (d *Doctor) delay(e state.Entry) (delay state.Delay, putOff bool) {
 	for _, r := range e.Open {
 		if runner.Alive(r.Child) {
@@ -257,31 +259,31 @@ func (d *Doctor) delay(e state.Entry) (delay state.Delay, putOff bool) {
 	return delay, false
 }
 
-// lookAtStart looks whether the runner cannot start a task for now.
-func (d *Doctor) lookAtStart(_ context.Context, e state.Entry, _ error, tell tell) {
+// checkStart checks whether the runner cannot start a task at present.
+func (d *Doctor) checkStart(_ context.Context, e state.Entry, _ error, tell report) {
 	delay, putOff := d.delay(e)
 	if !putOff {
 		return
 	}
-	f := odd(Postponed, "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
+	f := odd(Postponed, "", fmt.Sprintf("%s cannot be started since %s: %s", named(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
 		"the runner tries again within a minute; mend what it says, or "+d.Program+" rm "+e.Task.ID)
-	if d.Now.Sub(delay.Since) > overdueMost {
+	if d.Now.Sub(delay.Since) > maxOverdue {
 		f.Level = state.Wrong
 	}
 	tell(f)
 }
 
-// late reports whether a task should have been taken by a runner, or resumed.
+// late reports whether a runner should have taken or resumed a task.
 func (d *Doctor) late(e state.Entry) bool {
 	if e.Held {
-		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > overdueMost
+		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > maxOverdue
 	}
 	_, putOff := d.delay(e)
-	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Awaited && !putOff
+	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > maxOverdue && len(e.Open) == 0 && !e.Awaited && !putOff
 }
 
-// lookAtOverdue tells of tasks that no runner took.
-func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
+// checkOverdue reports tasks that no runner took.
+func (d *Doctor) checkOverdue(_ context.Context, tell report) string {
 	most := d.Parallel
 	if n := d.config.Config.Run.MaxParallel; d.configErr == nil && n > 0 {
 		most = n
@@ -291,7 +293,7 @@ func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
 		if e.Held {
 			due, what = e.Resume, "was to be resumed"
 		}
-		text := fmt.Sprintf("%s %s at %s", called(e.Task), what, stamp(due.In(zoneOf(e.Task))))
+		text := fmt.Sprintf("%s %s at %s", named(e.Task), what, stamp(due.In(zoneOf(e.Task))))
 		switch {
 		case !d.led:
 			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", d.Program+" run --background"))
@@ -301,7 +303,7 @@ func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
 			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: "+d.Program+" run --stop, "+d.Program+" run --background"))
 		}
 	}
-	if d.tasks.fine == nil { // they could not be read
+	if d.tasks.fine == nil { // the tasks could not be read
 		return ""
 	}
 	return "no task is overdue"

@@ -15,7 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// getenv is a variable of the environment.
+// getenv returns a variable of the environment.
 func (d *Doctor) getenv(name string) string {
 	for _, pair := range d.Environ {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -25,21 +25,23 @@ func (d *Doctor) getenv(name string) string {
 	return ""
 }
 
-// leastClock is what a clock must not show less than.
-var leastClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// earliestClock is the earliest time that a correct clock can show.
+var earliestClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// lookAtClock holds the clock against the past.
-func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
+// checkClock checks whether the clock shows a time long past, or less than it has shown.
+func (d *Doctor) checkClock(ctx context.Context, tell report) string {
 	const set = "set the clock: timedatectl set-ntp true, or date -s"
-	if d.Now.Before(leastClock) {
+	if d.Now.Before(earliestClock) {
 		tell(wrong(ClockPast, "", "the clock says "+stamp(d.Now)+", which is long past", set))
 		return ""
 	}
 	var last state.Line
 	var back state.ClockShift
 	if d.Store != nil {
-		_, _, _ = d.Store.Log(ctx, "", func(l state.Line) bool { last = l; return false }) // what cannot be read is told of the ledger
-		back, _ = d.Store.ClockShift(ctx)                                                  // one that cannot be read begins anew
+		// another check reports a ledger that cannot be read
+		_, _, _ = d.Store.Log(ctx, "", func(l state.Line) bool { last = l; return false })
+		// one that cannot be read counts as none
+		back, _ = d.Store.ClockShift(ctx)
 	}
 	text := ""
 	switch {
@@ -56,8 +58,8 @@ func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
 	return ""
 }
 
-// lookAtZone tells of the zone times are meant in.
-func (d *Doctor) lookAtZone(_ context.Context, tell tell) string {
+// checkZone checks the zone in which times are meant.
+func (d *Doctor) checkZone(_ context.Context, tell report) string {
 	switch {
 	case d.ZoneErr != nil && (d.configErr != nil || len(d.config.Problems) > 0):
 		tell(odd(BadConfig, "", "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml"))
@@ -81,8 +83,8 @@ func (d *Doctor) machineRules() bool {
 	return false
 }
 
-// lookAtConfig tells every mistake in config.toml.
-func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
+// checkConfig reports every mistake in config.toml.
+func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	r := d.config
 	switch {
 	case d.Home == "":
@@ -119,11 +121,11 @@ func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
 	return fmt.Sprintf("%s gives %s", r.Path, plural(len(r.Values), "setting"))
 }
 
-// Handed are the variables that commands of tasks are given, and this may be one.
+// Handed are the variables that commands of tasks get. This process may be such a command.
 var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", "OURO_FENCE", runner.OriginVariable}
 
-// lookAtEnvironment looks at the variables that begin with OURO_.
-func (d *Doctor) lookAtEnvironment(_ context.Context, tell tell) string {
+// checkEnvironment checks the variables that begin with OURO_.
+func (d *Doctor) checkEnvironment(_ context.Context, tell report) string {
 	var set []string
 	for _, pair := range slices.Sorted(slices.Values(d.Environ)) {
 		name, value, _ := strings.Cut(pair, "=")

@@ -1,5 +1,5 @@
-// Package notifier delivers what waits in the outbox: it makes the attempts, beside the runner, and
-// writes what became of them.
+// Package notifier delivers the notices of the outbox. It makes the attempts, beside the loop of
+// the runner, and records their outcome.
 package notifier
 
 import (
@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	// Longest is the longest that an attempt to deliver may take, whatever its channel's time-out,
-	// which is an hour at the most.
+	// Longest is the longest duration of an attempt, whatever the time-out of its channel, which is
+	// an hour at most.
 	Longest = time.Hour + time.Minute
-	// Grace is how long a runner that is to end waits for what is being sent: cut, it would be told
-	// twice.
+	// Grace is how long a runner that must end waits for the attempts that are running. An attempt
+	// that is cut would be made again.
 	Grace = 3 * time.Second
-	// sendCut is how long what was cut has to end.
+	// sendCut is how long an attempt that was cut has to end.
 	sendCut = 100 * time.Millisecond
-	// outboxPause is before another look at an outbox that could not be read.
+	// outboxPause is the pause after the outbox could not be read.
 	outboxPause = 5 * time.Second
 )
 
-// Notifier delivers notices, beside the runner's loop: it has goroutines of its own, so that no
-// channel delays a run. There is one for each holder of the runner lock, from when it has the lock
-// until it is about to give it up. It wakes when a notice is due, when one has come and when one
-// was sent, and for nothing else. A nil Notifier has nothing to deliver.
+// Notifier delivers notices in goroutines of its own, so that no channel delays a run. Each holder
+// of the runner lock has one, from when it has the lock until it is about to give it up. It wakes
+// when a notice is due, when one has arrived and when one was sent. A nil Notifier has nothing to
+// deliver.
 type Notifier struct {
 	Options
 	plan *Plan
 
-	quit  chan time.Duration // receives once: how long what is being sent has to end
+	quit  chan time.Duration // receives once: the grace of the running attempts
 	over  chan struct{}      // closed when nothing more is sent or written
-	poked chan struct{}      // a line with news was written
+	poked chan struct{}      // a line with a notice was written
 	quiet chan struct{}      // receives when the answer of Settled has changed
 
 	mu     sync.Mutex
-	dirty  bool      // something has come since the last look
-	idle   bool      // nothing is due, being sent or to be written
-	empty  bool      // nor is there anything for later
-	asked  bool      // whether it is settled; it was not
-	last   time.Time // only what is due by then is sent; zero: whatever is due
+	dirty  bool      // something has arrived since the last pass
+	idle   bool      // nothing is due, being sent or waiting to be written
+	empty  bool      // nothing is waiting for later either
+	asked  bool      // Settled was called, and the answer was false
+	last   time.Time // only what is due by then is sent; zero for all that is due
 	closed bool
 }
 
@@ -54,7 +54,7 @@ type sendEnd struct {
 	err    error
 }
 
-// Start starts a notifier, unless there is nothing to send with.
+// Start starts a notifier, unless Options have no Send.
 func Start(o Options) *Notifier {
 	if o.Send == nil {
 		return nil
@@ -65,7 +65,7 @@ func Start(o Options) *Notifier {
 	return c
 }
 
-// Poke has the notifier look at the outbox.
+// Poke makes the notifier read the outbox.
 func (c *Notifier) Poke() {
 	if c == nil {
 		return
@@ -73,12 +73,12 @@ func (c *Notifier) Poke() {
 	c.mu.Lock()
 	c.dirty = true
 	c.mu.Unlock()
-	nudge(c.poked)
+	signal(c.poked)
 }
 
-// Settled reports whether a runner that has nothing else to do may end. With linger it stays for as
-// long as there is anything in the outbox; else an attempt is made at all that is due by now, when
-// it first asks, and the rest is left. When the answer becomes another, quiet receives.
+// Settled reports whether a runner that has nothing else to do may end. With linger, it may not
+// while anything is in the outbox. Otherwise it may once an attempt was made for all that was due
+// at the first call; the rest stays. Quiet receives when the answer changes.
 func (c *Notifier) Settled(linger bool, now time.Time) bool {
 	if c == nil {
 		return true
@@ -87,14 +87,14 @@ func (c *Notifier) Settled(linger bool, now time.Time) bool {
 	defer c.mu.Unlock()
 	if !linger && c.last.IsZero() {
 		c.last, c.dirty = now, true
-		nudge(c.poked)
+		signal(c.poked)
 	}
 	yes := !c.dirty && (c.empty || c.idle && !linger)
 	c.asked = !yes
 	return yes
 }
 
-// GoOn takes Settled back: there is something to do after all.
+// GoOn undoes Settled: there is something to do again.
 func (c *Notifier) GoOn() {
 	if c == nil {
 		return
@@ -103,7 +103,7 @@ func (c *Notifier) GoOn() {
 	defer c.mu.Unlock()
 	if !c.last.IsZero() {
 		c.last, c.dirty = time.Time{}, true
-		nudge(c.poked)
+		signal(c.poked)
 	}
 }
 
@@ -115,8 +115,8 @@ func (c *Notifier) Quiet() <-chan struct{} {
 	return c.quiet
 }
 
-// Shut ends the notifier: nothing more is sent, and what is being sent has the grace to end. The
-// channel that is returned is closed when the lock may be given up.
+// Shut ends the notifier: no further attempt begins, and those that are running have the grace to
+// end. The channel that it returns is closed when the lock may be given up.
 func (c *Notifier) Shut(grace time.Duration) <-chan struct{} {
 	if c == nil {
 		over := make(chan struct{})
@@ -142,7 +142,8 @@ func (c *Notifier) run() {
 	if err != nil {
 		c.Say("notices of others are not seen at once: %v", err)
 	}
-	ended := make(chan sendEnd, AtOnce) // as many as there can be: nobody waits to tell of an end
+	// As many as there can be, so that no attempt waits to report its end.
+	ended := make(chan sendEnd, AtOnce)
 	for changed := true; ; {
 		c.mu.Lock()
 		by, now := c.last, c.Clock.Now()
@@ -161,7 +162,7 @@ func (c *Notifier) run() {
 		c.idle, c.empty = out.Idle, out.Empty
 		if out.Idle && c.asked {
 			c.asked = false
-			nudge(c.quiet)
+			signal(c.quiet)
 		}
 		c.mu.Unlock()
 		waiting, stop := context.WithCancel(watching)
@@ -178,7 +179,7 @@ func (c *Notifier) run() {
 				mail = nil
 			}
 		case e := <-ended:
-			c.take(e, ended)
+			c.record(e, ended)
 		case grace := <-c.quit:
 			stop()
 			c.finish(grace, ended, cut)
@@ -188,7 +189,7 @@ func (c *Notifier) run() {
 	}
 }
 
-// look is a pass that says what is wrong.
+// look makes a pass and logs its errors.
 func (c *Notifier) look(ctx context.Context, by, now time.Time, changed bool) Todo {
 	out, problems, err := c.plan.Pass(ctx, by, now, changed)
 	if c.Problems != nil {
@@ -202,12 +203,12 @@ func (c *Notifier) look(ctx context.Context, by, now time.Time, changed bool) To
 		c.plan.said = err.Error()
 		c.warn("the outbox could not be read: %v", err)
 	}
-	// Nobody who is to end waits for that; who stays tries again.
+	// A runner that must end does not wait for that; one that stays tries again.
 	return Todo{Send: out.Send, Wake: now.Add(outboxPause), Idle: len(c.plan.sending) == 0}
 }
 
-// take takes in an end, and those that have come with it.
-func (c *Notifier) take(e sendEnd, ended <-chan sendEnd) {
+// record records an end, and those that have arrived with it.
+func (c *Notifier) record(e sendEnd, ended <-chan sendEnd) {
 	for {
 		c.plan.Sent(e.n, e.detail, e.err, c.Clock.Now())
 		select {
@@ -218,8 +219,8 @@ func (c *Notifier) take(e sendEnd, ended <-chan sendEnd) {
 	}
 }
 
-// finish waits for what is being sent, cuts what takes longer, and writes what became of it. What
-// was cut stays due.
+// finish waits for the running attempts, cuts those that take longer, and records their outcomes.
+// What was cut stays due.
 func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) {
 	for _, d := range []time.Duration{grace, sendCut} {
 		waiting, stop := context.WithCancel(context.Background())
@@ -243,11 +244,10 @@ func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func())
 	c.plan.Write(context.Background(), c.Clock.Now())
 }
 
-// errCut is the end of an attempt because the runner ends.
+// errCut is the error of an attempt that was cut because the runner ends.
 var errCut = errors.New("cut")
 
-// send makes an attempt. Should Send panic, or not come back, it is one that has failed, and no
-// more than that.
+// send makes an attempt. When Send panics, or does not return, the attempt has failed.
 func (c *Notifier) send(ctx context.Context, n state.Notice) sendEnd {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -281,8 +281,8 @@ func (c *Notifier) send(ctx context.Context, n state.Notice) sendEnd {
 	}
 }
 
-// nudge makes a channel of one place receive, if it does not already.
-func nudge(c chan<- struct{}) {
+// signal makes a channel with one place receive, if it does not already.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

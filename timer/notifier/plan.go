@@ -15,39 +15,41 @@ import (
 )
 
 const (
-	AtOnce      = 8 // at once
+	AtOnce      = 8 // attempts at the same time
 	EachChannel = 2 // of one channel
 
-	// a notice is tried for so long from when it was queued, unless the settings say otherwise,
+	// ^An attempt is repeated for so long after a notice was queued, unless the settings say
+	// otherwise.
 	TellFor = 24 * time.Hour
-	// and so often: the machine may have been off, and needs a moment to have its network back
-	tellLeast = 5
-	pauseMost = time.Hour // the longest pause between two attempts that nobody asked for
+	// ^The least number of attempts: the machine may have been off, and needs a moment until its
+	// network is back.
+	minAttempts = 5
+	maxPause    = time.Hour // the longest pause between two attempts
 )
 
-// Options are what a notifier works with. Store, Clock, Awake and Say are required.
+// Options are what a notifier uses. Store, Clock, Awake and Say are required.
 type Options struct {
 	Store state.Mail
 	Clock clock.Clock
-	Awake clock.Clock // measures how long an attempt takes: time the machine does not sleep
-	// Say takes a line for the runner's log.
+	// measures how long an attempt takes, without the time that the machine sleeps
+	Awake clock.Clock
+	// Say writes a line to the log of the runner.
 	Say func(format string, a ...any)
-	// Warn takes a line about what could not be done; nil: Say takes it.
+	// Warn writes a line about what could not be done; nil for Say.
 	Warn func(format string, a ...any)
-	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. An error
-	// may be a *SendError; any other is one that may be gone at the next try. It is called from
-	// many goroutines.
+	// Send makes an attempt to deliver a notice, within ctx; detail is a text for people. An error
+	// that is not a *SendError may be gone at the next attempt. Many goroutines call it.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
-	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
+	// Told, if set, gets each notice that has ended, once that is in the ledger.
 	Told func(n state.Notice, line state.Line)
-	// GiveUp, unless it is nil, says how long a notice is tried for from when it was queued, each
-	// time that an attempt has failed; 0 is TellFor.
+	// GiveUp, if set, returns for how long a notice is tried after it was queued. It is called
+	// after each failed attempt; 0 means TellFor.
 	GiveUp func() time.Duration
-	// Problems, unless it is nil, is told which notices cannot be read.
+	// Problems, if set, gets the notices that cannot be read.
 	Problems func([]state.Problem)
 }
 
-// warn says what could not be done.
+// warn logs what could not be done.
 func (o Options) warn(format string, a ...any) {
 	if o.Warn == nil {
 		o.Warn = o.Say
@@ -55,21 +57,20 @@ func (o Options) warn(format string, a ...any) {
 	o.Warn(format, a...)
 }
 
-// SendError is an error of Options.Send that says more than that it may be gone at the next try.
+// SendError is an error of Options.Send with more information.
 type SendError struct {
 	Err        error
-	Permanent  bool          // asking again does not help
-	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
-	Moot       bool          // there is nothing to be told any more, and nobody needs to know
-	// what was to be told waits in the inbox itself, where it was expected to: that it could not be
-	// told is not an item beside it
+	Permanent  bool          // another attempt does not help
+	RetryAfter time.Duration // how long the other side wants no attempt; 0 when it did not say
+	Moot       bool          // there is nothing to tell any more, and nobody needs to know
+	// the news is an item of the inbox anyway, so the failure is not another one
 	Known bool
 }
 
 func (e *SendError) Error() string { return e.Err.Error() }
 func (e *SendError) Unwrap() error { return e.Err }
 
-// giveUp is how long a notice is tried for.
+// giveUp returns for how long a notice is tried.
 func (o Options) giveUp() time.Duration {
 	if o.GiveUp == nil {
 		return TellFor
@@ -77,88 +78,90 @@ func (o Options) giveUp() time.Duration {
 	return cmp.Or(o.GiveUp(), TellFor)
 }
 
-// retryAt says when a notice that was queued then is tried again, of which so many attempts were
-// made, the last of them failing with err at now, and which is tried for so long; false: no more.
-// It is a function of its arguments alone.
+// retryAt returns when a notice is tried again, or false for never. It was queued at queued,
+// attempts were made, and the last failed with err at now. The result depends only on the
+// arguments.
 func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Duration) (time.Time, bool) {
 	var said SendError
 	if e := (*SendError)(nil); errors.As(err, &e) {
 		said = *e
 	}
-	pause, end := max(tellPause(attempts), said.RetryAfter), queued.Add(tellFor)
+	pause, end := max(retryPause(attempts), said.RetryAfter), queued.Add(tellFor)
 	at := now.Add(pause)
 	switch {
 	case said.Permanent:
 		return time.Time{}, false
-	case !at.After(end), attempts < tellLeast && pause <= pauseMost:
+	case !at.After(end), attempts < minAttempts && pause <= maxPause:
 		return at, true
 	case said.RetryAfter == 0 && now.Before(end):
-		return end, true // the last one
+		return end, true // the last attempt
 	}
 	return time.Time{}, false
 }
 
-// tellPause is the pause after the n-th attempt to deliver a notice: 10s, 30s, 1m, 2m, 4m, up to an
-// hour.
-func tellPause(n int) time.Duration {
+// retryPause returns the pause after the n-th attempt to deliver a notice: 10s, 30s, 1m, 2m, 4m, up
+// to an hour.
+func retryPause(n int) time.Duration {
 	switch {
 	case n <= 1:
 		return 10 * time.Second
 	case n == 2:
 		return 30 * time.Second
 	case n > 9:
-		return pauseMost
+		return maxPause
 	}
-	return min(time.Minute<<(n-3), pauseMost)
+	return min(time.Minute<<(n-3), maxPause)
 }
 
-// Plan is a Notifier without its waiting: told the time and what became of what is sent, it says
-// what is to be sent, and writes. One goroutine uses it. The Notifier drives it by the real clock
-// and simulations by a pretended one. Of the options it needs Store and Say.
+// Plan is a Notifier without its waiting. It is given the time and the results of attempts, says
+// what to send, and writes the outcomes. One goroutine uses it: the Notifier with the real clock,
+// or a simulation with a virtual one. Of the options it needs Store and Say.
 //
-// A look at the outbox costs a listing of all its names, so some more than can be sent at once are
-// read with each, and are not looked for again unless something may have come.
+// Reading the outbox costs a listing of all its names. So each reading fetches some more notices
+// than can be sent at once, and the outbox is not read again for these unless something may have
+// arrived.
 type Plan struct {
 	Options
-	sending map[string]string // what is being sent, by noticeKey, and its channel
-	results []outcome         // of what was sent: to be written yet
-	pause   time.Duration     // before what could not be written is tried again
-	broken  map[string]bool   // what was sent and can never be written: it is not sent again
+	sending map[string]string // the channels of notices that are being sent, by noticeKey
+	results []outcome         // results of attempts that are not written yet
+	pause   time.Duration     // the pause before what could not be written is tried again
+	broken  map[string]bool   // what was sent and can never be written; it is not sent again
 	said    string            // the last error of reading the outbox
 
-	ready  []state.Notice // read, due and to be sent: the earliest first
-	stale  bool           // something may be due that was not read
-	hidden []string       // channels of which that is so: they had enough to do at the last look
-	next   time.Time      // when the earliest is due that was not; zero: none
+	ready []state.Notice // notices that were read and are due, earliest first
+	stale bool           // something that was not read may be due
+	// the channels for which this is so, because they were busy at the last reading
+	hidden []string
+	next   time.Time // when the earliest notice is due that is not due yet; zero for none
 }
 
-// outcome is what became of an attempt: the notice ends with the line, or without one is kept for
+// outcome is the result of an attempt. With a line, the notice ends; without one, it is kept for
 // later.
 type outcome struct {
 	n    state.Notice
 	line *state.Line
 }
 
-// NewPlan is a plan of what is in the outbox.
+// NewPlan makes a plan for an outbox.
 func NewPlan(o Options) *Plan {
 	return &Plan{Options: o, sending: map[string]string{}, broken: map[string]bool{}, stale: true}
 }
 
-// noticeKey names a notice, whatever has become of it.
+// noticeKey identifies a notice, whatever has become of it.
 func noticeKey(n state.Notice) string { return n.ID() + " " + n.Channel }
 
-// Todo is what a pass leaves.
+// Todo is the result of a pass.
 type Todo struct {
-	Send  []state.Notice // now: each counts as being sent until Sent is told what became of it
-	Wake  time.Time      // when to pass again; zero: when something happens
-	Idle  bool           // nothing is due, being sent or to be written
-	Empty bool           // nor is there anything for later
+	Send  []state.Notice // send these now; each counts as being sent until Sent is called for it
+	Wake  time.Time      // when to make the next pass; zero for when something happens
+	Idle  bool           // nothing is due, being sent or waiting to be written
+	Empty bool           // nothing is waiting for later either
 }
 
-// Pass says what is to be sent at now, of what is due by then: the earliest first, so that a
-// channel that has as many as it may does not stand in the way of others. While what was sent
-// cannot be written nothing more is: it would be told again. changed says that something may have
-// come to the outbox since the last pass.
+// Pass returns what to send at now, of what is due by by. The earliest come first, and a channel
+// that is busy does not block others. While a result cannot be written, nothing more is sent,
+// because it would be sent again. changed says that something may have arrived in the outbox since
+// the last pass.
 func (p *Plan) Pass(ctx context.Context, by, now time.Time, changed bool) (o Todo, problems []state.Problem, err error) {
 	p.Write(ctx, now)
 	p.stale = p.stale || changed || !p.next.IsZero() && !p.next.After(now)
@@ -190,7 +193,7 @@ func (p *Plan) Pass(ctx context.Context, by, now time.Time, changed bool) (o Tod
 	return o, problems, nil
 }
 
-// pick takes what can be sent now from what is ready.
+// pick takes from ready what can be sent now.
 func (p *Plan) pick() (start []state.Notice) {
 	p.ready = slices.DeleteFunc(p.ready, func(n state.Notice) bool {
 		if len(p.sending) == AtOnce || p.count(n.Channel) >= EachChannel {
@@ -203,16 +206,16 @@ func (p *Plan) pick() (start []state.Notice) {
 	return start
 }
 
-// wants reports whether a channel could send something, and has nothing ready.
+// wants reports whether a channel could send something and has nothing ready.
 func (p *Plan) wants(channel string) bool {
 	return p.count(channel) < EachChannel && !slices.ContainsFunc(p.ready, func(n state.Notice) bool { return n.Channel == channel })
 }
 
-// readMost is how many notices are read with a look at the outbox, beside those that are known.
-const readMost = 64
+// maxRead is how many notices are read at once, in addition to those that are known.
+const maxRead = 64
 
-// read reads what is due by then of the channels that want something; more says that there may be
-// more of them.
+// read reads what is due by by, of the channels that want something. more says that there may be
+// more.
 func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
 	var busy []string // the channels that want nothing
 	for _, c := range p.channels() {
@@ -220,10 +223,10 @@ func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems
 			busy = append(busy, c)
 		}
 	}
-	limit := readMost + len(p.sending) + len(p.broken)
+	limit := maxRead + len(p.sending) + len(p.broken)
 	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
-	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > max(p.giveUp(), TellFor)+pauseMost {
-		// so long is no pause: the clock was put back
+	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > max(p.giveUp(), TellFor)+maxPause {
+		// such a long pause means that the clock was put back
 		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...)
 	}
 	if err != nil {
@@ -239,7 +242,7 @@ func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems
 	return len(due) == limit, problems, nil
 }
 
-// channels are those by which something is being sent, or is to be.
+// channels returns the channels of the notices that are being sent or ready.
 func (p *Plan) channels() (list []string) {
 	for _, c := range p.sending {
 		list = append(list, c)
@@ -260,10 +263,10 @@ func (p *Plan) count(channel string) (n int) {
 	return n
 }
 
-// drop forgets that a notice is being sent: it stays due.
+// drop forgets that a notice is being sent. It stays due.
 func (p *Plan) drop(n state.Notice) { delete(p.sending, noticeKey(n)) }
 
-// Sent takes in what became of an attempt that ended at now. It is written with the next pass.
+// Sent records the result of an attempt that ended at now. The next pass writes it.
 func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	if _, ours := p.sending[noticeKey(n)]; !ours {
 		return
@@ -298,8 +301,8 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	p.results = append(p.results, outcome{n, &l})
 }
 
-// Write writes what became of what was sent. What cannot be written is kept and tried again;
-// meanwhile it counts as being sent.
+// Write writes the results of attempts. A result that cannot be written is kept and tried again;
+// its notice counts as being sent meanwhile.
 func (p *Plan) Write(ctx context.Context, now time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	kept := p.results[:0]
@@ -320,7 +323,7 @@ func (p *Plan) Write(ctx context.Context, now time.Time) {
 			if p.Told != nil {
 				p.Told(r.n, *r.line)
 			}
-		case errors.Is(err, state.ErrNotFound): // somebody has seen to it
+		case errors.Is(err, state.ErrNotFound): // somebody has acknowledged it
 		case errors.Is(err, state.ErrInvalid):
 			p.warn("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			p.broken[noticeKey(r.n)] = true
@@ -339,7 +342,7 @@ func (p *Plan) Write(ctx context.Context, now time.Time) {
 	}
 }
 
-// lastError is an error as it is kept: not longer than anybody reads.
+// lastError returns an error in the form in which it is kept: cut to a length that people read.
 func lastError(err error) string {
 	const most = 1000
 	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
@@ -349,7 +352,7 @@ func lastError(err error) string {
 	return text
 }
 
-// shown is a channel as it may be logged: of a URL that was given on the spot what holds no secret.
+// shown returns a channel as it may be logged: without the secrets of a URL.
 func shown(channel string) string {
 	if strings.Contains(channel, "://") {
 		return notify.Redact(channel)

@@ -10,7 +10,7 @@ import (
 func TestPausesBetweenAttempts(t *testing.T) {
 	var got []string
 	for n := 1; n <= 12; n++ {
-		got = append(got, tellPause(n).String())
+		got = append(got, retryPause(n).String())
 	}
 	want := "10s 30s 1m0s 2m0s 4m0s 8m0s 16m0s 32m0s 1h0m0s 1h0m0s 1h0m0s 1h0m0s"
 	if strings.Join(got, " ") != want {

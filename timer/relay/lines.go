@@ -5,69 +5,71 @@ import (
 	"unicode/utf8"
 )
 
-// lineMost bounds a piece: what passes it on may cut lines at 16 KiB, as container engines do, and
-// the name of the run comes in front.
-const lineMost = 16_000
+// maxPiece is the largest piece. Container engines may cut lines at 16 KiB, and the name of the run
+// comes before the piece.
+const maxPiece = 16_000
 
-// lines cuts a stream into its lines. The zero value stands at its beginning.
+// lines cuts a stream into lines. The zero value is at its beginning.
 type lines struct {
-	part []byte // of the line that is not whole yet; less than lineMost
-	from int64  // where it begins
+	partial []byte // the line that is not complete yet; less than lineMost
+	from    int64  // where it begins
 }
 
-// add takes in what comes next, and gives the lines that are whole by now, and the pieces of long
-// ones. A line ends with its line feed; with more it goes on. What is given is good until give
-// returns.
+// add takes the next bytes of the stream, and gives the lines that are complete and the pieces of
+// long ones. A line ends with its line feed; more says that it goes on. The text is valid until
+// give returns.
 func (l *lines) add(text []byte, give func(from int64, text []byte, more bool)) {
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1
-		whole := n > 0 && len(l.part)+n <= lineMost
+		whole := n > 0 && len(l.partial)+n <= maxPiece
 		if !whole {
-			n = min(len(text), lineMost-len(l.part))
+			n = min(len(text), maxPiece-len(l.partial))
 		}
 		piece := text[:n]
-		if len(l.part) > 0 || !whole {
-			l.part = append(l.part, piece...)
-			piece = l.part
+		if len(l.partial) > 0 || !whole {
+			l.partial = append(l.partial, piece...)
+			piece = l.partial
 		}
 		text = text[n:]
 		switch {
 		case whole:
 			give(l.from, piece, false)
 			l.next(len(piece))
-		case len(l.part) == lineMost:
-			l.tear(give)
+		case len(l.partial) == maxPiece:
+			l.splitLine(give)
 		}
 	}
 }
 
-// tear gives the part as a piece of a line that goes on. The beginning of a character stays.
-func (l *lines) tear(give func(from int64, text []byte, more bool)) {
-	n := WholeCharacters(l.part)
+// splitLine gives the incomplete line as a piece of one that goes on. The beginning of a character
+// stays.
+func (l *lines) splitLine(give func(from int64, text []byte, more bool)) {
+	n := WholeCharacters(l.partial)
 	if n == 0 {
 		return
 	}
-	give(l.from, l.part[:n], true)
-	l.part = l.part[:copy(l.part, l.part[n:])]
+	give(l.from, l.partial[:n], true)
+	l.partial = l.partial[:copy(l.partial, l.partial[n:])]
 	l.from += int64(n)
 }
 
-// end gives what is left of a line that nobody ended, and has the next one begin at from.
+// end gives the rest of a line without a line feed, and makes the next one begin at from.
 func (l *lines) end(from int64, give func(from int64, text []byte, more bool)) {
-	if len(l.part) > 0 {
-		give(l.from, l.part, false)
+	if len(l.partial) > 0 {
+		give(l.from, l.partial, false)
 	}
 	l.next(0)
 	l.from = from
 }
 
-// next begins a line behind so many bytes.
+// next begins a line after so many bytes.
 func (l *lines) next(n int) {
 	l.from += int64(n)
-	l.part = l.part[:0]
+	l.partial = l.partial[:0]
 }
 
-// WholeCharacters is how much of text ends with a whole character, or with bytes that are none.
+// WholeCharacters returns how much of text ends with a whole character, or with bytes that are not
+// one.
 func WholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {

@@ -17,7 +17,7 @@ func cut(t *testing.T, chunks ...string) (pieces []string) {
 		if from != int64(len(told)) {
 			t.Errorf("%.20q is said to begin at %d, and begins at %d", text, from, len(told))
 		}
-		if len(text) == 0 || len(text) > lineMost {
+		if len(text) == 0 || len(text) > maxPiece {
 			t.Errorf("a piece of %d bytes", len(text))
 		}
 		ended := bytes.IndexByte(text, '\n') == len(text)-1
@@ -37,7 +37,7 @@ func cut(t *testing.T, chunks ...string) (pieces []string) {
 	for _, chunk := range chunks {
 		all = append(all, chunk...)
 		if chunk == "" {
-			l.tear(give)
+			l.splitLine(give)
 		} else {
 			l.add([]byte(chunk), give)
 		}
@@ -50,7 +50,7 @@ func cut(t *testing.T, chunks ...string) (pieces []string) {
 }
 
 func TestLines(t *testing.T) {
-	long := strings.Repeat("x", lineMost)
+	long := strings.Repeat("x", maxPiece)
 	for _, c := range []struct {
 		name   string
 		chunks []string // an empty one is a pause
@@ -84,7 +84,7 @@ func TestLines(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("one\ntwo"), uint16(3), uint16(2))
 	f.Add([]byte("\xe2\x82\xac\n\xff\n"), uint16(1), uint16(1))
-	f.Add(bytes.Repeat([]byte("€"), lineMost), uint16(1000), uint16(0))
+	f.Add(bytes.Repeat([]byte("€"), maxPiece), uint16(1000), uint16(0))
 	f.Fuzz(func(t *testing.T, text []byte, size, pause uint16) {
 		var chunks []string
 		for i, c := range slices.Collect(slices.Chunk(text, int(size)+1)) {

@@ -1,11 +1,11 @@
-// Package relay copies what commands write, while they write it, to somebody who may read it
-// slowly, or not at all.
+// Package relay copies what commands write, while they write it, to a reader that may be slow, or
+// may not read at all.
 //
-// Commands write to files, and a Relay reads those: it holds up no command, and when nobody takes
-// what it passes on, the files are what it is buffered in. They are kept small all the same. What
-// is given up of them before it was read is left out, is counted, and is told in its place.
+// Commands write to files, and a Relay reads these. So it delays no command, and the files are the
+// buffer when the reader does not read. They are kept small all the same. What is dropped from them
+// before it was read is left out; the relay counts it and says so in its place.
 //
-// What it passes on is whole lines, of one run after the other: see Piece.
+// What it copies is whole lines, one run after the other: see Piece.
 package relay
 
 import (
@@ -20,87 +20,86 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// Piece is a line that a run has written, or a part of a long one, or what is told in the place of
-// what was left out.
+// Piece is a line that a run has written, or a part of a long one, or a report of what was left
+// out.
 type Piece struct {
 	Run    string // the occurrence
 	Task   string
 	Stream string // stdout or stderr
 	From   int64  // where it begins in the stream
-	// Text ends with the line feed of its line. Without one the line goes on with the stream's next
-	// piece (More), or nobody ended it.
+	// Text ends with the line feed of its line. Without one, the line goes on in the next piece of
+	// the stream (More), or has no line feed.
 	Text []byte
 	More bool
-	// Lost is how many bytes are left out here; there is no text then. Without a Run they are all
-	// that Runs runs had left when they ended.
+	// Lost is how many bytes are left out here; then there is no text. Without a Run, it is the sum
+	// for Runs runs that have ended.
 	Lost int64
 	Runs int
 }
 
-// Sink is what pieces go to, from one goroutine.
+// Sink takes the pieces, from one goroutine.
 type Sink interface {
-	// Append appends a piece as it is to be written.
+	// Append appends a piece in the form in which it is written.
 	Append(to []byte, p Piece) []byte
-	// Write writes some of them. It may block, which holds up the copying and nothing else. An
-	// error ends the copying.
+	// Write writes pieces. It may block, which delays only the copying. An error ends the copying.
 	Write(text []byte) error
 }
 
 const (
 	// chunk is how much is read at once.
 	chunk = 64 << 10
-	// napLeast and napMost are between two looks at files that did not grow.
-	napLeast, napMost = 2 * time.Millisecond, 100 * time.Millisecond
-	// pauseMost is how long a line that is not whole is held back, such as a question.
-	pauseMost = time.Second
+	// napLeast and napMost bound the pause between two reads of files that do not grow.
+	minPoll, maxPoll = 2 * time.Millisecond, 100 * time.Millisecond
+	// pauseMost is how long an incomplete line, such as a question, is kept back.
+	maxHold = time.Second
 )
 
-// What of runs that have ended may wait to be read: beyond that it is left out.
+// How much of ended runs may wait to be read. Beyond that, it is left out.
 const (
-	// of a stream, to be kept in memory; what is longer stays in its file, which nobody writes anew
-	restMost   = 256 << 10
-	memoryMost = 4 << 20 // of all
-	filesMost  = 16      // that are kept open
-	endedMost  = 1024    // streams
+	// of one stream, in memory; a longer rest stays in its file, which nobody writes again
+	maxRest   = 256 << 10
+	maxMemory = 4 << 20 // of all
+	maxFiles  = 16      // that are kept open
+	maxEnded  = 1024    // streams
 )
 
-// Relay passes on what runs write. All methods may be called on nil, which copies nothing, and from
+// Relay copies what runs write. All methods may be called on nil, which copies nothing, and from
 // any goroutine.
 type Relay struct {
 	awake clock.Clock
 	to    Sink
 	over  func(error)
 
-	poke chan struct{} // something has changed
-	done chan struct{} // closed when nothing is passed on any more
+	wake chan struct{} // something has changed
+	done chan struct{} // closed when the copying has ended
 
 	mu      sync.Mutex
 	streams []*stream
 	closing bool
 	failed  bool
-	ended   int   // streams of runs that have
-	memory  int64 // of their rests
-	files   int   // of theirs that are open
-	lost    int64 // what was left of runs when they ended and found no room; it has to be told
-	runs    int   // so many
+	ended   int   // streams of runs that have ended
+	memory  int64 // bytes of their rests in memory
+	files   int   // their files that are open
+	lost    int64 // bytes of ended runs that were left out and not reported yet
+	runs    int   // the number of these runs
 }
 
-// New makes a relay to a sink. over is called, once, with the error of the sink that ended the
+// New makes a relay to a sink. over is called once, with the error of the sink that ended the
 // copying.
 func New(awake clock.Clock, to Sink, over func(error)) *Relay {
-	r := &Relay{awake: awake, to: to, over: over, poke: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Relay{awake: awake, to: to, over: over, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go r.work()
 	return r
 }
 
-// Run is a run that is copied. Nil is one that is not.
+// Run is a run that is copied. Nil is one that is not copied.
 type Run struct {
 	relay   *Relay
 	streams []*stream
 }
 
-// Follow begins to copy what a run writes to its standard output and its standard error. With late,
-// what it has written by now is left out, without a word.
+// Follow begins to copy the standard output and the standard error of a run. With late, what it has
+// written before is left out silently.
 func (r *Relay) Follow(ctx context.Context, task string, number int, stdout, stderr state.Stream, late bool) (*Run, error) {
 	if r == nil {
 		return nil, nil
@@ -134,13 +133,13 @@ func (r *Relay) Follow(ctx context.Context, task string, number int, stdout, std
 	}
 	r.streams = append(r.streams, run.streams...)
 	r.mu.Unlock()
-	r.look()
+	r.signal()
 	return run, errs
 }
 
-// Bound calls give, which may give up what is between the first head bytes of the run's standard
-// output, and of its standard error, and the places that it returns. Nothing of the run is read
-// meanwhile, and nothing of that from then on.
+// Bound calls give, which may drop what lies between the first head bytes of an output of the run
+// and the position that it returns for it. Nothing of the run is read meanwhile, and nothing of
+// that part afterwards.
 func (run *Run) Bound(head int64, give func() (upTo [2]int64)) {
 	if run == nil {
 		give()
@@ -159,8 +158,8 @@ func (run *Run) Bound(head int64, give func() (upTo [2]int64)) {
 	}
 }
 
-// End says that the run has ended, and that its files may be trimmed, dropped or written anew. What
-// was not read of them by then is read by the relay's own means.
+// End says that the run has ended. Its files may then be trimmed, removed or written again: the
+// relay has kept what it had not read.
 func (run *Run) End() {
 	if run == nil {
 		return
@@ -169,12 +168,12 @@ func (run *Run) End() {
 	for _, s := range run.streams {
 		lost += s.finish(run.relay)
 	}
-	run.relay.miss(lost)
-	run.relay.look()
+	run.relay.countLost(lost)
+	run.relay.signal()
 }
 
-// miss takes in that so much of a run is left out.
-func (r *Relay) miss(lost int64) {
+// countLost counts bytes of a run that are left out.
+func (r *Relay) countLost(lost int64) {
 	if lost == 0 {
 		return
 	}
@@ -184,8 +183,8 @@ func (r *Relay) miss(lost int64) {
 	r.runs++
 }
 
-// Close ends the copying when all that was written by now is passed on, or when ctx ends, and
-// returns how many bytes were not.
+// Close ends the copying when all that was written so far is copied, or when ctx ends. It returns
+// how many bytes were not copied.
 func (r *Relay) Close(ctx context.Context) (left int64) {
 	if r == nil {
 		return 0
@@ -194,10 +193,10 @@ func (r *Relay) Close(ctx context.Context) (left int64) {
 	r.closing = true
 	rest := slices.Clone(r.streams)
 	r.mu.Unlock()
-	for _, s := range rest { // those of runs that go on without us, too
-		r.miss(s.finish(r))
+	for _, s := range rest { // including runs that go on without this runner
+		r.countLost(s.finish(r))
 	}
-	r.look()
+	r.signal()
 	select {
 	case <-r.done:
 	case <-ctx.Done():
@@ -213,14 +212,14 @@ func (r *Relay) Close(ctx context.Context) (left int64) {
 	return left
 }
 
-func (r *Relay) look() {
+func (r *Relay) signal() {
 	select {
-	case r.poke <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// work passes on what comes until the relay is closed.
+// work copies until the relay is closed.
 func (r *Relay) work() {
 	defer close(r.done)
 	ctx, stop := context.WithCancel(context.Background())
@@ -229,8 +228,8 @@ func (r *Relay) work() {
 		streams []*stream
 		buf     = make([]byte, chunk)
 		text    []byte
-		napped  chan struct{} // nil: nobody naps
-		nap     = napLeast
+		napped  chan struct{} // nil when no pause is running
+		nap     = minPoll
 	)
 	for {
 		r.mu.Lock()
@@ -245,7 +244,7 @@ func (r *Relay) work() {
 		for _, s := range streams {
 			text, over = s.step(r, buf, text[:0])
 			if over {
-				r.forget(s)
+				r.remove(s)
 			}
 			if len(text) > 0 {
 				moved = true
@@ -256,20 +255,20 @@ func (r *Relay) work() {
 		}
 		switch {
 		case moved:
-			nap = napLeast
+			nap = minPoll
 			continue
 		case closing && len(streams) == 0:
 			return
 		case len(streams) == 0:
-			nap = napLeast
-			<-r.poke
+			nap = minPoll
+			<-r.wake
 			continue
 		}
 		if napped == nil {
 			napped = make(chan struct{})
 			go func(d time.Duration, over chan<- struct{}) {
 				defer close(over)
-				_ = r.awake.For(ctx, d) // an error is the end
+				_ = r.awake.For(ctx, d) // an error is the end as well
 			}(nap, napped)
 		}
 		select {
@@ -277,13 +276,13 @@ func (r *Relay) work() {
 			for _, s := range streams {
 				s.idle += nap
 			}
-			napped, nap = nil, min(2*nap, napMost)
-		case <-r.poke:
+			napped, nap = nil, min(2*nap, maxPoll)
+		case <-r.wake:
 		}
 	}
 }
 
-// write passes text on; false: there is nobody to pass it on to any more.
+// write writes text to the sink. It reports false when the copying has ended.
 func (r *Relay) write(text []byte) bool {
 	err := r.to.Write(text)
 	r.mu.Lock()
@@ -296,7 +295,7 @@ func (r *Relay) write(text []byte) bool {
 	}
 	for _, s := range rest {
 		s.drop(r)
-		r.forget(s)
+		r.remove(s)
 	}
 	if err != nil && !cut {
 		r.over(err)
@@ -304,7 +303,7 @@ func (r *Relay) write(text []byte) bool {
 	return false
 }
 
-// tellDropped appends what is to be told of streams that were dropped. The caller holds mu.
+// tellDropped appends the report of streams that were dropped. The caller holds mu.
 func (r *Relay) tellDropped(text []byte) []byte {
 	if r.runs > 0 {
 		text = r.to.Append(text, Piece{Lost: r.lost, Runs: r.runs})
@@ -313,8 +312,8 @@ func (r *Relay) tellDropped(text []byte) []byte {
 	return text
 }
 
-// forget has no more looks at a stream.
-func (r *Relay) forget(s *stream) {
+// remove stops reading a stream.
+func (r *Relay) remove(s *stream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if i := slices.Index(r.streams, s); i >= 0 {

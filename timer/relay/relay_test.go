@@ -140,7 +140,7 @@ func follow(t *testing.T, r *Relay, number int, stdout, stderr state.Stream) *Ru
 }
 
 // soon lets the relay have as many looks as it needs.
-func soon() { time.Sleep(2 * napMost); synctest.Wait() }
+func soon() { time.Sleep(2 * maxPoll); synctest.Wait() }
 
 func TestWhatRunsWriteIsPassedOnAsItComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestWhatRunsWriteIsPassedOnAsItComes(t *testing.T) {
 		out.write("name? ")
 		soon()
 		to.wants(t) // it may go on
-		time.Sleep(2 * pauseMost)
+		time.Sleep(2 * maxHold)
 		synctest.Wait()
 		to.wants(t, "k7m2/1 stdout+name? ")
 		out.write("Ann\nlast")
@@ -267,7 +267,7 @@ func TestAStuckReaderHoldsUpNobody(t *testing.T) {
 		if time.Since(began) != 0 {
 			t.Errorf("the runs waited for %v", time.Since(began))
 		}
-		if r.memory > memoryMost || r.files > filesMost {
+		if r.memory > maxMemory || r.files > maxFiles {
 			t.Errorf("%d bytes and %d files wait", r.memory, r.files)
 		}
 		close(to.stuck)
@@ -275,7 +275,7 @@ func TestAStuckReaderHoldsUpNobody(t *testing.T) {
 			t.Errorf("%d bytes are left", left)
 		}
 		got := to.read()
-		kept, files := memoryMost/len(text), filesMost
+		kept, files := maxMemory/len(text), maxFiles
 		if n := strings.Count(got, "stdout:y"); n != 200*kept {
 			t.Errorf("%d lines of standard output, want %d", n, 200*kept)
 		}
@@ -301,10 +301,10 @@ func TestAStuckReaderAndManyQuietRuns(t *testing.T) {
 		out.write("first\n")
 		follow(t, r, 1, out, nothing{})
 		soon()
-		for i := range 2 * endedMost {
+		for i := range 2 * maxEnded {
 			follow(t, r, 2+i, new(page), new(page)).End()
 		}
-		if len(r.streams) > endedMost+1 {
+		if len(r.streams) > maxEnded+1 {
 			t.Errorf("%d streams wait", len(r.streams))
 		}
 		close(to.stuck)

@@ -8,19 +8,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// stream is one of the two that a run writes to.
+// stream is one of the two outputs of a run.
 type stream struct {
-	Piece // what its pieces have in common
+	Piece // the fields that its pieces share
 
-	idle time.Duration // for how long nothing has come; the relay's own goroutine alone uses it
+	idle time.Duration // how long nothing has been written; only the goroutine of the relay uses it
 
 	mu         sync.Mutex
 	file       state.StreamReader // nil once it is closed
-	rest       rest               // is read in place of the file then
-	held       int64              // room of the relay's memory that it takes
-	at         int64              // what was read
-	head, gone int64              // what is between them was given up
-	end        int64              // where it ended; below zero: it goes on
+	rest       rest               // read instead of the file
+	reserved   int64              // how much of the memory of the relay it uses
+	at         int64              // how far it was read
+	head, gone int64              // what lies between them was dropped
+	end        int64              // where it ended; below zero while it goes on
 	over       bool
 	lines      lines
 }
@@ -38,7 +38,7 @@ func (r rest) ReadAt(to []byte, at int64) (int, error) {
 	return copy(to, r.text[at:]), nil
 }
 
-// step reads what has come, and appends the pieces of it. It is over when no more can come.
+// step reads what was written and appends its pieces. over says that the stream has ended.
 func (s *stream) step(r *Relay, buf, to []byte) (text []byte, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,10 +61,10 @@ func (s *stream) step(r *Relay, buf, to []byte) (text []byte, over bool) {
 	if size < 0 {
 		var err error
 		if size, err = s.file.Size(); err != nil {
-			return to, false // it may be told again
+			return to, false // it may be reported again
 		}
 	}
-	if size < s.at { // it was emptied, and what comes is its beginning
+	if size < s.at { // the file was emptied and begins again
 		s.lines.end(0, give)
 		s.at, s.gone = 0, 0
 	}
@@ -77,7 +77,7 @@ func (s *stream) step(r *Relay, buf, to []byte) (text []byte, over bool) {
 	}
 	n := 0
 	if most > 0 {
-		n, _ = s.reader().ReadAt(buf[:most], s.at) // what cannot be read does not come
+		n, _ = s.reader().ReadAt(buf[:most], s.at) // what cannot be read is skipped
 	}
 	if n > 0 {
 		s.lines.add(buf[:n], give)
@@ -91,8 +91,8 @@ func (s *stream) step(r *Relay, buf, to []byte) (text []byte, over bool) {
 		}
 		s.lines.end(s.end, give)
 		s.release(r)
-	case n == 0 && s.idle >= pauseMost:
-		s.lines.tear(give)
+	case n == 0 && s.idle >= maxHold:
+		s.lines.splitLine(give)
 		s.idle = 0
 	}
 	return to, s.over
@@ -105,8 +105,8 @@ func (s *stream) reader() io.ReaderAt {
 	return s.file
 }
 
-// finish takes in that the run has ended, and returns how much of it is left out for want of room.
-// From then on its file is read only where it is so long that nobody writes to it again.
+// finish marks the run as ended, and returns how many bytes are left out for lack of room. From
+// then on its file is read only if it is so long that nobody writes to it again.
 func (s *stream) finish(r *Relay) (lost int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,23 +118,23 @@ func (s *stream) finish(r *Relay) (lost int64) {
 		s.end = max(size, s.at)
 	}
 	left := s.end - s.at
-	switch r.admit(left) {
+	switch r.reserve(left) {
 	case inMemory:
 		text := make([]byte, left)
 		n, _ := s.file.ReadAt(text, s.at) // what cannot be read is left out
-		s.rest, s.held = rest{text[:n], s.at}, left
+		s.rest, s.reserved = rest{text[:n], s.at}, left
 		s.file.Close()
 		s.file = nil
 	case nowhere:
-		lost = left + int64(len(s.lines.part))
+		lost = left + int64(len(s.lines.partial))
 		s.file.Close()
 		s.file, s.over = nil, true
-		r.forget(s)
+		r.remove(s)
 	}
 	return lost
 }
 
-// drop has no more of it passed on, and returns how much is left out.
+// drop stops copying the stream and returns how many bytes are left out.
 func (s *stream) drop(r *Relay) (lost int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,16 +143,16 @@ func (s *stream) drop(r *Relay) (lost int64) {
 	}
 	size := s.end
 	if size < 0 {
-		size, _ = s.file.Size() // none: it is not told
+		size, _ = s.file.Size() // without a size it is not reported
 	}
 	s.release(r)
-	return max(size-s.at, 0) + int64(len(s.lines.part))
+	return max(size-s.at, 0) + int64(len(s.lines.partial))
 }
 
-// release gives back what it takes. It is over.
+// release frees what the stream uses. It has ended.
 func (s *stream) release(r *Relay) {
 	if s.end >= 0 {
-		r.dismiss(s.held, s.file != nil)
+		r.free(s.reserved, s.file != nil)
 	}
 	if s.file != nil {
 		s.file.Close()
@@ -160,26 +160,26 @@ func (s *stream) release(r *Relay) {
 	s.file, s.rest, s.over = nil, rest{}, true
 }
 
-// place is where the rest of a stream that has ended waits to be read.
-type place int
+// restPlace is where the rest of an ended stream waits to be read.
+type restPlace int
 
 const (
-	nowhere place = iota
+	nowhere restPlace = iota
 	inMemory
 	inFile
 )
 
-// admit finds room for the rest of a stream that has ended.
-func (r *Relay) admit(left int64) place {
+// reserve reserves room for the rest of an ended stream.
+func (r *Relay) reserve(left int64) restPlace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.ended == endedMost:
-	case left <= restMost && r.memory+left <= memoryMost:
+	case r.ended == maxEnded:
+	case left <= maxRest && r.memory+left <= maxMemory:
 		r.ended++
 		r.memory += left
 		return inMemory
-	case left > restMost && r.files < filesMost:
+	case left > maxRest && r.files < maxFiles:
 		r.ended++
 		r.files++
 		return inFile
@@ -187,8 +187,8 @@ func (r *Relay) admit(left int64) place {
 	return nowhere
 }
 
-// dismiss gives back the room.
-func (r *Relay) dismiss(memory int64, file bool) {
+// free frees the room.
+func (r *Relay) free(memory int64, file bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended--

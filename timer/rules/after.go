@@ -6,36 +6,35 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Reasons of the end of a task that waits for another one's run, which does not come.
+// The reasons for ending a task that waits for a run which does not come.
 const (
-	// it ended otherwise than was asked, or has no run any more
+	// it ended in another way than was asked for, or has no more runs
 	ReasonAfterEnded   = "after_ended"
 	ReasonAfterRemoved = "after_removed" // the task was removed before its run
 )
 
-// Awaited is what is known of a task that another one waits for.
+// Awaited is what is known about a task that another one waits for.
 type Awaited struct {
-	// as it is stored: with a run open it is Pending or Ended; Removed also when nothing is known
-	// of it
+	// as it is stored: Pending or Ended while a run is open; Removed when nothing is known of it
 	Phase state.Phase
-	Open  bool // something of it runs
-	// its occurrences that have ended since the other began to wait, the first of them first
+	Open  bool // a run of it is open
+	// its occurrences that have ended since the other task began to wait, earliest first
 	Ends []state.Line
 }
 
-// Followed is what has become of a task that waits for another.
+// Followed is the state of a task that waits for another.
 type Followed int
 
-// What Follow answers.
+// The results of Follow.
 const (
 	StillWaits Followed = iota
 	HasCome
 	NeverComes
 )
 
-// Follow says whether what a task waits for has come, and if it never does, why. It is the first
-// run that counts, whatever others bring; an occurrence that was not run counts when the task has
-// no other. With :any the end of the task is enough.
+// Follow returns whether the awaited end has come, or why it never will. The first run counts,
+// whatever later ones bring. An occurrence without a run counts when the task has no other one.
+// With :any, the end of the task is enough.
 func Follow(a state.After, w Awaited) (Followed, string) {
 	over := !w.Open && (w.Phase == state.Ended || w.Phase == state.Removed)
 	i := slices.IndexFunc(w.Ends, func(l state.Line) bool { return l.Outcome.Ran() })

@@ -7,10 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// GoesOn says whether a task has to be moved back for a clock that shows now and is believed, and
-// to which instant: the first that is after since. One that was made, or last edited, by a clock
-// that showed more begins there as well; not if it was told when to begin, or how often to come
-// from its beginning on.
+// GoesOn reports whether a task must be moved back for a clock that shows now and is trusted, and
+// to which instant: the first one after since. A task that was made or edited by a clock that
+// showed more also begins there, unless it has a start or a count of its own.
 func GoesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok bool) {
 	t = e.Task
 	if !t.Recurring() || t.When.OfBoots() {
@@ -24,16 +23,16 @@ func GoesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok
 		return t, to, false
 	}
 	if next, ok := sched.Next(now); !ok || !next.Before(e.Due) {
-		return t, to, false // it is not ahead
+		return t, to, false // it does not lie ahead
 	}
 	to, ok = sched.Next(since)
 	return t, to, ok
 }
 
-// repeated is the last of a task's instants from first to latest that have come for the second time
-// and are not to be claimed; there may be none. Where the clock has passed all that comes again, it
-// is the last of those: each of them has its outcome from the first time, and what is to be caught
-// up with lies behind them.
+// repeated returns the last instant of a task, from first to latest, that occurs for the second
+// time and must not be claimed; there may be none. When the clock has passed all repeated instants,
+// it is the last of them: each has its outcome from the first time, and what must be caught up with
+// comes after them.
 func repeated(t state.Tally, sched *when.Schedule, first, latest time.Time) (time.Time, bool) {
 	switch {
 	case t.Again.IsZero() || first.After(t.LastDue):

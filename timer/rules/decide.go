@@ -8,8 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Schedule reads a task's timing again, as it was read when the task was made. A one-shot has none: its instant is its
-// due. So has what comes in each boot of the machine.
+// Schedule reads the timing of a task again, as it was read when the task was made. It is nil for a
+// one-shot, whose instant is its due, and for a task that runs in each boot of the machine.
 func Schedule(t state.Task) (*when.Schedule, error) {
 	if !t.Recurring() || t.When.OfBoots() {
 		return nil, nil
@@ -17,7 +17,7 @@ func Schedule(t state.Task) (*when.Schedule, error) {
 	return Recurrence(t.When)
 }
 
-// Recurrence is Schedule of the timing of a recurrence.
+// Recurrence is Schedule for the timing of a recurrence.
 func Recurrence(t state.Timing) (*when.Schedule, error) {
 	zone, err := when.LoadZone(t.Zone)
 	if err != nil {
@@ -41,50 +41,57 @@ func Recurrence(t state.Timing) (*when.Schedule, error) {
 	return s.Shifted(d), nil
 }
 
-// reasons of outcomes that are no ordinary run.
+// Reasons of outcomes without an ordinary run.
 const (
-	ReasonCoalesced   = "coalesced"    // missed; one run, for a later instant, stands for them
-	reasonWindow      = "window"       // missed: later than the task's window
-	reasonCatchup     = "catchup"      // missed, and the task catches up with nothing
-	ReasonCap         = "cap"          // missed: more of a backlog than is worked off
-	reasonClock       = "clock_back"   // missed: the clock was put back, and shows it for the second time
-	ReasonOverlap     = "overlap"      // the run before was still going
-	reasonPaused      = "paused"       // it was paused
-	reasonGate        = "gate"         // the command of --if said no
-	ReasonReplaced    = "replaced"     // a later instant's run took its place
-	ReasonStopped     = Stopped        // somebody ended it
-	ReasonRunnerEnds  = "runner_ends"  // the runner was told to end, and what it runs with it
-	ReasonCutOff      = "cut_off"      // the runner was cut off from the others of its fleet, who may start it again
-	reasonNextDue     = "next_due"     // a further attempt would have met the next instant
-	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
-	ReasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
-	ReasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
-	ReasonPostponed   = "put_off"      // its task was changed before its start, which was put off, could succeed
-	ReasonChanged     = "changed"      // its task was removed, paused or edited before its next attempt
-	ReasonMemory      = "memory"       // it took more memory than it may, and the system has ended it
-	ReasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
+	ReasonCoalesced = "coalesced" // missed: one run, for a later instant, stands for it
+	reasonWindow    = "window"    // missed: later than the window of the task
+	reasonCatchup   = "catchup"   // missed: the task catches up with nothing
+	ReasonCap       = "cap"       // missed: more than the largest backlog
+	// missed: the clock was put back and shows it for the second time
+	reasonClock      = "clock_back"
+	ReasonOverlap    = "overlap"     // the previous run was still going on
+	reasonPaused     = "paused"      // the task was paused
+	reasonGate       = "gate"        // the command of --if said no
+	ReasonReplaced   = "replaced"    // the run of a later instant replaced it
+	ReasonStopped    = Stopped       // somebody ended it
+	ReasonRunnerEnds = "runner_ends" // the runner was told to end, and its runs with it
+	// the runner was cut off from the others of its fleet, which may start it again
+	ReasonCutOff  = "cut_off"
+	reasonNextDue = "next_due" // another attempt would have met the next instant
+	// the command outlived its runner, and nobody saw its exit code
+	reasonExitUnknown = "exit_unknown"
+	ReasonRunnerDied  = "runner_died" // the runner or the machine ended before the command did
+	ReasonNotAllowed  = "not_allowed" // [run] allow does not match its command, or no longer does
+	ReasonPostponed   = "put_off"     // its task was changed before its postponed start succeeded
+	// its task was removed, paused or edited before its next attempt
+	ReasonChanged = "changed"
+	ReasonMemory  = "memory" // it used more memory than it may, and the system ended it
+	// the program, its folder or its environment was not available
+	ReasonNotStarted = "not_started"
 )
 
 const (
-	// grace is how late an instant may be run by a task that catches up with nothing: a busy machine is not a missing one.
+	// grace is how late an instant may run when its task catches up with nothing: a busy machine is
+	// not a missing one.
 	grace = time.Minute
-	// backlogMost is how many missed instants a task works off that catches up with all.
-	backlogMost = 100
-	// BackoffLeast is the pause before the second attempt when the policy does not say, backoffMost the longest before any.
+	// backlogMost is how many missed instants a task runs that catches up with all.
+	maxBacklog = 100
+	// BackoffLeast is the pause before the second attempt when the policy has none. backoffMost is
+	// the longest pause.
 	BackoffLeast = 10 * time.Second
 	BackoffMost  = time.Hour
-	// rerunMost is how often an occurrence is begun again after its runner or its machine died.
-	rerunMost = 3
+	// rerunMost is how often an occurrence starts again after its runner or its machine died.
+	maxReruns = 3
 )
 
-// Reasons that may be given to Store.Halt for the end of a run. Killed is Stopped that leaves it no time to end by itself: how
-// somebody asked, and no reason of its own in the ledger, where the signal tells the two apart.
+// Reasons for Store.Halt. Killed is Stopped without time to end. It is not a reason of its own in
+// the ledger, where the signal tells the two apart.
 const (
 	Stopped = "stopped"
 	Killed  = "killed"
 )
 
-// HaltReason is the reason of an outcome whose run was halted for why.
+// HaltReason returns the reason of an outcome for a reason of Store.Halt.
 func HaltReason(why string) string {
 	if why == Killed {
 		return ReasonStopped
@@ -92,10 +99,10 @@ func HaltReason(why string) string {
 	return why
 }
 
-// rules is a task's policy as the core needs it.
+// rules is the policy of a task in the form that Decide uses.
 type rules struct {
-	all, never bool          // catch up with all that was missed, with nothing
-	window     time.Duration // 0: none
+	all, never bool          // catch up with all that was missed, or with nothing
+	window     time.Duration // 0 for none
 	Overlap    string
 }
 
@@ -106,12 +113,12 @@ func RulesOf(t state.Task) rules {
 		r.Overlap = state.OverlapSkip
 	}
 	if t.Told() {
-		r.window, r.never, r.Overlap = 0, false, state.OverlapAllow // nothing is ever too late to be told
+		r.window, r.never, r.Overlap = 0, false, state.OverlapAllow // it is never too late to tell
 	}
 	return r
 }
 
-// Span reads a duration of a policy; 0 when there is none.
+// Span reads a duration of a policy, or 0 for none.
 func Span(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -120,7 +127,7 @@ func Span(text string) time.Duration {
 	return d
 }
 
-// limit is how late an instant may be run, and the reason of those that are later. 0: however late.
+// limit returns how late an instant may run, and the reason of later ones. 0 means no limit.
 func (r rules) limit() (time.Duration, string) {
 	if r.never && (r.window == 0 || r.window > grace) {
 		return grace, reasonCatchup
@@ -128,22 +135,22 @@ func (r rules) limit() (time.Duration, string) {
 	return r.window, reasonWindow
 }
 
-// StepKind is what a step does.
+// StepKind is the kind of a step.
 type StepKind int
 
 const (
-	StepRun    StepKind = iota // claim the instant at due and run it
-	StepSkip                   // end the instants from due on as line says, without a run
-	StepHalt                   // end what runs of the task
-	StepResume                 // put the paused task back into the queue
+	StepRun    StepKind = iota // claim the instant Due and run it
+	StepSkip                   // end the instants from Due on with the line Skip, without a run
+	StepHalt                   // end the runs of the task
+	StepResume                 // end the pause of the task
 	StepFinish                 // end the task
 )
 
 // Step is one thing to do about a task that is due.
 type Step struct {
 	Kind StepKind
-	Due  time.Time   // the task's due instant before the step
-	Next time.Time   // its due instant after the step; zero: it was the last
+	Due  time.Time   // the due instant of the task before the step
+	Next time.Time   // its due instant after the step; zero when that was the last
 	Skip *state.Line // of StepSkip
 	Why  string      // of StepHalt and StepFinish
 }
@@ -151,16 +158,17 @@ type Step struct {
 // Plan is what to do about a task, in order.
 type Plan struct {
 	Steps []Step
-	// held: the task is due and waits for the end of what runs. Nothing is written for it meanwhile; its instants get their
-	// outcomes then.
+	// Held says that the task is due and waits for the end of its run. Nothing is written for it
+	// meanwhile; its instants get their outcomes then.
 	Held bool
 }
 
 func (p *Plan) Add(s Step) { p.Steps = append(p.Steps, s) }
 
-// Decide says what to do about an entry at now. It is a function of its arguments alone; it never decides about an
-// instant after now, and what it plans leaves the task due after now, held, or ended, but for a backlog that is worked off
-// one by one. docs/semantics.md tells the rules to users.
+// Decide returns what to do about an entry at now. The result depends only on the arguments. It
+// never decides about an instant after now. Its plan leaves the task due after now, held, or ended,
+// except for a backlog that is worked off one by one. docs/semantics.md explains the rules to
+// users.
 func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	switch {
 	case e.Held:
@@ -170,7 +178,8 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 		return p
 	case e.Due.After(now):
 		return p
-	case e.Awaited: // whoever waits tells it; should that end without having told, it is done here
+	// The waiting process tells it. If that ends without having told, the runner does.
+	case e.Awaited:
 		p.Held = true
 		return p
 	case e.Tally.Stop != "":
@@ -185,7 +194,8 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	before := e.Due.Add(-1)
 	latest, ok := sched.Latest(before, now)
 	if !ok {
-		// The schedule no longer has this instant: the zone's rules changed under it, or somebody moved it. What is due stays due.
+		// The schedule no longer has this instant: the rules of the zone have changed, or somebody
+		// moved it. What is due stays due.
 		latest = e.Due
 	}
 	if len(e.Open) > 0 {
@@ -202,32 +212,34 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	return p
 }
 
-// once is the plan of a one-shot that is due, or of what comes in each boot: it runs, however late, unless it has a window.
+// once plans a one-shot that is due, or a run of each boot. It runs, however late, unless it has a
+// window.
 func (p *Plan) once(e state.Entry, r rules, now time.Time) {
 	if most, reason := r.limit(); most > 0 && now.Sub(e.Due) > most {
-		p.Add(Step{Kind: StepSkip, Due: e.Due, Next: afterOnly(e.Task), Skip: RangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
+		p.Add(Step{Kind: StepSkip, Due: e.Due, Next: dueAfterOnly(e.Task), Skip: RangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
 		return
 	}
-	if len(e.Open) > 0 && r.Overlap != state.OverlapAllow { // fired by hand
+	if len(e.Open) > 0 && r.Overlap != state.OverlapAllow { // run by hand
 		p.Held = true
 		return
 	}
-	p.Add(Step{Kind: StepRun, Due: e.Due, Next: afterOnly(e.Task)})
+	p.Add(Step{Kind: StepRun, Due: e.Due, Next: dueAfterOnly(e.Task)})
 }
 
-// afterOnly is the due instant behind the only one that is known of a task: none, or the next boot's.
-func afterOnly(t state.Task) time.Time {
+// dueAfterOnly returns the due instant after the only one that is known: none, or the next boot.
+func dueAfterOnly(t state.Task) time.Time {
 	if t.When.OfBoots() {
 		return state.Unscheduled
 	}
 	return time.Time{}
 }
 
-// recurring is the plan of a recurring task nothing runs of, or that may run beside itself; latest is its last instant that
-// has come.
+// recurring plans a recurring task that has no run, or that may run beside itself. latest is its
+// last instant that has come.
 func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, now time.Time) {
 	after := func(t time.Time) time.Time { next, _ := sched.Next(t); return next }
-	// last is the last instant from a on up to b. There is one, or a itself stands in: the schedule may have lost it.
+	// last returns the last instant from a to b. When there is none, because the schedule has lost
+	// it, it is a.
 	last := func(a, b time.Time) time.Time {
 		if t, ok := sched.Latest(a.Add(-1), b); ok {
 			return t
@@ -246,11 +258,11 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 		}
 	}
 	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.Overlap != state.OverlapAllow {
-		// It came while a run went on that has ended since.
+		// The instant came during a run that has ended since.
 		switch r.Overlap {
 		case state.OverlapQueue:
 			p.Add(Step{Kind: StepRun, Due: first, Next: after(first)})
-			if more, ok := sched.Latest(first, busy); ok { // one was held already
+			if more, ok := sched.Latest(first, busy); ok { // an earlier one was held already
 				skip(after(first), more, state.Skipped, ReasonOverlap)
 			}
 			return
@@ -276,7 +288,7 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 	switch {
 	case !latest.After(first):
 	case r.all:
-		if kept := nthLast(sched, first, latest, backlogMost); kept.After(first) {
+		if kept := nthLast(sched, first, latest, maxBacklog); kept.After(first) {
 			first = skip(first, last(first, kept.Add(-1)), state.Missed, ReasonCap)
 		}
 		latest = first
@@ -286,7 +298,8 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 	p.Add(Step{Kind: StepRun, Due: latest, Next: after(latest)})
 }
 
-// nthLast is the n-th instant counted back from latest, which is the first; not before first.
+// nthLast returns the n-th instant counted back from latest, which is the first, but not before
+// first.
 func nthLast(sched *when.Schedule, first, latest time.Time, n int) time.Time {
 	t := latest
 	for range n - 1 {
@@ -306,7 +319,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// resume is the plan of a paused task that is to go on: what passed meanwhile is skipped, and nothing is caught up with.
+// resume plans a paused task that goes on. The instants that passed meanwhile are skipped, and none
+// is made up for.
 func (p *Plan) resume(e state.Entry, sched *when.Schedule, now time.Time) {
 	line, next, over := Resume(e, sched, now)
 	if line != nil {
@@ -317,7 +331,8 @@ func (p *Plan) resume(e state.Entry, sched *when.Schedule, now time.Time) {
 	}
 }
 
-// catchingUp reports whether a claim worked off a backlog: when it was made, the next instant had come as well.
+// catchingUp reports whether a claim worked off a backlog: the next instant had come as well when
+// it was made.
 func catchingUp(r state.Record, sched *when.Schedule) bool {
 	if sched == nil || r.Manual || r.Task.Policy.Catchup != state.CatchupAll {
 		return false
@@ -326,30 +341,32 @@ func catchingUp(r state.Record, sched *when.Schedule) bool {
 	return ok && !next.After(r.Claimed)
 }
 
-// Ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
-// runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.
+// Ahead reports whether an entry that is due a moment after now can be claimed ahead and started at
+// its instant: it has no run, and only that instant is to be decided. For a wait, nobody knows
+// before the instant whether its caller is present.
 func Ahead(e state.Entry, sched *when.Schedule, now time.Time) (Step, bool) {
 	if e.Held || !e.Due.After(now) || e.Task.Type() == state.TypeWait || len(e.Open) > 0 || e.Tally.Stop != "" || e.Tally.Taken(e.Due) {
 		return Step{}, false
 	}
 	if sched == nil {
-		return Step{Kind: StepRun, Due: e.Due, Next: afterOnly(e.Task)}, true
+		return Step{Kind: StepRun, Due: e.Due, Next: dueAfterOnly(e.Task)}, true
 	}
 	next, _ := sched.Next(e.Due)
 	return Step{Kind: StepRun, Due: e.Due, Next: next}, true
 }
 
-// countMost bounds the counting of instants in one range line: a second-by-second schedule after years of absence.
-const countMost = 10_000_000
+// maxCounted is how many instants are counted for one line: those of a schedule of seconds after
+// years of absence.
+const maxCounted = 10_000_000
 
-// RangeLine is the ledger line of equal outcomes without a run, for the instants from first to last. A task without a schedule is a
-// one-shot.
+// RangeLine returns the ledger line of equal outcomes without a run, for the instants from first to
+// last. A task without a schedule is a one-shot.
 func RangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,
 		Revision: e.Task.Revision, Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
 	if last.After(first) {
 		line.DueLast = &last
-		line.Count = max(sched.Count(first.Add(-1), last, countMost), 2)
+		line.Count = max(sched.Count(first.Add(-1), last, maxCounted), 2)
 	}
 	return line
 }

@@ -1,6 +1,6 @@
-// Package rules decides what is done about a task at an instant, what the end of a run is in the
-// ledger, and who is told of it.
+// Package rules decides what happens to a task at an instant, what the ledger says about the end of
+// a run, and who is told.
 //
-// Everything here is a function of its arguments alone: no clock, no file, no process.
-// docs/semantics.md tells the rules to users, and the tables in the tests read like it.
+// Every result depends only on the arguments: there is no clock, no file and no process.
+// docs/semantics.md explains the rules to users, and the tables in the tests read like it.
 package rules

@@ -11,16 +11,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// dayFile is what an exception begins with that names a file of days.
+// dayFile is how an exception begins that names a file of days.
 const dayFile = "file:"
 
-// DayFile is the path that an exception names; not ok when it names days.
+// DayFile returns the path that an exception names. It reports false for one that names days.
 func DayFile(exception string) (path string, ok bool) { return strings.CutPrefix(exception, dayFile) }
 
-// InFile is the exception that names a file of days.
+// InFile returns the exception that names a file of days.
 func InFile(path string) string { return dayFile + path }
 
-// DayFiles are the paths of the files of days that a task names.
+// DayFiles returns the paths of the files of days that a task names.
 func DayFiles(t state.Timing) (paths []string) {
 	for _, exception := range t.Except {
 		if path, ok := DayFile(exception); ok {
@@ -30,19 +30,19 @@ func DayFiles(t state.Timing) (paths []string) {
 	return paths
 }
 
-// DayFileError says why the days of a file cannot be had.
+// DayFileError says why the days of a file cannot be read.
 type DayFileError struct {
 	Path string
-	Err  error // a *when.Error where a line is not understood
+	Err  error // a *when.Error when a line is not understood
 }
 
 func (e *DayFileError) Error() string { return e.Path + " cannot be read: " + e.Err.Error() }
 func (e *DayFileError) Unwrap() error { return e.Err }
 
-// ErrNoDays is of a file that has no days.
+// ErrNoDays is the error of a file without days.
 var ErrNoDays = errors.New("it has no days")
 
-// ReadDayFile reads a file of days, with what returns its text. The error is a *DayFileError.
+// ReadDayFile reads a file of days, whose content text returns. The error is a *DayFileError.
 func ReadDayFile(path string, text func(path string) (string, error), o when.Options) (*when.Days, []string, error) {
 	content, err := text(path)
 	if err != nil {
@@ -58,10 +58,10 @@ func ReadDayFile(path string, text func(path string) (string, error), o when.Opt
 	return days, lines, nil
 }
 
-// Reread is a task's timing with the days that its files have now, its schedule by them, and
-// whether they are others than it has. The schedule is nil when nothing of a recurrence that has an
-// end is left. When one of the files cannot be read, or leaves nothing of a recurrence without an
-// end, the days stay those that were last read.
+// Reread reads the files of days of a task again. It returns the timing with their present days,
+// its schedule, and whether the days have changed. The schedule is nil when nothing is left of a
+// recurrence that has an end. When a file cannot be read, or leaves nothing of a recurrence without
+// an end, the days stay as they were.
 func Reread(t state.Timing, text func(path string) (string, error)) (now state.Timing, sched *when.Schedule, changed bool, err error) {
 	var lines []string
 	for _, path := range DayFiles(t) {
@@ -86,7 +86,7 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 	return now, sched, true, nil
 }
 
-// Excepted are the days that are left out of a task; of those in files the ones that were last
+// Excepted returns the days that are left out of a task. For a file, they are those that were last
 // read.
 func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 	if len(t.Except) == 0 {
@@ -113,17 +113,17 @@ func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 	if err != nil {
 		return nil, err
 	}
-	if all = all.And(days); excepted.known == nil || len(excepted.known) == exceptedMost {
+	if all = all.And(days); excepted.known == nil || len(excepted.known) == maxExcepted {
 		excepted.known = map[string]*when.Days{}
 	}
 	excepted.known[key] = all
 	return all, nil
 }
 
-// exceptedMost bounds the lists of days that are remembered.
-const exceptedMost = 256
+// maxExcepted is how many lists of days are cached.
+const maxExcepted = 256
 
-// excepted are the lists of days that were read: thousands of tasks may leave out the same.
+// excepted caches lists of days: thousands of tasks may leave out the same.
 var excepted struct {
 	sync.Mutex
 	known map[string]*when.Days

@@ -6,37 +6,37 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TellDefaults says who is told, and when, of tasks that do not say.
+// TellDefaults say who is told, and when, about tasks that do not say it themselves.
 type TellDefaults struct {
-	Channels []string // as in a line's Tell
-	On       string   // of commands: state.NotifyAlways, …; empty: output
-	// before the title that an agent is told, as before the subject of what others are
+	Channels []string // the channels of a line
+	On       string   // when commands tell: state.NotifyAlways, …; empty for output
+	// put before the title for an agent and before the subject for others
 	Prefix string
-	Manual bool // also of what was fired by hand
-	// the channels that are heartbeats: they tell nobody, and are pinged for each run
+	Manual bool // also tell about runs by hand
+	// channels that are heartbeats: they tell nobody, but are pinged for each run
 	Beats []string
 }
 
-// AlertState is what of a task's past its next news depends on.
+// AlertState is what the next news about a task depends on.
 type AlertState struct {
 	Failing bool   // its last run has failed
-	Output  string // the sum of what its last ok wrote; empty: not known
+	Output  string // the checksum of the output of its last ok; empty when it is not known
 }
 
 func AlertOf(t state.Tally) AlertState { return AlertState{t.Failing, t.Output} }
 
-// Count brings it up to date after a run, as the store does the task's tally.
+// Count updates it after a run, as the store updates the tally of the task.
 func (a *AlertState) Count(l state.Line) {
 	t := state.Tally{Failing: a.Failing, Output: a.Output}
 	t.Count(l)
 	*a = AlertOf(t)
 }
 
-// Inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it
-// and why. was is the task's alert state before it. It is a function of its arguments alone;
-// docs/semantics.md tells the rules to users.
+// Inform sets in the line of a run that has ended what it is in the inbox, who is told of it, and
+// why. was is the alert state of the task before the run. The result depends only on the arguments;
+// docs/semantics.md explains the rules to users.
 //
-// Of what was fired by hand nothing is said, unless that was asked for: whoever did it saw it.
+// A run by hand is not reported, unless that was asked for: whoever started it saw it.
 func Inform(r state.Record, was AlertState, standing TellDefaults, l *state.Line) {
 	if r.Manual && !standing.Manual {
 		return
@@ -52,7 +52,7 @@ func Inform(r state.Record, was AlertState, standing TellDefaults, l *state.Line
 	}
 }
 
-// BeatsOf are the heartbeats that a task names.
+// BeatsOf returns the heartbeats that a task names.
 func BeatsOf(t state.Task, standing TellDefaults) (list []string) {
 	for _, name := range t.Policy.Notify {
 		if slices.Contains(standing.Beats, name) && !slices.Contains(list, name) {
@@ -62,26 +62,26 @@ func BeatsOf(t state.Task, standing TellDefaults) (list []string) {
 	return list
 }
 
-// inboxOf is what the line of a run is in the inbox; empty: nothing.
+// inboxOf returns what the line of a run is in the inbox, or "" for nothing.
 func inboxOf(t state.Task, l state.Line) string {
 	switch {
 	case Failure(l.Outcome):
 		return state.ItemFailure
 	case l.Outcome != state.OK:
-		return "" // somebody cancelled it, or its gate did not let it run
+		return "" // somebody cancelled it, or its gate stopped it
 	case t.Type() == state.TypeWait:
 		return state.ItemWait
 	case t.Told():
 		return state.ItemMessage
 	case t.Type() == state.TypeAgent:
-		return "" // it was for the agent, which has it
+		return "" // the agent has it
 	case wrote(l):
 		return state.ItemResult
 	}
 	return ""
 }
 
-// newsOf is why somebody is to be told of the line of a run; empty: nobody is.
+// newsOf returns why somebody is told about the line of a run, or "" when nobody is.
 func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
 	on = NotifyOn(t, on)
 	if !l.Outcome.Ran() || on == state.NotifyNever {
@@ -104,7 +104,7 @@ func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
 	case failed && on == state.NotifyAlways:
 		return state.NewsOutcome
 	case failed:
-		return "" // one of a row, of which the first was told
+		return "" // one of several in a row, of which the first was reported
 	case on == state.NotifyAlways && t.Type() == state.TypeAgent:
 		return state.NewsMessage
 	case on == state.NotifyAlways:
@@ -117,7 +117,7 @@ func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
 	return ""
 }
 
-// NotifyOn is when a task tells; standing is the word for commands that have none of their own.
+// NotifyOn returns when a task tells; standing is the default for commands.
 func NotifyOn(t state.Task, standing string) string {
 	on := t.Policy.NotifyOn
 	if on == "" && t.Type() == state.TypeCommand {
@@ -129,7 +129,7 @@ func NotifyOn(t state.Task, standing string) string {
 	}
 	switch {
 	case t.Told(), t.Type() == state.TypeAgent && len(t.Policy.Notify) > 0:
-		// who is named beside the agent is to know what it knows
+		// the recipients beside the agent get what it gets
 		return state.NotifyAlways
 	case t.Type() == state.TypeAgent:
 		return state.NotifyFailure
@@ -137,15 +137,15 @@ func NotifyOn(t state.Task, standing string) string {
 	return state.NotifyOutput
 }
 
-// channelsOf are the channels by which a task tells, each once. A heartbeat is none: beside it
-// alone those stand that tell of all tasks.
+// channelsOf returns the channels through which a task tells, each once. A heartbeat does not
+// count: beside it alone, the channels for all tasks stay.
 func channelsOf(t state.Task, standing TellDefaults) (list []string) {
 	names := slices.DeleteFunc(slices.Clone(t.Policy.Notify), func(name string) bool { return slices.Contains(standing.Beats, name) })
 	if len(names) == 0 {
 		names = standing.Channels
 	}
 	if len(names) == 0 && t.Told() && t.Terminal != "" {
-		names = []string{"terminal:" + t.Terminal} // where it was set
+		names = []string{"terminal:" + t.Terminal} // the terminal on which it was made
 	}
 	for _, name := range names {
 		if name != "" && !slices.Contains(list, name) {
@@ -155,7 +155,7 @@ func channelsOf(t state.Task, standing TellDefaults) (list []string) {
 	return list
 }
 
-// TellsByHistory reports whether what is told of a task depends on what was before.
+// TellsByHistory reports whether the news of a task depend on its earlier runs.
 func TellsByHistory(t state.Task, standing TellDefaults) bool {
 	on := NotifyOn(t, standing.On)
 	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing)) > 0
@@ -165,12 +165,12 @@ func Failure(o state.Outcome) bool {
 	return o == state.Failed || o == state.TimedOut || o == state.Interrupted
 }
 
-// wrote reports whether a run has written what is to be told.
+// wrote reports whether a run has written something that is to be told.
 func wrote(l state.Line) bool { return l.Stdout.Told() || l.Stderr.Told() }
 
-// inboxOfSkip is what a line without a run is in the inbox: what the user has to know of since it
-// will not come. That an instant was stood for by a later one, or came while the task was busy, is
-// what the user asked for.
+// inboxOfSkip returns what a line without a run is in the inbox: what the user must know because it
+// will not come. That a later instant stood for it, or that the task was busy, is what the user
+// asked for.
 func inboxOfSkip(once bool, reason string) string {
 	if reason == reasonWindow || reason == reasonPaused && once {
 		return state.ItemMissed

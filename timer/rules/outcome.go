@@ -21,11 +21,13 @@ func LineOf(r state.Record) state.Line {
 	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
 }
 
-// Judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
+// Judge returns the ledger line of a claim with the result of its attempt. It depends only on the
+// arguments.
 func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	l := LineOf(r)
 	l.Backlog = catchingUp(r, sched)
-	if first := Begun(r, res.Started); !first.IsZero() { // it lasts from its first attempt to the end of its last
+	// It lasts from its first attempt to the end of the last.
+	if first := Begun(r, res.Started); !first.IsZero() {
 		l.Started, l.Late = &first, Late(first, r.Due)
 	}
 	if !res.Ended.IsZero() {
@@ -59,7 +61,8 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	case r.Task.Told():
 		l.Outcome, l.Text = state.OK, r.Task.Said()
 		if res.Err != nil {
-			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
+			// The error is in the log as well, which keeps the message.
+			l.Reason = res.Err.Error()
 		}
 	case isAgent:
 		judgeAgent(&l, r, res)
@@ -90,13 +93,13 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	return l
 }
 
-// reruns reports whether what was interrupted is begun again.
+// reruns reports whether an interrupted occurrence starts again.
 func reruns(r state.Record) bool {
-	return r.Task.Policy.Rerun && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost
+	return r.Task.Policy.Rerun && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+maxReruns
 }
 
-// Again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
-// the task's next instant is abandoned.
+// Again reports whether an attempt is followed by another, and after which pause. An attempt that
+// would begin at or after the next instant of the task is not made.
 func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
 	if l.Reason == ReasonCutOff && reruns(r) {
 		return BackoffLeast, true
@@ -116,31 +119,33 @@ func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 	return pause, true
 }
 
-// Settlement is what becomes of a claim whose runner is gone.
+// Settlement is what happens to a claim whose runner is gone.
 type Settlement int
 
 const (
-	ToEnd     Settlement = iota // it was interrupted
-	ToAdopt                     // its command goes on, and its end is waited for
-	ToRelease                   // nothing was started for it: it is given back and, unless something else has come of the task, run late
-	ToRest                      // it waits for its next attempt
-	ToTell                      // a message, or an agent, is told at least once
-	ToRerun                     // it is run again
+	ToEnd   Settlement = iota // it was interrupted
+	ToAdopt                   // its command goes on, and the runner waits for its end
+	// Nothing was started for it: it is released, and runs late unless the task has changed.
+	ToRelease
+	ToRest  // it waits for its next attempt
+	ToTell  // a message or an agent is told, at least once
+	ToRerun // it is run again
 )
 
-// Unbegun reports whether nothing of a claim was begun, as far as it says.
+// Unbegun reports whether nothing of a claim has begun, according to its record.
 func Unbegun(r state.Record) bool {
 	return r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0
 }
 
-// TakingOver decides that; lives says that the claim's process does.
+// TakingOver decides it; lives says that the process of the claim lives.
 func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
 	untouched := Unbegun(r) && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
 	switch {
 	case r.Task.ID == "" || r.Number == 0:
 		return ToEnd
-	case lives && r.Task.Type() != state.TypeAgent: // an agent is not what was begun: it is ended, and another one told
+	// an agent is not what has begun: it is ended, and another one is told
+	case lives && r.Task.Type() != state.TypeAgent:
 		return ToAdopt
 	case r.Manual:
 		return ToEnd
@@ -156,13 +161,14 @@ func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	return ToEnd
 }
 
-// BackoffFactor is by what the pause grows when the policy does not say, BackoffFactorMost the most that it may say.
+// BackoffFactor is the factor by which the pause grows when the policy has none. BackoffFactorMost
+// is the largest one of a policy.
 const (
 	BackoffFactor     = 2
 	BackoffFactorMost = 10
 )
 
-// Backoff is the pause after the n-th attempt.
+// Backoff returns the pause after the n-th attempt.
 func Backoff(p state.Policy, n int) time.Duration {
 	d := Span(p.Backoff)
 	if d <= 0 {
@@ -181,7 +187,7 @@ func Backoff(p state.Policy, n int) time.Duration {
 	return min(d, max(BackoffMost, Span(p.Backoff)))
 }
 
-// Begun is when the first attempt at a claim started; started is when this one did.
+// Begun returns when the first attempt of a claim started; started is when this one did.
 func Begun(r state.Record, started time.Time) time.Time {
 	if r.First.IsZero() {
 		return started
@@ -189,13 +195,14 @@ func Begun(r state.Record, started time.Time) time.Time {
 	return r.First
 }
 
-// Late is how long after its due instant a run started, in seconds; never negative.
+// Late returns how many seconds after its due instant a run started, at least 0.
 func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
 
-// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is not mail: somebody has it. Whom
-// the task names itself are told all the same.
+// WaitedLine returns the outcome of a wait that its caller told at told and that ended at now. It
+// is not in the inbox, because somebody has it. The recipients that the task names are told all the
+// same.
 func WaitedLine(r state.Record, told, now time.Time) state.Line {
 	l := Judge(r, nil, Result{Started: told, Ended: now})
 	if len(r.Task.Policy.Notify) > 0 {
@@ -204,16 +211,16 @@ func WaitedLine(r state.Record, told, now time.Time) state.Line {
 	return l
 }
 
-// reasons of deliveries to an agent that failed.
+// Reasons of failed deliveries to an agent.
 const (
-	ReasonAgentEnded = "agent_ended" // it came to its end, or closed its streams, before it answered
+	ReasonAgentEnded = "agent_ended" // it ended, or closed its streams, before it answered
 	ReasonAgentError = "agent_error" // it answered with an error
 )
 
-// AgentTextMost bounds what of an agent's error is in the ledger, in characters.
+// AgentTextMost is how much of the error of an agent is in the ledger, in characters.
 const AgentTextMost = 500
 
-// nearly is what there was in place of an answer, behind why there is none.
+// nearly returns what came instead of an answer, after why there is none.
 func nearly(res Result) string {
 	if res.Nearly == "" {
 		return ""

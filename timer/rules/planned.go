@@ -6,9 +6,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Planned is what a runner would do about an entry at now, before anything else happens, as lines
-// of the ledger: of an instant that would be run one without an outcome, of those that would not
-// the lines they would get. A gate (--if) is not asked. It changes nothing.
+// Planned returns what a runner would do about an entry at now, as lines of the ledger: a line
+// without an outcome for an instant that would run, and the usual lines for others. It does not run
+// a gate (--if), and changes nothing.
 func Planned(e state.Entry, now time.Time) ([]state.Line, error) {
 	sched, err := Schedule(e.Task)
 	if err != nil {

@@ -10,32 +10,33 @@ import (
 
 // Result is how an attempt ended.
 type Result struct {
-	Started, Ended time.Time // zero: it was not started, nobody saw its end
+	Started, Ended time.Time // zero when it was not started, or nobody saw its end
 	ExitCode       int
 	Signal         string
 	User, System   time.Duration
 	MaxRSS         int64
 	Stdout, Stderr state.Output
-	Sum            string // of its standard output, where it is compared with the next run's
+	// the checksum of its standard output, where that is compared with the next run
+	Sum string
 
-	Unstarted bool   // its instant had not come when it was told to end, or has receded
-	Gate      string // why the gate kept it back; empty: it did not
+	Unstarted bool   // its instant had not come when it was told to end, or the clock was put back
+	Gate      string // why the gate stopped it; empty when it did not
 	TimedOut  bool
-	Nearly    string // of an agent: what there was in place of an answer
+	Nearly    string // of an agent: what came instead of an answer
 	Halted    string // why it was ended from outside
 	Matched   bool   // its standard output has what the task waits for
 	Unknown   bool   // nobody saw its exit code
 	Memory    bool   // the system has ended processes of it that had used up its memory
-	Ignored   int    // of an agent: lines that were no JSON-RPC
+	Ignored   int    // of an agent: lines that were not JSON-RPC
 	Err       error  // why it could not be started, or the message not be told
-	Postponed error  // why it could not be started yet, of what passes by itself: nothing has begun
+	Postponed error  // why it could not be started yet, for a passing reason: nothing has begun
 }
 
-// Refusal is a part of a task that [run] allow does not allow.
+// Refusal is a part of a task that [run] allow does not match.
 type Refusal struct {
-	Argv     []string // the command; nil: it is Variable
-	Program  string   // what would be executed for it; empty: there is no such program
-	Variable string   // a variable that the task was given beside those that are captured
+	Argv     []string // the command; nil when it is Variable
+	Program  string   // the program that would be executed for it; empty when there is none
+	Variable string   // a variable that was named for the task
 }
 
 func (r *Refusal) Error() string {

@@ -7,14 +7,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Resume says what it means that a paused task goes on at now. The instants that came while it was
-// paused end as skipped, in the one line; none is caught up with. next is its due instant from then
-// on. over says that there is none: the task has ended, as a one-shot has whose time came.
+// Resume returns what resuming a paused task at now means. The instants that came during the pause
+// end as skipped, in the one line, and none is made up for. next is the due instant from then on.
+// over says that there is none: the task has ended, as a one-shot has whose time has passed.
 func Resume(e state.Entry, sched *when.Schedule, now time.Time) (line *state.Line, next time.Time, over bool) {
 	if e.Due.After(now) {
 		return nil, e.Due, false
 	}
-	last, next := e.Due, afterOnly(e.Task)
+	last, next := e.Due, dueAfterOnly(e.Task)
 	if sched != nil {
 		if t, ok := sched.Latest(e.Due.Add(-1), now); ok {
 			last = t

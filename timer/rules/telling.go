@@ -2,8 +2,8 @@ package rules
 
 import "github.com/ouro-timer/ouro-timer/state"
 
-// Telling is by which channels a task tells, and when: what its own words and the standing ones
-// come to. It is the runner's own rule, for who tells of it beforehand.
+// Telling returns through which channels a task tells, and when, from its own settings and the
+// defaults. Commands use it to say so before the run.
 func Telling(t state.Task, standing TellDefaults) (channels []string, on string) {
 	return channelsOf(t, standing), NotifyOn(t, standing.On)
 }

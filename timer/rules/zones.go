@@ -9,16 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// fixed reports whether no rules can move the task's due instant: it was elapsed time, or the zone
-// has the same offset for ever.
+// fixed reports whether no rules can move the due instant of the task: it is elapsed time, or the
+// zone has the same offset for ever.
 func fixed(t state.Task) bool {
 	zone := t.When.Zone
 	return t.When.OfBoots() || zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
 }
 
-// DueNow is the due instant that the rules of the task's zone give today, and whether it is another
-// one than the task has. The wall-clock reading that was asked for stays; instants that were
-// elapsed time or had an offset do not move.
+// DueNow returns the due instant by the present rules of the zone of the task, and whether it
+// differs from that of the task. The wall time that was asked for stays. Instants of elapsed time
+// or with an offset do not move.
 func DueNow(e state.Entry) (time.Time, bool) {
 	if fixed(e.Task) {
 		return time.Time{}, false
@@ -30,7 +30,7 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	if !e.Task.Recurring() {
 		wall, err := time.Parse(state.WallForm, e.Task.When.Wall)
 		if err != nil || e.Due.In(zone).Format(state.WallForm) == e.Task.When.Wall {
-			return time.Time{}, false // in a repeated hour it may be the second pass
+			return time.Time{}, false // in a repeated hour it may be the second one
 		}
 		to := when.InstantOf(wall, zone)
 		return to, !to.Equal(e.Due)
@@ -42,8 +42,8 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	if t, ok := sched.Next(e.Due.Add(-1)); ok && t.Equal(e.Due) {
 		return time.Time{}, false
 	}
-	// Rules move instants by hours at the most: the occurrence that this one has become is the
-	// nearest one, after the last that has ended.
+	// Rules move instants by hours at most. So this occurrence has become the nearest one, after
+	// the last that has ended.
 	floor := e.Due.Add(-24 * time.Hour)
 	if ended := e.Tally.Floor(); ended.After(floor) {
 		floor = ended
@@ -59,8 +59,8 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// AsSaid reports whether a task's due instant is one that its words give. Of a one-shot that was
-// edited it may not see that.
+// AsSaid reports whether the due instant of a task follows from its words. For a one-shot that was
+// edited it may report false wrongly.
 func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	t := e.Task
 	if sched != nil {
@@ -78,8 +78,8 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	return err == nil && s.At.Add(Span(t.When.Delay)).Equal(e.Due)
 }
 
-// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC;
-// doctor and the runner say so.
+// TaskZone returns the zone of a task. A zone that can no longer be loaded shows as UTC; doctor and
+// the runner report it.
 func TaskZone(t state.Task) *time.Location {
 	if zone, ok := zones.Load(t.When.Zone); ok {
 		return zone.(*time.Location)
@@ -92,5 +92,5 @@ func TaskZone(t state.Task) *time.Location {
 	return zone
 }
 
-// zones are those that TaskZone has loaded: thousands of tasks are pinned to very few.
+// zones caches what TaskZone has loaded: thousands of tasks have very few zones.
 var zones sync.Map

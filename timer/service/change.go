@@ -16,20 +16,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// Status is how a service stands.
+// Status is the state of a service.
 type Status struct {
 	Installed bool  `json:"installed"`
 	Current   bool  `json:"current" jsonschema:"the file is as this program would write it"`
 	Enabled   bool  `json:"enabled" jsonschema:"it starts at login, or with the machine"`
 	Active    *bool `json:"active" jsonschema:"it runs; null: the manager cannot be asked"`
 	Linger    *bool `json:"linger" jsonschema:"it starts before a login; null: there is no telling"`
-	Silent    error `json:"-"` // why the manager cannot be asked
+	Silent    error `json:"-"` // why the manager of services cannot be asked
 }
 
-// Runs reports whether it is known to run.
+// Runs reports whether it certainly runs.
 func (s Status) Runs() bool { return s.Active != nil && *s.Active }
 
-// Survives reports whether the service starts by itself. It asks nobody.
+// Survives reports whether the service starts by itself. It asks no program.
 func (p Plan) Survives() bool {
 	for _, path := range p.proof {
 		if _, err := os.Lstat(path); err != nil {
@@ -39,7 +39,7 @@ func (p Plan) Survives() bool {
 	return len(p.proof) > 0
 }
 
-// Look finds out how the service stands.
+// Look finds out the state of the service.
 func (p Plan) Look(ctx context.Context, t Tools) (s Status) {
 	text, err := os.ReadFile(p.Path)
 	s.Installed, s.Current = err == nil, string(text) == p.Text
@@ -57,15 +57,15 @@ func (p Plan) Look(ctx context.Context, t Tools) (s Status) {
 	return s
 }
 
-// Change is what is done to a service. One without anything to do is the zero value.
+// Change is a change of a service. The zero value does nothing.
 type Change struct {
 	Write, Remove string     // the path of its file
-	Calls         [][]string // what is called: after the file is written, or before it is removed
+	Calls         [][]string // the calls after the file is written, or before it is removed
 	plan          Plan
 }
 
-// Install is what it takes to install a service that stands so. What runs of an older file is ended
-// first.
+// Install returns the change that installs a service in such a state. A service that runs from an
+// older file is ended first.
 func (p Plan) Install(is Status) Change {
 	c := Change{Write: p.Path, Calls: p.On, plan: p}
 	switch {
@@ -77,7 +77,7 @@ func (p Plan) Install(is Status) Change {
 	return c
 }
 
-// Uninstall is what it takes to take it back. Where the manager cannot be asked only files are
+// Uninstall returns the change that removes it. When the manager cannot be asked, only files are
 // removed.
 func (p Plan) Uninstall(is Status) Change {
 	c := Change{Remove: p.Path, Calls: p.Off, plan: p}
@@ -90,11 +90,12 @@ func (p Plan) Uninstall(is Status) Change {
 	return c
 }
 
-// ErrUnwritten is an installation that has not begun: its file could not be put in place.
+// ErrUnwritten is the error of an installation that has not begun, because its file could not be
+// written.
 var ErrUnwritten = errors.New("the service could not be written")
 
-// Do makes the change, and returns what it has called. Of an installation that fails what was begun
-// is taken back, and *CallError is the call that failed. What could not be removed Look sees.
+// Do makes the change and returns its calls. When an installation fails, it is undone, and
+// *CallError has the call that failed. Look finds what could not be removed.
 func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) {
 	if c.Remove != "" {
 		return c.plan.remove(ctx, t), nil
@@ -115,8 +116,7 @@ func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) 
 	return c.Calls, nil
 }
 
-// remove takes the service back as far as it is there, and leaves nothing behind: not even folders
-// that it alone was in.
+// remove removes the service as far as it exists, with the folders that only it was in.
 func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 	if _, err := t.call(ctx, p.probe); err == nil {
 		for _, argv := range p.Off {
@@ -126,7 +126,7 @@ func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 		}
 	}
 	for _, path := range append([]string{p.Path}, p.proof...) {
-		_ = os.Remove(path) // whoever calls looks what is left
+		_ = os.Remove(path) // the caller checks what is left
 	}
 	if p.reload != nil {
 		if _, err := t.call(ctx, p.reload); err == nil {
@@ -141,7 +141,7 @@ func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 	return called
 }
 
-// write puts the file in place, whole.
+// write writes the file, whole.
 func write(path, text string, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -157,9 +157,9 @@ func write(path, text string, mode os.FileMode) error {
 	return nil
 }
 
-// Check has the manager's own tool look at the file before anything is done with it. Refused is why
-// it would not take it; says is what it has to say of one that it takes. Where there is no such
-// tool, or it can tell nothing about the file, what starts the service has the last word.
+// Check lets the tool of the manager check the file before it is installed. refused is why it would
+// not be accepted; says is what the tool says about a file that it accepts. Where there is no such
+// tool, or it cannot judge the file, both are empty, and the start of the service decides.
 func (p Plan) Check(ctx context.Context, t Tools) (says, refused string) {
 	dir, err := os.MkdirTemp("", "ouro-timer-service-")
 	if err != nil {
@@ -172,7 +172,7 @@ func (p Plan) Check(ctx context.Context, t Tools) (says, refused string) {
 		return "", ""
 	}
 	out, err := t.call(ctx, append(slices.Clone(p.lint), file))
-	for line := range strings.Lines(out) { // it may say something of others, too
+	for line := range strings.Lines(out) { // it may report other services as well
 		if !strings.Contains(line, name) {
 			continue
 		}
@@ -188,15 +188,15 @@ func (p Plan) Check(ctx context.Context, t Tools) (says, refused string) {
 	return "", ""
 }
 
-// Tools is where the programs of the system are, and what they are given.
+// Tools says where the programs of the system are, and what they get.
 type Tools struct {
 	Path string
 	Env  []string
 }
 
-// toolMost bounds a call of the manager of services. Stopping waits for a runner that waits for its
-// commands.
-const toolMost = time.Minute
+// maxCall is how long a call of the manager may take. Stopping waits for a runner that waits for
+// its commands.
+const maxCall = time.Minute
 
 // CallError is a call that failed.
 type CallError struct {
@@ -208,14 +208,14 @@ func (e *CallError) Error() string { return state.ShellLine(e.Argv) + ": " + e.E
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// call calls a program of the system, and returns what it says. Its error has the first line of
-// that, or else how it ended; *proc.StartError when it is not there.
+// call calls a program of the system and returns its output. Its error has the first line of that,
+// or else how it ended; it is *proc.StartError when there is no such program.
 func (t Tools) call(ctx context.Context, argv []string) (says string, err error) {
 	path, err := proc.LookPath(argv[0], t.Path, "")
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, toolMost)
+	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
 	c := exec.CommandContext(ctx, path, argv[1:]...)
 	c.Env = t.Env

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Notifier tells systemd how a service of Type=notify gets on, as sd_notify(3) has it. It is 20
-// lines rather than a library: a datagram is all that the protocol is. The zero value tells nobody.
+// Notifier reports the state of a service of Type=notify to systemd, see sd_notify(3). The protocol
+// is one datagram, so these 20 lines replace a library. The zero value reports to nobody.
 type Notifier struct {
-	// Socket is what NOTIFY_SOCKET says: the path of a socket, or with @ in front the name of one
-	// without a file.
+	// Socket is the value of NOTIFY_SOCKET: the path of a socket, or with @ before it the name of
+	// one without a file.
 	Socket string
 }
 
-// Notifies is the notifier that the environment names, if any.
+// Notifies returns the notifier of the environment.
 func Notifies(getenv func(string) string) Notifier { return Notifier{getenv("NOTIFY_SOCKET")} }
 
-// errSocket is a NOTIFY_SOCKET of a kind that is not known here, such as vsock:.
+// errSocket is the error of a NOTIFY_SOCKET of an unsupported kind, such as vsock:.
 var errSocket = errors.New("NOTIFY_SOCKET names no socket of this machine")
 
-// Tell sends lines such as READY=1. It waits for a second at the most: whoever listens may not do
-// so any more.
+// Tell sends lines such as READY=1. It waits for a second at most, because the listener may be
+// gone.
 func (n Notifier) Tell(lines ...string) error {
 	if n.Socket == "" {
 		return nil
@@ -46,14 +46,13 @@ func (n Notifier) Tell(lines ...string) error {
 	return err
 }
 
-// Saying is the line that tells what is being done, for people. What would be a line of its own in
-// it becomes a space.
+// Saying returns the line that tells people what is being done. Line breaks become spaces.
 func Saying(text string) string {
 	return "STATUS=" + strings.Join(strings.Fields(text), " ")
 }
 
-// Watchdog says within what time WATCHDOG=1 is to be told again and again, as
-// sd_watchdog_enabled(3) reads it; 0: nobody waits for that of the process.
+// Watchdog returns the time within which WATCHDOG=1 must be sent again, see sd_watchdog_enabled(3),
+// or 0 when nobody waits for that.
 func Watchdog(getenv func(string) string, pid int) time.Duration {
 	usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || usec <= 0 || usec > int64(time.Duration(1<<63-1)/time.Microsecond) {

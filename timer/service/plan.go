@@ -1,6 +1,6 @@
-// Package service has the system's manager of services start a runner, at login or with the machine.
-// A Plan says which file that takes and what is called, for each manager; a Status is how it stands,
-// and a Change what is done to it.
+// Package service makes the service manager of the system start a runner, at login or with the
+// machine. A Plan has the file that this takes and the calls, for each manager. A Status is the
+// state of the service, and a Change what to do to it.
 package service
 
 import (
@@ -14,18 +14,18 @@ import (
 
 // World is what a service depends on.
 type World struct {
-	Program string // this program's real path
+	Program string // the real path of this program
 	State   string // the state folder
-	Home    string // the user's
-	Config  string // where programs keep their settings
-	User    string // the user's name
+	Home    string // the home of the user
+	Config  string // the folder in which programs keep their settings
+	User    string // the name of the user
 	UID     int
 }
 
-// usual reports whether the state is in the folder that every program of the user would look in.
+// usual reports whether the state is in the default folder of the user.
 func (w World) usual() bool { return w.State == filepath.Join(w.Home, ".ouro") }
 
-// name is ouro-timer for the usual folder, and something of its own for each other one.
+// name returns ouro-timer for the default folder, and a different name for each other one.
 func (w World) name() string {
 	if w.usual() {
 		return "ouro-timer"
@@ -33,30 +33,31 @@ func (w World) name() string {
 	return fmt.Sprintf("ouro-timer-%.4x", sha256.Sum256([]byte(w.State)))
 }
 
-// Plan is a service: its file, and what to call.
+// Plan is a service: its file and its calls.
 type Plan struct {
 	Manager string // systemd, launchd, openrc, runit
 	Program string
-	System  bool       // it belongs to the machine and starts with it, not to a user who logs in
-	User    string     // of a service of the system: who runs the tasks
+	System  bool       // it belongs to the machine and starts with it, not with the login of a user
+	User    string     // of a service of the system: the user who runs the tasks
 	Path    string     // of its file
 	Text    string     // of its file
-	Tells   []string   // says why the service does not run
+	Tells   []string   // shows why the service does not run
 	On, Off [][]string // start it, now and at login; and the opposite
 
-	proof   []string // files that are there when it starts at login
-	folders []string // to be removed when nothing is in them, innermost first
+	proof   []string // files that exist when it starts at login
+	folders []string // to be removed when they are empty, innermost first
 	probe   []string // succeeds when the manager can be asked
 	asks    []string // succeeds when the service runs
-	reload  []string // after the file was removed; nil for nothing
-	lint    []string // called with a copy of the file: fails when the manager would not take it
-	warns   bool     // what lint says of a file that it takes is a warning
-	script  bool     // the file is a program: it may be executed
-	linger  string   // is there when the user's services run without a session; empty where that is not known
+	reload  []string // called after the file was removed; nil for nothing
+	lint    []string // called with a copy of the file; fails when the manager would not accept it
+	warns   bool     // what lint says about a file that it accepts is a warning
+	script  bool     // the file is an executable program
+	// Exists when services of the user run without a session; empty when that is unknown.
+	linger string
 }
 
-// For is the service of a state folder on an operating system, as Go names that; false where there
-// is no manager that we know.
+// For returns the service of a state folder on an operating system, by its name in Go. It reports
+// false when no service manager is known there.
 func For(system string, w World) (Plan, bool) {
 	switch system {
 	case "linux":
@@ -67,10 +68,10 @@ func For(system string, w World) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen
-// to its end by the next one. It is ready when it leads, or stands by for another runner; when its loop
-// has not turned for WatchdogSec it is started anew. What commands write goes to the journal, as that of a timer of
-// systemd's does.
+// systemdUnit is the unit. KillMode=process spares the commands: the next runner waits for those
+// that outlive this one. The service is ready when it leads, or stands by for another runner. It is
+// restarted when its loop has stopped for WatchdogSec. What commands write goes to the journal, as
+// with a timer of systemd.
 const systemdUnit = `# Written by ouro-timer service install; ouro-timer service uninstall removes it.
 [Unit]
 Description=ouro-timer: does what is due, when it is due
@@ -120,8 +121,8 @@ func systemd(w World) Plan {
 	return p
 }
 
-// systemdQuote writes a word as systemd.service(5) reads it back: in quotes, with %-specifiers and,
-// in a command line, variables made harmless.
+// systemdQuote writes a word for systemd.service(5): in quotes, with %-specifiers and, in a command
+// line, variables escaped.
 func systemdQuote(word string, command bool) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`, "\t", `\t`).Replace(word)
 	if command {
@@ -130,7 +131,7 @@ func systemdQuote(word string, command bool) string {
 	return `"` + word + `"`
 }
 
-// launchdAgent is the agent. AbandonProcessGroup leaves commands alone, as KillMode=process does.
+// launchdAgent is the agent. AbandonProcessGroup spares the commands, like KillMode=process.
 const launchdAgent = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by ouro-timer service install; ouro-timer service uninstall removes it. -->
@@ -176,12 +177,12 @@ func launchd(w World) Plan {
 		folders: []string{filepath.Dir(path)},
 		probe:   []string{"launchctl", "print", domain},
 		asks:    about,
-		lint:    []string{"plutil", "-lint"}, // which says of a good file, too, that it is good
+		lint:    []string{"plutil", "-lint"}, // it also reports that a correct file is correct
 	}
 }
 
-// xmlText is text as XML 1.0 has it: what no document can have is shown as such. (encoding/xml, which has it too, costs every call of every
-// command its start.)
+// xmlText escapes a text for XML 1.0. Characters that no document may have become a visible mark.
+// (encoding/xml does this too, but would slow down every start of the program.)
 func xmlText(text string) string {
 	legal := strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

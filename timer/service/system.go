@@ -7,18 +7,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// SystemState is the state folder of the system's service. Its parent is not a home, so nobody's own
-// tasks are there.
+// SystemState is the state folder of the service of the system. Its parent is not a home, so it has
+// no tasks of a user.
 const SystemState = "/var/lib/ouro-timer"
 
-// SystemUser is who runs the tasks of the system's service where nobody else is named.
+// SystemUser is the user who runs the tasks of the service of the system, unless another is named.
 const SystemUser = "ouro-timer"
 
-// Inits are the managers that a service of the system can be made for.
+// Inits are the managers for which a service of the system can be made.
 var Inits = []string{"systemd", "openrc", "runit"}
 
-// InitOf is the one that manages this machine, by the folder that it makes when it starts: exists tells
-// whether there is one. It is systemd where that cannot be told.
+// InitOf returns the manager of this machine, by the folder that it makes when it starts; exists
+// reports whether a folder exists. It is systemd when none does.
 func InitOf(exists func(path string) bool) string {
 	switch {
 	case exists("/run/systemd/system"):
@@ -31,8 +31,8 @@ func InitOf(exists func(path string) bool) string {
 	return "systemd"
 }
 
-// ForSystem is the service of the machine itself, made for one of Inits: program runs the tasks below
-// SystemState as user. Links is the folder in which runit looks for services.
+// ForSystem returns the service of the machine for one of Inits: program runs the tasks below
+// SystemState as user. links is the folder in which runit looks for services.
 func ForSystem(init, program, user, links string) (Plan, bool) {
 	switch init {
 	case "systemd":
@@ -45,9 +45,10 @@ func ForSystem(init, program, user, links string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemUnit is the unit of the system. What it may not do, its commands may not do either: a task that
-// needs more belongs to a user, or to a drop-in (systemctl edit ouro-timer). Memory that can be written
-// and executed is allowed, because interpreters need it. KillMode=process is as in systemdUnit.
+// systemUnit is the unit of the system. What it may not do, its commands may not do either: a task
+// that needs more belongs to a user, or to a drop-in (systemctl edit ouro-timer). Memory that is
+// both writable and executable is allowed, because interpreters need it. KillMode=process is as in
+// systemdUnit.
 const systemUnit = `# The service of the system, as ouro-timer service install --system writes it.
 [Unit]
 Description=ouro-timer: does what is due, when it is due
@@ -109,8 +110,8 @@ func systemdSystem(program, user string) Plan {
 	}
 }
 
-// openrcScript is the script of OpenRC. supervise-daemon starts a runner that has died anew, and ends
-// the runner alone, so commands go on.
+// openrcScript is the script of OpenRC. supervise-daemon restarts a runner that has died. It ends
+// only the runner, so commands go on.
 const openrcScript = `#!/sbin/openrc-run
 # The service of the system, as ouro-timer service install --system --init openrc writes it.
 description="ouro-timer: does what is due, when it is due"
@@ -163,7 +164,7 @@ func openrc(program, user string) Plan {
 	}
 }
 
-// runitScript is the run script of runit. runsv ends the runner alone, so commands go on.
+// runitScript is the run script of runit. runsv ends only the runner, so commands go on.
 const runitScript = `#!/bin/sh
 # The service of the system, as ouro-timer service install --system --init runit writes it.
 exec 2>&1
@@ -175,7 +176,7 @@ export OURO_HOME
 exec chpst -u %[2]s %[1]s run --standby --output
 `
 
-// runitStarts waits for runsvdir, which looks every 5 s, to find the link.
+// runitStarts waits until runsvdir, which checks every 5 s, has found the link.
 const runitStarts = `n=0; until sv start ouro-timer; do n=$((n + 1)); [ $n -lt 15 ] || exit 1; sleep 1; done`
 
 func runit(program, user, links string) Plan {
@@ -196,5 +197,5 @@ func runit(program, user, links string) Plan {
 	}
 }
 
-// shellWord is a word as sh reads it back.
+// shellWord writes a word for sh.
 func shellWord(word string) string { return state.ShellLine([]string{word}) }

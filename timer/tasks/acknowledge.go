@@ -9,9 +9,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// Acknowledge ends items of the inbox for good, whoever has taken them, and messages that are still to be told by a channel, named as their
-// items would be (NoticeID): those are tried no more, and the log says so. The answers stand in the order of the IDs, which are whole:
-// state.ErrNotFound for one that is not there.
+// Acknowledge ends items of the inbox for good, even if somebody has taken them. It also ends
+// messages that are still to be sent through a channel, named as their items would be (NoticeID):
+// no further attempt is made, and the log says so. The answers are in the order of the IDs, which
+// must be whole. An ID that does not exist is state.ErrNotFound.
 func Acknowledge(ctx context.Context, st state.Mail, c clock.Clock, ids []string) []error {
 	errs := st.Ack(ctx, ids)
 	for i, err := range errs {
@@ -22,12 +23,13 @@ func Acknowledge(ctx context.Context, st state.Mail, c clock.Clock, ids []string
 	return errs
 }
 
-// unheard is the reason of a notice that was acknowledged while it waited to be delivered.
+// unheard is the reason of a notice that was acknowledged before it was delivered.
 const unheard = "acknowledged before it was delivered"
 
-// endNotice ends what is still to be told by a channel. An attempt that is being made goes on; nothing comes of it but what the receiver got.
+// endNotice ends a message that is still to be sent. An attempt that is running goes on, but its
+// result is dropped.
 func endNotice(ctx context.Context, st state.Mail, c clock.Clock, id string) error {
-	for range Attempts { // the runner may postpone it between the look and the end
+	for range Attempts { // the runner may postpone it in between
 		list, err := Notices(ctx, st)
 		if err != nil {
 			return err
@@ -45,11 +47,11 @@ func endNotice(ctx context.Context, st state.Mail, c clock.Clock, id string) err
 	return state.ErrNotFound
 }
 
-// Notices are all messages that are still to be told, as far as they can be read.
+// Notices returns all messages that are still to be sent, as far as they can be read.
 func Notices(ctx context.Context, st state.Mail) ([]state.Notice, error) {
 	list, _, _, err := st.Outbox(ctx, state.EndOfTime, 0)
 	return list, err
 }
 
-// NoticeID is what the item of a notice would be called, were it given up.
+// NoticeID returns the ID that the item of a notice would have if it were given up.
 func NoticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }

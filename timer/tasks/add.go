@@ -14,10 +14,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// keyMost bounds a key, in bytes.
-const keyMost = 200
+// maxKey is the longest key, in bytes.
+const maxKey = 200
 
-// name gives the task its key, and its origin.
+// name gives the task its key and its origin.
 func (c *Change) name() (err error) {
 	if !c.adds {
 		return nil
@@ -35,8 +35,8 @@ func (c *Change) name() (err error) {
 	switch {
 	case strings.TrimSpace(key) == "":
 		return problem.Of(problem.T("%s is empty", problem.Option("key")), problem.T("give a name of your own, such as %s, or leave it out", problem.Set("key", "backup")))
-	case len(key) > keyMost:
-		return problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("key"), keyMost, len(key)), problem.T("give a short name, or a hash of the long one"))
+	case len(key) > maxKey:
+		return problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("key"), maxKey, len(key)), problem.T("give a short name, or a hash of the long one"))
 	case strings.IndexFunc(key, unicode.IsControl) >= 0:
 		return problem.Of(problem.T("%s %s has a control character", problem.Option("key"), plain.Quote(key)), problem.T("give it without line breaks, tabs and escapes"))
 	}
@@ -44,14 +44,15 @@ func (c *Change) name() (err error) {
 	return nil
 }
 
-// noted bounds the wait for a runner that is to note the end of an interrupted task.
-const noted = 5 * time.Second
+// recordWait is how long to wait for a runner to record the end of an interrupted task.
+const recordWait = 5 * time.Second
 
-// Add makes the task. When one that lives has the key, that one is kept, or replaced in its place, however many do so at once. Wake starts a
-// runner when none lives, and reports whether one does.
+// Add makes the task. When a live task has the key, it is kept, or changed to the request, however
+// many calls do so at the same time. wake starts a runner when none lives, and reports whether one
+// does.
 func (c *Change) Add(ctx context.Context, st state.Changes, wake func(context.Context) bool) (Done, error) {
 	e, err := st.Add(ctx, c.Task, c.Due)
-	return c.settle(ctx, st, wake, state.Added{Entry: e, Err: err})
+	return c.finish(ctx, st, wake, state.Added{Entry: e, Err: err})
 }
 
 // AddAll is Add for many tasks at once, in their order.
@@ -62,20 +63,20 @@ func AddAll(ctx context.Context, st state.Changes, wake func(context.Context) bo
 	}
 	results := make([]Result, len(list))
 	for i, added := range st.AddAll(ctx, drafts) {
-		results[i].Done, results[i].Err = list[i].settle(ctx, st, wake, added)
+		results[i].Done, results[i].Err = list[i].finish(ctx, st, wake, added)
 	}
 	return results
 }
 
-// Result is what became of one request among many.
+// Result is the result of one request among many.
 type Result struct {
 	Done
 	Err error
 }
 
-// settle finds out what became of a task that was added.
-func (c *Change) settle(ctx context.Context, st state.Changes, wake func(context.Context) bool, added state.Added) (Done, error) {
-	give := c.Clock.Now().Add(noted)
+// finish finishes the request, depending on what the store did with the task.
+func (c *Change) finish(ctx context.Context, st state.Changes, wake func(context.Context) bool, added state.Added) (Done, error) {
+	give := c.Clock.Now().Add(recordWait)
 	for try := 0; ; try++ {
 		e, err := added.Entry, added.Err
 		d := Done{Change: c, Entry: e, Was: e, Differs: []string{}}
@@ -107,7 +108,8 @@ func (c *Change) settle(ctx context.Context, st state.Changes, wake func(context
 		case Live(e), IsRunning(e):
 			return d, nil
 		case !wake(ctx) || c.Clock.Now().After(give):
-			// Its run was cut off together with its runner, and the key is free as soon as a runner has noted that.
+			// The run of that task was interrupted with its runner. The key is free as soon as a
+			// runner has recorded that.
 			return d, problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has noted that yet", id, key),
 				problem.T("%s does; then call again", problem.To("run").With("once", true)))
 		default:
@@ -119,20 +121,21 @@ func (c *Change) settle(ctx context.Context, st state.Changes, wake func(context
 	}
 }
 
-// overwrite gives the task that has the key what the request says. It keeps its ID and its history. A recurrence that is said in
-// the same words keeps its phase too: else a request that comes again and again would put it off for ever. One that waits for the same ends
-// goes on waiting. A one-shot is due anew.
+// overwrite changes the task that has the key to what the request says. The task keeps its ID and
+// its history. A recurrence in the same words keeps its phase as well: otherwise a request that is
+// repeated would postpone it for ever. A task that waits for the same ends goes on waiting. A
+// one-shot gets a new due instant.
 func (c *Change) overwrite(ctx context.Context, st state.Changes, e state.Entry) (state.Entry, error) {
 	r := *c
 	r.was, r.Passed = e, nil
 	t := &r.Task
 	t.ID, t.Revision, t.Created = e.Task.ID, e.Task.Revision, e.Task.Created
-	if err := (awaiting{&r}).noCircles(ctx); err != nil {
+	if err := (awaiting{&r}).refuseCycles(ctx); err != nil {
 		return e, err
 	}
 	old, err := rules.Schedule(e.Task)
 	if err != nil {
-		old = nil // its zone is gone, and with it what its instants were
+		old = nil // without its zone, the instants that it had are unknown
 	}
 	anew := timeDiffers(e.Task.When, c.Task.When)
 	switch {
@@ -169,7 +172,8 @@ func (c *Change) overwrite(ctx context.Context, st state.Changes, e state.Entry)
 	return r.write(ctx, st)
 }
 
-// lastTaken is the latest instant of the task that was claimed or has ended: none up to it can come again.
+// lastTaken returns the latest instant of the task that was claimed or has ended. No instant up to
+// it can occur again.
 func lastTaken(e state.Entry) time.Time {
 	last := e.Tally.Floor()
 	for _, r := range e.Open {
@@ -180,7 +184,8 @@ func lastTaken(e state.Entry) time.Time {
 	return last
 }
 
-// afterTaken is the first due instant of the call that comes after all instants of the task that were taken.
+// afterTaken returns the first due instant of the request after all instants of the task that were
+// taken.
 func (c *Change) afterTaken(e state.Entry) (time.Time, error) {
 	last := lastTaken(e)
 	switch {
@@ -190,21 +195,23 @@ func (c *Change) afterTaken(e state.Entry) (time.Time, error) {
 		if due, ok := c.Sched.Shifted(delayOf(c.Task.When)).Next(last); ok {
 			return due, nil
 		}
-	case last.Sub(c.Due) < time.Second: // "now", in the moment before the instant in which a runner claims it
+	case last.Sub(c.Due) < time.Second: // "now", just before a runner claims that instant
 		return last.Add(time.Millisecond), nil
 	}
 	return c.Due, problem.New(problem.Failed, problem.T("task %s has run for %s already, and nothing before that can come again", e.Task.ID, stamp(last.In(c.Due.Location()))),
 		problem.T("was the clock put back? %s frees the key", problem.To("rm", e.Task.ID)))
 }
 
-// differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
-// their words, not by their instants: 2h said again is another instant and the same words.
+// differsFrom returns the fields, as --json names them, in which the request differs from the task
+// that has the key. Times are compared by their words, not by their instants: a repeated 2h is
+// another instant in the same words.
 func differsFrom(have, call state.Task) []string {
 	drop := []string{"when", "kind", "tz", "start", "end", "count", "except", "jitter", "origin"}
 	if have.Type() != call.Type() {
-		drop = append(drop, "dir", "umask", "env") // of one that is not a command there are none
+		// a task that is not a command does not have them
+		drop = append(drop, "dir", "umask", "env")
 	}
-	if len(call.On) == 0 { // it says nothing of where
+	if len(call.On) == 0 { // the request does not say where
 		drop = append(drop, "on")
 	}
 	if have.Run.Prog == "" || call.Run.Prog == "" {
@@ -224,7 +231,8 @@ func timeDiffers(have, call state.Timing) []string {
 		is   bool
 	}{
 		{"when", words(have.Text) != words(call.Text) || have.Form != call.Form || have.Kind != call.Kind},
-		{"tz", have.Zone != call.Zone && !elapsed}, // where an elapsed time is shown changes nothing of it
+		// the zone in which an elapsed time is shown does not matter
+		{"tz", have.Zone != call.Zone && !elapsed},
 		{"start", have.Given != call.Given || call.Given && !have.Start.Equal(call.Start)},
 		{"end", !have.End.Equal(call.End)},
 		{"count", have.Count != call.Count},

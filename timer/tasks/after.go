@@ -14,10 +14,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// afterKinds are what an end of another's run may be asked to be; the first is the usual one.
+// afterKinds are the ends that a task can wait for. The first is the default.
 var afterKinds = []string{state.AfterOK, state.AfterFailed, state.AfterAny}
 
-// after has the task wait for the ends of others' runs in the place of a time.
+// after makes the task wait for the ends of other tasks, instead of a time.
 func (c awaiting) after(ctx context.Context) error {
 	if err := c.afterAlone(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c awaiting) after(ctx context.Context) error {
 	return nil
 }
 
-// afterAlone refuses what says a time beside the ends that are waited for.
+// afterAlone refuses a time beside the ends that are waited for.
 func (c awaiting) afterAlone() error {
 	for _, said := range []struct {
 		name string
@@ -66,26 +66,28 @@ func (c awaiting) afterAlone() error {
 	return nil
 }
 
-// awaits reads ID, ID:ok, ID:failed or ID:any, where a key may stand for the ID, and refuses an end that cannot come any more.
+// awaits reads ID, ID:ok, ID:failed or ID:any, with a key or an ID. It refuses an end that cannot
+// come any more.
 func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err error) {
 	name, on := text, ""
 	if i := strings.LastIndexByte(text, ':'); i >= 0 {
 		name, on = text[:i], strings.ToLower(strings.TrimSpace(text[i+1:]))
 	}
-	if strings.TrimSpace(name) == "" { // of a variable that is not set
+	if strings.TrimSpace(name) == "" { // a variable that is not set
 		return a, problem.Of(problem.T("%s names no task", problem.Set("after", text)), problem.T("give an ID, %s", problem.Set("after", "k7m2")))
 	}
 	known := slices.Contains(afterKinds, on)
 	var e state.Entry
 	switch {
 	case known:
-		if e, err = c.Find(ctx, name); isUnknown(err) { // the end of a key may look like that
+		if e, err = c.Find(ctx, name); isUnknown(err) { // a key may end like that
 			if whole, wrong := c.Find(ctx, text); wrong == nil {
 				e, on, err = whole, state.AfterOK, nil
 			}
 		}
 	default:
-		if e, err = c.Find(ctx, text); isUnknown(err) && name != text { // no key with a colon
+		// it is not a key with a colon
+		if e, err = c.Find(ctx, text); isUnknown(err) && name != text {
 			if on != "" {
 				err = problem.Of(problem.T("%s is not an end that a run can be waited for with", plain.Quote(on)), problem.T("write %s (it ended well), %s or %s", name, name+":"+state.AfterFailed, name+":"+state.AfterAny))
 			} else {
@@ -98,7 +100,7 @@ func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err e
 		return a, err
 	}
 	a = state.After{ID: e.Task.ID, On: on}
-	if err := c.noCircle(ctx, e, []string{c.was.Task.ID}); err != nil {
+	if err := c.refuseCycle(ctx, e, []string{c.was.Task.ID}); err != nil {
 		return a, err
 	}
 	w := rules.Awaited{Phase: e.Phase, Open: len(e.Open) > 0}
@@ -122,28 +124,29 @@ func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err e
 	return a, nil
 }
 
-// isUnknown reports whether nothing has the name that was looked for.
+// isUnknown reports whether nothing has the name.
 func isUnknown(err error) bool {
 	var p *problem.Problem
 	return errors.As(err, &p) && p.Code == problem.NotFound
 }
 
-// noCircles refuses what waits for a task that itself waits for this one.
-func (c awaiting) noCircles(ctx context.Context) error {
+// refuseCycles refuses to wait for a task that itself waits for this one.
+func (c awaiting) refuseCycles(ctx context.Context) error {
 	for _, a := range c.Task.When.Awaits() {
 		e, err := c.Find(ctx, a.ID)
 		if err != nil {
-			continue // it is gone, and waits for nothing
+			continue // it is gone and waits for nothing
 		}
-		if err := c.noCircle(ctx, e, []string{c.was.Task.ID}); err != nil {
+		if err := c.refuseCycle(ctx, e, []string{c.was.Task.ID}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// noCircle refuses to wait for a task that itself waits for this one. path are those from this one to before e.
-func (c awaiting) noCircle(ctx context.Context, e state.Entry, path []string) error {
+// refuseCycle refuses to wait for a task that waits for this one. path has the tasks from this one
+// to e, without e.
+func (c awaiting) refuseCycle(ctx context.Context, e state.Entry, path []string) error {
 	if id := c.was.Task.ID; id != "" && e.Task.ID == id {
 		circle := append(slices.Clone(path), id)
 		return problem.Of(problem.T("%s would wait for itself: %s", id, strings.Join(circle, " after ")), problem.T("name another task"))
@@ -154,9 +157,9 @@ func (c awaiting) noCircle(ctx context.Context, e state.Entry, path []string) er
 	for _, a := range e.Task.When.Awaits() {
 		next, err := c.Find(ctx, a.ID)
 		if err != nil {
-			continue // it is gone, and waits for nothing
+			continue // it is gone and waits for nothing
 		}
-		if err := c.noCircle(ctx, next, append(slices.Clone(path), e.Task.ID)); err != nil {
+		if err := c.refuseCycle(ctx, next, append(slices.Clone(path), e.Task.ID)); err != nil {
 			return err
 		}
 	}

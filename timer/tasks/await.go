@@ -16,7 +16,8 @@ type Await struct {
 	// Number is the number of the run. With 0 it is the next end of any run, or the last one of a
 	// task that is over.
 	Number int
-	// After is the place in the ledger after which ends count; nil means the place where the ledger ends now.
+	// After is the place in the ledger after which ends count; nil means the place where the ledger
+	// ends now.
 	After *state.Place
 }
 

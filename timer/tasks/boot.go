@@ -10,19 +10,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// BootText is the time of what comes in each boot of the machine, as a task keeps it.
+// BootText is the time of a task that runs once in each boot of the machine, as the task keeps it.
 const BootText = "@reboot"
 
 // bootTexts are the words for it.
 var bootTexts = []string{BootText, "at boot", "at reboot", "on boot", "on reboot", "at every boot", "at each boot", "on every boot", "on each boot", "every boot", "every reboot", "each boot", "at startup", "on startup"}
 
-// IsBoot reports whether words are the time of what comes in each boot.
+// IsBoot reports whether a text means once in each boot of the machine.
 func IsBoot(text string, form when.Form) bool {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	return form == when.CronForm && text == BootText || form == when.Any && slices.Contains(bootTexts, text)
 }
 
-// boot has the task come once in each boot of the machine, from the next one on.
+// boot makes the task run once in each boot of the machine, from the next one on.
 func (c *Change) boot() error {
 	for _, said := range []struct {
 		name problem.Option

@@ -12,44 +12,45 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Change makes of a task what a request says.
+// Change makes or changes a task as a request says.
 type Change struct {
 	World
 	Spec
 	Task   state.Task
 	Due    time.Time
-	Now    time.Time      // the present that the time was read against
-	Sched  *when.Schedule // when the time is given anew
-	Passed *state.Line    // the instants of the old schedule that came and were not run, and now never are
-	Fields []string       // what is different in the task that there was
+	Now    time.Time      // the present against which the time was read
+	Sched  *when.Schedule // set when the request has a new time
+	Passed *state.Line    // the instants of the old schedule that have come without a run
+	Fields []string       // the fields of the task that have changed
 
-	// Interpreter is what the first line of the script names, when another program runs it; empty for none.
+	// Interpreter is the program in the first line of the script, when that is not the shell; empty
+	// for none.
 	Interpreter string
 
 	was     state.Entry
-	adds    bool // there was no task before
-	offered bool // the time is one that is offered in the place of another
-	charged bool // it was counted among what a run of a task may do in an hour
+	adds    bool // the task is new
+	offered bool // the time is a candidate that is offered for another one
+	charged bool // it was counted in the quota of its origin for an hour
 }
 
-// The parts of a change that have functions of their own: each sees the whole.
+// The parts of a change. Each has functions of its own and sees the whole change.
 type (
-	timing   struct{ *Change } // when it is due
-	wording  struct{ *Change } // what a text says of that
+	timing   struct{ *Change } // when the task is due
+	wording  struct{ *Change } // what a text says about that
 	awaiting struct{ *Change } // whose end it waits for
-	doing    struct{ *Change } // what it does then
+	doing    struct{ *Change } // what it does
 	telling  struct{ *Change } // who is told
 )
 
 // Adding begins the change that makes a task.
 func Adding(w World, s Spec) *Change { return &Change{World: w, Spec: s, adds: true} }
 
-// editing begins a change of a task, at now.
+// editing begins a change of a task at now.
 func editing(w World, s Spec, e state.Entry, now time.Time) *Change {
 	return &Change{World: w, Spec: s, Task: e.Task, Due: e.Due, Now: now, was: e}
 }
 
-// Apply makes the change, and refuses what would not do what it looks like. Nothing is written.
+// Apply makes the change in memory. It refuses what would not do what it seems to say.
 func (c *Change) Apply(ctx context.Context) error {
 	t := &c.Task
 	set(&t.Description, c.Description)
@@ -107,19 +108,20 @@ func aboutRunning(field string) bool {
 	return slices.Contains([]string{"command", "agent", "shell", "script", "program", "dir", "env", "if"}, field)
 }
 
-// Done is what became of a request.
+// Done is the result of a request.
 type Done struct {
 	*Change
-	Entry, Was        state.Entry
-	Created, Replaced bool     // of one that adds: when neither, the task that has the key was kept as it was
-	Differs           []string // what a request says differently from the task that had the key
+	Entry, Was state.Entry
+	// Of a request that adds: when neither is set, the task that has the key was kept as it was.
+	Created, Replaced bool
+	Differs           []string // in which fields the request differs from the task that had the key
 }
 
-// ErrOver is the refusal of a task that ended while it was being changed.
+// ErrOver is the refusal to change a task that has ended meanwhile.
 var ErrOver = errors.New("it has ended")
 
-// Edit changes a task to what a request says. When somebody else changes it meanwhile, or a runner takes an occurrence, it is changed as
-// it is then: the request says its own part only.
+// Edit changes a task as a request says. When somebody else changes it meanwhile, or a runner takes
+// an occurrence, Edit applies the request to the new state.
 func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.Changes, e state.Entry) (Done, error) {
 	now, charged := w.Clock.Now(), false
 	for try := 0; ; try++ {
@@ -148,7 +150,8 @@ func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.Chan
 	}
 }
 
-// write makes the change, if there is any. The instants that have come get their outcome in the same change.
+// write writes the change, if there is one. The instants that have come get their outcome in the
+// same transaction.
 func (c *Change) write(ctx context.Context, st state.Changes) (state.Entry, error) {
 	e := c.was
 	if len(c.Fields) == 0 {
@@ -164,7 +167,8 @@ func (c *Change) write(ctx context.Context, st state.Changes) (state.Entry, erro
 		}
 		c.charged = true
 	}
-	if e.Task.ID == "" { // of a request before this one, which is not made in earnest: it is nowhere to be looked for
+	// in a dry run, an earlier request has made the task, and the store does not have it
+	if e.Task.ID == "" {
 		e.Task, e.Due = c.Task, c.Due
 		return e, nil
 	}
@@ -174,7 +178,7 @@ func (c *Change) write(ctx context.Context, st state.Changes) (state.Entry, erro
 	}
 	after, err := st.Replace(ctx, c.Task, due, c.Now, c.Passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
-		return e, state.ErrTaken // by a runner or an rm: the next look tells
+		return e, state.ErrTaken // by a runner or an rm; the next attempt sees it
 	}
 	return after, err
 }

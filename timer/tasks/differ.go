@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// differences names what is different in a task, as show --json names it.
+// differences returns the fields in which two tasks differ, as show --json names them.
 func differences(a, b state.Task, dueA, dueB time.Time) []string {
 	recurring := a.Recurring() || b.Recurring()
 	names := []string{}

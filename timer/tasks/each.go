@@ -8,15 +8,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// Failure says which task could not be changed, and why.
+// Failure is a task that could not be changed, and why.
 type Failure struct {
 	ID  string
 	Err error
 }
 
-// Each makes a change of every task, whatever becomes of the others, and says which it failed for. It is not tried any more once nobody can
-// change anything, as the call was ended or somebody does not give the state lock back: the tasks that are left fail as the one did that was
-// waited for.
+// Each makes a change of every task, regardless of the others, and returns the failures. It stops
+// when nothing can be changed any more, because the call was cancelled or somebody keeps the state
+// lock. Then the remaining tasks fail with the same error.
 func Each(ctx context.Context, list []state.Entry, change func(e state.Entry) error) (failed []Failure) {
 	var none error
 	for _, e := range list {
@@ -37,9 +37,10 @@ func Each(ctx context.Context, list []state.Entry, change func(e state.Entry) er
 	return failed
 }
 
-// Remove ends tasks: no further occurrence of them starts. They are returned as they were left; Open says what still runs of them.
+// Remove ends tasks: no further occurrence of them starts. It returns them in their last state;
+// Open has what still runs of them.
 func Remove(ctx context.Context, st state.Changes, list []state.Entry, c clock.Clock) (removed []state.Entry, failed []Failure) {
-	now := c.Now() // one for all: LastRemoved finds them by it
+	now := c.Now() // the same for all, because LastRemoved finds them by it
 	failed = Each(ctx, list, func(e state.Entry) error {
 		e, err := st.Remove(ctx, e.Task.ID, now)
 		if err == nil {

@@ -19,7 +19,8 @@ type Exceptions struct {
 	days         *when.Days
 }
 
-// ReadExceptions reads what was said of the days that are left out, and the files among them. An empty text leaves out none.
+// ReadExceptions reads the texts of days that are left out, and the files that they name. An empty
+// text leaves out none.
 func ReadExceptions(ctx context.Context, said []string, files *needs.Finder, o when.Options) (e Exceptions, err error) {
 	for _, text := range said {
 		if text = strings.TrimSpace(text); text == "" {
@@ -34,7 +35,7 @@ func ReadExceptions(ctx context.Context, said []string, files *needs.Finder, o w
 	return e, nil
 }
 
-// readException reads one of them; of a file its lines, too.
+// readException reads one text. For a file it returns its lines as well.
 func readException(ctx context.Context, text string, files *needs.Finder, o when.Options) (*when.Days, []string, error) {
 	path, ok := rules.DayFile(text)
 	if !ok {
@@ -53,24 +54,24 @@ func readException(ctx context.Context, text string, files *needs.Finder, o when
 	return days, lines, err
 }
 
-// Into has the options leave the days out.
+// Into makes the options leave the days out.
 func (e Exceptions) Into(o *when.Options) { o.Except = e.days }
 
-// Any reports whether there are any.
+// Any reports whether there are any exceptions.
 func (e Exceptions) Any() bool { return len(e.texts) > 0 }
 
-// Add has a task leave them out as well. Its own stay as they are.
+// Add makes a task leave these days out in addition to its own.
 func (e Exceptions) Add(t *state.Timing) {
 	t.Except, t.ExceptDays = slices.Concat(t.Except, e.texts), slices.Concat(t.ExceptDays, e.lines)
 }
 
-// keep has a task keep the exceptions.
+// keep stores the exceptions in a task.
 func (e Exceptions) keep(t *state.Timing) {
 	t.Except, t.ExceptDays = slices.Clone(e.texts), slices.Clone(e.lines)
 }
 
-// exceptions are those of the change: what the request says, or else what the task has, its files read again. One that cannot be read
-// leaves the days as they were.
+// exceptions returns those of the request, or else those of the task, whose files are read again. A
+// file that cannot be read leaves its days as they were.
 func (c timing) exceptions(ctx context.Context, o when.Options) (Exceptions, error) {
 	if c.Except != nil {
 		return ReadExceptions(ctx, c.Except, c.Programs, o)

@@ -10,9 +10,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Firing is what a run of a task by hand is begun with, once nothing speaks against it: nothing but the task's own kind, what the
-// configuration allows, and how much what came of one task may do. What the run says and delivers, and who answers an agent, is for the caller
-// to add. With tell it is told of as if it had been due.
+// Firing returns the options of a run by hand, once nothing forbids it: the kind of the task, what
+// the configuration allows, and the quota of its origin. The caller adds what the run prints and
+// delivers, and who answers an agent. With tell, the run is reported as if it had been due.
 func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
 	self, err := runner.Self()
 	if err != nil {
@@ -48,7 +48,7 @@ func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bo
 	}, nil
 }
 
-// IsWait refuses what is for other tasks than waits.
+// IsWait refuses a command that works on tasks other than waits.
 func IsWait(e state.Entry, why string) *problem.Problem {
 	id := e.Task.ID
 	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", problem.To("wait").With("resume", id), problem.To("rm", id)))

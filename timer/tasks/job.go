@@ -18,8 +18,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// job gives the task what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message. What
-// there is already is changed.
+// job sets what happens: a command, a line for the shell, a script, an agent, or only a message. A
+// job that exists is changed.
 func (c doing) job(ctx context.Context) error {
 	var ways []problem.Option
 	for _, way := range []struct {
@@ -43,7 +43,7 @@ func (c doing) job(ctx context.Context) error {
 	return c.newJob(ctx, ways[0])
 }
 
-// message is a task that runs nothing.
+// message makes a task that runs nothing.
 func (c doing) message() error {
 	if strings.TrimSpace(c.Task.Text) == "" {
 		hint := problem.T("a command: %s; a line for the shell: %s; a message: %s; an agent: %s",
@@ -65,7 +65,7 @@ func (c doing) message() error {
 	return nil
 }
 
-// noJob takes the command away: what stays is a message.
+// noJob removes the command: the task becomes a message.
 func (c doing) noJob() error {
 	switch t := &c.Task; {
 	case t.Type() == state.TypeMessage:
@@ -78,7 +78,7 @@ func (c doing) noJob() error {
 	}
 }
 
-// sameJob changes the shell and the variables of the command there is.
+// sameJob changes the shell and the variables of the existing command.
 func (c doing) sameJob(ctx context.Context) error {
 	t := &c.Task
 	if t.Type() == state.TypeMessage && (c.Program != nil || c.Env != nil) {
@@ -102,7 +102,7 @@ func (c doing) sameJob(ctx context.Context) error {
 	return c.shell(ctx, &t.Run, *c.Program)
 }
 
-// newJob is a command in the place of whatever there was. Variables that were named stay.
+// newJob sets a command instead of whatever there was. Variables that were named stay.
 func (c doing) newJob(ctx context.Context, way problem.Option) error {
 	t := &c.Task
 	here, err := c.Around()
@@ -117,7 +117,7 @@ func (c doing) newJob(ctx context.Context, way problem.Option) error {
 		}
 		away = !slices.Equal(t.On, []string{node.Name})
 	}
-	if away { // what stands here says nothing of there
+	if away { // the folder and the environment of this machine mean nothing on another one
 		here = here.elsewhere()
 	}
 	job := state.Job{Dir: here.Dir, Umask: here.Umask, Env: here.Env}
@@ -140,7 +140,7 @@ func (c doing) newJob(ctx context.Context, way problem.Option) error {
 	return nil
 }
 
-// run gives a job what it executes.
+// run sets what a job executes.
 func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err error) {
 	at := problem.To("at", c.Task.When.Text)
 	switch way {
@@ -178,7 +178,7 @@ func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err
 			return err
 		}
 	}
-	given := cmp.Or(orEmpty(c.Program), c.Task.Run.Prog) // an edit keeps the one the task has
+	given := cmp.Or(orEmpty(c.Program), c.Task.Run.Prog) // an edit keeps the one of the task
 	if err := c.shell(ctx, job, given); err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err
 	return nil
 }
 
-// shellWord refuses a command of one word with a space in it that is not a program: it was meant for
-// the shell.
+// shellWord refuses a command of one word with a space in it that is not a program, because it was
+// meant for the shell.
 func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	word := job.Argv[0]
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
@@ -201,7 +201,7 @@ func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	switch _, err := c.Programs.Path(ctx, word, job.Env["PATH"], job.Dir); {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
+	case err == nil, proc.Passing(err): // it may be a program: a warning says that this is unknown
 		return nil
 	}
 	hint := problem.T("for the shell: %s", problem.Set("c", word))
@@ -211,7 +211,8 @@ func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	return problem.Of(problem.T("there is no program called %s", plain.Quote(word)), hint)
 }
 
-// shell settles which program runs the line or the script of a job: the one that is given, or that of the settings.
+// shell decides which program runs the line or the script of a job: the given one, or that of the
+// settings.
 func (c doing) shell(ctx context.Context, job *state.Job, given string) error {
 	config, err := c.Settings()
 	if err != nil {
@@ -229,7 +230,7 @@ func (c doing) shell(ctx context.Context, job *state.Job, given string) error {
 	return problem.Of(problem.T("there is no shell %s", plain.Quote(prog)), problem.T("%s takes a program such as /bin/bash", problem.Option("shell")))
 }
 
-// named are the variables that the request names, with their values.
+// named returns the variables that the request names, with their values.
 func (c doing) named() (map[string]string, error) {
 	env := map[string]string{}
 	for _, pair := range c.Env {
@@ -252,7 +253,7 @@ func (c doing) named() (map[string]string, error) {
 	return env, nil
 }
 
-// variable is the value that a variable has now, the last where it stands twice.
+// variable returns the present value of a variable; when it occurs twice, the last one.
 func (c doing) variable(name string) (value string, set bool) {
 	for _, have := range c.Environ() {
 		if n, v, _ := strings.Cut(have, "="); n == name {
@@ -262,7 +263,7 @@ func (c doing) variable(name string) (value string, set bool) {
 	return value, set
 }
 
-// both are variables and more of them, which count where both have one.
+// both returns two sets of variables as one. When both have a variable, that of more counts.
 func both(env, more map[string]string) map[string]string {
 	all := maps.Clone(env)
 	if all == nil {

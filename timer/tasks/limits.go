@@ -18,10 +18,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// LineageMinInterval is how far the instants of a recurrence that a run of a task schedules are apart at least, when config.toml does not say.
+// LineageMinInterval is the least time between instants of a recurrence that a run of a task
+// schedules, when config.toml does not say.
 const LineageMinInterval = "1m"
 
-// spanOf is a span of time of config.toml; 0 for none. What cannot be read was refused with the file.
+// spanOf returns a duration of config.toml, or 0 for none. A wrong one was refused with the file.
 func spanOf(text string) time.Duration {
 	if text == "" {
 		return 0
@@ -30,8 +31,8 @@ func spanOf(text string) time.Duration {
 	return d
 }
 
-// checkTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
-// are too close to each other.
+// checkTime refuses a time that the settings forbid: a first instant too near or too far away, or
+// instants of a recurrence too close to each other.
 func (c timing) checkTime() error {
 	t, sched, due, now := c.Task, c.Sched, c.Due, c.Now
 	config, err := c.Settings()
@@ -45,16 +46,17 @@ func (c timing) checkTime() error {
 	limits := config.Limits
 	wait := due.Sub(now)
 	if least := spanOf(limits.MinDelay); least > 0 && wait < least {
-		return c.tooSoon("the first instant comes "+inWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
+		return c.tooSoon("the first instant comes "+distanceInWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
 	}
 	if most := spanOf(limits.MaxDelay); most > 0 && wait > most {
-		return c.tooSoon("the first instant comes "+inWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
+		return c.tooSoon("the first instant comes "+distanceInWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
 	}
 	if sched == nil || !t.Recurring() {
 		return nil
 	}
 	least, table, whose := spanOf(limits.MinInterval), "limits", ""
-	if t.Origin != "" || origin != "" { // made by a run, or changed by one: then whose it is does not count
+	// a run made or changed it, so it does not matter whose task it is
+	if t.Origin != "" || origin != "" {
 		of := spanOf(cmp.Or(config.Lineage.MinInterval, LineageMinInterval))
 		if of > least {
 			least, table, whose = of, "lineage", " for what a run of a task schedules"
@@ -67,30 +69,30 @@ func (c timing) checkTime() error {
 	return nil
 }
 
-// tooSoon is the refusal of a time by a setting.
+// tooSoon returns the refusal of a time by a setting.
 func (c timing) tooSoon(message, key, table, hint string) error {
 	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, c.File()))
 }
 
-// inWords is a distance as it stands in a sentence, beside the bound that it is less or more than.
-func inWords(now, due time.Time, than string, bound time.Duration) string {
+// distanceInWords returns a distance for a sentence that compares it with a bound.
+func distanceInWords(now, due time.Time, than string, bound time.Duration) string {
 	switch words := when.Distance(now, due); {
 	case !due.After(now):
 		return "now"
-	case words == spanWords(bound): // words leave out what is small
+	case words == spanWords(bound): // words leave out small parts
 		return "in " + than + " than " + words
 	default:
 		return "in " + words
 	}
 }
 
-// spanWords is a span in words.
+// spanWords returns a duration in words.
 func spanWords(d time.Duration) string {
 	from := time.Unix(0, 0).UTC()
 	return when.Distance(from, from.Add(d))
 }
 
-// briefly is a span as it can be typed.
+// briefly returns a duration as it can be typed.
 func briefly(d time.Duration) string {
 	for _, unit := range []struct {
 		span time.Duration
@@ -103,17 +105,18 @@ func briefly(d time.Duration) string {
 	return d.String()
 }
 
-// gapsMost is how many of a recurrence's next instants are looked at: a day of minutes, and years of what is rare.
-const gapsMost = 400
+// maxGaps is how many of the next instants of a recurrence are checked: a day of minutes, or years
+// of a rare one.
+const maxGaps = 400
 
-// tooNear looks for two instants of a recurrence that follow each other, among its next ones, and are closer than the least, and says by
-// how much they are apart.
+// tooNear finds two successive instants among the next ones of a recurrence that are closer than
+// least, and returns their distance.
 func tooNear(sched *when.Schedule, now time.Time, least time.Duration) (gap time.Duration, near bool) {
 	if least <= 0 {
 		return 0, false
 	}
 	last, ok := sched.Next(now)
-	for range gapsMost {
+	for range maxGaps {
 		next, more := sched.Next(last)
 		if !ok || !more {
 			break
@@ -126,18 +129,21 @@ func tooNear(sched *when.Schedule, now time.Time, least time.Duration) (gap time
 	return 0, false
 }
 
-// shortened is by how much a change of the clocks may have brought two instants closer to each other that are whole days apart: a day of
-// 23 hours is one. What is less than days is elapsed time, whatever the clocks show.
+// shortened returns by how much a change of the clocks may have brought two instants closer that
+// are whole days apart, as on a day of 23 hours. Distances below a day are elapsed time and do not
+// change.
 func shortened(last, next time.Time, least time.Duration) time.Duration {
 	if least%(24*time.Hour) != 0 {
 		return 0
 	}
 	_, after := next.Zone()
-	_, before := last.Add(-2 * time.Hour).Zone() // an instant that the change left out comes right behind it
+	// The instant that the change skipped comes right after it.
+	_, before := last.Add(-2 * time.Hour).Zone()
 	return max(0, time.Duration(after-before)*time.Second)
 }
 
-// Allowed refuses a command that the patterns of [run] allow, in the file, do not have, and variables that are named for it.
+// Allowed refuses a command that the patterns of [run] allow, in the file, do not match, and
+// variables that are named for it.
 func Allowed(ctx context.Context, t state.Task, named, allow []string, file string) error {
 	refusal, err := runner.Forbidden(ctx, t, allow)
 	if err != nil {
@@ -165,12 +171,12 @@ func (c doing) checkAllowed(ctx context.Context) error {
 	return Allowed(ctx, c.Task, c.Env, config.Run.Allow, c.File())
 }
 
-// NotAllowed is the refusal of a command, with what the user would have to write to allow it.
+// NotAllowed returns the refusal of a command, with what the user would have to write to allow it.
 func NotAllowed(r *rules.Refusal, file string) error {
 	return problem.New(problem.NotAllowed, problem.T(r.Error()), allowing(r, file))
 }
 
-// allowing says what to do about a command that is not allowed.
+// allowing returns what to do about a command that is not allowed.
 func allowing(r *rules.Refusal, file string) problem.Text {
 	switch {
 	case r.Argv == nil:
@@ -195,7 +201,7 @@ func allowing(r *rules.Refusal, file string) problem.Text {
 	return problem.T("to allow it, %s", write)
 }
 
-// tomlQuote is a text as it is written into config.toml, on one line.
+// tomlQuote writes a text for config.toml, on one line.
 func tomlQuote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -220,7 +226,7 @@ func tomlQuote(text string) string {
 	return b.String()
 }
 
-// rescheduled reports whether a change of these fields has a task run at other times.
+// rescheduled reports whether a change of these fields makes a task run at other times.
 func rescheduled(fields []string) bool {
 	return slices.Contains(fields, "due") || slices.Contains(fields, "when") || slices.Contains(fields, "except")
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// Mail says which items of the inbox are asked for, and whether they are taken.
+// Mail says which items of the inbox are read, and whether they are taken.
 type Mail struct {
 	Query state.Query
-	Take  time.Duration // for how long they are leased; 0: nothing is taken
+	Take  time.Duration // for how long they are leased; 0 takes nothing
 }
 
-// Found is what a look at the inbox has found.
+// Found is the result of reading the inbox.
 type Found struct {
 	Items    []state.Item
 	More     int
 	Problems []state.Problem
 	Now      time.Time
-	Until    time.Time // of the lease; zero: nothing was taken
+	Until    time.Time // the end of the lease; zero when nothing was taken
 }
 
-// Look looks once, and takes what it finds when it is to.
+// Look reads the inbox once, and takes what it finds if Take is set.
 func (m Mail) Look(ctx context.Context, st state.Mail, c clock.Clock) (f Found, err error) {
 	f.Now = c.Now()
 	if m.Take > 0 {
@@ -40,8 +40,8 @@ func (m Mail) Look(ctx context.Context, st state.Mail, c clock.Clock) (f Found, 
 	return f, err
 }
 
-// inOrder puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
-// them ended first says nothing.
+// inOrder sorts items that arrived in succession and were due at the same instant in the order in
+// which their tasks were made. Which of them ended first means nothing.
 func inOrder(items []state.Item) {
 	for from, to := 0, 0; from < len(items); from = to {
 		to = from + 1
@@ -53,8 +53,8 @@ func inOrder(items []state.Item) {
 	}
 }
 
-// Await looks again whenever something has come, or a lease has run out, until there is something or ctx ends. The watch is set before
-// the look, so that nothing comes in between.
+// Await reads again whenever something has arrived or a lease has ended, until there is something
+// or ctx ends. It starts to watch before it reads, so that it misses nothing.
 func (m Mail) Await(ctx context.Context, st state.Mail, c clock.Clock) (Found, error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -91,7 +91,7 @@ func (m Mail) Await(ctx context.Context, st state.Mail, c clock.Clock) (Found, e
 	}
 }
 
-// nextFree is when the first lease of what is asked for runs out; zero: none does.
+// nextFree returns when the first lease of a matching item ends, or zero.
 func (m Mail) nextFree(ctx context.Context, st state.Mail) (first time.Time, err error) {
 	if !m.Query.Free {
 		return first, nil
@@ -107,8 +107,9 @@ func (m Mail) nextFree(ctx context.Context, st state.Mail) (first time.Time, err
 	return first, err
 }
 
-// giveBackMost is how many items are given back at once: a Take that leases until the past takes no more.
-const giveBackMost = 256
+// maxGiveBack is how many items are given back at once: a Take with a lease that ends in the past
+// takes no more.
+const maxGiveBack = 256
 
 // GiveBack ends the leases of what was taken.
 func (f Found) GiveBack(ctx context.Context, st state.Mail) error {
@@ -116,8 +117,9 @@ func (f Found) GiveBack(ctx context.Context, st state.Mail) error {
 	for i, item := range f.Items {
 		ids[i] = item.ID
 	}
-	for some := range slices.Chunk(ids, giveBackMost) {
-		// As seen from the end of our leases they are free, and a lease that ends with this moment is none.
+	for some := range slices.Chunk(ids, maxGiveBack) {
+		// Seen from the end of our leases the items are free, and a lease that ends at this moment
+		// is none.
 		if _, _, _, err := st.Take(context.WithoutCancel(ctx), state.Query{Tasks: some}, f.Until, f.Now); err != nil {
 			return err
 		}

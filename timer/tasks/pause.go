@@ -9,14 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Paused is a task that was to be held. Already says that it was, until the same instant.
+// Paused is the result of pausing a task. Already says that it was paused before, until the same
+// instant.
 type Paused struct {
 	Entry   state.Entry
 	Already bool
 	Err     error
 }
 
-// Pause holds tasks until an instant, or without one until somebody resumes them. The answers stand in the order of the tasks.
+// Pause pauses tasks until an instant; without one, until somebody resumes them. The answers are in
+// the order of the tasks.
 func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, now time.Time) []Paused {
 	all := make([]Paused, len(found))
 	var ids []string
@@ -36,15 +38,16 @@ func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, no
 	return all
 }
 
-// Resumed is a task that was to go on, and the line of the instants that passed before it could.
+// Resumed is the result of resuming a task. It has the line of the instants that passed before.
 type Resumed struct {
 	Entry   state.Entry
 	Skipped *state.Line
 	Err     error
 }
 
-// Resume ends the pause of tasks: the instants that have passed are skipped. One that somebody else changes meanwhile is looked at again.
-// The answers stand in the order of the tasks.
+// Resume ends the pause of tasks. The instants that have passed are skipped. When somebody else
+// changes a task meanwhile, Resume tries again with its new state. The answers are in the order of
+// the tasks.
 func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []state.Entry, now time.Time) []Resumed {
 	all := make([]Resumed, len(held))
 	left := make([]*Resumed, len(held))

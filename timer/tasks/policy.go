@@ -11,11 +11,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// retriesMost bounds the retries of a task.
-const retriesMost = 1000
+// maxRetries is the largest number of retries.
+const maxRetries = 1000
 
-// policy gives the task what was said of occurrences that do not go by the plan, and of who is told, and refuses what would do nothing. The
-// task has its schedule and its command already.
+// policy sets what happens to occurrences that do not go as planned, and who is told. It refuses
+// what would have no effect. The task has its schedule and its command already.
 func (c *Change) policy() error {
 	t, p := &c.Task, &c.Task.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
@@ -38,11 +38,11 @@ func (c *Change) policy() error {
 	}
 	if c.Retries != nil {
 		n := *c.Retries
-		if n < 0 || n > retriesMost {
-			return problem.Of(problem.T("%s is %d", problem.Option("retries"), n), problem.T("give 0 to %d", retriesMost))
+		if n < 0 || n > maxRetries {
+			return problem.Of(problem.T("%s is %d", problem.Option("retries"), n), problem.T("give 0 to %d", maxRetries))
 		}
 		if p.Retries = n; n == 0 && agent && c.Backoff == nil {
-			p.Backoff = "" // it has one that nobody gave
+			p.Backoff = "" // its default
 		}
 	}
 	if c.Factor != nil {
@@ -100,31 +100,32 @@ func (c *Change) policy() error {
 	return telling{c}.tell()
 }
 
-// policyRow is a part of a policy that may have no effect on what the task is.
+// policyRow is a part of a policy that may have no effect on a task of this kind.
 type policyRow struct {
-	name problem.Option
-	said bool // by the request; else the task has it from before
-	none any  // the value that takes it back
-	bad  bool
-	hint problem.Text
+	name  problem.Option
+	given bool // set by the request; otherwise the task had it before
+	none  any  // the value that removes it
+	bad   bool
+	hint  problem.Text
 }
 
-// noEffect refuses what would do nothing, as it was said, with or without its value.
+// noEffect refuses what would have no effect, in the words of the request.
 func noEffect(row policyRow, as any) error {
-	if !row.said {
+	if !row.given {
 		return problem.Of(problem.T("the task's %s would have no effect any more", row.name), problem.T("take it back with %s", problem.Set(row.name, row.none)))
 	}
 	return problem.Of(problem.T("%s has no effect here", as), row.hint)
 }
 
-// setUnless gives a field the word that was said of it, and nothing for the word that is meant anyway.
+// setUnless sets a field to a word of the request. The default word empties it.
 func setUnless(to *string, said *string, usual string) {
 	if set(to, said); said != nil && *said == usual {
 		*to = ""
 	}
 }
 
-// policySpan reads a length of time of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
+// policySpan reads a duration of a policy and returns it in the form in which it is kept. A
+// time-out of 0 means none, as in timeout(1).
 func policySpan(name problem.Option, text string, least time.Duration) (string, error) {
 	if t := strings.TrimSpace(text); t == "" || t == "0" && name == "timeout" {
 		return "", nil
@@ -141,12 +142,12 @@ func policySpan(name problem.Option, text string, least time.Duration) (string, 
 	return d.String(), nil
 }
 
-// about is an error of what was said of an option.
+// about returns an error about the value of an option.
 func about(name problem.Option, err error) error {
 	return explain(err).About(name)
 }
 
-// explain is the problem that an error stands for.
+// explain returns the problem of an error.
 func explain(err error) *problem.Problem {
 	if p := problem.As(err); p != nil {
 		return p

@@ -11,18 +11,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// What becomes of an agent that does not answer, unless the call says otherwise.
+// What happens when an agent does not answer, unless the request says otherwise.
 const (
 	agentTimeout = "30s"
 	agentRetries = 2
 	AgentBackoff = "1s"
 )
 
-// titleMost bounds a title and a project, in characters.
-const titleMost = 500
+// maxTitle is the longest title or project, in characters.
+const maxTitle = 500
 
-// reminder gives the task what an agent is told, as far as it is said, and settles what becomes of it when a task is no longer one for an
-// agent, or is from now on. A task that tells no agent has none of it. The text is the title of one that has no other.
+// reminder sets what an agent is told. It also sets or resets the policy when a task starts or
+// stops to be one for an agent. A task that tells no agent has nothing of it. The text is the title
+// when there is no other.
 func (c *Change) reminder() error {
 	t, was := &c.Task, c.was.Task
 	now, before := t.Type() == state.TypeAgent, was.Type() == state.TypeAgent
@@ -56,8 +57,8 @@ func (c *Change) reminder() error {
 		if f.said != nil {
 			*f.to = strings.TrimSpace(*f.said)
 		}
-		if utf8.RuneCountInString(*f.to) > titleMost || notify.HasControl(*f.to) {
-			return problem.Of(problem.T("%s takes one line of %d characters at most", f.name, titleMost), problem.T("the long text is %s", problem.Option("description")))
+		if utf8.RuneCountInString(*f.to) > maxTitle || notify.HasControl(*f.to) {
+			return problem.Of(problem.T("%s takes one line of %d characters at most", f.name, maxTitle), problem.T("the long text is %s", problem.Option("description")))
 		}
 	}
 	setUnless(&r.Priority, c.Priority, state.PriorityMedium)
@@ -65,7 +66,7 @@ func (c *Change) reminder() error {
 	return nil
 }
 
-// noReminder refuses what an agent would be told of a task that tells none.
+// noReminder refuses the options of agents for a task that tells none.
 func (c *Change) noReminder() error {
 	for _, odd := range []struct {
 		name problem.Option
@@ -79,7 +80,8 @@ func (c *Change) noReminder() error {
 	return nil
 }
 
-// agentPolicy is the policy of a task that tells an agent from now on: somebody has to answer, and is asked more than once.
+// agentPolicy sets the policy of a task that tells an agent from now on: somebody has to answer,
+// and is asked more than once.
 func agentPolicy(p *state.Policy) {
 	if p.Timeout == "" {
 		p.Timeout = agentTimeout
@@ -89,7 +91,7 @@ func agentPolicy(p *state.Policy) {
 	}
 }
 
-// noAgentPolicy takes agentPolicy back, as far as nobody has said otherwise.
+// noAgentPolicy undoes agentPolicy, except for what somebody has set.
 func noAgentPolicy(p *state.Policy) {
 	if p.Timeout == agentTimeout {
 		p.Timeout = ""
@@ -99,7 +101,7 @@ func noAgentPolicy(p *state.Policy) {
 	}
 }
 
-// agentWords takes the line of an agent's program apart.
+// agentWords splits the line of the program of an agent.
 func agentWords(line string) ([]string, error) {
 	words, shell, err := Words(line)
 	switch {

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	niceMost   = 19 // as setpriority(2) has it
+	maxNice    = 19 // as in setpriority(2)
 	niceLeast  = -20
 	memoryMost = int64(1) << 50
-	memoryMin  = int64(1) << 20 // less than any program needs
-	cpuMost    = 100_000        // percent
+	minMemory  = int64(1) << 20 // less than any program needs
+	maxCPU     = 100_000        // percent
 )
 
-// resources gives the task what was said of what its command may use of the machine.
+// resources sets what the command may use of the machine.
 func (c *Change) resources() (err error) {
 	p := &c.Task.Policy
 	if c.Nice != nil {
-		if p.Nice = *c.Nice; p.Nice < niceLeast || p.Nice > niceMost {
-			return problem.Of(problem.T("%s is %d", problem.Option("nice"), p.Nice), problem.T("give %d to %d: %s yields to others", niceLeast, niceMost, problem.Set("nice", 10)))
+		if p.Nice = *c.Nice; p.Nice < niceLeast || p.Nice > maxNice {
+			return problem.Of(problem.T("%s is %d", problem.Option("nice"), p.Nice), problem.T("give %d to %d: %s yields to others", niceLeast, maxNice, problem.Set("nice", 10)))
 		}
 	}
 	if c.IONice != nil {
@@ -61,7 +61,8 @@ func (c *Change) resources() (err error) {
 	return nil
 }
 
-// memoryOf reads a number of bytes. K, M, G and T alone are KiB, MiB, GiB and TiB, as for systemd and containers.
+// memoryOf reads a number of bytes. K, M, G and T are KiB, MiB, GiB and TiB, as for systemd and
+// containers.
 func memoryOf(text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "0" {
@@ -75,13 +76,13 @@ func memoryOf(text string) (int64, error) {
 	if err != nil {
 		return 0, problem.Of(problem.T("%s is not a size", problem.Set("memory", text)), problem.T("such as %s or %s", problem.Set("memory", "512M"), problem.Set("memory", "2G")))
 	}
-	if n < memoryMin || n > memoryMost {
+	if n < minMemory || n > memoryMost {
 		return 0, problem.Of(problem.T("%s is not from 1M to 1024T", problem.Set("memory", text)), problem.T("such as %s; %s means no limit", problem.Set("memory", "512M"), problem.Set("memory", "0")))
 	}
 	return n, nil
 }
 
-// shareOf reads how much of the processors: 150%, or 1.5.
+// shareOf reads a share of the processors: 150%, or 1.5.
 func shareOf(text string) (int, error) {
 	if strings.TrimSpace(text) == "" {
 		return 0, nil
@@ -94,13 +95,13 @@ func shareOf(text string) (int, error) {
 	if err != nil || strings.Trim(number, "0123456789.") != "" {
 		return 0, problem.Of(problem.T("%s is not a share of the processors", problem.Set("cpu", text)), problem.T("such as %s or %s, which is one and a half", problem.Set("cpu", "50%"), problem.Set("cpu", "1.5")))
 	}
-	if n != 0 && n < 1 || n > cpuMost {
-		return 0, problem.Of(problem.T("%s is not from 1%% to %d%%", problem.Set("cpu", text), cpuMost), problem.T("such as %s; %s means no limit", problem.Set("cpu", "50%"), problem.Set("cpu", "0")))
+	if n != 0 && n < 1 || n > maxCPU {
+		return 0, problem.Of(problem.T("%s is not from 1%% to %d%%", problem.Set("cpu", text), maxCPU), problem.T("such as %s; %s means no limit", problem.Set("cpu", "50%"), problem.Set("cpu", "0")))
 	}
 	return int(n), nil
 }
 
-// SizeText is a number of bytes as memoryOf reads it, and as it was given where that was short.
+// SizeText writes a number of bytes as memoryOf reads it, in the short form if there is one.
 func SizeText(n int64) string {
 	for _, u := range []struct {
 		name string

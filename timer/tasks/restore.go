@@ -12,7 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Restore puts one removed task back. The entry is the task's also beside an error.
+// Restore puts one removed task back. It returns the entry of the task with an error as well.
 func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
@@ -24,7 +24,8 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 	case errors.Is(err, state.ErrKept):
 		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", plain.Quote(e.Task.Key), back.Task.ID),
 			problem.T("%s, and then %s", problem.To("rm", back.Task.ID), problem.To("restore", id)))
-	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
+	// another restore came first
+	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 		return e, problem.New(problem.Failed, problem.T("it is no longer removed"), problem.T("%s", problem.To("show", id)))
 	case err != nil:
 		return e, err
@@ -32,7 +33,8 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 	return back, nil
 }
 
-// dueAgain is the due instant of a removed task that is restored at now: of a recurring one the next that nothing ran for yet.
+// dueAgain returns the due instant of a removed task that is restored at now. For a recurring task
+// it is the next instant without a run.
 func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	if _, held := e.Task.Wait.Rest(); held || e.Due.After(now) {
 		return e.Due, nil
@@ -43,7 +45,7 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	}
 	if sched != nil {
 		after := now
-		for _, r := range e.Open { // one that was claimed a moment ahead of its instant
+		for _, r := range e.Open { // claimed a moment ahead of its instant
 			if r.Due.After(after) {
 				after = r.Due
 			}
@@ -59,7 +61,8 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", stamp(e.Due.In(rules.TaskZone(e.Task)))), again)
 }
 
-// LastRemoved are the tasks that the last removal took away, all at one instant, and that are still away.
+// LastRemoved returns the tasks that the last removal took away, all at one instant, and that are
+// still removed.
 func LastRemoved(ctx context.Context, tasks state.Tasks, ledger state.Ledger) (list []state.Entry, err error) {
 	var ids []string
 	var at time.Time

@@ -7,17 +7,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Share is one task's part of a span that many are dealt out over: every instant of it comes later by the delay. It is kept
-// with the task as a jitter is, so that the tasks stay apart when they recur.
+// Share is the part of one task when many are spread over a duration: every instant of it is later
+// by the delay. It is kept with the task as a jitter is, so that the tasks stay apart when they
+// recur.
 type Share struct{ span, delay time.Duration }
 
-// ShareOf is the i-th of n equal steps over the span, to the millisecond.
+// ShareOf returns the i-th of n equal steps over the duration, to the millisecond.
 func ShareOf(span time.Duration, i, n int) *Share {
 	step := float64(span) / float64(n) * float64(i)
 	return &Share{span, min(time.Duration(step), span).Truncate(time.Millisecond)}
 }
 
-// Of is the share for a schedule, which the span has to fit.
+// Of returns the share for a schedule. The duration must fit the schedule.
 func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) {
 	if sched.Every > 0 && h.span > sched.Every {
 		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", h.span, sched.Every), problem.T("give %s or less", problem.Set("spread", sched.Every.String())))
@@ -25,7 +26,8 @@ func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) 
 	return h.span, h.delay, nil
 }
 
-// Span is what was said of an option that many instants are spread by: a millisecond or more, to do something with; like is one.
+// Span reads the value of an option by which instants are spread: a millisecond or more. like is an
+// example.
 func Span(name problem.Option, text string, to problem.Text, like string) (time.Duration, error) {
 	span, err := when.Duration(text)
 	if err != nil {

@@ -17,23 +17,25 @@ import (
 type Stopped struct {
 	state.Record
 	Over    bool          // it has ended
-	Outcome state.Outcome // how, as the ledger says
+	Outcome state.Outcome // its outcome in the ledger
 	Reason  string
 }
 
-// orphanGrace is how long a run whose runner is gone has between TERM and KILL, as it would have with one.
+// orphanGrace is the time between TERM and KILL for a run whose runner is gone. It is the same with
+// a runner.
 const orphanGrace = 10 * time.Second
 
-// Stop ends what runs of tasks: with TERM, and KILL 10 s later, or at once. All runs are told first, so that nobody waits for another's end;
-// then it waits until none goes on, or ctx has ended: the runs say which are over. It does not matter who runs them; those whose runner has
-// died are ended here. Runs that could not be told fail, the others are ended all the same.
+// Stop ends the runs of tasks: with TERM, and with KILL 10 s later, or at once. It tells all runs
+// before it waits, until none goes on or ctx ends; the results say which are over. It does not
+// matter who runs them: it ends those whose runner has died itself. Runs that could not be told
+// fail, and the others are ended all the same.
 func Stop(ctx context.Context, st state.Store, c clock.Clock, list []state.Entry, kill bool) (runs []*Stopped, failed []Failure) {
 	why := rules.Stopped
 	if kill {
 		why = rules.Killed
 	}
 	failed = Each(ctx, list, func(e state.Entry) error {
-		for _, r := range e.Open { // told in any case: a runner that comes meanwhile has to know
+		for _, r := range e.Open { // told in any case, for a runner that starts meanwhile
 			if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
 				return err
 			}
@@ -53,7 +55,7 @@ func Stop(ctx context.Context, st state.Store, c clock.Clock, list []state.Entry
 		if err == nil {
 			err = outcomes(ctx, st, runs)
 		}
-		if err != nil { // they were told; how they end cannot be seen
+		if err != nil { // they were told, but how they end cannot be seen
 			for _, id := range tasksOf(runs) {
 				failed = append(failed, Failure{id, err})
 			}
@@ -62,7 +64,7 @@ func Stop(ctx context.Context, st state.Store, c clock.Clock, list []state.Entry
 	}
 }
 
-// tasksOf are the tasks of the runs, each once.
+// tasksOf returns the tasks of the runs, each once.
 func tasksOf(runs []*Stopped) (ids []string) {
 	for _, r := range runs {
 		if !slices.Contains(ids, r.Task.ID) {
@@ -72,7 +74,8 @@ func tasksOf(runs []*Stopped) (ids []string) {
 	return ids
 }
 
-// endOrphans notes which runs are over, reports whether all are, and ends those whose runner is gone, all at a time.
+// endOrphans marks the runs that are over, reports whether all are, and ends those whose runner is
+// gone, all at the same time.
 func endOrphans(ctx context.Context, st state.Store, c clock.Clock, runs []*Stopped, why string) (over bool, err error) {
 	open, _, err := st.Open(context.WithoutCancel(ctx))
 	if err != nil {
@@ -98,7 +101,7 @@ func endOrphans(ctx context.Context, st state.Store, c clock.Clock, runs []*Stop
 	return over, errors.Join(errs...)
 }
 
-// endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
+// endOrphan ends a run whose runner is gone. If another runner came first, its outcome counts.
 func endOrphan(ctx context.Context, st state.Store, c clock.Clock, r state.Record, why string) error {
 	grace := orphanGrace
 	if why == rules.Killed {
@@ -106,7 +109,7 @@ func endOrphan(ctx context.Context, st state.Store, c clock.Clock, r state.Recor
 	}
 	if err := runner.EndOrphan(ctx, r, grace); err != nil {
 		if ctx.Err() != nil {
-			return nil // told to end; what is left is for the next call, or for a runner
+			return nil // told to end; the next call, or a runner, does the rest
 		}
 		return err
 	}
@@ -119,7 +122,7 @@ func endOrphan(ctx context.Context, st state.Store, c clock.Clock, r state.Recor
 	return nil
 }
 
-// outcomes looks up how the runs have ended.
+// outcomes reads how the runs have ended.
 func outcomes(ctx context.Context, st state.Ledger, runs []*Stopped) error {
 	for _, id := range tasksOf(runs) {
 		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	tagsMost = 20 // of a task
-	tagMost  = 50 // bytes
+	maxTags = 20 // per task
+	maxTag  = 50 // bytes
 )
 
-// tags gives the task the tags of the request, in the place of those it has.
+// tags replaces the tags of the task with those of the request.
 func (c *Change) tags() error {
 	if c.Tags == nil {
 		return nil
@@ -24,14 +24,14 @@ func (c *Change) tags() error {
 	if err != nil {
 		return err
 	}
-	if len(list) > tagsMost {
-		return problem.Of(problem.T("a task has %d tags at most, and these are %d", tagsMost, len(list)), problem.T("leave some out"))
+	if len(list) > maxTags {
+		return problem.Of(problem.T("a task has %d tags at most, and these are %d", maxTags, len(list)), problem.T("leave some out"))
 	}
 	c.Task.Tags = list
 	return nil
 }
 
-// places gives the task the nodes and labels of the request, on which it may run.
+// places sets the nodes and labels on which the task may run.
 func (c *Change) places() error {
 	for _, on := range c.On {
 		if on != state.AnyNode && !state.NodeWord(on) {
@@ -45,7 +45,7 @@ func (c *Change) places() error {
 	return nil
 }
 
-// ReadTags are the tags that were said, each once and in order. An empty text is none.
+// ReadTags returns the tags of a request, each once and in order. An empty text is no tag.
 func ReadTags(said []string) (list []string, err error) {
 	for _, tag := range said {
 		tag = strings.TrimSpace(tag)
@@ -56,8 +56,8 @@ func ReadTags(said []string) (list []string, err error) {
 		case strings.IndexFunc(tag, odd) >= 0:
 			return nil, problem.Of(problem.T("%s %s is more than one word", problem.Option("tag"), plain.Quote(tag)),
 				problem.T("a tag has no blanks and no commas; several are said one by one: %s", problem.Set("tag", "home")))
-		case len(tag) > tagMost:
-			return nil, problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("tag"), tagMost, len(tag)), problem.T("give a short word, such as %s", problem.Set("tag", "home")))
+		case len(tag) > maxTag:
+			return nil, problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("tag"), maxTag, len(tag)), problem.T("give a short word, such as %s", problem.Set("tag", "home")))
 		}
 		list = append(list, tag)
 	}
@@ -65,7 +65,7 @@ func ReadTags(said []string) (list []string, err error) {
 	return slices.Compact(list), nil
 }
 
-// Tagged reports whether a task has all of the tags, whatever the case of their letters.
+// Tagged reports whether a task has all of the tags, regardless of case.
 func Tagged(t state.Task, tags []string) bool {
 	return !slices.ContainsFunc(tags, func(tag string) bool {
 		return !slices.ContainsFunc(t.Tags, func(has string) bool { return strings.EqualFold(has, tag) })

@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	channelsMost = 20  // of a task
-	prefixMost   = 200 // bytes
+	maxChannels = 20  // per task
+	maxPrefix   = 200 // bytes
 )
 
-// tell settles who is told of the task, and when, and refuses what would tell nobody or give a secret away. Notify names all who are told,
-// but for the Webhook of the same request, which alone takes the place of the URLs of the web there were, and leaves the others.
+// tell decides who is told about the task, and when. It refuses what would tell nobody or reveal a
+// secret. Notify names all recipients, except for the Webhook of the same request. Webhook alone
+// replaces only the web URLs of the task.
 func (c telling) tell() error {
 	t, p := &c.Task, &c.Task.Policy
 	if c.Notify != nil || c.Webhook != nil {
@@ -37,8 +38,8 @@ func (c telling) tell() error {
 		switch {
 		case notify.HasControl(p.Prefix):
 			return problem.Of(problem.T("%s has a control character in it", problem.Option("prefix")), problem.T("it stands in front of a subject, which is one line; leave it out"))
-		case len(p.Prefix) > prefixMost:
-			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), prefixMost), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
+		case len(p.Prefix) > maxPrefix:
+			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), maxPrefix), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
 		}
 	}
 	row := policyRow{"notify-on", c.NotifyOn != nil, "", true, problem.T("a message has no output and cannot fail; give always (the default) or never")}
@@ -51,13 +52,15 @@ func (c telling) tell() error {
 	return noEffect(row, problem.Set("notify-on", p.NotifyOn))
 }
 
-// Channels are the channels that words name, each once. What is none, or holds a secret, is refused, as it is of a task.
+// Channels returns the channels that words name, each once. It refuses what is not a channel or
+// holds a secret, as for a task.
 func Channels(settings func() (state.Config, error), file func() string, words []string) ([]string, error) {
 	return telling{&Change{World: World{Settings: settings, File: file}, Spec: Spec{Notify: words}}}.tellList()
 }
 
-// tellList is who is to be told of the task: the words of the request, each checked. A list of a task stands for the config's,
-// and so whoever is told anyway has to be in it when there is nobody but a web hook.
+// tellList returns who is told about the task: the words of the request, each checked. The list of
+// a task replaces that of the config. So a web hook alone must be joined by those who would be told
+// anyway.
 func (c telling) tellList() ([]string, error) {
 	var list []string
 	add := func(word string, err error) error {
@@ -81,7 +84,7 @@ func (c telling) tellList() ([]string, error) {
 		}
 	}
 	if len(list) == 0 && c.Webhook != nil {
-		others, err := c.otherwise(len(hooks) > 0)
+		others, err := c.otherRecipients(len(hooks) > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -96,15 +99,16 @@ func (c telling) tellList() ([]string, error) {
 			return nil, err
 		}
 	}
-	if len(list) > channelsMost {
-		return nil, problem.Of(problem.T("a task tells by %d channels at most", channelsMost), problem.T("let one exec channel of config.toml tell the others"))
+	if len(list) > maxChannels {
+		return nil, problem.Of(problem.T("a task tells by %d channels at most", maxChannels), problem.T("let one exec channel of config.toml tell the others"))
 	}
 	return list, nil
 }
 
-// otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
-// config names and the terminal it was set on. An empty Notify takes back whom it names.
-func (c telling) otherwise(standing bool) (list []string, err error) {
+// otherRecipients returns who is told about the task without its web URLs: those whom it names
+// itself, or else, with standing, those of the config and the terminal on which it was made. An
+// empty Notify removes those whom it names.
+func (c telling) otherRecipients(standing bool) (list []string, err error) {
 	t := c.Task
 	if c.Notify != nil {
 		t.Policy.Notify = nil
@@ -165,7 +169,8 @@ func (c telling) checkChannel(word string) error {
 	return nil
 }
 
-// noChannel is the refusal of a name that is not a channel, or of a channel that config.toml does not say enough of.
+// noChannel returns the refusal of a name that is not a channel, or of a channel for which
+// config.toml lacks something.
 func (c telling) noChannel(config state.Config, name string, err error) error {
 	var told *notify.Error
 	if !errors.As(err, &told) {
@@ -183,7 +188,8 @@ func (c telling) noChannel(config state.Config, name string, err error) error {
 	return problem.Of(problem.T("%s: %s", problem.Option("notify"), told.Text), hint)
 }
 
-// checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
+// checkURL refuses a URL that holds secrets, which must not be in the file of a task, and one that
+// cannot be understood.
 func (c telling) checkURL(by problem.Option, word string) error {
 	said, like := problem.T("%s %s", by, plain.Quote(notify.Redact(word))), problem.T("write it as https://host/path")
 	if notify.HasControl(word) || !utf8.ValidString(word) || strings.ContainsAny(word, " \t") {

@@ -13,7 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// time gives the task its time, when the request says one or changes the bounds, the zone or the jitter of the one there is.
+// time sets the time of the task, when the request has one or changes the bounds, the zone or the
+// jitter.
 func (c timing) time(ctx context.Context) error {
 	if c.After != nil {
 		return awaiting(c).after(ctx)
@@ -35,7 +36,8 @@ func (c timing) time(ctx context.Context) error {
 	t := c.was.Task.When
 	old, err := rules.Schedule(c.was.Task)
 	if err != nil {
-		old = nil // its zone is gone, say, and another one mends that: which instants it had, nobody knows
+		// its zone may be gone, and the new one repairs that; the instants that it had are unknown
+		old = nil
 	}
 	if !given && !c.was.Task.Recurring() {
 		return c.sameOnce(o)
@@ -50,12 +52,13 @@ func (c timing) time(ctx context.Context) error {
 		}
 		o.Form = c.Form
 		same := Timing(sched, o, c.was.Due, 0, 0)
-		given = same.Text != t.Text || same.Form != t.Form || same.Zone != t.Zone // in the same words it keeps its rhythm
+		// in the same words it keeps its phase
+		given = same.Text != t.Text || same.Form != t.Form || same.Zone != t.Zone
 	}
 	return c.recurring(ctx, old, o, given)
 }
 
-// first gives a task that is made its time.
+// first sets the time of a new task.
 func (c timing) first(ctx context.Context) error {
 	o, err := wording(c).against()
 	if err != nil {
@@ -93,12 +96,12 @@ func (c timing) first(ctx context.Context) error {
 	return nil
 }
 
-// instant is when the task is due without its share of the jitter.
+// instant returns the due instant without the share of the jitter.
 func (c timing) instant() time.Time {
 	return c.Due.Add(-delayOf(c.Task.When)).In(rules.TaskZone(c.Task))
 }
 
-// expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
+// expect refuses a time that is not the one that the caller expects, to the second.
 func (c timing) expect(due time.Time) error {
 	if c.Expect == nil {
 		return nil
@@ -114,8 +117,8 @@ func (c timing) expect(due time.Time) error {
 	return nil
 }
 
-// jitter deals the task its share of the jitter, to the millisecond. It is dealt once and kept with the task, so that the task
-// keeps its rhythm and what comes next can be told.
+// jitter returns the share of the jitter of the task, to the millisecond. It is drawn once and kept
+// with the task, so that the task keeps its phase and its next instants are known.
 func (c timing) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
 	switch t := c.was.Task.When; {
 	case c.Share != nil:
@@ -141,7 +144,7 @@ func (c timing) jitter(sched *when.Schedule) (span, delay time.Duration, err err
 	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
 }
 
-// delayOf is the share of its jitter that a task was dealt.
+// delayOf returns the share of its jitter that a task has.
 func delayOf(t state.Timing) time.Duration {
 	d, err := time.ParseDuration(t.Delay)
 	if err != nil {
@@ -150,7 +153,7 @@ func delayOf(t state.Timing) time.Duration {
 	return d
 }
 
-// onceBounds refuses the bounds of a recurrence for what happens once.
+// onceBounds refuses the bounds of a recurrence for a one-shot.
 func (c timing) onceBounds() error {
 	id := c.was.Task.ID
 	for _, bound := range []struct {
@@ -164,8 +167,8 @@ func (c timing) onceBounds() error {
 	return nil
 }
 
-// sameOnce changes the zone or the jitter of a one-shot: what was read off the wall is read off the wall of the new zone, an
-// elapsed time stays where it is.
+// sameOnce changes the zone or the jitter of a one-shot. A wall time becomes the same wall time in
+// the new zone; an elapsed time keeps its instant.
 func (c timing) sameOnce(o when.Options) error {
 	if err := c.onceBounds(); err != nil {
 		return err
@@ -200,13 +203,13 @@ func (c timing) sameOnce(o when.Options) error {
 	return nil
 }
 
-// noTime refuses what changes the time of a task that has none yet.
+// noTime refuses a change of the time when the task has none yet.
 func (c timing) noTime() error {
 	return problem.Of(problem.T("task %s has no time yet: it is due %s", c.was.Task.ID, plain.Line(c.was.Task.When.Text)),
 		problem.T("give it one: %s", problem.To("edit", c.was.Task.ID, "tomorrow at 10:00")))
 }
 
-// newOnce gives the task a single time.
+// newOnce sets a single instant.
 func (c timing) newOnce(o when.Options, sched *when.Schedule) error {
 	if c.was.Task.Recurring() && !wording(c).forced() {
 		by := problem.Option("until")
@@ -235,7 +238,7 @@ func (c timing) newOnce(o when.Options, sched *when.Schedule) error {
 		t.Start = c.was.Task.When.Start
 		old := c.was.Task.When
 		if due.Equal(c.was.Due) && t.Zone == old.Zone && t.Jitter == old.Jitter && (t.Wall == "") == (old.Wall == "") {
-			t = old // another word for the same
+			t = old // other words for the same instant
 		}
 	}
 	old, err := rules.Schedule(c.was.Task)
@@ -246,7 +249,8 @@ func (c timing) newOnce(o when.Options, sched *when.Schedule) error {
 	return nil
 }
 
-// recurring gives the task a recurrence, or the one it has other bounds. Anew is that it starts anew, from now or --start.
+// recurring sets a recurrence, or new bounds of the one that the task has. With anew it starts
+// again, from now or from --start.
 func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Options, anew bool) error {
 	t := c.was.Task.When
 	now := o.Now
@@ -313,7 +317,8 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	if err != nil {
 		return err
 	}
-	// The next that is in the future and not taken. An instant that had its turn with another share of the jitter has no second one.
+	// The next instant that lies ahead and is not taken. An instant that has run with another share
+	// of the jitter does not run again.
 	after := lastTaken(c.was)
 	if now.After(after) {
 		after = now
@@ -327,7 +332,7 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	}
 	due, err := firstDue(shifted, after)
 	if !anew && t.Zone == o.Zone.String() && delay == delayOf(t) && !c.was.Due.After(now) {
-		due, err, old = c.was.Due, nil, nil // only its end is another one: what is due stays due
+		due, err, old = c.was.Due, nil, nil // only its end changes: what is due stays due
 	}
 	if err != nil {
 		return err
@@ -344,19 +349,19 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	return nil
 }
 
-// past is the problem of a time that has passed, with what the hint says to type instead. reoffer
-// finds the instant of that.
+// past returns the problem of a time that has passed. The hint says what to type instead, and
+// reoffer finds its instant.
 func past(message, hint problem.Text, instead string) error {
 	p := problem.New(problem.Past, message, hint)
 	p.Candidates = []when.Candidate{{Text: instead}}
 	return p
 }
 
-// stamp is an instant as people read it, to the second.
+// stamp writes an instant for people, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
-// passedLine is the line of the instants of a recurring task that had come by now without a run and are not made up for,
-// because its schedule is another one from now on; nil when there is none.
+// passedLine returns the line of the instants of a recurring task that have come without a run and
+// are not made up for, because its schedule changes. It is nil when there are none.
 func passedLine(e state.Entry, old *when.Schedule, now time.Time) *state.Line {
 	if old == nil || e.Due.After(now) {
 		return nil

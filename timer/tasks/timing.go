@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// firstDue is the first instant of a task's schedule, seen from now. A schedule that no task can have is refused: one that
-// never comes, an interval that is too short.
+// firstDue returns the first instant of the schedule of a task at now. It refuses a schedule that
+// never comes and an interval that is too short.
 func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	due, ok := sched.Next(now)
 	if !ok && sched.Kind == when.Once && !sched.At.Before(now) {
@@ -27,8 +27,8 @@ func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	return due, nil
 }
 
-// Timing is what a task keeps of a time that was read by the options: all it takes to read it again the same way. Due is its
-// first instant, which has the delay of the jitter in it.
+// Timing returns what a task keeps of its time: all that is needed to read it in the same way
+// again. due is its first instant, which includes the delay of the jitter.
 func Timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay time.Duration) state.Timing {
 	t := state.Timing{
 		Text: sched.Text, Form: string(o.Form), Kind: string(sched.Kind), Zone: o.Zone.String(),
@@ -38,20 +38,22 @@ func Timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay t
 		t.Start = o.Now
 	}
 	if o.Form == when.DelayForm || o.Form == when.EveryForm && sched.Kind == when.Interval {
-		// In a form that reads the same without the flag: "every 5m" for --every 5m, "5s" for --delay 5.
+		// In a form that means the same without the flag: "every 5m" for --every 5m, "5s" for
+		// --delay 5.
 		t.Text, t.Form = sched.Canonical, ""
 	}
 	if jitter > 0 {
 		t.Jitter, t.Delay = jitter.String(), delay.String()
 	}
 	if sched.Kind == when.Once && sched.Delay == 0 && !sched.Fixed {
-		// Read off the wall clock, perhaps of a zone that the text named.
+		// A wall time, perhaps in a zone that the text names.
 		t.Zone, t.Wall = sched.Zone.String(), due.In(sched.Zone).Format(state.WallForm)
 	}
 	return t
 }
 
-// leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
+// leastInterval is the shortest interval of a task. Below it, claiming and starting take longer
+// than the pause.
 const leastInterval = time.Second
 
 // Bounds reads the bounds of a recurrence into the options.
@@ -74,7 +76,8 @@ func (s Spec) Bounds(o *when.Options) (err error) {
 	return nil
 }
 
-// Moment is what was said of an option whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
+// Moment reads an option whose value is one instant. An instant in RFC 3339 may lie in the past;
+// words mean the future.
 func Moment(name problem.Option, text string, o when.Options) (time.Time, error) {
 	if name == "start" {
 		t, err := when.Instant(text, o)

@@ -13,23 +13,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Wait is a wait that outlives its caller: a task of type wait, which a runner tells unless somebody attends to it. A nil one is a wait that
-// is not kept, of which all that is asked is nothing.
+// Wait is a wait that outlives its caller: a task of type wait, which a runner tells unless its
+// caller is present. A nil Wait is not kept as a task; its methods do nothing.
 type Wait struct {
 	Entry   state.Entry
-	Changed <-chan struct{} // closed once others have changed it
+	Changed <-chan struct{} // closed when others have changed it
 	st      state.Store
 	clock   clock.Clock
 	release func()
 }
 
-// ErrTold is how a wait has ended that was told.
+// ErrTold is the end of a wait that was told.
 var ErrTold = errors.New("told elsewhere")
 
-// waitNap is the pause between two looks at what a runner is just doing about a wait.
-const waitNap = 20 * time.Millisecond
+// waitPoll is the pause between two checks while a runner is just telling the wait.
+const waitPoll = 20 * time.Millisecond
 
-// KeepWait makes a task of a wait, and attends to it.
+// KeepWait makes a task of a wait and announces its caller.
 func KeepWait(ctx context.Context, st state.Store, c clock.Clock, t state.Task, due time.Time) (*Wait, error) {
 	e, err := st.Add(ctx, t, due)
 	if err != nil {
@@ -38,13 +38,15 @@ func KeepWait(ctx context.Context, st state.Store, c clock.Clock, t state.Task, 
 	w := &Wait{Entry: e, st: st, clock: c}
 	w.Changed, w.release, err = st.Announce(context.WithoutCancel(ctx), e.Task.ID, e.Due)
 	if err != nil {
-		_, _ = st.Remove(ctx, e.Task.ID, c.Now()) // else it is told twice: better than not at all
+		// otherwise it is told twice, which is better than not at all
+		_, _ = st.Remove(ctx, e.Task.ID, c.Now())
 		return nil, err
 	}
 	return w, nil
 }
 
-// ResumeWait goes on with a wait that was kept before, from now on if somebody holds it, and attends to it. It is due then.
+// ResumeWait goes on with a wait that was kept before, from now if it is paused, and announces its
+// caller. The wait is due at due.
 func ResumeWait(ctx context.Context, st state.Store, c clock.Clock, e state.Entry, now time.Time) (w *Wait, due time.Time, err error) {
 	due = e.Due
 	if left, held := e.Task.Wait.Rest(); held && e.Phase == state.Paused {
@@ -53,7 +55,7 @@ func ResumeWait(ctx context.Context, st state.Store, c clock.Clock, e state.Entr
 		switch {
 		case answer.Err == nil:
 			e = answer.Doc.Entry()
-		case errors.Is(answer.Err, state.ErrTaken): // somebody else has had it go on
+		case errors.Is(answer.Err, state.ErrTaken): // somebody else has resumed it
 			if e, err = Reread(ctx, st, e); err != nil {
 				return nil, due, err
 			}
@@ -66,7 +68,7 @@ func ResumeWait(ctx context.Context, st state.Store, c clock.Clock, e state.Entr
 	if e.Phase != state.Pending {
 		return w, due, nil
 	}
-	// Attended to before it is looked at: from then on no runner takes it.
+	// Announced before it is read: from then on no runner takes it.
 	if w.Changed, w.release, err = st.Announce(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
 		return nil, due, err
 	}
@@ -76,7 +78,7 @@ func ResumeWait(ctx context.Context, st state.Store, c clock.Clock, e state.Entr
 	return w, due, err
 }
 
-// ID is that of the task; empty when the wait is not kept.
+// ID returns the ID of the task, or "" when the wait is not kept.
 func (w *Wait) ID() string {
 	if w == nil {
 		return ""
@@ -84,7 +86,8 @@ func (w *Wait) ID() string {
 	return w.Entry.Task.ID
 }
 
-// Occurrence names what is told, whoever tells it: a wait is for one instant, is never run by hand, and has one number.
+// Occurrence returns the ID of what is told, whoever tells it. A wait has one instant and one
+// number, and is never run by hand.
 func (w *Wait) Occurrence() string {
 	if w == nil {
 		return ""
@@ -92,30 +95,31 @@ func (w *Wait) Occurrence() string {
 	return state.OccurrenceID(w.Entry.Task.ID, 1)
 }
 
-// Leave lets go of a wait that is not over: it can be resumed.
+// Leave withdraws the caller from a wait that is not over. It can be resumed.
 func (w *Wait) Leave() {
 	if w != nil && w.release != nil {
 		w.release()
 	}
 }
 
-// Cancel notes that whoever waited wants it no more, and reports whether that ended it: it may be over, one way or another.
+// Cancel ends a wait that its caller does not want any more, and reports whether it did: the wait
+// may be over already.
 func (w *Wait) Cancel(ctx context.Context) (bool, error) {
 	t, due := w.Entry.Task, w.Entry.Due
 	err := w.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: w.clock.Now(), Due: &due, Outcome: state.Cancelled, Reason: rules.Stopped, Description: t.Summary()})
-	if outrun(err) {
+	if lostRace(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// outrun reports whether a wait could not be changed as somebody else was faster.
-func outrun(err error) bool {
+// lostRace reports whether a wait could not be changed because somebody else was faster.
+func lostRace(err error) bool {
 	return errors.Is(err, state.ErrTaken) || errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound)
 }
 
-// Told notes that the wait was told at an instant. Should somebody else have taken it meanwhile, what they have put into the inbox is
-// acknowledged: it was the same occurrence.
+// Told records that the wait was told at an instant. If somebody else has taken it meanwhile, their
+// item in the inbox is acknowledged: it is the same occurrence.
 func (w *Wait) Told(ctx context.Context, at time.Time) error {
 	self, err := runner.Self()
 	if err != nil {
@@ -128,48 +132,48 @@ func (w *Wait) Told(ctx context.Context, at time.Time) error {
 		line.At = now
 		err = w.st.End(ctx, r, line)
 	}
-	if outrun(err) {
+	if lostRace(err) {
 		w.Acknowledge(ctx)
 		return nil
 	}
 	return err
 }
 
-// Unread reports whether what a runner has told of the wait lies in the inbox, where nobody has taken it. One that is just telling it is
-// waited for.
+// Unread reports whether a runner has told the wait to the inbox, where nobody has taken the item.
+// When a runner is just doing so, it waits for it.
 func (w *Wait) Unread(ctx context.Context) bool {
-	for w.coming(ctx) && w.clock.For(ctx, waitNap) == nil {
+	for w.beingTold(ctx) && w.clock.For(ctx, waitPoll) == nil {
 	}
 	items, _, _, err := w.st.Inbox(ctx, state.Query{Tasks: []string{w.Occurrence()}})
 	return err == nil && slices.ContainsFunc(items, func(i state.Item) bool { return i.ID == w.Occurrence() && i.Leased.IsZero() })
 }
 
-// coming reports whether a runner is just telling it.
-func (w *Wait) coming(ctx context.Context) bool {
+// beingTold reports whether a runner is just telling it.
+func (w *Wait) beingTold(ctx context.Context) bool {
 	e, err := Reread(ctx, w.st, w.Entry)
 	return err == nil && len(e.Open) > 0 && IsRunning(e)
 }
 
-// Acknowledge ends the item that stands for the wait, also one that is just being made.
+// Acknowledge ends the inbox item of the wait, even one that is just being made.
 func (w *Wait) Acknowledge(ctx context.Context) {
 	for {
-		coming := w.coming(ctx)
+		coming := w.beingTold(ctx)
 		if err := w.st.Ack(ctx, []string{w.Occurrence()})[0]; !errors.Is(err, state.ErrNotFound) || !coming {
 			return
 		}
-		if w.clock.For(ctx, waitNap) != nil {
+		if w.clock.For(ctx, waitPoll) != nil {
 			return
 		}
 	}
 }
 
-// Hold stops a wait that is due then, of which so much is left, and reports whether that was done: somebody else may have been faster. There
-// is nothing to change of one that is not kept.
+// Hold pauses a wait that is due at due with so much time left, and reports whether it did:
+// somebody else may have been faster. A wait that is not kept always succeeds.
 func (w *Wait) Hold(ctx context.Context, due time.Time, left time.Duration) (bool, error) {
 	return w.note(ctx, func(now time.Time) state.Rule { return state.HoldWait(due, left, now) })
 }
 
-// GoOn has a wait that is held go on until it is due, and reports the same.
+// GoOn resumes a paused wait until it is due, and reports whether it did.
 func (w *Wait) GoOn(ctx context.Context, due time.Time) (bool, error) {
 	return w.note(ctx, func(now time.Time) state.Rule { return state.GoOnWaiting(due, now) })
 }
@@ -181,17 +185,17 @@ func (w *Wait) note(ctx context.Context, how func(now time.Time) state.Rule) (bo
 	now := w.clock.Now()
 	answer := w.st.Change(ctx, state.Change{ID: w.Entry.Task.ID, Rule: how(now), Now: now})[0]
 	switch {
-	case outrun(answer.Err):
+	case lostRace(answer.Err):
 		return false, nil
 	case answer.Err != nil:
 		return false, answer.Err
 	}
-	w.attend(ctx, answer.Doc.Entry())
+	w.announce(ctx, answer.Doc.Entry())
 	return true, nil
 }
 
-// attend waits for the task as it stands now.
-func (w *Wait) attend(ctx context.Context, e state.Entry) {
+// announce announces the caller for the present state of the task.
+func (w *Wait) announce(ctx context.Context, e state.Entry) {
 	if e.Phase == w.Entry.Phase && e.Due.Equal(w.Entry.Due) {
 		return
 	}
@@ -199,11 +203,12 @@ func (w *Wait) attend(ctx context.Context, e state.Entry) {
 	w.Entry, w.release = e, nil
 	var err error
 	if w.Changed, w.release, err = w.st.Announce(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
-		w.Changed = nil // a runner may tell it too: better than nobody
+		w.Changed = nil // a runner may tell it as well, which is better than nobody
 	}
 }
 
-// Look finds out what others have made of the wait: whether Entry is another one now, and why it has ended. What cannot be read has not.
+// Look reads what others have done to the wait: whether Entry has changed, and why the wait has
+// ended. When it cannot be read, it has not.
 func (w *Wait) Look(ctx context.Context) (changed bool, ended error) {
 	for {
 		e, err := Reread(ctx, w.st, w.Entry)
@@ -216,12 +221,13 @@ func (w *Wait) Look(ctx context.Context) (changed bool, ended error) {
 		if e.Phase == w.Entry.Phase && e.Due.Equal(w.Entry.Due) {
 			return changed, nil
 		}
-		w.attend(ctx, e)
-		changed = true // and perhaps once more, before it was attended to
+		w.announce(ctx, e)
+		changed = true // it may have changed once more before it was announced
 	}
 }
 
-// WaitEnded says how a wait has ended: ErrTold, or the error that whoever waits gets; nil while it has not.
+// WaitEnded returns how a wait has ended: ErrTold, or the error for its caller; nil while it has
+// not.
 func WaitEnded(e state.Entry) error {
 	id := e.Task.ID
 	resuming := problem.To("wait").With("resume", id)

@@ -16,12 +16,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// aboutTime reports whether the request says something that is about the task's time, beside the time itself.
+// aboutTime reports whether the request has options about the time, other than the time itself.
 func (c wording) aboutTime() bool {
 	return c.Start != nil || c.End != nil || c.Count != nil || c.Except != nil || c.Jitter != nil || c.Zone != nil
 }
 
-// against is what the times of the request are read against: the present, and the zone that it names, or else that of the task.
+// against returns the context in which times are read: the present, and the zone of the request, or
+// else that of the task.
 func (c wording) against() (when.Options, error) {
 	o, err := c.Times()
 	if err != nil || c.adds {
@@ -36,8 +37,8 @@ func (c wording) against() (when.Options, error) {
 	return o, nil
 }
 
-// parse reads the new time. What is offered in its place has the instants that it has as an edit of
-// this task.
+// parse reads the new time. The candidates of a refusal have the instants that they have as an edit
+// of this task.
 func (c wording) parse(ctx context.Context, o when.Options) (*when.Schedule, error) {
 	sched, err := c.reads(o)
 	switch {
@@ -52,8 +53,8 @@ func (c wording) parse(ctx context.Context, o when.Options) (*when.Schedule, err
 	return &s, nil
 }
 
-// reoffer is the refusal of a time with the candidates that this task can be edited to. Where there
-// were some and none is left, what speaks against the first of them speaks against the time.
+// reoffer returns the refusal of a time with the candidates to which this task can be edited. When
+// none of them is left, the reason against the first one is that against the time.
 func (c wording) reoffer(ctx context.Context, err error) error {
 	p := *explain(err)
 	if len(p.Candidates) == 0 {
@@ -74,8 +75,8 @@ func (c wording) reoffer(ctx context.Context, err error) error {
 	return &p
 }
 
-// asEdits are those of some texts that the task can be edited to, with the instants that it is then
-// due at, and why the first of the others cannot be.
+// asEdits returns the texts to which the task can be edited, with the instants at which it is then
+// due, and why the first of the others cannot be used.
 func (c wording) asEdits(ctx context.Context, offered []when.Candidate) (list []when.Candidate, refused error) {
 	for _, o := range offered {
 		try := editing(c.World, c.Spec, c.was, c.Now)
@@ -89,8 +90,8 @@ func (c wording) asEdits(ctx context.Context, offered []when.Candidate) (list []
 	return list, refused
 }
 
-// reads is parse of one text. Of a one-shot a time of day alone keeps the date, and what begins
-// with a sign counts from its due.
+// reads is parse for one text. For a one-shot, a time of day alone keeps the date, and a text that
+// begins with a sign counts from its due instant.
 func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	text := strings.TrimSpace(*c.When)
 	base := c.was.Due.Add(-delayOf(c.was.Task.When)).In(o.Zone)
@@ -118,7 +119,8 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	return sched, err
 }
 
-// offset moves the task by a length of time: hours and less are elapsed time, days and more keep the time on the wall.
+// offset moves the task by a length of time. Hours and less are elapsed time; days and more keep
+// the time of day.
 func (c wording) offset(sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
 	id := c.was.Task.ID
 	if c.was.Task.Recurring() {
@@ -156,7 +158,8 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 	case sign < 0 && span.Delay > 0:
 		at = base.Add(-span.Delay)
 	case sign < 0:
-		// Months have lengths of their own: the calendar counts back. The time it counts from may be in the past.
+		// Months differ in length, so the calendar counts back. The time that it counts from may be
+		// in the past.
 		from.Now, from.Form = base.AddDate(-100, 0, 0), when.Any
 		var refused *when.Error
 		span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from)
@@ -178,7 +181,7 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 	return s, nil
 }
 
-// keepDate reads a time of day on the date that the task is due.
+// keepDate reads a time of day on the date on which the task is due.
 func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Schedule, error) {
 	y, m, d := base.Date()
 	o.Now = when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
@@ -199,10 +202,10 @@ func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Sc
 	return &s, nil
 }
 
-// forced reports whether the request says in which form its time is to be read.
+// forced reports whether the request says in which form its time is read.
 func (c wording) forced() bool { return c.Form != when.Any }
 
-// signed splits off the sign that a text begins with.
+// signed splits off the sign with which a text begins.
 func signed(text string) (sign int, rest string, ok bool) {
 	for _, s := range []struct {
 		mark string
@@ -215,10 +218,10 @@ func signed(text string) (sign int, rest string, ok bool) {
 	return 0, text, false
 }
 
-// timeOfDay reports whether a text is a time of day and says nothing about the date: whenever it is asked, it means the next
+// timeOfDay reports whether a text is only a time of day: whenever it is read, it means the next
 // such time.
 func timeOfDay(text string, o when.Options) bool {
-	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from changes of the clock
+	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from any change of the clocks
 	at := func(now time.Time) (time.Time, bool) {
 		o.Now = now
 		s, err := when.Parse(text, o)

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Why a line cannot be taken apart.
+// Why a line cannot be split.
 var (
 	ErrQuote     = errors.New("a quote is not closed")
 	ErrBackslash = errors.New("a backslash stands at the end")
 )
 
-// noShell are words that only a shell would give a meaning.
+// noShell are words that mean something only to a shell.
 var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
 
-// Words takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Shell is the
-// first word, of which nothing is quoted, that a shell would do something by, rather than hand it to a program; empty for none.
+// Words splits a line as a shell would, without being one: it knows quotes and backslashes, and
+// nothing else. shell is the first unquoted word that a shell would act on, instead of passing it
+// to a program; empty for none.
 func Words(line string) (words []string, shell string, err error) {
 	var word strings.Builder
-	in, quoted := false, false // a word; something of it is quoted
+	in, quoted := false, false // within a word; a part of it is quoted
 	end := func() {
 		if w := word.String(); in && !quoted && shell == "" && slices.Contains(noShell, w) {
 			shell = w
