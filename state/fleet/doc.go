@@ -11,40 +11,40 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// The keys, by their first word. docs/fleet.md has the table.
+// The first words of the keys. docs/fleet.md has the table.
 const (
-	living   = "s." // a task from which something is to come, or that runs
-	over     = "e." // one that has ended or was removed
-	texts    = "t." // what a task says, by its revision
-	ledger   = "l." // its lines
-	keys     = "k." // which task has a caller's key
-	origins  = "g." // what came of the runs of one task
-	items    = "i." // of the inbox
-	leases   = "x." // until when somebody has one
-	notices  = "n." // of the outbox
-	hearts   = "h." // of living runners
+	living   = "s." // a task that may still run, or that runs
+	over     = "e." // a task that has ended or was removed
+	texts    = "t." // the text of a task, by its revision
+	ledger   = "l." // the lines of a task
+	keys     = "k." // the task that has a key of the user
+	origins  = "g." // the tasks that runs of one task have scheduled
+	items    = "i." // items of the inbox
+	leases   = "x." // until when somebody leases an item
+	notices  = "n." // notices of the outbox
+	hearts   = "h." // heartbeats of living runners
 	drains   = "d." // nodes whose runners begin nothing
-	crowd    = "w"  // written by each addition that a limit of all tasks counts
-	pastGone = "p"  // what was dropped of the ledger, and of the inbox
+	crowd    = "w"  // written by each addition that counts for the limit of all tasks
+	pastGone = "p"  // what was dropped from the ledger and the inbox
 )
 
-// spelled is an ID as words, a symbol each: a prefix of it is a prefix of the key.
+// spelled writes an ID as words of one character: a prefix of the ID is then a prefix of the key.
 func spelled(id string) string { return strings.Join(strings.Split(id, ""), ".") }
 
-// idOf undoes it, of the key of a task.
+// idOf returns the ID from the key of a task.
 func idOf(key string) string { return strings.ReplaceAll(key[2:], ".", "") }
 
 func textKey(id string, revision int64) string {
 	return texts + id + "." + strconv.FormatInt(revision, 10)
 }
 
-// hashKey is a key for any text.
+// hashKey returns a key for any text.
 func hashKey(of, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return fmt.Sprintf("%s%x", of, sum[:16])
 }
 
-// docKey is where a task is kept as it stands.
+// docKey returns the key under which a task is kept.
 func docKey(d state.Doc) string {
 	if d.Over() {
 		return over + spelled(d.Task.ID)
@@ -52,7 +52,7 @@ func docKey(d state.Doc) string {
 	return living + spelled(d.Task.ID)
 }
 
-// record is a task as it stands, without its text.
+// record is the present state of a task, without its text.
 type record struct {
 	Due      time.Time   `json:"due"`
 	Phase    state.Phase `json:"phase"`
@@ -65,7 +65,7 @@ type record struct {
 	Open     []openClaim `json:"open,omitempty"`
 }
 
-// openClaim is an open claim, without its task's text.
+// openClaim is an open claim, without the text of its task.
 type openClaim struct {
 	Revision int64       `json:"rev"`
 	Due      time.Time   `json:"due"`
@@ -83,7 +83,7 @@ type openClaim struct {
 	Fence    uint64      `json:"fence,omitempty"`
 }
 
-// recordOf is how a task is kept.
+// recordOf returns the form in which a task is kept.
 func recordOf(d state.Doc) record {
 	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision, Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
@@ -92,7 +92,7 @@ func recordOf(d state.Doc) record {
 	return r
 }
 
-// doc is the task as it stands, without what tasks say.
+// doc returns the present state of a task, without its text.
 func (r record) doc(id string) state.Doc {
 	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On}, Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
 	for _, c := range r.Open {
@@ -102,7 +102,7 @@ func (r record) doc(id string) state.Doc {
 	return d
 }
 
-// decode reads what a cell has.
+// decode reads the data of a cell.
 func decode(c Cell, v any) error {
 	if err := json.Unmarshal(c.Data, v); err != nil {
 		return fmt.Errorf("%w: %s: %w", state.ErrUnusable, c.Key, err)

@@ -1,8 +1,10 @@
-// Package fleet is a state.Store that runners on several machines share: the rules of package state over a small seam, KV, which package jet
-// fills with NATS JetStream. What depends on one machine (the runner lock, processes, what runs write) stays there, in a Local.
+// Package fleet is a state.Store that runners on several machines share. It applies the rules of
+// package state to a small interface, KV, which package jet implements with NATS JetStream. What
+// belongs to one machine (the runner lock, processes, the output of runs) stays there, in a Local.
 //
-// Each change is a transaction of one try: what it needs is read with its revision, the rules decide, and one commit writes what they say, if
-// nothing of it has moved. Else it is read and decided again. Nobody waits for a lock, and nobody who dies holds anything up.
+// Each change is a transaction. It reads what it needs with its revisions, the rules decide, and
+// one commit writes the result, unless a revision has changed. Then it reads and decides again.
+// Nobody waits for a lock, and nobody who dies delays others.
 package fleet
 
 import (
@@ -27,7 +29,8 @@ type Local interface {
 	ClockShift(ctx context.Context) (state.ClockShift, error)
 	SetClockShift(ctx context.Context, b state.ClockShift) error
 	Prune(ctx context.Context, keep state.Keep, now time.Time) (state.Pruned, error)
-	// Spool keeps a text by a name, durably; an empty one is dropped. Spooled are all that are kept.
+	// Spool keeps a text under a name, durably. An empty text drops it. Spooled returns all that
+	// are kept.
 	Spool(ctx context.Context, name, text string) error
 	Spooled(ctx context.Context) (map[string]string, error)
 }
@@ -36,11 +39,12 @@ type Local interface {
 type Options struct {
 	Local Local
 	Node  state.Node
-	// Limits, unless it is nil, is asked for before each change that they could forbid.
+	// Limits, if set, is called before each change that a limit could forbid.
 	Limits func() (state.Limits, error)
-	// Rules, unless it is nil, says which version of the rules of zones this program goes by; versions are compared as texts.
+	// Rules, if set, returns the version of the zone rules that this program uses. Versions are
+	// compared as texts.
 	Rules func() string
-	// Patience is how long a call tries when the servers do not answer; 0: 5 s.
+	// Patience is how long a call tries when the servers do not answer; 0 for 5 s.
 	Patience time.Duration
 }
 
@@ -56,18 +60,19 @@ type Store struct {
 	rules    func() string
 	patience time.Duration
 
-	drained  atomic.Bool              // nothing is to be begun here, as far as somebody follows
-	followed atomic.Pointer[follower] // by who follows: the last one
+	// Nothing may begin on this node, according to the last follower.
+	drained  atomic.Bool
+	followed atomic.Pointer[follower] // the last follower
 
 	mu     sync.Mutex
-	tasks  map[string]state.Task // what tasks say, by key: it never changes
-	ids    []uint64              // numbers for tasks to come
-	want   int                   // how many are asked for at once
+	tasks  map[string]state.Task // the texts of tasks, by key; a text never changes
+	ids    []uint64              // numbers for future tasks
+	want   int                   // how many numbers are fetched at once
 	peers  map[string]peer       // by the name of the node
-	asked  time.Time             // when they were last asked for
-	beaten time.Time             // when the last heartbeat of ours was sent that came back
-	ahead  time.Duration         // of this machine's clock, as that said
-	spool  map[string]bool       // what of this process is in the Local's
+	asked  time.Time             // when the peers were last read
+	beaten time.Time             // when our last heartbeat was sent that was answered
+	ahead  time.Duration         // how far the clock of this machine is ahead, according to that
+	spool  map[string]bool       // what this process has in the spool
 }
 
 var _ state.Store = (*Store)(nil)
@@ -85,7 +90,7 @@ func New(kv KV, o Options) *Store {
 	return s
 }
 
-// away is the error of a request. What a caller decides on passes as it is.
+// away returns the error of a request. An error that the caller handles is returned as it is.
 func away(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrMoved), errors.Is(err, state.ErrInvalid), errors.Is(err, state.ErrUnusable), errors.Is(err, state.ErrNewer):
@@ -98,7 +103,8 @@ func away(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrAway, err)
 }
 
-// patiently repeats a request that changes nothing until it is answered, or the patience is over.
+// patiently repeats a request that changes nothing until it is answered, or until the patience
+// ends.
 func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -114,7 +120,7 @@ func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) 
 	}
 }
 
-// pause is a moment before something is tried again.
+// pause waits a moment before another attempt.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -122,13 +128,14 @@ func pause(ctx context.Context) {
 	}
 }
 
-// get is KV.Get, patiently.
+// get is KV.Get, repeated patiently.
 func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	err = s.patiently(ctx, func(ctx context.Context) error { c, err = s.kv.Get(ctx, key, false); return err })
 	return c, err
 }
 
-// all is KV.Prefix from the beginning, patiently: the last of each key that has something in it, oldest first.
+// all is KV.Prefix from the beginning, repeated patiently. It returns the last cell of each key
+// that has data, oldest first.
 func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
 	err = s.patiently(ctx, func(ctx context.Context) error {
 		list = nil
@@ -148,12 +155,13 @@ func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint6
 	return kept, last, err
 }
 
-// noncesMost is how many commits a key remembers. When more have written it between a commit whose answer is lost and the look at what became of it,
-// the ledger says whether that commit was among them.
+// noncesMost is how many commits a key remembers. When more have written it between a commit whose
+// answer is lost and the check of that commit, the ledger shows whether the commit was among them.
 const noncesMost = 8
 
-// commit does operations, the first of which expects a revision. Unless it is answered that they were done, the key of the first says what has
-// happened: the nonce of this commit is there, or its revision has moved without it; or it has not moved, and the same commit is tried again.
+// commit does operations, the first of which expects a revision. When the answer is lost, the key
+// of the first shows what has happened: it has the nonce of this commit, or its revision has
+// changed without it. If neither is so, the same commit is tried again.
 func (s *Store) commit(ctx context.Context, ops []Op) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -163,7 +171,8 @@ func (s *Store) commit(ctx context.Context, ops []Op) error {
 		nonces := append([]string{nonce}, strings.Fields(ops[i].Nonces)...)
 		ops[i].Nonces = strings.Join(nonces[:min(len(nonces), noncesMost)], " ")
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience) // what was sent is seen to its end
+	// what was sent is completed
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	for {
 		err := s.kv.Commit(limited, ops)
@@ -175,7 +184,8 @@ func (s *Store) commit(ctx context.Context, ops []Op) error {
 			switch {
 			case e == nil && strings.Contains(c.Nonces, nonce):
 				return nil
-			case e == nil && (errors.Is(err, ErrMoved) || c.Rev > ops[0].Rev): // below it: of a server that is behind
+			// A lower revision comes from a server that is behind.
+			case e == nil && (errors.Is(err, ErrMoved) || c.Rev > ops[0].Rev):
 				if len(strings.Fields(c.Nonces)) < noncesMost {
 					return ErrMoved
 				}
@@ -191,8 +201,8 @@ func (s *Store) commit(ctx context.Context, ops []Op) error {
 	}
 }
 
-// appended answers nil when a commit is known by what it has appended, and ErrMoved when it is not: of those that append nothing, the one who
-// decides again comes to the same.
+// appended returns nil when the ledger has what a commit appends, and ErrMoved when it does not.
+// For a commit that appends nothing, deciding again has the same result.
 func (s *Store) appended(ctx context.Context, ops []Op, nonce string) error {
 	i := slices.IndexFunc(ops, func(op Op) bool { return op.Append })
 	if i < 0 {
@@ -212,7 +222,7 @@ func (s *Store) appended(ctx context.Context, ops []Op, nonce string) error {
 	return err
 }
 
-// signal is a channel that holds one signal, and what puts one there.
+// signal returns a channel that holds one signal, and a function that sends one.
 func signal() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	return c, func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// place is where a line ends whose revision this is.
+// place returns the place in the ledger after the line with a revision.
 func place(rev uint64) state.Place {
 	if rev == 0 {
 		return state.Place{}
@@ -25,7 +25,7 @@ func linesOf(taskID string) string {
 
 // Log reads the ledger, newest first.
 func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	told := ^uint64(0) // how far it was read, should it be asked again
+	told := ^uint64(0) // how far it was read, in case it is read again
 	stopped := false
 	err = s.patiently(ctx, func(ctx context.Context) error {
 		last, err := s.kv.Backward(ctx, linesOf(taskID), ledger, func(c Cell) bool {
@@ -49,7 +49,7 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 	return end, problems, err
 }
 
-// Occurrence reads what the ledger has of one occurrence.
+// Occurrence reads the lines of one occurrence.
 func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
 	end, problems, err = s.Log(ctx, taskID, func(l state.Line) bool {
 		known = true
@@ -90,7 +90,7 @@ func (s *Store) After(ctx context.Context, taskID string, from state.Place, yiel
 	return end, problems, err
 }
 
-// Spell puts the text of their tasks into lines: a line says of which revision it is.
+// Spell adds the texts of their tasks to lines: a line has the revision of the text.
 func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 	for i, l := range lines {
 		if !l.Lacks() {
@@ -107,10 +107,10 @@ func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 	return ctx.Err()
 }
 
-// past is what is known of what was dropped.
+// past is what is known about what was dropped.
 type past struct {
 	Gone    state.Gone    `json:"gone"`
-	To      uint64        `json:"to"` // of the ledger, the last revision that was dropped
+	To      uint64        `json:"to"` // of the ledger: the last revision that was dropped
 	Dropped state.Dropped `json:"dropped"`
 }
 
@@ -122,22 +122,23 @@ func (s *Store) past(ctx context.Context) (p past, c Cell, err error) {
 	return p, c, err
 }
 
-// Gone is what was dropped of the ledger.
+// Gone returns what was dropped from the ledger.
 func (s *Store) Gone(ctx context.Context) (state.Gone, bool, error) {
 	p, _, err := s.past(ctx)
 	return p.Gone, p.To > 0, err
 }
 
-// Dropped says how many items were forgotten.
+// Dropped returns how many items were dropped.
 func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
 	p, _, err := s.past(ctx)
 	return p.Dropped, err
 }
 
-// outputTick is how often who watches a task is told to look whether its run has written: that is on the machine that runs it.
+// outputTick is how often a watcher of a task is told to check for output: the output itself is on
+// the machine that runs the task.
 const outputTick = time.Second
 
-// WatchLog tells of lines and, of a task, of claims; that its runs write it only ticks.
+// WatchLog signals lines and, for a task, claims. For the output of its runs it only ticks.
 func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, error) {
 	if !state.WholeID(taskID) {
 		return s.watch(ctx, ledger)

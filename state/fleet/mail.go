@@ -12,10 +12,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// cursor is where an item stands, by its revision, in the form of cursors.
+// cursor returns the position of an item, by its revision, in the form of cursors.
 func cursor(rev uint64) string { return time.Unix(0, int64(rev)).UTC().Format(state.CursorForm) }
 
-// itemKey is where an item is kept that users call so; empty: none is called so.
+// itemKey returns the key of the item with an ID of the user, or "" when the ID is not valid.
 func itemKey(id string) string {
 	task, rest, _ := strings.Cut(id, "/")
 	if !state.WholeID(task) || rest == "" || strings.ContainsAny(rest, ".*> \t\r\n") {
@@ -24,7 +24,7 @@ func itemKey(id string) string {
 	return items + task + "." + strings.ReplaceAll(rest, "/", ".")
 }
 
-// box is the inbox: the items, oldest first, and what is known of their leases, by the item's key.
+// box returns the items of the inbox, oldest first, and their leases by the keys of the items.
 func (s *Store) box(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err
@@ -54,7 +54,7 @@ func (s *Store) box(ctx context.Context) (list []state.Item, keys []string, take
 	return list, keys, taken, err
 }
 
-// Inbox returns the items asked for.
+// Inbox returns the items that match the query.
 func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, more int, _ []state.Problem, err error) {
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
@@ -67,7 +67,7 @@ func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, mo
 	return list, more, nil, err
 }
 
-// Take leases items. Of two that take the same at once one commits.
+// Take leases items. When two callers take the same at the same time, only one commits.
 func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) ([]state.Item, int, []state.Problem, error) {
 	if err := errors.Join(state.CheckDue(until), state.CheckCursor(q.Since)); err != nil {
 		return nil, 0, nil, err
@@ -107,7 +107,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	}
 }
 
-// commitMost is how many operations a commit of ours has at most; servers take 1000.
+// commitMost is how many operations our commits have at most; servers take 1000.
 const commitMost = 400
 
 // Ack ends items.
@@ -119,7 +119,7 @@ func (s *Store) Ack(ctx context.Context, ids []string) []error {
 	return answers
 }
 
-// drop ends an item, and its lease.
+// drop ends an item and its lease.
 func (s *Store) drop(ctx context.Context, key string) error {
 	for key != "" {
 		c, err := s.get(ctx, key)
@@ -138,7 +138,7 @@ func (s *Store) drop(ctx context.Context, key string) error {
 	return state.ErrNotFound
 }
 
-// notice is a notice as it is kept. The node is whose runner delivers it.
+// notice is a notice as it is kept. The runner of the node delivers it.
 type notice struct {
 	Line     state.Line `json:"line"`
 	Channel  string     `json:"channel"`
@@ -181,7 +181,7 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 	return due, next, nil, nil
 }
 
-// notice writes in the place of a notice, as Outbox returned it, and what else comes of it.
+// notice replaces a notice, as Outbox returned it, together with further changes.
 func (s *Store) notice(ctx context.Context, n state.Notice, write func(t *tx, key string, kept notice)) error {
 	key, at, _ := strings.Cut(n.Place, " ")
 	rev, _ := strconv.ParseUint(at, 10, 64)
@@ -230,7 +230,7 @@ func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error
 	})
 }
 
-// WatchMail tells of the inbox and the outbox.
+// WatchMail signals changes of the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
 	return s.watch(ctx, items, notices, leases)
 }

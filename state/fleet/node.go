@@ -15,32 +15,35 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Runner is a runner of the fleet, as it says itself.
+// Runner is a runner of the fleet, as it describes itself.
 type Runner struct {
 	state.Node
-	Leader  state.Leader `json:"leader"`
-	Rules   string       `json:"tzdata,omitempty"` // the version of the rules of zones
-	Free    int          `json:"free"`             // places for commands, as of the heartbeat
-	Drained bool         `json:"-"`                // it begins nothing
-	Runs    int          `json:"-"`                // open claims of it
+	Leader state.Leader `json:"leader"`
+	Rules  string       `json:"tzdata,omitempty"` // the version of the zone rules
+	// free places for commands, according to the heartbeat
+	Free    int  `json:"free"`
+	Drained bool `json:"-"` // it begins nothing
+	Runs    int  `json:"-"` // its open claims
 }
 
 const (
-	beat         = 5 * time.Second
-	beatMost     = 4 * beat         // after which the servers drop a heartbeat
-	quick        = time.Second / 2  // a write that takes longer says little of the clock
-	releaseAfter = 30 * time.Second // without one, what a runner has claimed and not begun is another's
+	beat     = 5 * time.Second
+	beatMost = 4 * beat        // the servers drop a heartbeat after this time
+	quick    = time.Second / 2 // a slower write says little about the clock
+	// Without an answer for so long, what a runner has claimed and not begun may be taken by
+	// others.
+	releaseAfter = 30 * time.Second
 )
 
-// peer is what is known of a node by this process's own clock.
+// peer is what is known about a node, by the clock of this process.
 type peer struct {
 	seen     time.Time // when its runner was last heard of, or first looked for
-	rev      uint64    // of that heartbeat
+	rev      uint64    // the revision of that heartbeat
 	node     string    // the machine, as identities name it
 	released bool      // it has said that it ends
 }
 
-// Runners are those that live, in order of their nodes.
+// Runners returns the living runners, in order of their nodes.
 func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	cells, _, err := s.all(ctx, hearts)
 	for _, c := range cells {
@@ -54,20 +57,22 @@ func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	return list, err
 }
 
-// Here is this machine.
+// Here returns this machine.
 func (s *Store) Here() state.Node { return s.node }
 
-// Steward reports whether this machine's runner is the first of those with the newest rules of zones.
+// Steward reports whether the runner of this machine is the first of those with the newest zone
+// rules.
 func (s *Store) Steward(ctx context.Context) (bool, error) {
 	list, err := s.Runners(ctx)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	newest := slices.MaxFunc(list, func(a, b Runner) int { return strings.Compare(a.Rules, b.Rules) }) // the first of them
+	// the first of those
+	newest := slices.MaxFunc(list, func(a, b Runner) int { return strings.Compare(a.Rules, b.Rules) })
 	return newest.Name == s.node.Name, nil
 }
 
-// living are the runners that live, and which of them are drained.
+// living returns the living runners, and marks those that are drained.
 func (s *Store) living(ctx context.Context) ([]Runner, error) {
 	list, err := s.Runners(ctx)
 	if err != nil {
@@ -80,7 +85,7 @@ func (s *Store) living(ctx context.Context) ([]Runner, error) {
 	return list, err
 }
 
-// Nodes are the runners that live, with what they do.
+// Nodes returns the living runners, with what they do.
 func (s *Store) Nodes(ctx context.Context) ([]Runner, error) {
 	list, err := s.living(ctx)
 	if err != nil {
@@ -97,7 +102,7 @@ func (s *Store) Nodes(ctx context.Context) ([]Runner, error) {
 	return list, err
 }
 
-// Drain has the runner of a node begin nothing more, or again.
+// Drain makes the runner of a node begin nothing more, or lets it begin again.
 func (s *Store) Drain(ctx context.Context, node string, drained bool) error {
 	for {
 		c, err := s.get(ctx, hashKey(drains, node))
@@ -114,7 +119,7 @@ func (s *Store) Drain(ctx context.Context, node string, drained bool) error {
 	}
 }
 
-// Living are the nodes whose runners live and begin tasks.
+// Living returns the nodes whose runners live and begin tasks.
 func (s *Store) Living(ctx context.Context) (nodes []state.Node, err error) {
 	list, err := s.living(ctx)
 	for _, r := range list {
@@ -125,7 +130,7 @@ func (s *Store) Living(ctx context.Context) (nodes []state.Node, err error) {
 	return nodes, err
 }
 
-// Homeless are the tasks that wait, and that no living runner may run.
+// Homeless returns the waiting tasks that no living runner may run.
 func (s *Store) Homeless(ctx context.Context) (ids []string, err error) {
 	nodes, err := s.Living(ctx)
 	if err != nil {
@@ -141,10 +146,10 @@ func (s *Store) Homeless(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// heart is where a node's heartbeat is kept: its name may have any letters.
+// heart returns the key of the heartbeat of a node, whose name may have any characters.
 func heart(name string) string { return hashKey(hearts, name) }
 
-// lease is the runner lock of this machine, and the heartbeats of its runner.
+// lease is the runner lock of this machine, with the heartbeats of its runner.
 type lease struct {
 	state.Lease
 	s    *Store
@@ -155,13 +160,13 @@ type lease struct {
 	sent time.Time // the middle of the last write, if that was quick
 }
 
-// Lead takes the runner lock of this machine, and has the fleet know.
+// Lead takes the runner lock of this machine and announces it to the fleet.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	l, err := s.Local.Lead(ctx, r)
 	return s.lead(ctx, l, r, err)
 }
 
-// LeadNext is Lead when the lock is free.
+// LeadNext is Lead once the lock is free.
 func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
 	l, err := s.Local.LeadNext(ctx, r)
 	return s.lead(ctx, l, r, err)
@@ -192,7 +197,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 		for {
 			select {
 			case <-ticks.C:
-				_ = l.beat(beating) // that it does not come back is seen by its age
+				_ = l.beat(beating) // its age shows that it is not answered
 			case <-beating.Done():
 				return
 			}
@@ -217,7 +222,7 @@ func (l *lease) write(ctx context.Context, op Op) error {
 	if err != nil {
 		return err
 	}
-	if !l.sent.IsZero() && !c.At.IsZero() { // of the write before
+	if !l.sent.IsZero() && !c.At.IsZero() { // the time of the write before
 		l.s.mu.Lock()
 		l.s.ahead = l.sent.Sub(c.At)
 		l.s.mu.Unlock()
@@ -234,7 +239,7 @@ func (l *lease) write(ctx context.Context, op Op) error {
 	return err
 }
 
-// Delay has Led say what is put off.
+// Delay sets what Leader shows as postponed.
 func (l *lease) Delay(list []state.Delay) error {
 	l.mu.Lock()
 	l.says.Leader.Delays = slices.Clone(list)
@@ -242,14 +247,16 @@ func (l *lease) Delay(list []state.Delay) error {
 	return l.Lease.Delay(list)
 }
 
-// Free has the next heartbeat say how many places for commands are free. Until it is called, that is one.
+// Free sets how many free places for commands the next heartbeat says. Until it is called, it is
+// one.
 func (l *lease) Free(n int) {
 	l.mu.Lock()
 	l.says.Free = n
 	l.mu.Unlock()
 }
 
-// Release gives the lock back, and says so to the fleet: what is left open may be taken over at once.
+// Release gives the lock back and says so to the fleet, so that others may take over open claims at
+// once.
 func (l *lease) Release() error {
 	l.mu.Lock()
 	first := l.stop != nil
@@ -262,12 +269,14 @@ func (l *lease) Release() error {
 		return nil
 	}
 	<-l.over
-	_ = l.write(context.Background(), Op{TTL: tombstone}) // who does not hear it waits for state.LostAfter
+	// whoever does not see it waits for state.LostAfter
+	_ = l.write(context.Background(), Op{TTL: tombstone})
 	return l.Lease.Release()
 }
 
-// Leased reports whether a runner of a machine lives. One that is not heard of any more does for a while by this process's own clock, and for as long as
-// our own heartbeats do not come back, either.
+// Leased reports whether the runner of a machine lives. A runner that is not heard of any more
+// counts as living for a while, by the clock of this process, and for as long as our own heartbeats
+// are not answered.
 func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, error) {
 	if err := s.look(ctx); err != nil {
 		return true, err
@@ -288,13 +297,14 @@ func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, erro
 		}
 		released = true
 	}
-	if !released { // nobody knows since when it is not there
+	if !released { // nobody knows since when it is missing
 		s.peers["\x00"+node] = peer{seen: time.Now(), node: node}
 	}
 	return !released, nil
 }
 
-// Contact says for how long no heartbeat of ours has come back, and how far this machine's clock is off.
+// Contact returns for how long none of our heartbeats was answered, and how far the clock of this
+// machine is off.
 func (s *Store) Contact() (c state.Contact) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,13 +314,15 @@ func (s *Store) Contact() (c state.Contact) {
 	return c
 }
 
-// since is how long ago t was by whichever clock says more: one stands still while the machine sleeps, the other may be set.
+// since returns how long ago t was, by the clock that says more: one stands still while the machine
+// sleeps, and the other may be set.
 func since(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// heard notes that a heartbeat of ours was taken. After a while in which none was, nobody knows who else was heard of: that counts from now.
+// heard records that a heartbeat of ours was answered. After a while without an answer, it is
+// unknown who else was heard of, so the time for all others begins now.
 func (s *Store) heard(begun time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -323,7 +335,7 @@ func (s *Store) heard(begun time.Time) {
 	s.beaten = begun
 }
 
-// look takes in who lives.
+// look reads which runners live.
 func (s *Store) look(ctx context.Context) error {
 	s.mu.Lock()
 	fresh := time.Since(s.asked) < time.Second && !s.asked.IsZero()
@@ -363,13 +375,13 @@ func (s *Store) look(ctx context.Context) error {
 	return nil
 }
 
-// pulse is what a heartbeat said, and when it came.
+// pulse is a heartbeat and when it arrived.
 type pulse struct {
 	Runner
 	came time.Time
 }
 
-// beats takes in a heartbeat, or that a runner has ended.
+// beats records a heartbeat, or that a runner has ended.
 func (f *follower) beats(c Cell) {
 	var r Runner
 	if len(c.Data) == 0 || decode(c, &r) != nil {
@@ -379,8 +391,9 @@ func (f *follower) beats(c Cell) {
 	f.pulses[c.Key] = pulse{r, time.Now()}
 }
 
-// Rank is this machine's place among those that may begin an occurrence. Each machine has a weight for it, which
-// all others reckon alike: so occurrences are spread evenly, and few move when a machine comes or goes.
+// Rank returns the position of this machine among those that may begin an occurrence. Each machine
+// has a weight for it, which all machines compute alike. So occurrences are spread evenly, and few
+// move when a machine comes or goes.
 func (s *Store) Rank(id string, due time.Time) (rank int) {
 	f := s.followed.Load()
 	if f == nil {
@@ -402,13 +415,14 @@ func (s *Store) Rank(id string, due time.Time) (rank int) {
 	return rank
 }
 
-// weight is the weight of a machine for an occurrence.
+// weight returns the weight of a machine for an occurrence.
 func weight(node, id string, due time.Time) uint64 {
 	sum := sha256.Sum256([]byte(node + " " + id + " " + strconv.FormatInt(due.UnixNano(), 10)))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// delivers says of which nodes this one delivers the notices: its own, and those of nodes without a runner when it is the first that has one.
+// delivers returns a function that reports whether this node delivers the notices of a node: its
+// own, and, when it is the first node with a runner, those of nodes without one.
 func (s *Store) delivers(ctx context.Context) (func(node string) bool, error) {
 	runners, err := s.Runners(ctx)
 	if err != nil {

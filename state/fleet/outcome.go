@@ -31,8 +31,9 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 	return s.EndAll(ctx, []state.Ending{{Record: r, Line: line}})[0]
 }
 
-// EndAll ends claims. What they have written is told to the servers first. An outcome that the servers do not take for now is kept on this machine: should
-// this process end, its next runner tells it.
+// EndAll ends claims. It first sends what they have written to the servers. An outcome that the
+// servers do not take at present is kept on this machine. If this process ends, its next runner
+// sends it.
 func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
 	if s.Contact().Silent > 2*beat {
 		for _, e := range ends {
@@ -52,7 +53,8 @@ func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
 	return answers
 }
 
-// intoSpool puts an outcome into the spool. What cannot be kept is tried again by this process alone.
+// intoSpool puts an outcome into the spool. One that cannot be kept there is tried again only by
+// this process.
 func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
 	name := spoolName(e.Record)
 	s.mu.Lock()
@@ -67,7 +69,7 @@ func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
 	s.mu.Unlock()
 }
 
-// unspool takes one out of it.
+// unspool removes an outcome from the spool.
 func (s *Store) unspool(ctx context.Context, r state.Record) {
 	name := spoolName(r)
 	s.mu.Lock()
@@ -75,11 +77,12 @@ func (s *Store) unspool(ctx context.Context, r state.Record) {
 	delete(s.spool, name)
 	s.mu.Unlock()
 	if there {
-		_ = s.Local.Spool(ctx, name, "") // the next runner tells it again, and it has ended
+		// the next runner sends it again, and finds that it has ended
+		_ = s.Local.Spool(ctx, name, "")
 	}
 }
 
-// tellSpooled tells what runners of this machine could not before they ended.
+// tellSpooled sends the outcomes that earlier runners of this machine could not send.
 func (s *Store) tellSpooled(ctx context.Context) error {
 	list, err := s.Local.Spooled(ctx)
 	for name, text := range list {
@@ -98,7 +101,8 @@ func (s *Store) tellSpooled(ctx context.Context) error {
 	return err
 }
 
-// Output is what a run writes. Where it did not run on this machine, it is what the servers have of it once it has ended.
+// Output returns what a run writes. For a run on another machine, it is what the servers have of it
+// once it has ended.
 func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
 	stdout, stderr = s.Local.Output(taskID, number)
 	key := fmt.Sprintf("%s.%d.", taskID, number)
@@ -111,7 +115,7 @@ type stream struct {
 	key string
 }
 
-// Open opens what is here, or what the servers have.
+// Open opens the local output, or that of the servers.
 func (o *stream) Open(ctx context.Context) (state.StreamReader, error) {
 	f, err := o.Stream.Open(ctx)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -127,16 +131,17 @@ func (o *stream) Open(ctx context.Context) (state.StreamReader, error) {
 	return kept{bytes.NewReader(text)}, nil
 }
 
-// kept reads what the servers have.
+// kept reads an output that the servers have.
 type kept struct{ *bytes.Reader }
 
 func (kept) Close() error           { return nil }
 func (k kept) Size() (int64, error) { return k.Reader.Size(), nil }
 
-// outputMost is more than what is left of an output once its run has ended.
+// outputMost is more than what is kept of an output once its run has ended.
 const outputMost = 512 << 10
 
-// tellOutputs tells the servers what runs of this machine have written. It is for others to read, and holds up no outcome.
+// tellOutputs sends what runs of this machine have written to the servers. Others may read it; no
+// outcome waits for it.
 func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
 	limited, stop := context.WithCancel(ctx)
 	defer stop()
@@ -150,7 +155,7 @@ func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
 				telling.Go(func() {
 					defer func() { <-places }()
 					if o.tell(limited) != nil {
-						stop() // nor would they answer for the next
+						stop() // they would not answer for the next either
 					}
 				})
 			}
@@ -162,7 +167,7 @@ func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
 func (o *stream) tell(ctx context.Context) error {
 	f, err := o.Stream.Open(ctx)
 	if err != nil {
-		return nil // it ran elsewhere, or nothing of it is kept
+		return nil // it ran on another machine, or nothing of it is kept
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, outputMost))

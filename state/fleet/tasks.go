@@ -54,7 +54,7 @@ func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]st
 	return s.Find, ctx.Err()
 }
 
-// stands is a task as a list knows it.
+// stands is the state of a task in a list.
 type stands struct {
 	id   string
 	cell Cell
@@ -62,11 +62,13 @@ type stands struct {
 	on   []string
 }
 
-// standing are the tasks whose IDs begin so, in no order; without past those that are over are left out.
+// standing returns the tasks whose IDs begin so, in no order. With past, those that have ended are
+// included.
 func (s *Store) standing(ctx context.Context, spelled string, past bool) (list []stands, err error) {
 	places := []string{living}
 	if past {
-		places = append(places, over) // after those that live: one that ends meanwhile is found twice, and not never
+		// after the live ones, so that a task that ends meanwhile is found twice, and not missed
+		places = append(places, over)
 	}
 	at := map[string]int{}
 	for _, place := range places {
@@ -95,7 +97,7 @@ func (s *Store) standing(ctx context.Context, spelled string, past bool) (list [
 	return list, nil
 }
 
-// List says which tasks of the phases there are.
+// List returns the tasks in the phases.
 func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Listing{}, err
@@ -114,7 +116,8 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 	return state.Listing{
 		Len: len(list),
 		Wake: func(i int) time.Time {
-			if s.drained.Load() || !s.node.Fits(list[i].on) { // no runner of this machine has to look at it
+			// the runner of this machine does not need it
+			if s.drained.Load() || !s.node.Fits(list[i].on) {
 				return time.Time{}
 			}
 			return list[i].doc.Wake()
@@ -160,7 +163,8 @@ func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (lis
 	return list, nil
 }
 
-// same is the open claim that a record is of; -1 when it has ended, though the instant may have been claimed anew.
+// same returns the index of the open claim of a record, or -1 when it has ended. The instant may
+// have been claimed again.
 func same(d state.Doc, r state.Record) int {
 	i := d.Claim(r.Due)
 	if i >= 0 && (d.Open[i].Number != r.Number || !d.Open[i].Claimed.Equal(r.Claimed)) {
@@ -169,7 +173,8 @@ func same(d state.Doc, r state.Record) int {
 	return i
 }
 
-// mine is a rule about a claim that whoever has the record still has: for who was away so long that another runner has taken it over, it has ended.
+// mine returns a rule about a claim that applies only while the caller still has it. When another
+// runner has taken it over, it has ended for the caller.
 func mine(r state.Record, rule state.Rule) state.Rule {
 	return func(d state.Doc) (state.Doc, []state.Line, error) {
 		if i := same(d, r); i < 0 || d.Open[i].Runner != r.Runner {
@@ -179,19 +184,22 @@ func mine(r state.Record, rule state.Rule) state.Rule {
 	}
 }
 
-// Started notes the process of a claim, durably: where another machine may take a claim over, nothing is begun that is not noted.
+// Started records the process of a claim, durably. Where another machine may take a claim over,
+// nothing begins that is not recorded.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
 	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: mine(r, state.Started(r))})[0].Err
 	if r.Child.PID == 0 {
 		return err
 	}
-	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // there is nothing to note of its process
+	// no process needs to be recorded
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// Note keeps what is known of a claim, or takes it over from a runner that does not live: state.ErrTaken when another has.
+// Note records what is known of a claim, or takes it over from a runner that is dead. It is
+// state.ErrTaken when another runner has done so.
 func (s *Store) Note(ctx context.Context, r state.Record) error {
 	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: func(d state.Doc) (state.Doc, []state.Line, error) {
 		i := same(d, r)
@@ -215,21 +223,21 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 	return err
 }
 
-// follower is the queue as somebody follows it: the tasks that may run on this node.
+// follower is the queue of one caller: the tasks that may run on this node.
 type follower struct {
 	changed <-chan struct{}
 	mu      sync.Mutex
 	known   map[string]state.Slot
-	whole   bool                // all is to be told, as at first
-	drained bool                // nothing is to be begun on this node
-	seen    []state.Slot        // what has come and gone since
-	spread  map[string][]string // where the tasks may run that are not this machine's alone
+	whole   bool                // everything must be reported, as in the beginning
+	drained bool                // nothing may begin on this node
+	seen    []state.Slot        // what has appeared and disappeared since
+	spread  map[string][]string // the nodes of tasks that may run elsewhere as well
 	words   map[string][]string // those lists, each once
 	pulses  map[string]pulse    // the last heartbeats
 	drains  map[string]bool     // the keys of drained nodes
 }
 
-// Follow tells of changes.
+// Follow reports changes.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	changed, tell := signal()
 	f := &follower{changed: changed, known: map[string]state.Slot{}, whole: true, spread: map[string][]string{}, words: map[string][]string{}, pulses: map[string]pulse{}, drains: map[string]bool{}}
@@ -255,7 +263,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	}
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
-			if take(c); !strings.HasPrefix(c.Key, hearts) { // of a heartbeat nothing follows now
+			if take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
 				tell()
 			}
 		}, living, drains, hearts)
@@ -264,7 +272,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	return f, err
 }
 
-// take takes in how a task stands.
+// take records the state of a task.
 func (f *follower) take(c Cell, s *Store) {
 	if strings.HasPrefix(c.Key, hearts) {
 		f.beats(c)

@@ -13,42 +13,43 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// tx is a transaction: what was read, with its revisions, and what is to be written.
+// tx is a transaction: what was read, with its revisions, and what will be written.
 type tx struct {
 	*Store
 	ctx    context.Context
 	limits state.Limits
 	cells  map[string]*cell
-	order  []string        // of the cells that are written
+	order  []string        // of the cells that will be written
 	docs   map[string]held // by ID
-	after  []Op            // what is appended, or new for certain
-	count  int             // tasks that wait; -1: not counted yet
-	id     string          // what the next task is called
-	dry    uint64          // how many IDs were made up; nothing is kept of a dry transaction
+	after  []Op            // what is appended, or certainly new
+	count  int             // waiting tasks; -1 when they are not counted yet
+	id     string          // the ID of the next task
+	dry    uint64          // how many IDs were made up; a dry transaction keeps nothing
 	isDry  bool
 	broken error // the servers did not answer
 }
 
-// cell is what a key had, and what it is to have.
+// cell is what a key has, and what it will have.
 type cell struct {
 	Cell
 	written bool
 }
 
-// held is a task as it stands, and where it is kept.
+// held is the state of a task, and the key under which it is kept.
 type held struct {
 	doc state.Doc
 	key string
 }
 
-// Several changes are one commit, as long as that stays small.
+// Several changes are one commit, as long as that is small.
 const (
 	changesMost = 100
 	bytesMost   = 2 << 20
 )
 
-// transact calls do for each of n changes, of which many become one commit. do notes its answer; fail is told of those for which there is none.
-// After a refusal what was one commit is tried change by change.
+// transact calls do for each of n changes, many of which become one commit. do keeps its result;
+// fail is called for changes without one. After a refusal, the changes of the commit are tried one
+// by one.
 func (s *Store) transact(ctx context.Context, n int, do func(t *tx, i int) error, fail func(i int, err error)) {
 	for begin, most := 0, changesMost; begin < n; {
 		t, end := s.newTx(ctx), begin
@@ -91,7 +92,7 @@ func (s *Store) transact(ctx context.Context, n int, do func(t *tx, i int) error
 	}
 }
 
-// pauseOdd is a moment of odd length, so that those who change the same take turns.
+// pauseOdd waits a moment of random length, so that callers that change the same take turns.
 func pauseOdd(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -103,7 +104,7 @@ func (s *Store) newTx(ctx context.Context) *tx {
 	return &tx{Store: s, ctx: ctx, cells: map[string]*cell{}, docs: map[string]held{}, count: -1}
 }
 
-// commitAll writes what a transaction is to write. What expects a revision comes first.
+// commitAll commits a transaction. An operation that expects a revision comes first.
 func (s *Store) commitAll(ctx context.Context, t *tx) error {
 	var ops []Op
 	for _, key := range t.order {
@@ -129,10 +130,11 @@ func (s *Store) commitAll(ctx context.Context, t *tx) error {
 	return s.commit(ctx, ops)
 }
 
-// tombstone is how long a key that was dropped says so to those who follow.
+// tombstone is how long a dropped key stays visible to followers.
 const tombstone = 24 * time.Hour
 
-// reserve sees to it that there are numbers for so many tasks, for a bulk of them. One asks when it comes to that.
+// reserve fetches numbers for so many tasks, for a bulk addition. A single task fetches its own
+// later.
 func (s *Store) reserve(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +147,8 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 	s.transact(ctx, len(drafts), func(t *tx, i int) (err error) {
 		answers[i] = state.Added{}
 		draft := drafts[i]
-		if len(draft.Task.On) == 0 && s.node.Name != "" { // what says nothing else runs where it was scheduled
+		// without a node it runs where it was scheduled
+		if len(draft.Task.On) == 0 && s.node.Name != "" {
 			draft.Task.On = []string{s.node.Name}
 		}
 		answers[i].Entry, err = state.AddIn(t, draft)
@@ -171,7 +174,7 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 	return answers
 }
 
-// Charge notes a creation of an origin.
+// Charge counts a creation by an origin.
 func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err error) {
 	s.transact(ctx, 1, func(t *tx, _ int) error { return t.Charge(origin, now) }, func(_ int, e error) { err = e })
 	return err
@@ -190,7 +193,7 @@ func (s *Store) Dry() state.Changes {
 	})
 }
 
-// read is what a key has, in this transaction.
+// read returns the content of a key in this transaction.
 func (t *tx) read(key string) (*cell, error) {
 	if c := t.cells[key]; c != nil {
 		return c, nil
@@ -206,7 +209,7 @@ func (t *tx) read(key string) (*cell, error) {
 	return c, nil
 }
 
-// write gives a key what it is to have; nothing drops it. One that was not read may have had anything.
+// write sets the content of a key; nil drops it. A key that was not read may have any content.
 func (t *tx) write(key string, data []byte) {
 	c := t.cells[key]
 	if c == nil {
@@ -223,12 +226,12 @@ func (t *tx) write(key string, data []byte) {
 func (t *tx) writeJSON(key string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it holds nothing that JSON has no form for
+		panic(err) // everything in it can be encoded as JSON
 	}
 	t.write(key, data)
 }
 
-// NextID is what the next task is called.
+// NextID returns the ID of the next task.
 func (t *tx) NextID() string {
 	if t.isDry {
 		t.dry++
@@ -245,7 +248,7 @@ func (t *tx) NextID() string {
 	return t.id
 }
 
-// number is one that no task had.
+// number returns a number that no task has had.
 func (s *Store) number(ctx context.Context) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +268,7 @@ func (s *Store) number(ctx context.Context) (uint64, error) {
 	return n, nil
 }
 
-// Load is how a task stands.
+// Load returns the state of a task.
 func (t *tx) Load(c state.Change) (state.Doc, error) { return t.load(c.ID) }
 
 func (t *tx) load(id string) (state.Doc, error) {
@@ -275,7 +278,8 @@ func (t *tx) load(id string) (state.Doc, error) {
 	if !state.WholeID(id) {
 		return state.Doc{}, state.ErrNotFound
 	}
-	for _, place := range []string{living, over, living} { // the last: it may have come back between the two
+	// The last is read again: the task may have come back in between.
+	for _, place := range []string{living, over, living} {
 		key := place + spelled(id)
 		c, err := t.read(key)
 		if err != nil {
@@ -297,7 +301,7 @@ func (t *tx) load(id string) (state.Doc, error) {
 	return state.Doc{}, state.ErrNotFound
 }
 
-// decode reads a task as it is kept, with all that it says. ErrNotFound when that is not there any more.
+// decode reads a task with its text. It is ErrNotFound when the text is not there any more.
 func (s *Store) decode(ctx context.Context, c Cell) (state.Doc, error) {
 	var r record
 	if err := decode(c, &r); err != nil {
@@ -316,10 +320,10 @@ func (s *Store) decode(ctx context.Context, c Cell) (state.Doc, error) {
 	return d, nil
 }
 
-// textsMost bounds what is remembered of what tasks say.
+// textsMost is how many texts of tasks are cached.
 const textsMost = 4096
 
-// text is what a task says in a revision.
+// text returns the text of a task in a revision.
 func (s *Store) text(ctx context.Context, id string, revision int64) (state.Task, error) {
 	key := textKey(id, revision)
 	s.mu.Lock()
@@ -330,7 +334,8 @@ func (s *Store) text(ctx context.Context, id string, revision int64) (state.Task
 	}
 	var c Cell
 	err := s.patiently(ctx, func(ctx context.Context) (err error) {
-		if c, err = s.kv.Get(ctx, key, true); err == nil && len(c.Data) == 0 { // who was asked may not have it yet
+		// this server may not have it yet
+		if c, err = s.kv.Get(ctx, key, true); err == nil && len(c.Data) == 0 {
 			c, err = s.kv.Get(ctx, key, false)
 		}
 		return err
@@ -357,7 +362,7 @@ func (s *Store) keepText(key string, task state.Task) {
 	s.tasks[key] = task.Clone()
 }
 
-// Holder is the task that lives and has a key.
+// Holder returns the live task that has a key.
 func (t *tx) Holder(key string) (state.Doc, bool, error) {
 	if key == "" {
 		return state.Doc{}, false, nil
@@ -373,12 +378,12 @@ func (t *tx) Holder(key string) (state.Doc, bool, error) {
 	return d, err == nil && d.Lives() && d.Task.Key == key, err
 }
 
-// Admit refuses what is more than the limits let be.
+// Admit refuses a change beyond the limits.
 func (t *tx) Admit(before *state.Doc, after state.Doc, now time.Time) error {
 	return t.limits.Admit(before, after, t, now)
 }
 
-// Put keeps how a task stands after a change.
+// Put keeps the state of a task after a change.
 func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state.Change) (state.Doc, error) {
 	id, was := after.Task.ID, state.Doc{Phase: state.Ended}
 	if before != nil {
@@ -416,7 +421,7 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 	return after, nil
 }
 
-// revision is that of a task as it was read; 0 of a new one.
+// revision returns the revision of a task as it was read, or 0 for a new one.
 func (t *tx) revision(id string) uint64 {
 	if c := t.cells[t.docs[id].key]; c != nil {
 		return c.Rev
@@ -424,8 +429,8 @@ func (t *tx) revision(id string) uint64 {
 	return 0
 }
 
-// fenced are the open claims after a change, those that were granted by it with a fence: the revision before, which is more than any had that was granted
-// earlier.
+// fenced returns the open claims after a change. A claim that the change grants gets a fence: the
+// previous revision, which is more than that of any earlier claim.
 func fenced(before, after []state.Record, revision uint64) []state.Record {
 	after = slices.Clone(after)
 	for i, c := range after {
@@ -438,9 +443,10 @@ func fenced(before, after []state.Record, revision uint64) []state.Record {
 	return after
 }
 
-// lineage is what came of the runs of one task.
+// lineage is what the runs of one task have scheduled.
 type lineage struct {
-	Pending []string    `json:"pending,omitempty"` // tasks that wait, and perhaps some that do not any more
+	// waiting tasks, and perhaps some that do not wait any more
+	Pending []string    `json:"pending,omitempty"`
 	Made    []time.Time `json:"made,omitempty"`
 }
 
@@ -452,7 +458,7 @@ func (t *tx) lineage(origin string) (g lineage, err error) {
 	return g, err
 }
 
-// come counts a task that waits now and did not, or that has another origin.
+// come counts a task that begins to wait, or that gets another origin.
 func (t *tx) come(before *state.Doc, was, after state.Doc, now time.Time) error {
 	origin := after.Task.Origin
 	if t.count >= 0 && after.Waits() != was.Waits() {
@@ -484,7 +490,7 @@ func (t *tx) come(before *state.Doc, was, after state.Doc, now time.Time) error 
 	return nil
 }
 
-// Charge notes a creation of an origin.
+// Charge counts a creation by an origin.
 func (t *tx) Charge(origin string, now time.Time) error {
 	g, err := t.lineage(origin)
 	if err != nil {
@@ -498,13 +504,14 @@ func (t *tx) Charge(origin string, now time.Time) error {
 	return nil
 }
 
-// Made is when an origin made tasks.
+// Made returns when an origin made tasks.
 func (t *tx) Made(origin string) ([]time.Time, error) {
 	g, err := t.lineage(origin)
 	return g.Made, err
 }
 
-// Pending counts those of an origin that wait. Nobody notes that one does not any more, so each is looked at when the limit would be reached.
+// Pending counts the waiting tasks of an origin. Nobody records when one does not wait any more, so
+// each is checked when the limit would be reached.
 func (t *tx) Pending(origin string) (int, error) {
 	g, err := t.lineage(origin)
 	if err != nil || len(g.Pending) < t.limits.Pending {
@@ -519,12 +526,14 @@ func (t *tx) Pending(origin string) (int, error) {
 	})
 	if err == nil {
 		data, _ := json.Marshal(g)
-		t.cells[origins+origin].Data = data // for those that follow; it is written when one of them is let in
+		// for the next reads; it is written when a task is admitted
+		t.cells[origins+origin].Data = data
 	}
 	return len(g.Pending), err
 }
 
-// Waiting counts the tasks that wait, of everybody. Whoever adds one because of it writes crowd, so that nobody else has meanwhile.
+// Waiting counts all waiting tasks. A caller that adds one after this writes crowd, so that nobody
+// else has added one meanwhile.
 func (t *tx) Waiting() (int, error) {
 	if t.count >= 0 {
 		return t.count, nil
@@ -544,7 +553,7 @@ func (t *tx) Waiting() (int, error) {
 			waits[idOf(c.Key)] = r.doc("").Waits()
 		}
 	}
-	for id, h := range t.docs { // as they stand in this transaction
+	for id, h := range t.docs { // as they are in this transaction
 		waits[id] = h.doc.Waits()
 	}
 	t.count = 0
@@ -556,7 +565,7 @@ func (t *tx) Waiting() (int, error) {
 	return t.count, nil
 }
 
-// line appends a line to the ledger, and makes its mail.
+// line appends a line to the ledger, with its items and notices.
 func (t *tx) line(l state.Line) {
 	data, err := json.Marshal(l.Kept())
 	if err != nil {

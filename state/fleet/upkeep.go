@@ -9,7 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Prune forgets tasks, items and lines. Each is dropped for itself; a task that came back meanwhile stays.
+// Prune drops tasks, items and lines, each in a commit of its own. A task that has come back
+// meanwhile stays.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	if keep.Ended > 0 {
 		if p.Tasks, err = s.pruneTasks(ctx, now.Add(-keep.Ended)); err == nil {
@@ -19,7 +20,7 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 	if err == nil {
 		p.Items, err = s.pruneItems(ctx, keep, now)
 	}
-	if err == nil { // what runs have written is here, and so is the care for it
+	if err == nil { // the output of runs is kept on this machine
 		var here state.Pruned
 		here, err = s.Local.Prune(ctx, state.Keep{Runs: keep.Runs, Output: keep.Output}, now)
 		p.Runs, p.Bytes = here.Runs, here.Bytes
@@ -48,19 +49,20 @@ func (s *Store) pruneTasks(ctx context.Context, before time.Time) (n int, err er
 	return n, err
 }
 
-// purge is KV.Purge, patiently: what is gone is gone.
+// purge is KV.Purge, repeated patiently.
 func (s *Store) purge(ctx context.Context, prefix string, to uint64) error {
 	return s.patiently(ctx, func(ctx context.Context) error { return s.kv.Purge(ctx, prefix, to) })
 }
 
-// pruneLines drops the beginning of the ledger, up to the first line that is kept, and counts it first: a count that stands for lines which are still there is
-// put right by the next who prunes, as they begin where it says.
+// pruneLines drops the beginning of the ledger, up to the first line that is kept. It counts the
+// lines first. A count that includes lines that are still there is corrected by the next call,
+// because they begin where the count says.
 func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err error) {
 	sum, c, err := s.past(ctx)
 	if err != nil {
 		return 0, err
 	}
-	err = s.patiently(ctx, func(ctx context.Context) error { // it goes on where it was
+	err = s.patiently(ctx, func(ctx context.Context) error { // it continues where it was
 		_, err := s.kv.Prefix(ctx, ledger, sum.To, func(c Cell) bool {
 			var l state.Line
 			if decode(c, &l) == nil {
@@ -86,7 +88,7 @@ func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err er
 	return n, s.purge(ctx, ledger, sum.To)
 }
 
-// linesMost is how many lines are dropped in one go.
+// linesMost is how many lines are dropped at once.
 const linesMost = 100_000
 
 func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
@@ -96,7 +98,7 @@ func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 	}
 	err = s.commit(ctx, []Op{{Cell: Cell{Key: pastGone, Rev: was.Rev, Nonces: was.Nonces, Data: data}}})
 	if errors.Is(err, ErrMoved) {
-		return nil // another runner prunes, too
+		return nil // another runner prunes as well
 	}
 	return err
 }
@@ -112,7 +114,7 @@ func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) 
 		there[t.id] = true
 	}
 	last := ""
-	for k := range list { // by when they came, as bounds of age are
+	for k := range list { // in the order in which they arrived, which bounds of age also use
 		last = state.NextCursor(last, list[k].Line.At)
 		list[k].Cursor = last
 	}
