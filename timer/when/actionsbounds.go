@@ -99,11 +99,10 @@ func forTimes(x *match, m *meaning) bool {
 // boundMonth reads "until march": the first day of that month.
 func boundMonth(x *match, m *meaning) bool {
 	month := int(x.tok(0).month)
+	m.n, m.recur.unit = 1, uMonth // the bound is the beginning of that day
 	if x.has(1) {
-		m.n, m.recur.unit = 1, uMonth
 		return x.setDate(m, int(x.tok(1).n), month, 1)
 	}
-	m.n, m.recur.unit = 1, uMonth // the bound is the beginning of that day
 	return x.setAnnual(m, month, 1)
 }
 
@@ -147,10 +146,8 @@ func dateTimeZone(x *match, m *meaning) bool {
 // dated reports whether a day is a date, of one year or of every year.
 func (d *day) dated() bool { return (d.kind == onDate || d.kind == onAnnual) && d.needs == 0 }
 
-func dayOfSet(x *match, m *meaning) bool {
-	m.err, m.days = x.of(0).err, []day{x.of(0).day}
-	return m.days[0].dated()
-}
+// dayOfSet reads a date of a set of days.
+func dayOfSet(x *match, m *meaning) bool { return exceptDay(x, m) && m.days[0].dated() }
 
 // monthSpan reads "24-26 dec 2026" and "dec 24 to 26".
 func monthSpan(x *match, m *meaning) bool {

@@ -109,7 +109,7 @@ func numberItem(x *match, m *meaning) bool {
 }
 
 func workdays(x *match, m *meaning) bool {
-	m.recur.weekdays, m.recur.workdays = 0b0111110, true
+	m.recur.weekdays, m.recur.workdays = workingDays, true
 	return true
 }
 

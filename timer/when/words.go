@@ -213,35 +213,28 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	return v
 })
 
-// measure returns what one unit is: months, days or elapsed time. Only one of them is not zero.
+// measures are what one unit is: months, days or elapsed time. Only one of them is not zero.
+var measures = [...]struct {
+	months, days int64
+	elapsed      time.Duration
+}{
+	uNanosecond:  {elapsed: 1},
+	uMicrosecond: {elapsed: time.Microsecond},
+	uMillisecond: {elapsed: time.Millisecond},
+	uSecond:      {elapsed: time.Second},
+	uMinute:      {elapsed: time.Minute},
+	uHour:        {elapsed: time.Hour},
+	uDay:         {days: 1},
+	uWeek:        {days: 7},
+	uFortnight:   {days: 14},
+	uMonth:       {months: 1},
+	uQuarter:     {months: 3},
+	uYear:        {months: 12},
+	uDecade:      {months: 120},
+}
+
+// measure returns what one unit is.
 func (u unit) measure() (months, days int64, elapsed time.Duration) {
-	switch u {
-	case uNanosecond:
-		return 0, 0, 1
-	case uMicrosecond:
-		return 0, 0, time.Microsecond
-	case uMillisecond:
-		return 0, 0, time.Millisecond
-	case uSecond:
-		return 0, 0, time.Second
-	case uMinute:
-		return 0, 0, time.Minute
-	case uHour:
-		return 0, 0, time.Hour
-	case uDay:
-		return 0, 1, 0
-	case uWeek:
-		return 0, 7, 0
-	case uFortnight:
-		return 0, 14, 0
-	case uMonth:
-		return 1, 0, 0
-	case uQuarter:
-		return 3, 0, 0
-	case uYear:
-		return 12, 0, 0
-	case uDecade:
-		return 120, 0, 0
-	}
-	return 0, 0, 0
+	m := measures[u]
+	return m.months, m.days, m.elapsed
 }
