@@ -12,10 +12,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Granted is for how long the call may block, as --max or OURO_MAX says.
+// Granted is how long the call may block, as --max or OURO_MAX says.
 func Granted(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
 
-// Longest is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
+// Longest is how long the call may block, by --max or OURO_MAX. It is 0 when neither says.
 func Longest(s *Call) (time.Duration, error) {
 	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
 	if s.Opt.Has("max") {
@@ -35,13 +35,13 @@ func Longest(s *Call) (time.Duration, error) {
 	return d, nil
 }
 
-// StopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
+// StopWait is how long stop waits without a bound: for TERM, 10 s, KILL and the end.
 const StopWait = 15 * time.Second
 
-// ErrBound is why a context of within has ended: the time was over.
+// ErrBound is the cause of the end of a context of Within: its time is over.
 var ErrBound = errors.New("the time is over")
 
-// Within is ctx for at most so long.
+// Within returns a context that ends with ctx, or after bound.
 func Within(ctx context.Context, c clock.Clock, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -52,10 +52,10 @@ func Within(ctx context.Context, c clock.Clock, bound time.Duration) (context.Co
 	return limited, func() { cancel(nil) }
 }
 
-// ErrUnread is why a context of WhileRead has ended: nobody can read any more what is written.
+// ErrUnread is the cause of the end of a context of WhileRead: nobody can read what is written.
 var ErrUnread = errors.New("nobody reads the answer")
 
-// WhileRead is ctx for as long as somebody can read what is written to w.
+// WhileRead returns a context that ends with ctx, or when nobody can read what is written to w.
 func WhileRead(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
 	reading, cancel := context.WithCancelCause(ctx)
 	gone := ReaderGone(w)

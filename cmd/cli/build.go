@@ -2,12 +2,12 @@ package cli
 
 import "github.com/ouro-timer/ouro-timer/timer/problem"
 
-// What a release is built from; its linker sets all three, from the tag. Without it Version is the
-// release that this source is of, or the one to come.
+// These describe the build of a release; its linker sets all three from the tag. Without it Version
+// is the release that this source belongs to, or the next one.
 var (
 	Version  = "0.2.0"
-	Revision = "" // of git
-	Date     = "" // of the revision, in RFC 3339
+	Revision = "" // the commit
+	Date     = "" // the date of the commit, in RFC 3339
 )
 
 // NoArguments refuses arguments, for a command that has none.

@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 )
 
-// ConfigPath is where the settings are, for people.
+// ConfigPath is the path of config.toml, for people.
 func ConfigPath(s *Call) string {
 	home, err := s.Home()
 	if err != nil {
@@ -16,7 +16,7 @@ func ConfigPath(s *Call) string {
 	return filepath.Join(home, "config.toml")
 }
 
-// ChannelWord is a channel's word as JSON has it: a URL without what may be secret.
+// ChannelWord is the word of a channel in JSON. A URL has no secrets.
 func ChannelWord(word string) string {
 	if notify.SchemeOf(word) != "" {
 		return notify.Redact(word)
@@ -24,7 +24,7 @@ func ChannelWord(word string) string {
 	return word
 }
 
-// ChannelWords are the words as JSON has them. None stay none.
+// ChannelWords are the words of channels in JSON; nil stays nil.
 func ChannelWords(words []string) []string {
 	shown := slices.Clone(words)
 	for i, w := range shown {
@@ -33,7 +33,7 @@ func ChannelWords(words []string) []string {
 	return shown
 }
 
-// ChannelName is a channel's word as it is shown: a URL without what may be secret.
+// ChannelName is the word of a channel for people. A URL has no secrets.
 func ChannelName(word string) string {
 	if notify.SchemeOf(word) != "" {
 		return notify.Redact(word)

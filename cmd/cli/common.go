@@ -4,28 +4,28 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// MaxFlag bounds how long a command may block.
+// MaxFlag is the option that bounds how long a command may block.
 func MaxFlag() option.Option {
 	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
 		Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
 
-// WaitFlag is of the commands that wait for the end of a run: at and log.
+// WaitFlag is the option of at and log that waits for the end of a run.
 func WaitFlag(help string) option.Option {
 	return option.Option{Name: "wait", Kind: option.Flag, OfCall: true, Help: help}
 }
 
-// JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is
-// never ignored.
+// JsonFlag is the option that answers in JSON. Each command lists the common options that it has;
+// an option that is read is never ignored.
 func JsonFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
 		Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
 }
 
-// jsonFull is the value of --json that has answers say what is absent.
+// jsonFull is the value of --json that shows absent fields, too.
 const jsonFull = "full"
 
-// FieldsFlag leaves out of answers what nobody reads.
+// FieldsFlag is the option that chooses the fields of the answer.
 func FieldsFlag() option.Option {
 	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
 		Help: "answer in JSON with the fields NAMES alone: id,due; with a dot what lies within: stdout.text"}
@@ -40,10 +40,9 @@ func ZoneFlag() option.Option {
 		Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
-// DryFlag is of every command that changes something. The answer is then the one of the call in
-// earnest, as far as it can be known, with dry_run beside it; a line has "dry run:" before it and
-// says what would be done (deed). So is what is refused. Nothing is written, started, ended or
-// told.
+// DryFlag is the option of every command that changes something. The answer is then that of the
+// real call, as far as it can be known, with dry_run in it; lines begin with "dry run:" and say
+// what would be done (Deed). Errors are the same. Nothing is written, started, ended or told.
 func DryFlag() option.Option {
 	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 		Help: "change nothing: say what would be done"}
@@ -54,20 +53,20 @@ func NoAutostartFlag() option.Option {
 		Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
 }
 
-// MatchFlag lets a task be named by what it says.
+// MatchFlag is the option that names a task by its text.
 func MatchFlag() option.Option {
 	return option.Option{Name: "match", Kind: option.Text,
 		Help: "the one task whose description, text or command contains TEXT"}
 }
 
-// Groups of options that several commands have.
+// These are groups of options that several commands have.
 const (
 	GroupWhen = "When"
 	GroupWhat = "What it does"
 )
 
-// WhenFlags are the flags that force how a time is read; each excludes the others and the
-// positional WHEN.
+// WhenFlags are the options that say how a time is read. Each excludes the others and the words of
+// a time.
 func WhenFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "delay", Kind: option.Duration,
@@ -82,7 +81,7 @@ func WhenFlags() option.Rows {
 	}.In(GroupWhen)
 }
 
-// BoundFlags are the bounds of a recurrence, and the days that it leaves out.
+// BoundFlags are the options that bound a recurrence and leave days out.
 func BoundFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "start", Kind: option.Time,
@@ -93,7 +92,7 @@ func BoundFlags() option.Rows {
 	}.In(GroupWhen)
 }
 
-// ExceptFlag names days that are left out.
+// ExceptFlag is the option that names days that are left out.
 func ExceptFlag(usage string) option.Option {
 	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true,
 		Like: "24 dec", Help: usage}

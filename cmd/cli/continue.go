@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// With is a call with those of the options that values have, in the order of the names.
+// With adds to a call those of the named options that are given.
 func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	for _, name := range names {
 		switch value := v.Value(name).(type) {
@@ -32,16 +32,15 @@ func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	return c
 }
 
-// GoingOn remembers how the call goes on, for whoever made it within this program, and returns its
-// words, as an answer in JSON has them.
+// GoingOn keeps the call that goes on for a caller within this program, such as MCP, and returns
+// its words for an answer in JSON.
 func GoingOn(s *Call, c problem.Call) ArgvOrNull {
 	s.Further = c
 	return c.Words(Itself(s))
 }
 
-// Program is what a line for people, and a hint, calls this program: ouro-timer where that finds
-// it, as it does for nearly everybody; else what it was called by. Each line that can be pasted
-// back has it.
+// Program is the name of this program in hints and in lines for people: ouro-timer where the PATH
+// finds it, else the name that it was called by. So each line can be pasted back.
 func (w *Words) Program() string {
 	if w.program == nil {
 		return plainName
@@ -49,10 +48,10 @@ func (w *Words) Program() string {
 	return w.program()
 }
 
-// plainName is what the program is called where it is installed.
+// plainName is the name of the installed program.
 const plainName = "ouro-timer"
 
-// programOf finds out what Program is.
+// programOf finds out the value of Program.
 func programOf(s *Call) string {
 	switch {
 	case s.Called == "", s.Called == plainName && s.Getenv("PATH") == "", finds(s, plainName):
@@ -63,7 +62,7 @@ func programOf(s *Call) string {
 	return Itself(s)
 }
 
-// finds reports whether a bare name, looked up on the PATH, is this very program.
+// finds reports whether the PATH leads from a bare name to this program.
 func finds(s *Call, name string) bool {
 	program, err := os.Executable()
 	if err != nil {
@@ -81,8 +80,8 @@ func finds(s *Call, name string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
-// Itself is the word that calls this program again, from any folder: its path if it was called by
-// one, its bare name if that finds this very program, else where the program is.
+// Itself is the word that calls this program from any folder: the absolute path if it was called by
+// a path, its bare name if the PATH finds it, else the path of the executable.
 func Itself(s *Call) string {
 	if strings.ContainsRune(s.Called, '/') || strings.ContainsRune(s.Called, filepath.Separator) {
 		if filepath.IsAbs(s.Called) {

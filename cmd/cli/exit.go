@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// The exit codes; each is a promise of the manual.
+// These are the exit codes. The manual promises each.
 const (
 	ExitOK       = 0
 	ExitFailed   = problem.ExitFailed
@@ -28,8 +28,8 @@ const (
 	ExitTimedOut = 124 // what was waited for did not come in time
 )
 
-// ExitCodes are what they say to whoever called, for the guide. A command that runs another one
-// (fire, health-wait) passes its code on.
+// ExitCodes are the exit codes with their meanings, for the guide. A command that runs another one
+// (fire, health-wait) passes on its code.
 var ExitCodes = []struct {
 	Code  int
 	Means string
@@ -47,16 +47,16 @@ var ExitCodes = []struct {
 	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
 }
 
-// Usage is a mistake in the call; hint says what to type instead.
+// Usage is the problem of a wrong call. hint says what to type instead.
 func Usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
-// Failed is what was asked for, and could not be done.
+// Failed is the problem of a request that could not be carried out.
 func Failed(message, hint string) error {
 	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
 }
 
-// ExitCode is an answer that was given in full and still is not a success: only the code is left to
-// say.
+// ExitCode is the error of a call that has answered in full and is still not a success. Only its
+// exit code is left to say.
 type ExitCode int
 
 func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
@@ -97,10 +97,10 @@ func Explain(err error) *problem.Problem {
 	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
 }
 
-// EveryTask is the call that lists every task there is.
+// EveryTask is the call that lists every task.
 var EveryTask = problem.To("ls").With("all", true)
 
-// freeing says what to do about a process that does not give the state lock back.
+// freeing says what to do about a process that keeps the state lock.
 func freeing(busy *lock.BusyError) string {
 	if busy.PID == 0 {
 		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
@@ -134,8 +134,8 @@ func mending(err error) string {
 	return "mend or move away what it names; every other task is left as it is"
 }
 
-// Candidate is a text that can be pasted back in place of what was ambiguous, and the instant it
-// stands for.
+// Candidate is a text that can be typed instead of an ambiguous one, with the instant that it
+// means.
 type Candidate struct {
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
@@ -163,8 +163,8 @@ type FailedJSON struct {
 	Error ErrorJSON `json:"error"`
 }
 
-// report tells the error and returns the exit code: on standard error as a line and a hint, with
-// --json on standard output as an object.
+// report writes the error and returns the exit code: a line and a hint on standard error, or with
+// --json an object on standard output.
 func report(s *Call, err error) int {
 	if err == nil {
 		return ExitOK
@@ -182,15 +182,16 @@ func report(s *Call, err error) int {
 	return p.ExitCode()
 }
 
-// ExitsOf are the codes that a command can end with, but for those of signals: done, failed, a
-// wrong call and an unusable state are of all; no such task, of those that name one; the bound, of
-// those with --max. The row of the command has what is left.
+// ExitsOf returns the exit codes of a command, without those of signals. Every command has done,
+// failed, wrong call and unusable state; those that name tasks have not found, and those with --max
+// its code. The rest stands in the row of the command.
 func ExitsOf(c Command) []int {
 	codes := append([]int{ExitOK, ExitFailed, ExitUsage, ExitState}, c.Exits...)
 	if c.Ids != "" || c.Options.Named("origin") != nil {
 		codes = append(codes, ExitNotFound)
 	}
-	if c.Options.Named("max") != nil && c.Name != "mcp" { // that of the server bounds its tools
+	// The bound of the server is for its tools.
+	if c.Options.Named("max") != nil && c.Name != "mcp" {
 		codes = append(codes, ExitMax)
 	}
 	slices.Sort(codes)

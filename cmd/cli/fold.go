@@ -2,10 +2,10 @@ package cli
 
 import "strings"
 
-// Fold breaks lines between words where a terminal of so many columns would break them anywhere. A
-// row is filled with blanks, and the terminal goes on in the next one: what is copied from it is
-// one line still, which a shell reads as it was meant. Lines with tabs and words that are wider
-// than the terminal stay as they are.
+// Fold breaks lines between words where a terminal of width columns would break them anywhere. A
+// row is filled with blanks so that the terminal goes on in the next row. What is copied from it is
+// still one line, which a shell reads as it was meant. Lines with tabs, and words that are wider
+// than the terminal, stay as they are.
 func Fold(text string, width int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -24,7 +24,7 @@ func foldLine(line string, width int) string {
 		switch blanks := width - column; {
 		case i == 0:
 		case column+1+columns <= width || columns > width || blanks == 0:
-			// a word behind a full row keeps its blank
+			// a word after a full row keeps its blank
 			b.WriteString(" ")
 			column++
 		default:

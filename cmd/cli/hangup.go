@@ -6,17 +6,17 @@ import (
 	"syscall"
 )
 
-// Hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of
-// what was called there. To a program that has no terminal somebody says by it that the settings
-// have changed.
+// Hangup is the effect of HUP on a call. A terminal that closes sends it, and that ends the call. A
+// program without a terminal gets it from somebody who has changed the settings.
 type Hangup struct {
 	mu sync.Mutex
-	// receives when the settings are to be read again; nil: HUP is the end, as it is for most calls
+	// A value means that the settings are to be read again. It is nil when HUP ends the call, as it
+	// does for most calls.
 	again chan<- struct{}
-	home  bool // there was a terminal that controls us
+	home  bool // a terminal controlled this process at its start
 }
 
-// Heed reports whether a signal is not the end of the call: something else comes of it.
+// Heed reports whether a signal does something other than end the call.
 func (s *Call) Heed(sig os.Signal) bool {
 	h := s.Hangup
 	if sig != syscall.SIGHUP || h == nil {
@@ -29,16 +29,16 @@ func (s *Call) Heed(sig os.Signal) bool {
 	}
 	select {
 	case h.again <- struct{}{}:
-	default: // they are about to be
+	default: // a reading is already to come
 	}
 	return true
 }
 
-// Rereads has HUP be told by the channel from now on, until over is called.
+// Rereads sends each HUP to a channel until over is called.
 func Rereads(s *Call) (again <-chan struct{}, over func()) {
 	c := make(chan struct{}, 1)
 	h := s.Hangup
-	if h == nil { // there are no signals where this is called
+	if h == nil { // the call was not made by a process, and gets no signals
 		return c, func() { close(c) }
 	}
 	h.mu.Lock()

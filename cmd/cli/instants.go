@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Instants of answers in JSON are told to the millisecond, and cut, not rounded: what is told has
-// come when it is told. What goes on from an instant (continue, a cursor, --start) is text that was
-// made of it in full, and so is what export writes.
+// Instants in JSON are cut to the millisecond, and not rounded, so that an instant has passed when
+// it is told. Texts that go on from an instant (continue, a cursor, --start) and export keep it in
+// full.
 
-// Encode is a value as answers have it in JSON, on a line.
+// Encode writes a value on a line of JSON, as answers do.
 func Encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -22,7 +22,8 @@ func Encode(v any) []byte {
 	return b.Bytes()
 }
 
-// told is the value with its instants cut. What the value shares with others is left as it is.
+// told returns a copy of a value with its instants cut. What the value shares with others is not
+// changed.
 func told(v any) any {
 	from := reflect.ValueOf(v)
 	if !from.IsValid() || !tells(from.Type()) {
@@ -33,7 +34,7 @@ func told(v any) any {
 
 var instant = reflect.TypeFor[time.Time]()
 
-// cutOf is a copy of a value of a type that tells instants.
+// cutOf copies a value of a type that has instants.
 func cutOf(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
@@ -72,8 +73,7 @@ func cutOf(v reflect.Value) reflect.Value {
 	return to
 }
 
-// cutInside cuts the instants of an embedded struct whose own name is not exported, and whose
-// fields may be.
+// cutInside cuts the instants of an embedded struct that is not exported itself.
 func cutInside(v reflect.Value) {
 	for i := range v.NumField() {
 		if field := v.Field(i); field.CanSet() && tells(field.Type()) {
@@ -84,10 +84,10 @@ func cutInside(v reflect.Value) {
 	}
 }
 
-// telling remembers what tells found out.
+// telling keeps the results of tells.
 var telling sync.Map
 
-// tells reports whether values of a type have instants in them that encoding/json writes.
+// tells reports whether encoding/json writes instants of values of a type.
 func tells(t reflect.Type) bool {
 	known, ok := telling.Load(t)
 	if !ok {
@@ -97,7 +97,7 @@ func tells(t reflect.Type) bool {
 	return known.(bool)
 }
 
-// tellsWithin is tells of a type that is in those around it, each of which is looked at already.
+// tellsWithin is tells of a type within the types around it, which are already examined.
 func tellsWithin(t reflect.Type, around []reflect.Type) bool {
 	switch {
 	case t == instant || t.Kind() == reflect.Interface:

@@ -6,17 +6,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// What is kept of the past unless config.toml says otherwise.
+// These are the defaults of how much of the past is kept.
 const (
 	keepDays   = 30
 	keepRuns   = 20
 	keepOutput = 256_000_000
 	keepLedger = 256_000_000
-	keepItems  = 50 // of each task in the inbox
+	keepItems  = 50 // how many items of each task the inbox keeps
 	keepInbox  = 10_000
 )
 
-// Keep is how long config.toml has the past kept. What it says was checked when it was read.
+// Keep returns how long the past is kept, as config.toml says. The values were checked when it was
+// read.
 func Keep(c state.Config) state.Keep {
 	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger,
 		Items: keepItems, Inbox: keepInbox}

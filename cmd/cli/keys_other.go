@@ -2,5 +2,5 @@
 
 package cli
 
-// Spaces are not heard of here.
+// Spaces reports no presses on this system.
 func Spaces(World) (pressed <-chan struct{}, stop func()) { return nil, func() {} }

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Spaces receives each press of the space bar on the terminal that standard input is, until stop is
-// called; nil when it is none. Meanwhile what is typed there is not shown, and what is no space is
-// dropped; Ctrl-C and its like are what they were. The terminal is as before once stop has
-// returned, and while the process is stopped (Ctrl-Z) or works in the background. What kills
-// without a signal that can be caught leaves it as it is.
+// Spaces reports each press of the space bar on the terminal of standard input, until stop is
+// called. pressed is nil when that is not a terminal. Meanwhile typed letters are not shown, other
+// keys are dropped, and Ctrl-C and its like work as usual. The terminal is as before after stop,
+// and while the process is stopped (Ctrl-Z) or in the background. A signal that cannot be caught
+// leaves it changed.
 //
 // A space within other letters that come at once, as what was typed ahead does, is none.
 func Spaces(w World) (pressed <-chan struct{}, stop func()) {
@@ -35,7 +35,7 @@ func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 	if stoppable {
 		signal.Notify(signals, unix.SIGTSTP)
 	}
-	// Who reads in the background would be stopped by it, and the wait with it.
+	// A process that reads in the background would be stopped, and the wait with it.
 	unheard := !signal.Ignored(unix.SIGTTIN)
 	if unheard {
 		signal.Ignore(unix.SIGTTIN)
@@ -58,16 +58,16 @@ func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 	})
 }
 
-// keyboard is a terminal whose letters come as they are typed.
+// keyboard is a terminal that delivers each key at once.
 type keyboard struct {
 	terminal *os.File
 	fd       int
 	mu       sync.Mutex
 	taken    bool
-	before   unix.Termios // how it was
+	before   unix.Termios // the settings before
 }
 
-// take has letters come as they are typed, and not be shown, if the terminal is ours.
+// take lets keys come at once and not be shown, if this process has the terminal.
 func (k *keyboard) take() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,7 +75,7 @@ func (k *keyboard) take() {
 	if err != nil || !Foreground(k.terminal) {
 		return
 	}
-	if !k.taken || is.Lflag&unix.ICANON != 0 { // else it is as we have made it
+	if !k.taken || is.Lflag&unix.ICANON != 0 { // else it already has these settings
 		k.before = *is
 	}
 	now := k.before
@@ -84,7 +84,7 @@ func (k *keyboard) take() {
 	k.taken = unix.IoctlSetTermios(k.fd, setTermios, &now) == nil
 }
 
-// giveBack has the terminal be as it was, unless somebody else has it.
+// giveBack restores the settings of the terminal, unless another process has it.
 func (k *keyboard) giveBack() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -107,16 +107,17 @@ func (k *keyboard) stops(signals chan os.Signal, over <-chan struct{}) {
 			}
 		}
 		if sid, err := unix.Getsid(0); err != nil || sid == unix.Getpgrp() {
-			// there is no shell that could have it go on, and so the system stops nobody either
+			// Without a shell nobody could continue the process, and so the system does not stop it
+			// either.
 			continue
 		}
 		k.giveBack()
-		// once a Go program has caught TSTP, that has its default action no more
+		// Once a Go program has caught TSTP, the signal has no default action any more.
 		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 }
 
-// read tells of spaces until the other end of the pipe is closed, or nothing can be typed any more.
+// read reports spaces until the other end of the pipe is closed, or the terminal ends.
 func (k *keyboard) read(ends int, spaces chan<- struct{}) {
 	var b [64]byte
 	for {
@@ -128,7 +129,7 @@ func (k *keyboard) read(ends int, spaces chan<- struct{}) {
 		} else if err != nil || set.IsSet(ends) {
 			return
 		}
-		if !Foreground(k.terminal) { // it is for somebody else
+		if !Foreground(k.terminal) { // another process reads the keys
 			var ended unix.FdSet
 			ended.Set(ends)
 			pause := unix.NsecToTimeval(int64(200 * time.Millisecond))

@@ -11,14 +11,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// What config.toml sets when it does not say.
+// These are the defaults of the limits in config.toml.
 const (
 	LineagePending = 50
 	LineagePerHour = 60
 )
 
-// Origin is the ID of the task that this call came of: of the one whose run it is part of, or of
-// that one's origin. It is empty for a call that is part of none.
+// Origin is the ID of the task whose run made this call, or of its origin. It is empty for a call
+// outside of runs.
 func Origin(s *Call) (string, error) {
 	if s.CameOf != "" {
 		return s.CameOf, nil
@@ -31,7 +31,7 @@ func Origin(s *Call) (string, error) {
 	return id, nil
 }
 
-// storeLimits are the limits that the store holds its callers to.
+// storeLimits returns the limits that the store enforces.
 func (s *Call) storeLimits() (state.Limits, error) {
 	config, err := s.Settings()
 	if err != nil {
@@ -57,10 +57,10 @@ func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	return tasks.Allowed(ctx, t, s.Opt.List("env"), config.Run.Allow, ConfigPath(s))
 }
 
-// RunPath is the PATH of what is executed: that of the call; with [run] allow the part of it that
+// RunPath is the PATH for commands: that of the call, or with [run] allow the part of it that
 // counts then.
 func RunPath(s *Call) (string, error) {
-	if _, err := s.Home(); err != nil { // no place for a list
+	if _, err := s.Home(); err != nil { // without a home there is no config.toml
 		return s.Getenv("PATH"), nil
 	}
 	config, err := s.Settings()
@@ -70,7 +70,7 @@ func RunPath(s *Call) (string, error) {
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
 }
 
-// LimitFailure is the refusal by a limit of the store.
+// LimitFailure is the problem of a limit of the store.
 func LimitFailure(e *state.LimitError) *problem.Problem {
 	file := OrElse(e.File, "config.toml")
 	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)",
@@ -86,7 +86,7 @@ func LimitFailure(e *state.LimitError) *problem.Problem {
 	return problem.New(problem.Limit, problem.T(e.Error()), hint)
 }
 
-// LimitOf is the limit that an error is about, or nil.
+// LimitOf returns the limit that an error is about, or nil.
 func LimitOf(err error) *state.LimitError {
 	var limit *state.LimitError
 	if errors.As(err, &limit) {

@@ -16,15 +16,16 @@ import (
 type Locale struct {
 	days   []string // from Sunday
 	months []string // from January
-	halves []string // AM and PM; nil: a clock of 24 hours
+	halves []string // AM and PM; nil means a clock of 24 hours
 }
 
-// localeWait bounds how long the system's program may take to tell its locale.
+// localeWait is how long locale(1) may take.
 const localeWait = time.Second
 
-// LocaleOn is that of a stream: for a terminal what LC_ALL, else LC_TIME says, where one of them is
-// set; for all else, and where the system does not have that locale, the zero value. LANG alone
-// changes nothing, so that a machine that was never asked about times stays as the docs show it.
+// LocaleOn returns the locale of a stream. For a terminal it is that of LC_ALL, or else LC_TIME. It
+// is the zero value for other streams, when neither is set, and when the system does not have that
+// locale. LANG alone changes nothing, so that a machine that was never asked about times looks as
+// in the docs.
 func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string) Locale {
 	if _, terminal := TerminalWidth(stream, getenv); !terminal {
 		return Locale{}
@@ -38,7 +39,7 @@ func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, localeWait)
 	defer cancel()
-	// POSIX.1-2024, locale(1): its keywords with their values
+	// locale(1) of POSIX.1-2024 writes its keywords with their values.
 	c := exec.CommandContext(ctx, "locale", "-k", "LC_TIME")
 	c.Env = []string{"LC_ALL=" + name, "PATH=" + getenv("PATH"), "LOCPATH=" + getenv("LOCPATH")}
 	told, err := c.Output()
@@ -48,13 +49,13 @@ func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string)
 	return readLocale(told)
 }
 
-// LocaleOf is that of standard output. It is asked for once for an answer.
+// LocaleOf returns the locale of standard output. It is found out once for an answer.
 func LocaleOf(o *Out) Locale {
 	return LocaleOn(context.Background(), o.world.Out, o.world.Getenv)
 }
 
-// readLocale reads the lines KEYWORD="VALUE;VALUE" of locale(1). What is incomplete, or is not
-// UTF-8, is left in English.
+// readLocale reads the lines KEYWORD="VALUE;VALUE" of locale(1). It keeps English for what is
+// incomplete or not UTF-8.
 func readLocale(told []byte) (l Locale) {
 	if !utf8.Valid(told) {
 		return Locale{}
@@ -78,7 +79,7 @@ func readLocale(told []byte) (l Locale) {
 	return l
 }
 
-// trimmed are texts without the blanks around them and without what a terminal would act on.
+// trimmed removes blanks around texts, and what a terminal would act on.
 func trimmed(texts []string) (list []string) {
 	for _, t := range texts {
 		list = append(list, Visible(strings.TrimSpace(t)))
@@ -86,7 +87,7 @@ func trimmed(texts []string) (list []string) {
 	return list
 }
 
-// Format is t.Format for layouts made of Mon, 2, Jan, 2006, 15:04, :05 and MST.
+// Format is t.Format in the locale, for layouts made of Mon, 2, Jan, 2006, 15:04, :05 and MST.
 func (l Locale) Format(t time.Time, layout string) string {
 	var b strings.Builder
 	for layout != "" {
@@ -114,7 +115,7 @@ func (l Locale) Format(t time.Time, layout string) string {
 	return b.String()
 }
 
-// next is where the next part of a layout begins that a locale has in its own way.
+// next returns where the next part of a layout begins that depends on the locale.
 func (l Locale) next(layout string) int {
 	next := len(layout)
 	for _, part := range []string{"Mon", "Jan", "15:04"} {
@@ -125,7 +126,7 @@ func (l Locale) next(layout string) int {
 	return next
 }
 
-// Clock is a time of day with the width that all of that layout have: 15:04 or 15:04:05.
+// Clock is a time of day in a layout, 15:04 or 15:04:05, filled up to ClockWidth.
 func (l Locale) Clock(t time.Time, layout string) string {
 	text := l.Format(t, layout)
 	return strings.Repeat(" ", max(0, l.ClockWidth(layout)-Columns(text))) + text

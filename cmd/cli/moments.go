@@ -5,15 +5,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// forms are the flags of whenFlags and the readings they force.
+// forms are the options of WhenFlags with their forms.
 var forms = []struct {
 	flag string
 	form when.Form
 }{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm},
 	{"rrule", when.RRuleForm}}
 
-// Forced returns the text and the form given by a flag of whenFlags; ok is false when there was
-// none.
+// Forced returns the text and the form of an option of WhenFlags. ok is false when none is given.
 func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {
@@ -28,5 +27,5 @@ func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	return text, form, ok, nil
 }
 
-// LongestTime is the most words that a time is looked for in. The longest known has eleven.
+// LongestTime is the most words that are tried as a time. The longest known time has eleven.
 const LongestTime = 16

@@ -8,8 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// OriginGiven is the ID that --origin names; empty when it was not given. The task itself may be
-// gone.
+// OriginGiven is the ID of --origin; empty when it is not given. The task itself may be gone.
 func OriginGiven(given option.Values) (string, error) {
 	if !given.Has("origin") {
 		return "", nil

@@ -16,30 +16,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Out is where the answer of a call goes, and what is said beside it. NewCall makes one.
+// Out is where the answer of a call goes, and the talk beside it. NewCall makes one.
 type Out struct{ Speech }
 
-// Form is how a call wants its answer.
+// Form says how a call is answered.
 type Form struct {
 	InJSON bool
 	Quiet  bool     // --quiet
 	DryRun bool     // --dry-run: say what would be done
-	full   bool     // --json=full: what is absent is null, an empty list or false
-	fields []string // --fields: of all others nothing is said
+	full   bool     // --json=full: absent fields are null, an empty list or false
+	fields []string // --fields: only these fields are written
 }
 
-// Lean reports whether the answer is in JSON with what is not absent, and nothing else is asked
-// for.
+// Lean reports whether the answer is in JSON without absent fields and without --fields.
 func (f Form) Lean() bool { return f.InJSON && f.fields == nil && !f.full }
 
-// Answer is what a command answers: a struct that is one JSON object, and can be told in words.
+// Answer is the answer of a command: a struct that is one JSON object, and has a text.
 type Answer interface {
 	// Text writes the answer for people to standard output, and what they should know beside it to
 	// standard error.
 	Text(o *Out)
 }
 
-// Answer gives the answer in the form that the call asks for.
+// Answer writes the answer in the form that the call asks for.
 func (o *Out) Answer(a Answer) {
 	switch lines, streams := a.(Streamed); {
 	case streams && o.Lean():
@@ -51,7 +50,7 @@ func (o *Out) Answer(a Answer) {
 	}
 }
 
-// Streamed is an answer that is written as encoding/json would, and is not all in memory for it.
+// Streamed is an answer that writes its own JSON, so that it is not all in memory.
 type Streamed interface{ WriteJSON(o *Out) }
 
 // Emit writes one JSON object on a line of standard output.
@@ -59,8 +58,8 @@ func (o *Out) Emit(v any) {
 	o.Stdout.Write(Encode(o.emitted(told(v)))) // flush tells
 }
 
-// Line writes a line of the answer. The text is shown as it is: escape what users wrote with
-// visible.
+// Line writes a line of the answer. The text is written as it is: escape what users wrote with
+// Visible.
 func (o *Out) Line(format string, a ...any) {
 	if o.DryRun {
 		format = "dry run: " + format
@@ -79,25 +78,24 @@ func (o *Out) Tell(format string, a ...any) {
 	}
 }
 
-// Flush sends the answer so far on its way. The answer is sent in one piece where it can be, so
-// that a reader that has seen enough (head, grep -q) does not end us before we are done. A stream
-// is flushed line by line.
+// Flush sends the answer so far. An answer is sent in one piece if possible, so that a reader that
+// has seen enough (head, grep -q) does not end the program before it is done. A stream is flushed
+// line by line.
 func (o *Out) Flush() error {
 	if err := o.Stdout.Flush(); err != nil {
-		o.Stdout.Reset(io.Discard) // told once
+		o.Stdout.Reset(io.Discard) // it is reported once
 		return Unwritten(err)
 	}
 	return nil
 }
 
-// Unwritten is the problem of an answer that reaches nobody.
+// Unwritten is the problem of an answer that could not be written.
 func Unwritten(err error) *problem.Problem {
 	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err),
 		problem.T("give standard output somewhere to go"))
 }
 
-// Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which
-// that is.
+// Stamp is the present for answers, in the zone of the user, or in UTC when that is not known.
 func (s *Call) Stamp() time.Time {
 	if !s.Reference.IsZero() {
 		return s.Reference
@@ -112,7 +110,7 @@ func (s *Call) Stamp() time.Time {
 // Visible is text as it may be sent to a terminal, on one line.
 func Visible(text string) string { return plain.Line(text) }
 
-// Quote shows a word a user typed inside a message.
+// Quote shows a word of the user in a message.
 func Quote(word string) string {
 	const most = 60
 	if utf8.RuneCountInString(word) > most {
@@ -133,7 +131,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Ring rings the bell of the terminal that standard error or the answer goes to, whichever is one.
+// Ring rings the bell of the terminal of standard error, or else of standard output.
 func Ring(w World) {
 	for _, stream := range []io.Writer{w.Err, w.Out} {
 		if IsTerminal(stream) {
@@ -143,7 +141,7 @@ func Ring(w World) {
 	}
 }
 
-// IsPiped reports whether a stream is a pipe or a file, from which more than nothing may come.
+// IsPiped reports whether a stream is a pipe or a file that may have something to read.
 func IsPiped(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -201,7 +199,7 @@ func Pad(text string, width int) string {
 	return text
 }
 
-// Seconds is a duration in JSON: seconds, to the microsecond.
+// Seconds is a duration in seconds for JSON, to the microsecond.
 func Seconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Second)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// spoken is how many bytes a call has written to standard output and to standard error that are its
-// own words. What commands write that it runs, or shows while they run, is not among them.
+// spoken counts the bytes of its own words that a call has written to standard output and standard
+// error. The output of commands that it runs or shows does not count.
 type spoken struct {
 	out, err int64
-	ofOthers bool // its answer has the words of another program in it
+	ofOthers bool // the answer has output of another program
 }
 
 // counting counts what reaches a stream.
@@ -29,14 +29,13 @@ func (c counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Relays says that the answer has in it what another program wrote: it is told as that program's
-// output is.
+// Relays says that the answer has output of another program, which is news as the output of that
+// program is.
 func (o *Out) Relays() { o.spoken.ofOthers = true }
 
-// Own notes, where the call was made by a run that writes to the same streams, that what was said
-// so far is no output of the run that is to be told: whoever calls this program in a task has its
-// answer, and the log. Nothing is noted of a call that failed, nor where it cannot be: then it is
-// told, once more than need be.
+// Own notes for a call within a run that its own answer is not output of the run that has to be
+// told: whoever calls this program in a task has its answer, and the log. It notes nothing of a
+// call that failed. When it cannot note it, the output is told once too often.
 func (s *Call) Own() {
 	name, number, ok := strings.Cut(s.Getenv("OURO_OCCURRENCE"), "/")
 	n, err := strconv.Atoi(number)
@@ -65,7 +64,7 @@ func (s *Call) Own() {
 	}
 }
 
-// Follow is a call of another command, whose answer goes on where that of this one ends.
+// Follow is a call of another command whose answer goes on after that of this one.
 func (s *Call) Follow(c *Command) *Call {
 	f := NewCall(s.World)
 	f.Cmd, f.Called, f.Surface = c, s.Called, s.Surface

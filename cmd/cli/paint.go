@@ -7,24 +7,24 @@ import (
 	"github.com/charmbracelet/x/ansi" // columns and letters of text
 )
 
-// Meaning is what a part of a text tells, for an eye that looks for it. What it looks like is
-// decided here alone, in parameters of SGR (ECMA-48); the words say the same without.
+// Meaning is the meaning of a part of a text. How it looks is decided only here, in parameters of
+// SGR (ECMA-48). The words say the same without colour.
 type Meaning string
 
-// The meanings.
+// These are the meanings.
 const (
 	Ordinary Meaning = ""
 	Bad      Meaning = "31" // it failed, or the call did
-	Late     Meaning = "33" // overdue, missed, or to be looked at before it is
-	Unread   Meaning = "1"  // nobody has seen it yet
-	Dim      Meaning = "2"  // beside the point: paused, taken, a hint
-	Going    Meaning = "36" // how far something has come
+	Late     Meaning = "33" // it is overdue, missed, or soon will be
+	Unread   Meaning = "1"  // nobody has seen it
+	Dim      Meaning = "2"  // it matters less: paused, taken, a hint
+	Going    Meaning = "36" // the progress of something
 )
 
-// Paint shows meanings on a stream that has colour, and leaves text as it is for one that has none.
+// Paint shows meanings on a stream that has colour. Without colour it leaves texts as they are.
 type Paint bool
 
-// As is the text with what it means.
+// As returns the text painted with its meaning.
 func (p Paint) As(m Meaning, text string) string {
 	if !bool(p) || m == Ordinary || text == "" {
 		return text
@@ -33,14 +33,14 @@ func (p Paint) As(m Meaning, text string) string {
 }
 
 // PaintOn decides whether a stream gets colour, by https://no-color.org and
-// https://bixense.com/clicolors. What is not a file of the system, such as the answer of a tool,
-// gets none.
+// https://bixense.com/clicolors. A stream that is not a file of the system, such as the answer of a
+// tool, gets none.
 func PaintOn(stream any, getenv func(string) string) Paint {
 	f, ok := stream.(*os.File)
 	return Paint(ok && coloured(getenv, func() bool { return IsTerminal(f) }))
 }
 
-// coloured is the same by the variables, and by whether the stream is a terminal.
+// coloured decides it from the variables, and from whether the stream is a terminal.
 func coloured(getenv func(string) string, terminal func() bool) bool {
 	if getenv("NO_COLOR") != "" {
 		return false
@@ -52,12 +52,11 @@ func coloured(getenv func(string) string, terminal func() bool) bool {
 	return getenv("CLICOLOR") != "0" && kind != "dumb" && (kind != "" || runtime.GOOS == "windows") && terminal()
 }
 
-// Paint is that of standard output. It is asked for once for an answer, and an answer in JSON has
-// none.
+// Paint is the paint of standard output. It is found out once for an answer. An answer in JSON has
+// no colour.
 func (o *Out) Paint() Paint { return Paint(!o.InJSON) && PaintOn(o.world.Out, o.world.Getenv) }
 
-// Columns is how many columns of a terminal a text takes: letters as they are read, of two columns
-// where they are wide. What paints takes none.
+// Columns is the width of a text in columns of a terminal. Wide letters take two. Paint takes none.
 func Columns(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -67,8 +66,7 @@ func Columns(text string) int {
 	return len(text)
 }
 
-// InColumns are rows as lines in which the columns stand below each other. The last one is as long
-// as its text.
+// InColumns writes rows as lines with aligned columns. The last column is as long as its text.
 func InColumns(rows [][]string) []string {
 	var widest []int
 	for _, row := range rows {
@@ -89,28 +87,26 @@ func InColumns(rows [][]string) []string {
 	return lines
 }
 
-// Fit cuts text to the width in columns, with an ellipsis where something is missing. What is
-// painted stays so.
+// Fit cuts text to a width in columns, and ends it with an ellipsis. Paint stays.
 func Fit(text string, width int) string {
 	switch {
 	case width < 1:
 		return ""
-	case len(text) <= width: // no letter takes more columns than bytes
+	case len(text) <= width: // a letter has at least as many bytes as columns
 		return text
 	}
 	return Cut(text, width, "…")
 }
 
-// Cut is text in at most so many columns, with more at its end where something is missing. What is
-// painted stays so.
+// Cut cuts text to a width in columns, and ends it with more. Paint stays.
 func Cut(text string, width int, more string) string {
 	return ansi.Truncate(text, max(width, 0), more)
 }
 
-// Between is what of a text stands in the columns from the one to before the other.
+// Between is the part of a text from one column to before another.
 func Between(text string, from, to int) string { return ansi.Cut(text, from, to) }
 
-// Letter is the first letter of a text, as it is read: of one code point or more.
+// Letter is the first letter of a text as it is read, which may be several code points.
 func Letter(text string) string {
 	first, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 	return first

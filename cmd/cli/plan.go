@@ -23,7 +23,7 @@ func programPath() (string, error) {
 	return program, nil
 }
 
-// PlanOf is the service of this state folder.
+// PlanOf returns the service of this state folder.
 func PlanOf(s *Call) (service.Plan, error) {
 	home, err := s.Home()
 	if err != nil {
@@ -55,8 +55,8 @@ func PlanOf(s *Call) (service.Plan, error) {
 	return p, nil
 }
 
-// SystemPlanOf is the service of the machine, whose tasks user runs, for an init of service.Inits,
-// or for that which manages this machine where it is empty.
+// SystemPlanOf returns the service of the machine for an init of service.Inits, or for the init of
+// this machine when init is empty. user runs its tasks.
 func SystemPlanOf(init, user string) (service.Plan, error) {
 	program, err := programPath()
 	if err != nil {
@@ -89,7 +89,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Survives reports whether a runner comes back by itself after a reboot.
+// Survives reports whether a runner starts by itself after a reboot.
 func Survives(s *Call) bool {
 	p, err := PlanOf(s)
 	if err == nil && p.Survives() {

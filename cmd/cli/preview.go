@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Deeds are what lines of answers say was done, and the same as what would be.
+// deeds are the verbs of answers, each with the verb for a dry run.
 var Deeds = map[string]string{
 	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause",
 	"removed": "remove", "replaced": "replace",
@@ -12,8 +12,7 @@ var Deeds = map[string]string{
 	"stopped": "stop", "written": "write",
 }
 
-// Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would
-// remove".
+// Deed is the verb for this call: "removed", or with --dry-run "would remove".
 func (f Form) Deed(past string) string { return DeedOf(past, f.DryRun) }
 
 func DeedOf(past string, dry bool) string {

@@ -6,5 +6,5 @@ import (
 	"io"
 )
 
-// ReaderGone never tells: the next write does.
+// ReaderGone returns nil, because this system does not tell; the next write does.
 func ReaderGone(io.Writer) <-chan struct{} { return nil }

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReaderGone returns a channel that is closed when nobody can read any more what is written to w,
-// as when a pipe's other end was closed: a program that only writes now and then would learn it
-// with its next word, and keep a pipeline waiting for that. The system tells; a goroutine stays
-// behind until it does.
+// ReaderGone returns a channel that is closed when nobody can read what is written to w, such as
+// when the other end of a pipe was closed. Otherwise a program that seldom writes would learn it
+// late and keep a pipeline waiting. A goroutine stays until the system tells.
 func ReaderGone(w io.Writer) <-chan struct{} {
 	gone := make(chan struct{})
 	f, ok := w.(*os.File)
@@ -23,7 +22,7 @@ func ReaderGone(w io.Writer) <-chan struct{} {
 	fd := int32(f.Fd())
 	go func() {
 		for {
-			list := []unix.PollFd{{Fd: fd}} // asked for nothing, it tells of errors and the end
+			list := []unix.PollFd{{Fd: fd}} // without events it still reports errors and the end
 			switch _, err := unix.Poll(list, -1); {
 			case errors.Is(err, unix.EINTR):
 				continue

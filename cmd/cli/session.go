@@ -24,32 +24,33 @@ type Command struct {
 	Name  string
 	Args  string // the arguments, as the line of use shows them
 	Short string // what it does, in one line
-	Long  string // what it does, for reading; paragraphs of up to 100 columns
-	// Examples are real calls; the first is the one to learn.
+	Long  string // what it does, in paragraphs
+	// Examples are real calls. The first is the one to learn.
 	Examples []string
-	// but for what follows "--"; options may stand in the place of those that are not required
+	// Arguments does not have what follows "--". Options may stand in the place of those that are
+	// not required.
 	Arguments []option.Argument
 	Options   option.Rows
-	Tail      bool // what follows "--" is a command, not further arguments
-	// which tasks the arguments name, for completion: live, paused, running, removed, any; items or
-	// item of the inbox; empty for none
+	Tail      bool // what follows "--" is a command, and not more arguments
+	// Ids says which tasks the arguments name, for completion: live, paused, running, removed or
+	// any; items or item of the inbox; empty for none.
 	Ids     string
-	Answers []Shape // the shapes of what it answers with --json; errors are answered alike by all
-	Exits   []int   // what it can end with beside exitsOf, in order; see there
-	Passes  bool    // it passes on the exit code of a command that it runs
+	Answers []Shape // the shapes of its answers in JSON, without errors
+	Exits   []int   // the exit codes that ExitsOf does not know
+	Passes  bool    // it ends with the exit code of a command that it runs
 	Hidden  bool
-	Always  bool // it runs however wrong the settings in the environment are
-	// it is soon over, and tells nothing of how far it came: until it waits for something a signal
-	// ends it as it does any program
+	Always  bool // it runs even when settings in the environment are wrong
+	// Brief commands are soon over and say nothing about their progress. A signal ends them as it
+	// ends any program, unless they wait for something.
 	Brief bool
 	Run   func(ctx context.Context, s *Call) error
 }
 
-// Table is all commands, in the order the help shows them. Each is made when it is asked for: a
-// call needs one, and all of them are most of what a short call would do.
+// Table has all commands in the order of the help. Each is made when it is needed, because making
+// all of them is most of the work of a short call.
 type Table []Row
 
-// Row is a command that was not made yet.
+// Row is a command that is not made yet.
 type Row struct {
 	Name string
 	Make func() Command
@@ -80,13 +81,14 @@ func (c *Command) Syntax() option.Syntax {
 	return option.Syntax{Command: c.Name, Options: c.Options, Tail: c.Tail}
 }
 
-// Shape is one shape of what a command answers with --json.
+// Shape is one form of the answers of a command in JSON.
 type Shape struct {
-	// of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
+	// Name is the name of its schema, docs/schemas/NAME.json. One name is one type, whichever
+	// commands answer so.
 	Name   string
 	Of     any    // a value of its type
-	Says   string // what it answers, or on which calls: in one line, lower case
-	Stream bool   // one such object on a line for each thing that happens
+	Says   string // what the answer is, or to which calls, in one line
+	Stream bool   // there is an object on a line for each event
 	// Given names the options that a call has to have, or not to have (!NAME), to be answered so.
 	// Empty means any call.
 	Given string
@@ -108,40 +110,41 @@ type Call struct {
 	World
 	Out
 	Cmd   *Command
-	Table Table // all commands, for what tells of them
+	Table Table // all commands, for help and guide
 	Opt   option.Values
 	Args  []string // the arguments, options taken out
 	Tail  []string // what followed "--", for a command with a tail
 	Dash  bool     // there was a "--"
 	After int      // how many of the arguments followed it, for a command without a tail
-	// Called is the name that the program was called by, with its folder if that was given.
+	// Called is the name by which the program was called, with its folder if that was given.
 	Called string
 
-	Reference time.Time // what answers call now, when the call names it; else zero
-	// what times are read against when they share one present; else zero, and the clock tells
+	Reference time.Time // the instant that answers call now, if the call names one
+	// Present is the instant at which times are read, when several share one. When it is zero, the
+	// clock says.
 	Present time.Time
-	Share   *tasks.Share // of a span that many tasks are dealt out over
-	// finds what is waited for, where that is not the state; nil: the state
+	Share   *tasks.Share // the part of a span by which the task is delayed
+	// Awaited finds the tasks that a task waits for, if they are not in the store.
 	Awaited tasks.Awaited
 	Around  *tasks.Surroundings
-	// where times are meant that no --tz is given with, once that was found out for many of them
+	// OwnZone is the zone of times without --tz, when many lines share it.
 	OwnZone *time.Location
-	Sample  bool // the call stands for others, whose command is not known yet
-	// the origin of what the call makes, when it is not that of the environment
+	Sample  bool // the call is an example for others whose command is not known
+	// CameOf is the origin of new tasks, if it is not that of the environment.
 	CameOf     string
 	config     state.Config
 	configRead bool
 	Store      state.Store
-	Finder     *needs.Finder // what was found of programs
-	// what the answers in JSON are to warn of: the state is on a network file system
+	Finder     *needs.Finder // what was found out about programs
+	// Remote are the warnings that the state is on a network file system, for answers in JSON.
 	Remote  []Warning
-	Single  bool            // whoever called takes one answer, and no stream of them
-	Unread  []state.Problem // what could not be read among all tasks, when the call takes all
-	Further problem.Call    // how the call goes on, when its answer says so
-	Hangup  *Hangup         // what becomes of HUP; nil: it ends the call
+	Single  bool            // the caller takes one answer, and not a stream
+	Unread  []state.Problem // what could not be read, when the call names all tasks
+	Further problem.Call    // the call that goes on with this one, if there is one
+	Hangup  *Hangup         // the effect of HUP; nil means that it ends the call
 }
 
-// NewCall is a call that nothing is known of yet but its world.
+// NewCall returns a call of which only the world is known.
 func NewCall(w World) *Call {
 	s := &Call{World: w}
 	said := new(spoken)
@@ -150,8 +153,7 @@ func NewCall(w World) *Call {
 	return s
 }
 
-// Conclude tells the error, if there is one that is not a signal, sends the answer on its way and
-// returns the exit code.
+// Conclude reports the error unless it is a signal, sends the answer and returns the exit code.
 func Conclude(s *Call, err error) int {
 	code := ExitOK
 	var sig *Signalled
@@ -159,7 +161,7 @@ func Conclude(s *Call, err error) int {
 		code = report(s, err)
 	}
 	if lost := s.Flush(); lost != nil {
-		s.InJSON = false // there is no telling it on standard output
+		s.InJSON = false // standard output cannot be written
 		if told := report(s, lost); code == ExitOK {
 			code = told
 		}
@@ -170,7 +172,7 @@ func Conclude(s *Call, err error) int {
 	return code
 }
 
-// Perform runs the command of the call with what the call says.
+// Perform runs the command of the call with the words that were read.
 func Perform(ctx context.Context, s *Call, line option.Line) error {
 	s.Opt, s.Args, s.Tail, s.Dash, s.After = line.Values, line.Args, line.Tail, line.Dash, line.After
 	s.typed = s.Opt.Typed()
@@ -190,8 +192,7 @@ func Perform(ctx context.Context, s *Call, line option.Line) error {
 	return err
 }
 
-// tellQuarantined says, whatever the command was, that task files lie aside because they could not
-// be read.
+// tellQuarantined warns on every command that files of tasks are in the quarantine.
 func tellQuarantined(s *Call) {
 	if s.Store == nil || s.InJSON || s.Cmd.Hidden {
 		return
@@ -206,7 +207,7 @@ func tellQuarantined(s *Call) {
 	}
 }
 
-// Home is the folder of the state: OURO_HOME, or .ouro in the user's home.
+// Home is the folder of the state: OURO_HOME, or .ouro in the home of the user.
 func (s *Call) Home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -217,7 +218,7 @@ func (s *Call) Home() (string, error) {
 		return filepath.Clean(dir), nil
 	}
 	dir := s.Getenv("HOME")
-	if dir == "" { // as under env -i: the user database knows
+	if dir == "" { // without HOME, as under env -i, the user database is asked
 		if u, err := user.Current(); err == nil {
 			dir = u.HomeDir
 		}
@@ -257,7 +258,7 @@ func (s *Call) Settings() (state.Config, error) {
 	return s.config, nil
 }
 
-// Now is the instant of this call, to which every answer refers, in the given zone.
+// Now is the instant of this call in a zone. Every answer refers to it.
 func (s *Call) Now(zone *time.Location) time.Time {
 	if !s.Present.IsZero() {
 		return s.Present.In(zone)
@@ -265,7 +266,7 @@ func (s *Call) Now(zone *time.Location) time.Time {
 	return s.Clock.Now().In(zone)
 }
 
-// Environment refuses settings in the environment that could not be honoured.
+// Environment refuses settings in the environment that cannot be followed.
 func (s *Call) Environment() error {
 	if v := s.Getenv("OURO_AUTOSTART"); v != "" && v != "0" && v != "1" {
 		return problem.Of(problem.T("OURO_AUTOSTART is %s", Quote(v)), problem.T("set it to 0 or 1"))

@@ -6,5 +6,5 @@ import (
 	"syscall"
 )
 
-// SignalNamed knows none: nothing ends by a signal here.
+// SignalNamed finds none, because nothing ends by a signal on this system.
 func SignalNamed(string) (syscall.Signal, bool) { return 0, false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SignalNamed is the signal of a name such as SIGTERM.
+// SignalNamed returns the signal with a name such as SIGTERM.
 func SignalNamed(name string) (syscall.Signal, bool) {
 	sig := unix.SignalNum(name)
 	return sig, sig != 0

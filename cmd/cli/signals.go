@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Signalled is the end of a command by a signal. It is not an error of ours: the shell is told by
-// dying of it.
+// Signalled is the error of a command that a signal ended. It is not reported: the process dies of
+// the same signal, which tells the shell.
 type Signalled struct{ Signal os.Signal }
 
 func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
@@ -27,29 +27,29 @@ func (s *Signalled) Number() syscall.Signal {
 var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
 // WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause.
-// Those that heed takes cancel nothing.
+// A signal for which heed returns true cancels nothing.
 func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	stop := listen(ctx, cancel, heed)
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// WithSignalsOnceAwaited is WithSignals from the moment on when somebody waits for the end of the
-// context. Until then a signal ends the program: what does not wait would only notice it when it is
-// done. To listen is a third of what such a call costs.
+// WithSignalsOnceAwaited is WithSignals from the moment when somebody waits for the end of the
+// context. Before that a signal ends the program, because code that does not wait would notice it
+// only at its end. Listening costs a third of such a call.
 func WithSignalsOnceAwaited(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var once sync.Once
 	stop := func() {}
 	begin := func() { once.Do(func() { stop = listen(ctx, cancel, heed) }) }
 	return awaited{ctx, begin}, func() {
-		once.Do(func() {}) // who begins to wait now comes too late
+		once.Do(func() {}) // a wait that begins now is too late
 		stop()
 		cancel(nil)
 	}
 }
 
-// awaited is a context that tells when somebody waits for its end.
+// awaited is a context that notices when somebody waits for its end.
 type awaited struct {
 	context.Context
 	tell func()
@@ -60,12 +60,12 @@ func (a awaited) Done() <-chan struct{} {
 	return a.Context.Done()
 }
 
-// listen has signals cancel the context, until it is over or stop is called.
+// listen cancels the context on a signal, until it is over or stop is called.
 func listen(ctx context.Context, cancel context.CancelCauseFunc, heed func(os.Signal) bool) (stop func()) {
 	c := make(chan os.Signal, 2)
 	for _, sig := range Endings {
-		// One that our parent had us ignore, as a shell does with INT for a command it starts with
-		// &, stays ignored.
+		// A signal that the parent process lets this one ignore, as a shell does with INT for a
+		// command started with &, stays ignored.
 		if !signal.Ignored(sig) {
 			signal.Notify(c, sig)
 		}

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// DeafToPipes has nothing to do here.
+// DeafToPipes does nothing on this system.
 func DeafToPipes() func() { return func() {} }
 
-// raise does nothing where there are no signals to die of; the exit code says it.
+// raise does nothing on this system; the exit code says it.
 func raise(os.Signal) {}

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// DeafToPipes makes writing to a pipe that nobody reads an error, where it is the end of a program
-// otherwise, until the function it returns is called.
+// DeafToPipes makes writing to a pipe without a reader an error, until the function that it returns
+// is called. Otherwise it would end the program.
 func DeafToPipes() func() {
-	c := make(chan os.Signal, 1) // never read
+	c := make(chan os.Signal, 1) // nobody receives from it
 	signal.Notify(c, syscall.SIGPIPE)
 	return func() { signal.Stop(c) }
 }
 
-// raise restores the default action of the signal and sends it to this process, so that a shell
-// sees a death by signal and stops its loop.
+// raise restores the default action of the signal and sends it to this process. A shell sees a
+// death by the signal, and stops its loop.
 func raise(sig os.Signal) {
 	n, ok := sig.(syscall.Signal)
 	if !ok {
@@ -32,7 +32,7 @@ func raise(sig os.Signal) {
 	}
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), n) == nil {
-		// delivery is asynchronous; what follows is for a caller that blocks the signal
+		// The signal is delivered later. The code below is for callers that block it.
 		time.Sleep(time.Second)
 	}
 }

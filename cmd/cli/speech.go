@@ -8,22 +8,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Words are those of the surface that a call came by.
+// Words are the words of the surface of a call.
 type Words struct {
-	// Surface is where the call came from, in whose words problems are told; nil: a command line,
-	// on which options were typed.
+	// Surface is where the call came from, which decides how problems are worded. nil means a
+	// command line.
 	Surface problem.Surface
-	typed   map[string]string // the names that options were given by
-	program func() string     // what Program returns
+	typed   map[string]string // the names by which options were given
+	program func() string     // returns the value of Program
 }
 
-// AsErrorJSON is a problem in the words of the surface that the call came by.
+// AsErrorJSON is a problem in the words of the surface of the call.
 func (w *Words) AsErrorJSON(p *problem.Problem) ErrorJSON {
 	return ErrorJSON{Code: p.Code, Message: w.Says(p.Message), Hint: OrNull(w.Says(p.Hint)),
 		Candidates: AsCandidates(p.Candidates)}
 }
 
-// Says is a text in the words of the surface that the call came by.
+// Says is a text in the words of the surface of the call.
 func (w *Words) Says(text problem.Text) string {
 	if w.Surface == nil {
 		return text.In(problem.Shell{Program: w.Program(), Typed: w.typed})
@@ -31,7 +31,7 @@ func (w *Words) Says(text problem.Text) string {
 	return text.In(w.Surface)
 }
 
-// Speech is what a call says to people on standard error, beside its answer.
+// Speech writes what a call says to people on standard error, beside its answer.
 type Speech struct {
 	Form
 	Words
@@ -40,8 +40,7 @@ type Speech struct {
 	world  *World
 }
 
-// Talk writes a line to standard error, for people; nothing depends on it. It is silent with --json
-// and --quiet.
+// Talk writes a line for people to standard error. It is silent with --json and --quiet.
 func (o *Speech) Talk(format string, a ...any) {
 	if o.InJSON || o.Quiet {
 		return
@@ -49,10 +48,11 @@ func (o *Speech) Talk(format string, a ...any) {
 	o.Remark(format+"\n", a...)
 }
 
-// Remark writes to standard error, after what was answered so far: on a terminal the order shows.
+// Remark writes to standard error after the answer so far, so that the order is right on a
+// terminal.
 func (o *Speech) Remark(format string, a ...any) {
 	if o.Stdout != nil {
-		_ = o.Stdout.Flush() // the error stays with the writer until the end, where it is told
+		_ = o.Stdout.Flush() // the writer keeps the error until the end
 	}
 	text := fmt.Sprintf(format, a...)
 	if width, terminal := TerminalWidth(o.world.Err, o.world.Getenv); terminal {
@@ -68,14 +68,13 @@ func (o *Speech) Warn(format string, a ...any) {
 	}
 }
 
-// Caution writes a warning to standard error, also where the answer is in JSON: it comes too late,
-// or not at all, for it.
+// Caution writes a warning to standard error, also with --json, because the answer would have it
+// too late or not at all.
 func (o *Speech) Caution(format string, a ...any) {
 	o.Remark(o.said(Late, "ouro-timer:")+" "+format+"\n", a...)
 }
 
-// Advise writes what to type next to standard error, also with --quiet: without it the call was for
-// nothing.
+// Advise writes what to type next to standard error, also with --quiet.
 func (o *Speech) Advise(format string, a ...any) {
 	o.Remark(o.said(Dim, "hint:")+" "+format+"\n", a...)
 }
@@ -83,12 +82,12 @@ func (o *Speech) Advise(format string, a ...any) {
 // Hint writes what to do or type next to standard error, as Talk does.
 func (o *Speech) Hint(format string, a ...any) { o.Talk(o.said(Dim, "hint:")+" "+format, a...) }
 
-// said is what a line on standard error begins with.
+// said is the beginning of a line on standard error.
 func (o *Speech) said(m Meaning, word string) string {
 	return PaintOn(o.world.Err, o.world.Getenv).As(m, word)
 }
 
-// Complain tells a problem on standard error, as a line that names what it is about and a hint.
+// Complain writes a problem to standard error: a line that begins with about, and a hint.
 func (o *Speech) Complain(about string, p *problem.Problem) {
 	o.Remark("%s %s%s\n", o.said(Bad, "ouro-timer:"), about, Visible(o.Says(p.Message)))
 	if !p.Hint.Empty() {
@@ -96,7 +95,7 @@ func (o *Speech) Complain(about string, p *problem.Problem) {
 	}
 }
 
-// GoOn tells people how the call goes on. In JSON the answer has it.
+// GoOn tells people the call that goes on. In JSON the answer has it.
 func (o *Speech) GoOn(words ArgvOrNull) {
 	line := ShellLine(words)
 	if _, terminal := TerminalWidth(o.world.Err, o.world.Getenv); terminal {

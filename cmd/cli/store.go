@@ -19,10 +19,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// This file alone knows where the state is: in a folder of this machine, or on the servers of a
-// fleet and what belongs to this machine in the folder. All others see a state.Store.
+// Only this file knows where the state is: in a folder of this machine, or on the servers of a
+// fleet with a folder for what belongs to this machine. All others see a state.Store.
 
-// Open returns the store; of a dry run, its preview. Nothing is created by opening it.
+// Open returns the store, or in a dry run its preview. Opening creates nothing.
 func (s *Call) Open() (state.Store, error) {
 	if s.Store != nil {
 		return s.Store, nil
@@ -35,10 +35,10 @@ func (s *Call) Open() (state.Store, error) {
 	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits,
 		Waiting: waiting(s), Report: func(p state.Problem) {
 			if !s.InJSON {
-				// not by Warn: many tell at once
+				// Warn cannot be used by several goroutines.
 				fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error()))
 			}
-			if s.Opt.Bool("detached") { // nobody reads what a runner in the background says
+			if s.Opt.Bool("detached") { // a runner in the background has no reader
 				_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
 			}
 		}})
@@ -49,7 +49,7 @@ func (s *Call) Open() (state.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Store = st; address != "" && s.Cmd.Name != "wait" { // who waits needs no network for it
+	if s.Store = st; address != "" && s.Cmd.Name != "wait" { // a wait goes on without the network
 		if s.Store, err = openFleet(s, address, st); err != nil {
 			s.Store = nil
 			return nil, err
@@ -63,7 +63,7 @@ func (s *Call) Open() (state.Store, error) {
 	return s.Store, nil
 }
 
-// StoreAddress is the address of the fleet whose tasks are meant; empty: they are in the folder.
+// StoreAddress is the address of the fleet; empty when the tasks are in the folder.
 func (s *Call) StoreAddress() (string, error) {
 	if address := s.Getenv("OURO_STORE"); address != "" {
 		if err := state.CheckStore(address); err != nil {
@@ -76,7 +76,7 @@ func (s *Call) StoreAddress() (string, error) {
 	return config.Store, err
 }
 
-// openFleet returns the store of a fleet, with the folder as what stays on this machine.
+// openFleet returns the store of a fleet, with the folder for what stays on this machine.
 func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error) {
 	servers, err := s.Servers(address)
 	if err != nil {
@@ -90,7 +90,7 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 		Rules: when.RulesVersion}), nil
 }
 
-// connections are those of this process, one to each fleet.
+// connections are the connections of this process, one for each fleet.
 var connections struct {
 	sync.Mutex
 	to map[jet.Options]*jet.KV
@@ -120,7 +120,7 @@ func (s *Call) Servers(address string) (*jet.KV, error) {
 	return k, nil
 }
 
-// Node is this machine, as a fleet knows it.
+// Node is this machine as a node of a fleet.
 func (s *Call) Node() (state.Node, error) {
 	config, err := s.Settings()
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Call) Node() (state.Node, error) {
 	return node, nil
 }
 
-// readable says what is wrong with a task whose file can be read: its zone, or its schedule.
+// readable returns what is wrong with the zone or the schedule of a task.
 func readable(t state.Task) error {
 	_, err := when.LoadZone(t.When.Zone)
 	if err == nil {
@@ -151,8 +151,8 @@ func readable(t state.Task) error {
 	return nil
 }
 
-// OpenToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it.
-// What is mended on the way is reported.
+// OpenToExamine returns the store in a folder that may be unsafe or damaged. report gets what is
+// mended on opening.
 func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, error) {
 	st, err := files.Open(dir, files.Options{LockWait: doctorWait, Inspect: true, Report: report})
 	if err != nil {
@@ -161,7 +161,8 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 	return st, nil
 }
 
-// waiting says for whom this call waits. Unlike a warning it is not part of an answer.
+// waiting returns a function that says for which process this call waits. It is not a warning of
+// the answer.
 func waiting(s *Call) func(who *lock.BusyError, most time.Duration) {
 	return func(who *lock.BusyError, most time.Duration) {
 		if !s.InJSON {
@@ -171,13 +172,13 @@ func waiting(s *Call) func(who *lock.BusyError, most time.Duration) {
 	}
 }
 
-// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the
-// disk stalls. A schedule that is late by a stall is better than one that is lost.
+// lockWait is how long a call waits for the state lock, which is held for a millisecond or two
+// unless the disk stalls. A schedule that is late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
 
-// far warns that the state is on a file system that other machines share, of the commands that
-// schedule and run: once a call, for the price of one system call. It is not known everywhere, and
-// no reason to refuse anything. With --json it is left for the answer of those that schedule.
+// far warns commands that schedule and run that the state is on a file system that other machines
+// share. It costs one system call. Not every system knows, and nothing is refused for it. With
+// --json the answer has it.
 func far(s *Call, dir string, volume func() (guard.Volume, error)) {
 	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.Cmd.Name) {
 		return
@@ -191,6 +192,6 @@ func far(s *Call, dir string, volume func() (guard.Volume, error)) {
 	}
 }
 
-// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has
-// to tell.
+// doctorWait is how long doctor waits for the state lock. That somebody holds it for longer is a
+// finding.
 const doctorWait = 2 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// SurroundingsOf are those of this call.
+// SurroundingsOf returns the folder, umask and variables of this call.
 func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	if s.Around != nil {
 		return s.Around, nil

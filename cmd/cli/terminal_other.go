@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// OwnTerminal is empty: terminals are no files here.
+// OwnTerminal is empty, because terminals are not files on this system.
 func OwnTerminal(World) string { return "" }
 
-// Foreground is always the case where there is no job control.
+// Foreground is true, because this system has no job control.
 func Foreground(io.Writer) bool { return true }
 
-// hasTerminal and ownsTerminal: nobody sends HUP here.
+// hasTerminal and ownsTerminal are false, because nobody sends HUP on this system.
 func hasTerminal() bool { return false }
 
 func ownsTerminal() bool { return false }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// OwnTerminal names the terminal device that this call was made on, by standard error, output or
-// input, or is empty.
+// OwnTerminal is the device of the terminal of standard error, output or input; empty when there is
+// none.
 func OwnTerminal(w World) string {
 	for _, stream := range []any{w.Err, w.Out, w.In} {
 		f, ok := stream.(*os.File)
@@ -31,7 +31,7 @@ func OwnTerminal(w World) string {
 	return ""
 }
 
-// deviceOf finds the character device of that number in the folders, as ttyname(3) does.
+// deviceOf finds the character device with a number in folders, as ttyname(3) does.
 func deviceOf[N ~uint64 | ~uint32 | ~int32](rdev N, folders ...string) string {
 	for _, folder := range folders {
 		names, err := os.ReadDir(folder)
@@ -52,9 +52,9 @@ func deviceOf[N ~uint64 | ~uint32 | ~int32](rdev N, folders ...string) string {
 	return ""
 }
 
-// Foreground reports whether this process may draw on the terminal: a shell gives it to one job at
-// a time, and a job in the background that moves the cursor would spoil the line that is being
-// typed. A terminal that is not the controlling one is nobody else's.
+// Foreground reports whether this process may draw on the terminal. A shell gives the terminal to
+// one job at a time, and a job in the background would spoil the line that is being typed. A
+// terminal that does not control this process belongs to nobody else.
 func Foreground(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -74,9 +74,8 @@ func hasTerminal() bool {
 	return true
 }
 
-// ownsTerminal reports whether there is still a terminal that controls this process, and no shell
-// that could send HUP for it: the process leads its session, as the first one of a container does
-// that was given a terminal.
+// ownsTerminal reports whether a terminal controls this process and no shell could send HUP for it.
+// Then the process leads its session, as the first process of a container with a terminal does.
 func ownsTerminal() bool {
 	leader, err := unix.Getsid(0)
 	return err == nil && leader == unix.Getpid() && hasTerminal()

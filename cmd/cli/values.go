@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// OrElse is text, or other when there is none.
+// OrElse returns text, or other when text is empty.
 func OrElse(text, other string) string {
 	if text == "" {
 		return other
@@ -20,22 +20,22 @@ func Deref(text *string) string {
 	return *text
 }
 
-// OrNull makes an absent text null in JSON.
+// OrNull returns nil for an empty text, which is null in JSON.
 func OrNull(text string) *string {
 	if text == "" {
 		return nil
 	}
-	shown := text // a copy takes memory here only, and not for what is absent
+	shown := text // the copy is made only for a text that is there
 	return &shown
 }
 
-// ArgvOrNull are words of a command, or of a list, that are null in JSON where there are none.
+// ArgvOrNull are the words of a command or a list, which are null in JSON when there are none.
 type ArgvOrNull []string
 
-// Absent marks the list as one that may be null.
+// Absent marks a list that may be null.
 func (ArgvOrNull) Absent() {}
 
-// Instant makes an absent instant null in JSON, and shows the others in the zone.
+// Instant returns an instant in a zone, or nil for the zero instant, which is null in JSON.
 func Instant(t time.Time, zone *time.Location) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -44,7 +44,7 @@ func Instant(t time.Time, zone *time.Location) *time.Time {
 	return &shown
 }
 
-// OrEmpty makes an absent list an empty one in JSON.
+// OrEmpty returns an empty list for nil, which is [] in JSON.
 func OrEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -59,7 +59,7 @@ func PidOrNull(pid int) *int {
 	return &pid
 }
 
-// SpanText writes a default that is a length of time, in days or seconds.
+// SpanText writes a duration that is a default, in days or seconds.
 func SpanText(d time.Duration) string {
 	if day := 24 * time.Hour; d%day == 0 {
 		return strconv.Itoa(int(d/day)) + "d"

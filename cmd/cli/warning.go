@@ -7,11 +7,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// warnMost is how many problems are told at once: where a file was overwritten there may be
-// thousands.
+// warnMost is how many problems are written. When a file was overwritten there may be thousands.
 const warnMost = 10
 
-// WarnOf tells of state that cannot be read.
+// WarnOf warns about parts of the state that cannot be read.
 func (o *Speech) WarnOf(problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
@@ -25,17 +24,17 @@ func (o *Speech) WarnOf(problems []state.Problem) {
 	}
 }
 
-// Warning is something to know of a task that was scheduled all the same.
+// Warning is something to know about a task that was scheduled all the same.
 type Warning struct {
 	Kind WarningKind
 	Text problem.Text
 }
 
-// WarningKind is what warnings share that are alike: they differ in which task it is, and what that
+// WarningKind is the kind of a warning. Warnings of one kind differ only in the task and what it
 // names.
 type WarningKind string
 
-// The kinds. Those that are about a channel have its word behind them.
+// These are the kinds. The word of the channel follows those that are about a channel.
 const (
 	WarnReboot    WarningKind = "reboot"
 	WarnTold      WarningKind = "told nobody"
@@ -54,13 +53,12 @@ const (
 	WarnUnready   WarningKind = "not ready: "
 )
 
-// OfSetup reports whether a warning is of how things are set up, which every call would repeat:
-// --quiet leaves it out. What keeps a task from being run or told against what the call says is no
-// such warning.
+// OfSetup reports whether a warning is about the setup of the machine, so that every call would
+// repeat it. --quiet leaves it out. A warning that the task will not run or be told as the call
+// says is not one.
 func (w Warning) OfSetup() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
-// WarningTexts are warnings in the words of the surface that the call came by, for an answer in
-// JSON.
+// WarningTexts are warnings in the words of the surface of the call, for an answer in JSON.
 func (w *Words) WarningTexts(list []Warning) []string {
 	texts := make([]string, len(list))
 	for i, warning := range list {
@@ -69,7 +67,7 @@ func (w *Words) WarningTexts(list []Warning) []string {
 	return texts
 }
 
-// WarnAll tells warnings at the end of an answer for people.
+// WarnAll writes warnings after an answer for people.
 func (o *Speech) WarnAll(warnings []Warning) {
 	for _, w := range warnings {
 		if !o.Quiet || !w.OfSetup() {
@@ -78,7 +76,7 @@ func (o *Speech) WarnAll(warnings []Warning) {
 	}
 }
 
-// Once adds warnings to a list, of kinds that are not in it.
+// Once adds warnings to a list that does not have their kinds.
 func Once(list []Warning, more ...Warning) []Warning {
 	for _, w := range more {
 		if !slices.ContainsFunc(list, func(have Warning) bool { return have.Kind == w.Kind }) {

@@ -12,7 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// World is the outside as the commands see it. Real is this process's; tests make their own.
+// World is the world outside as commands see it. Real is that of this process; tests make their
+// own.
 type World struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -20,7 +21,7 @@ type World struct {
 	Environ  func() []string
 	Getwd    func() (string, error)
 	Clock    clock.Clock
-	// Raise ends the process by the signal, as a shell expects of a program that was interrupted.
+	// Raise ends the process by a signal, as a shell expects of an interrupted program.
 	Raise func(os.Signal)
 }
 
@@ -34,9 +35,8 @@ func Real() World {
 	}
 }
 
-// Settled is the world with an OURO_HOME that names the same folder from everywhere: commands are
-// run in other folders than the one that they are scheduled in. A relative one counts from the
-// present folder; where that cannot be told, home refuses it.
+// Settled makes OURO_HOME absolute, because commands run in other folders than the one in which
+// they are scheduled. When the present folder is not known, Home refuses a relative one.
 func (w World) Settled() World {
 	const name = "OURO_HOME"
 	dir := w.Getenv(name)

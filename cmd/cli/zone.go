@@ -11,9 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the
-// machine's. It always has an IANA name, because a task keeps the name and not the offset of the
-// day. A name that cannot be honoured is refused: Go alone would take many of them for UTC.
+// Zone is the zone of the user's times: --tz, else OURO_TZ, else config.toml, else TZ, else that of
+// the machine. It always has an IANA name, because a task keeps the name and not the offset of the
+// day. A name that is not known is refused; Go would take many of them for UTC.
 func (s *Call) Zone() (*time.Location, error) {
 	if s.Opt.Has("tz") {
 		return when.LoadZone(s.Opt.Text("tz"))
@@ -31,7 +31,7 @@ func (s *Call) Zone() (*time.Location, error) {
 	if config.TZ != "" {
 		return blame(config.TZ, "tz in config.toml")
 	}
-	// A leading colon says that what follows is a file of the database (tzset(3)).
+	// After a colon TZ names a file of the zone database (tzset(3)).
 	if name := strings.TrimPrefix(s.Getenv("TZ"), ":"); name != "" {
 		if i := strings.LastIndex(name, "zoneinfo/"); i >= 0 && filepath.IsAbs(name) {
 			name = name[i+len("zoneinfo/"):]
@@ -41,7 +41,7 @@ func (s *Call) Zone() (*time.Location, error) {
 	return machineZone("/etc")
 }
 
-// blame loads a zone and says in the error which setting named it.
+// blame loads a zone. Its error names the setting.
 func blame(name, setting string) (*time.Location, error) {
 	zone, err := when.LoadZone(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func machineZone(etc string) (*time.Location, error) {
 			problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 
-// Options is what a time expression is read against in this call.
+// Options returns what time expressions of this call are read with.
 func (s *Call) Options() (when.Options, error) {
 	zone, err := s.Zone()
 	if err != nil {

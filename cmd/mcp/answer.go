@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// with is the object with more fields at its end; everything else stays as it is, and in its order.
+// with returns a JSON object with more fields at its end. Everything else stays as it is.
 func with(answer []byte, more map[string]any) ([]byte, error) {
 	text := bytes.TrimSpace(answer)
 	if !json.Valid(text) || text[0] != '{' {
@@ -24,7 +24,7 @@ func with(answer []byte, more map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// lean is the object without what is null in it.
+// lean returns a JSON object without its null fields.
 func lean(object []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
@@ -35,7 +35,7 @@ func lean(object []byte) []byte {
 	return b.Bytes()
 }
 
-// copyLean copies one value in its order, but for fields that are null.
+// copyLean copies one value without its null fields, in order.
 func copyLean(d *json.Decoder, b *bytes.Buffer) error {
 	token, err := d.Token()
 	if err != nil {

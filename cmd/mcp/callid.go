@@ -15,18 +15,17 @@ var outerID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*` + id + `|` + id + `\s*\}$`)
 })
 
-// callID finds what a client called a message that cannot be read, as far as it shows: a call that
-// nobody answers is one that the client waits for in vain. The ID is none where there is no telling
-// it.
+// callID finds the ID of a message that cannot be read, if possible, because the client waits for
+// an answer to it. Otherwise it returns no ID.
 func callID(text []byte) jsonrpc.ID {
 	var whole struct {
 		ID any `json:"id"`
 	}
 	if json.Unmarshal(text, &whole) == nil {
 		if n, ok := whole.ID.(float64); ok && (n != math.Trunc(n) || math.Abs(n) > idMost) {
-			return jsonrpc.ID{} // the library would make another ID of it
+			return jsonrpc.ID{} // the library would change the ID
 		}
-		id, _ := jsonrpc.MakeID(whole.ID) // one that is not an ID is none
+		id, _ := jsonrpc.MakeID(whole.ID) // an error means no ID
 		return id
 	}
 	found := outerID().FindSubmatch(text)

@@ -20,40 +20,39 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// The bounds of what a client may send.
+// These are the bounds of what a client may send.
 const (
-	messageMost = 1 << 20 // bytes of a message, which is a line
-	callsMost   = 1000    // calls under way; whoever has more is answered with an error
+	messageMost = 1 << 20 // the most bytes of a message, which is a line
+	callsMost   = 1000    // the most calls under way; more are answered with an error
 )
 
-// drainTime is how long calls that were under way when the client closed our input may take to be
-// answered.
+// drainTime is how long calls under way may take after the client has closed our input.
 const drainTime = 5 * time.Second
 
-// wire is a connection on two streams: JSON-RPC, a message a line, as stdio of MCP has it. Unlike
-// the one of the library it lives on after a message that cannot be read: that is answered with an
-// error, and the next one is read. An answer to a call that was cancelled is not sent, as the
-// protocol asks.
+// wire is a connection of JSON-RPC on two streams, with a message on each line, as in the stdio
+// transport of MCP. Unlike the connection of the library it goes on after a message that cannot be
+// read, which is answered with an error. An answer to a cancelled call is not sent, as the protocol
+// asks.
 type wire struct {
 	in    io.Reader
 	out   io.Writer
-	ended func() // called once, when nothing more comes in
+	ended func() // is called once, when the input has ended
 
-	subscribed func(uri string) // called when the client has been told that it is subscribed
+	subscribed func(uri string) // is called after a subscription was answered
 
 	lines chan line
-	gone  chan struct{} // closed by Close
+	gone  chan struct{} // is closed by Close
 	once  sync.Once
-	queue []json.RawMessage // what is left of a batch
+	queue []json.RawMessage // the rest of a batch
 
 	writing sync.Mutex
 
 	mu    sync.Mutex
 	calls map[any]*under // by the raw ID
-	idle  chan struct{}  // receives when the last call was answered
+	idle  chan struct{}  // has a value when the last call was answered
 }
 
-// line is one line read, or why there is no more.
+// line is a line that was read, or why there are no more.
 type line struct {
 	text []byte
 	long bool
@@ -63,9 +62,9 @@ type line struct {
 // under is a call that is under way.
 type under struct {
 	method    string
-	stays     bool // until the client ends it: a subscription
+	stays     bool // a subscription, which goes on until the client ends it
 	cancelled bool
-	resource  string // what it subscribes to, where the answer says so
+	resource  string // the resource of a subscription
 }
 
 func newWire(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *wire {
@@ -73,23 +72,23 @@ func newWire(in io.Reader, out io.Writer, ended func(), subscribed func(string))
 		gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
 }
 
-// Connect is what the library calls for the one session there is.
+// Connect returns the connection of the one session. The library calls it.
 func (w *wire) Connect(context.Context) (sdk.Connection, error) {
 	go w.read()
 	return w, nil
 }
 
-// SessionID is empty: there is one session.
+// SessionID is empty, because there is one session.
 func (w *wire) SessionID() string { return "" }
 
-// Close lets Read return. The reader of the stream itself may stay behind: nothing can interrupt it
-// on every system.
+// Close lets Read return. The goroutine that reads the stream may stay, because not every system
+// can interrupt it.
 func (w *wire) Close() error {
 	w.once.Do(func() { close(w.gone) })
 	return nil
 }
 
-// read takes the stream apart into lines, in memory that does not grow with it.
+// read splits the stream into lines. Its memory does not grow with the stream.
 func (w *wire) read() {
 	r := bufio.NewReaderSize(w.in, 64<<10)
 	for {
@@ -100,8 +99,7 @@ func (w *wire) read() {
 				l.text = append(l.text, part...)
 			}
 			if len(l.text) > messageMost+len("\r\n") {
-				// What a client calls the message stands at its beginning or at its end; that is
-				// kept of it.
+				// The ID of a message stands at its beginning or its end, so both are kept.
 				l.long = true
 				l.text = append([]byte{}, l.text[:edge]...)
 			}
@@ -129,7 +127,7 @@ func (w *wire) read() {
 	}
 }
 
-// edge is how much is kept of each end of a message that is too long, to find its ID in.
+// edge is how many bytes of each end of a message that is too long are kept, to find its ID.
 const edge = 512
 
 func (w *wire) pass(l line) bool {
@@ -141,9 +139,9 @@ func (w *wire) pass(l line) bool {
 	}
 }
 
-// Read returns the next message that can be read; the others are answered here. After the last one
-// it waits until what is under way has been answered, for a while: whoever pipes calls into us
-// reads the answers.
+// Read returns the next message that can be read, and answers the others. After the last one it
+// waits a while for the calls under way, so that whoever pipes calls into the server reads the
+// answers.
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if len(w.queue) > 0 {
@@ -175,8 +173,7 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// open puts the messages of a line into the queue: one, or those of a batch, which are answered one
-// by one.
+// open queues the messages of a line: one, or those of a batch, which are answered one by one.
 func (w *wire) open(text []byte) {
 	switch err := wellFormed(text); {
 	case err != nil:
@@ -191,7 +188,7 @@ func (w *wire) open(text []byte) {
 	}
 }
 
-// wellFormed refuses what is not JSON, or JSON that nobody writes.
+// wellFormed refuses texts that are not JSON, and JSON that is nested too deeply.
 func wellFormed(text []byte) error {
 	switch {
 	case !utf8.Valid(text):
@@ -204,7 +201,8 @@ func wellFormed(text []byte) error {
 	return nil
 }
 
-// accept makes a message of the text and takes note of a call; nil when it was answered instead.
+// accept makes a message of a text, and notes a call. It returns nil when it has answered the
+// message.
 func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
 	if why := ill(text); why != "" {
 		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+why)
@@ -226,8 +224,8 @@ func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
 	return msg
 }
 
-// ill says what is wrong with a message that is JSON; empty for nothing. The library would tell of
-// it in words of Go, and take 1.5 for 1.
+// ill returns what is wrong with a message that is JSON; empty when nothing is. The library would
+// say it in terms of Go, and take 1.5 for 1.
 func ill(text []byte) string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(text, &m) != nil {
@@ -251,10 +249,10 @@ func ill(text []byte) string {
 	return ""
 }
 
-// idMost is as far as whole numbers of JSON are exact in many programs, the library among them.
+// idMost is the largest whole number of JSON that is exact in many programs and the library.
 const idMost = 1 << 53
 
-// isID reports whether a value names a call, and can be given back as it came.
+// isID reports whether a value can be the ID of a call and be sent back unchanged.
 func isID(raw json.RawMessage) bool {
 	switch id := option.Decode(raw).(type) {
 	case nil, string:
@@ -266,8 +264,8 @@ func isID(raw json.RawMessage) bool {
 	return false
 }
 
-// note takes note of a call that begins, and of one that the client wants no answer to any more. It
-// says why a call is refused.
+// note notes a call that begins, or the end of the client's interest in one. It returns why a call
+// is refused.
 func (w *wire) note(req *jsonrpc.Request) (problem string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -313,7 +311,7 @@ func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
 			resources = []string{c.resource}
 		}
 	case *jsonrpc.Request:
-		// as newer versions of the protocol answer
+		// newer versions of the protocol answer like this
 		if msg.Method == "notifications/subscriptions/acknowledged" {
 			var p sdk.SubscriptionsAcknowledgedParams
 			if json.Unmarshal(msg.Params, &p) == nil {
@@ -341,8 +339,8 @@ func (w *wire) send(text []byte) error {
 	return err
 }
 
-// plainly is an error of the library as a client should have it: with a code of the protocol, and
-// without words of Go.
+// plainly rewrites an error of the library for clients, with a code of the protocol and without
+// terms of Go.
 func plainly(c *under, err error) error {
 	if err == nil {
 		return nil
@@ -358,7 +356,7 @@ func plainly(c *under, err error) error {
 	return err
 }
 
-// answered takes note that a call ends, and returns what was known of it; nil for nothing.
+// answered notes that a call ends, and returns what was known of it; nil when it is unknown.
 func (w *wire) answered(id jsonrpc.ID) *under {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -373,7 +371,7 @@ func (w *wire) answered(id jsonrpc.ID) *under {
 	return c
 }
 
-// quiet reports whether no call is under way that ends by itself. mu is held.
+// quiet reports whether no call is under way except subscriptions. The caller holds mu.
 func (w *wire) quiet() bool {
 	for _, c := range w.calls {
 		if !c.stays {
@@ -383,7 +381,7 @@ func (w *wire) quiet() bool {
 	return true
 }
 
-// drain waits until what is under way has been answered, or for as long as that may take.
+// drain waits until the calls under way are answered, or drainTime is over.
 func (w *wire) drain(ctx context.Context) {
 	enough := time.NewTimer(drainTime)
 	defer enough.Stop()
@@ -406,8 +404,7 @@ func (w *wire) drain(ctx context.Context) {
 	}
 }
 
-// refuse answers a message that does not get as far as the library. The ID is null where there is
-// no telling it.
+// refuse answers a message that does not reach the library. Its ID is null when it is not known.
 func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
 	text, err := json.Marshal(struct {
 		Version string `json:"jsonrpc"`
@@ -418,7 +415,7 @@ func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
 		Message string `json:"message"`
 	}{code, message}})
 	if err == nil {
-		// the library meets the same error with its next word, and ends the session
+		// the library gets the same error when it writes next, and ends the session
 		_ = w.send(text)
 	}
 }

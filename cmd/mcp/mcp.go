@@ -1,7 +1,7 @@
-// Package mcp serves the commands of the command line to programs that models work in, by the Model
-// Context Protocol on two streams. A tool is a thin translation: arguments into the words of a
-// command, the JSON that the command answers with into a result. It knows neither tasks nor times,
-// starts no process, and writes nothing but the protocol to the stream of its answers.
+// Package mcp serves the commands to programs in which models work, by the Model Context Protocol
+// on two streams. A tool translates its arguments into a call of a command, and the JSON answer
+// into a result. The package knows neither tasks nor times, starts no process, and writes only the
+// protocol to the stream of its answers.
 package mcp
 
 import (
@@ -21,33 +21,32 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-func init() { before.Restore() } // the library has been initialised
+func init() { before.Restore() } // the library is initialised by now
 
-// Options is what the server has of the program that it is part of.
+// Options is what the server needs from the program.
 type Options struct {
 	In      io.Reader
 	Out     io.Writer
 	Version string
-	Program string // what a line that can be typed calls this program
-	// Most is the longest that a call blocks: clients give up on calls that take longer than they
-	// like.
+	Program string // the name of this program in lines that can be typed
+	// Most is the longest time that a call blocks, because clients give up on long calls.
 	Most time.Duration
 
-	// Call runs one command, in this process. It is called from many goroutines at once, and
-	// returns soon after ctx ends.
+	// Call runs one command in this process. Many goroutines call it. It returns soon after ctx
+	// ends.
 	Call func(ctx context.Context, r Request) Answer
-	// Refuse is the answer to a call that no command sees.
+	// Refuse is the answer to a call that reaches no command.
 	Refuse func(p *problem.Problem) []byte
-	// Crashed is the answer to a call in which something broke that should not have.
+	// Crashed is the answer to a call that panicked.
 	Crashed func(what any, stack []byte) []byte
 	// Rows are the options of a command.
 	Rows func(command string) option.Rows
-	// Schema is a brief JSON Schema of the answers of these names, and of errors. It shows some of
-	// their fields, and in call, where that is said, the call that goes on.
+	// Schema is a brief JSON Schema of the answers with these names, and of errors. It has some of
+	// their fields, and the field of the call that goes on.
 	Schema func(answers, shows []string, call bool) (json.RawMessage, error)
-	// Watch tells of changes of what a resource shows, until ctx ends.
+	// Watch reports changes of a resource until ctx ends.
 	Watch func(ctx context.Context, uri string) (<-chan struct{}, error)
-	// Zone is the zone in which the user's times are meant.
+	// Zone is the zone of the user's times.
 	Zone func() string
 }
 
@@ -55,16 +54,16 @@ type Options struct {
 type Request struct {
 	Command string
 	Line    option.Line
-	// Surface has the words in which the command tells of problems.
+	// Surface decides how the command words its problems.
 	Surface problem.Surface
 }
 
-// Answer is what a command answered.
+// Answer is the answer of a command.
 type Answer struct {
 	JSON []byte
 	Exit int
-	// Next is the call that goes on where this one came to its bound, or that waits for the next
-	// time of a recurrence; without a command: none.
+	// Next is the call that goes on after the bound of this one, or that waits for the next time of
+	// a recurrence. It has no command when there is none.
 	Next problem.Call
 }
 
@@ -74,22 +73,21 @@ type server struct {
 	watches
 	tools []*tool
 	sdk   *sdk.Server
-	ends  context.Context // ended when nothing more is to be waited for
-	slot  chan struct{}   // calls that do not block, side by side
+	ends  context.Context // ends when no call may wait any longer
+	slot  chan struct{}   // limits the calls that run at once and do not block
 }
 
-// slots is how many calls that do not block are made at once: they take turns at the state anyway.
+// slots is how many calls that do not block run at once. They take turns at the state anyway.
 const slots = 4
 
-// exitMax is the exit code of a call that blocked for as long as it might.
+// exitMax is the exit code of a call that reached its bound.
 const exitMax = 75
 
-// exitUnmet is the exit code of a call that waited for something that did not come in the time that
-// was given to it.
+// exitUnmet is the exit code of a call that waited in vain.
 const exitUnmet = 124
 
-// Serve answers until the client closes our input or ctx ends, and then returns soon: what is under
-// way is cancelled. Its error is that of the streams; the end of the input is none.
+// Serve answers until the client closes the input or ctx ends. It cancels the calls under way and
+// returns soon. Its error is one of the streams; the end of the input is not an error.
 func Serve(ctx context.Context, o Options) error {
 	ends, end := context.WithCancel(ctx)
 	defer end()
@@ -119,7 +117,7 @@ func Serve(ctx context.Context, o Options) error {
 	var err error
 	select {
 	case err = <-done:
-	case <-ends.Done(): // a client that reads nothing any more must not keep us
+	case <-ends.Done(): // a client that no longer reads must not keep the server
 		most := lastWord
 		if ctx.Err() == nil {
 			most += drainTime
@@ -134,17 +132,16 @@ func Serve(ctx context.Context, o Options) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, io.EOF) || ends.Err() != nil:
-		// a client that has closed our input need not read on
+		// a client that has closed the input may not read on
 		return nil
 	}
 	return err
 }
 
-// lastWord is how long the answers to cancelled calls may take when the server is told to end, or
-// has drained.
+// lastWord is how long the answers to cancelled calls may take at the end of the server.
 const lastWord = 500 * time.Millisecond
 
-// instructions are what a client may hand on to its model.
+// instructions are the text that a client may give its model.
 func (s *server) instructions() string {
 	return "Waiting, reminders and scheduled commands that outlive this session. Times are meant in " + s.Zone() +
 		" unless tz says otherwise. " +
@@ -153,7 +150,7 @@ func (s *server) instructions() string {
 		" seconds: when status is waiting, make the call in \"call\"."
 }
 
-// row is how the tool is listed.
+// row is the tool as it is listed.
 func (s *server) row(t *tool) (*sdk.Tool, error) {
 	out, err := s.Schema(t.answers, t.shows, t.blocks)
 	if err != nil {
@@ -172,7 +169,8 @@ func (s *server) row(t *tool) (*sdk.Tool, error) {
 		Annotations: notes, InputSchema: t.schema(), OutputSchema: out}, nil
 }
 
-// call makes one call of a tool. Whatever goes wrong is the result: the model is to read it.
+// call carries out one call of a tool. An error becomes its result, because the model is to read
+// it.
 func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (result *sdk.CallToolResult) {
 	words := surface{s.tools, t, problem.Shell{Program: s.Program}}
 	defer func() {
@@ -201,7 +199,7 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 	return s.result(words, s.Call(ctx, c.Request), c.bounded)
 }
 
-// read is what the arguments of a call ask for.
+// read returns the request that the arguments of a call stand for.
 func (s *server) read(t *tool, arguments json.RawMessage) (request, error) {
 	v, err := t.lenient().Read(arguments)
 	if err != nil {
@@ -210,7 +208,7 @@ func (s *server) read(t *tool, arguments json.RawMessage) (request, error) {
 	return t.request(&s.Options, t, v)
 }
 
-// refused is the answer to a call that no command sees.
+// refused is the answer to a call that reaches no command.
 func (s *server) refused(err error) Answer {
 	p, ok := err.(*problem.Problem)
 	if !ok {
@@ -219,8 +217,8 @@ func (s *server) refused(err error) Answer {
 	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
-// watch looks after a call that blocks: it ends with the input, and tells the client now and then
-// that it lives.
+// watch looks after a call that blocks. It ends the call with the input, and tells the client now
+// and then that the call lives.
 func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ends, cancel)
@@ -244,7 +242,7 @@ func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (
 				if gone > c.most {
 					return
 				}
-				total = max(total, gone) // it is late
+				total = max(total, gone) // the call is late
 				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
 					Progress: gone.Seconds(), Total: total.Seconds(),
 					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - gone).Seconds()))})
@@ -254,8 +252,7 @@ func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (
 	return ctx, func() { stop(); cancel(); <-told }
 }
 
-// lasts is how long a call that blocks takes at most: to its bound, or to the instant that it waits
-// for.
+// lasts is how long a call may block: until its bound, or until the instant that it waits for.
 func (s *server) lasts(ctx context.Context, c request) time.Duration {
 	if c.left > 0 {
 		return min(c.most, c.left)
@@ -265,8 +262,8 @@ func (s *server) lasts(ctx context.Context, c request) time.Duration {
 	}
 	text := s.Call(ctx, *c.asks).JSON
 	var answer struct {
-		Due  time.Time   // of a wait that goes on
-		Next []time.Time // of what is yet to begin
+		Due  time.Time   // when a wait is due
+		Next []time.Time // the next instants of a new wait
 	}
 	if json.Unmarshal(text, &answer) == nil {
 		if len(answer.Next) > 0 && answer.Due.IsZero() {
@@ -279,13 +276,13 @@ func (s *server) lasts(ctx context.Context, c request) time.Duration {
 	return c.most
 }
 
-// progressEvery is how often a call that blocks says that it lives.
+// progressEvery is how often a blocking call reports that it lives.
 var progressEvery = 5 * time.Second
 
-// result is an answer of a command as the result of a tool. It is an error whenever the command
-// line would have ended with another exit code than 0, 75 (call again) or 124 (what was waited for
-// did not come: the answer that was asked for), and then it has an error in it. What is null is
-// left out of the text, which models pay for. The call that goes on is bounded if this one was.
+// result makes the result of a tool from an answer. It is an error when the exit code is not 0, 75
+// (call again) or 124 (what was waited for did not come, which was asked), and then it has an error
+// in it. The text has no null fields, because models pay for it. The call that goes on is bounded
+// if this one was.
 func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToolResult {
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
@@ -311,8 +308,7 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 		StructuredContent: json.RawMessage(full), IsError: failed}
 }
 
-// first is the error of an answer that has none, but one for each of the things it was about: the
-// first of them, and how many there are.
+// first returns the first error of an answer about several things, and how many there are.
 func first(answer []byte) map[string]any {
 	var said struct {
 		Error  any

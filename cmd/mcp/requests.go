@@ -12,25 +12,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// What an edit does.
+// These are the effects of an edit.
 var editActions = []string{"change", "pause", "resume", "restore"}
 
-// The most that a tool answers with when the call does not say.
+// These are the most rows that a tool answers with by default.
 const (
 	listLimit   = 50
 	inboxLimit  = 20
 	outputLimit = 8192
 )
 
-// healthLimit is when health-wait gives up unless the call says otherwise.
+// healthLimit is the timeout of health-wait unless the call gives another.
 const healthLimit = 120 * time.Second
 
-// missing refuses a call without an argument that has to be there.
+// missing is the problem of a call without a required argument.
 func (t *tool) missing(key string) error {
 	return refuse(fmt.Sprintf("%s needs %q", t.name, key), "send "+t.example)
 }
 
-// both refuses a call with two options that exclude each other.
+// both is the problem of two options that exclude each other.
 func (t *tool) both(v option.Values, names ...string) error {
 	var there []string
 	for _, name := range names {
@@ -44,7 +44,7 @@ func (t *tool) both(v option.Values, names ...string) error {
 	return refuse(strings.Join(there, " and ")+" exclude each other", "send one of them")
 }
 
-// alone refuses what is said beside some options.
+// alone refuses options beside some that exclude them.
 func (t *tool) alone(v option.Values, refused func(key string) error, names ...string) error {
 	for _, name := range v.Names() {
 		if !slices.Contains(names, name) {
@@ -54,12 +54,12 @@ func (t *tool) alone(v option.Values, refused func(key string) error, names ...s
 	return nil
 }
 
-// calls is the request of a command with options and arguments.
+// calls makes the request of a command with options and arguments.
 func calls(command string, v option.Values, args ...string) request {
 	return request{Request: Request{Command: command, Line: option.Line{Values: v.With("json", true), Args: args}}}
 }
 
-// running is the request with a command behind the arguments.
+// running adds a command after the arguments of a request.
 func (r request) running(words []string) request {
 	if len(words) > 0 {
 		r.Line.Tail, r.Line.Dash = words, true
@@ -67,15 +67,15 @@ func (r request) running(words []string) request {
 	return r
 }
 
-// blocking is the request of a call that blocks for so long at most, which its caller may have
-// said.
+// blocking makes the request of a call that blocks for at most so long. The caller may have said
+// how long.
 func (r request) blocking(most time.Duration, said bool) request {
 	r.most, r.bounded = most, said
 	r.Line.Values = r.Line.Values.With("max", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+"s")
 	return r
 }
 
-// asked is the request as one that is made beside another.
+// asked returns the request with another one that is made beside it.
 func (r request) asked() *Request { return &r.Request }
 
 func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
@@ -112,8 +112,8 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	return r, nil
 }
 
-// moded is a wait in its older form, in which a mode says what the value is, as other calls have
-// it.
+// moded returns a wait in its older form, in which a mode says what the value is, as other calls
+// are.
 func moded(t *tool, v option.Values) (option.Values, error) {
 	if !v.Has("mode") && !v.Has("value") {
 		return v, nil
@@ -138,7 +138,7 @@ func moded(t *tool, v option.Values) (option.Values, error) {
 	return v.Without("mode", "value").With(form, x), err
 }
 
-// ends tells how long a wait has left, or how to ask when it ends.
+// ends returns how long a wait has left, or the call that says so.
 func (o *Options) ends(t *tool, v option.Values) (left time.Duration, asks *Request) {
 	if v.Has("resume") {
 		return 0, calls("show", option.Values{}, v.Text("resume")).asked()
@@ -161,7 +161,7 @@ func (o *Options) ends(t *tool, v option.Values) (left time.Duration, asks *Requ
 	return 0, r.asked()
 }
 
-// asLine is a command in one text as a line for the shell.
+// asLine is a command in one text, as a line for the shell.
 func asLine(v option.Values) option.Values {
 	if list := v.List("command"); len(list) == 1 && strings.ContainsAny(strings.TrimSpace(list[0]),
 		" \t\n") && !v.Has("c") {

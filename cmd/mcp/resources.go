@@ -9,13 +9,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// resource is an answer of a command that a client can read, and be told of when it changes.
+// resource is an answer of a command that a client can read, and subscribe to.
 type resource struct {
 	uri, name, says string
 	request         request
 }
 
-// The resources.
+// These are the resources.
 const (
 	TasksURI = "ouro://tasks"
 	InboxURI = "ouro://inbox"
@@ -40,9 +40,9 @@ func (s *server) addResources() {
 	}
 }
 
-// subscribe sees to it that the resource is watched: once, from the first subscription to the end
-// of the session. A watch costs nothing while nothing changes, and the library tells only those
-// that are subscribed. The watch is in place when it returns.
+// subscribe makes sure that the resource is watched, from the first subscription to the end of the
+// session. A watch costs nothing while nothing changes, and the library tells only subscribers. The
+// watch is in place when it returns.
 func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	uri := r.Params.URI
 	if uri != TasksURI && uri != InboxURI {
@@ -79,21 +79,20 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	return nil
 }
 
-// subscribed is called when a subscription was answered. It tells the client once, without any
-// change since: what the client knows was read earlier, and it may have changed before the watch
-// was in place, or have been told before the library had taken note of the subscription. Some
-// clients do not even wait for the answer.
+// subscribed is called after a subscription was answered. It tells the client once without a
+// change, because the resource may have changed since the client read it, before the watch or the
+// library was ready. Some clients do not wait for the answer.
 func (s *server) subscribed(uri string) {
 	s.watching.Lock()
 	defer s.watching.Unlock()
 	select {
 	case s.watched[uri] <- struct{}{}:
-	default: // it is about to be told
+	default: // the client is about to be told
 	}
 }
 
 // watches are the resources that are watched.
 type watches struct {
 	watching sync.Mutex
-	watched  map[string]chan struct{} // by URI; takes word of a new subscription
+	watched  map[string]chan struct{} // by URI; gets a value for each new subscription
 }

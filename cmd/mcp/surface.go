@@ -9,16 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// surface says things in the words of a tool: options are arguments, with values as JSON has them,
-// and calls are those of tools.
+// surface words problems for a tool: options are arguments with JSON values, and calls are calls of
+// tools.
 type surface struct {
 	tools []*tool
-	tool  *tool         // whose call it is
-	line  problem.Shell // how a call is written that no tool stands for
+	tool  *tool         // the tool that was called
+	line  problem.Shell // the surface of calls without a tool
 }
 
-// Option is the argument that stands for an option. One that the tool does not take is an option of
-// a command line.
+// Option is the argument of an option. An option that the tool does not take is written as on a
+// command line.
 func (s surface) Option(name string) string {
 	if o := s.tool.rows.Named(name); o != nil {
 		return option.JSON(o.FieldKey())
@@ -34,7 +34,7 @@ func (s surface) Setting(name string, value any) string {
 	return s.line.Setting(name, value)
 }
 
-// Call is the call of the tool that stands for a command; a line that can be typed where none does.
+// Call writes a call as a call of its tool, or as a line when there is no such tool.
 func (s surface) Call(c problem.Call) string {
 	tool, args := s.arguments(c)
 	switch {
@@ -46,12 +46,10 @@ func (s surface) Call(c problem.Call) string {
 	return tool.name + " " + option.JSON(args)
 }
 
-// Usual is what an argument stands for when it is left out, where that is not as on the command
-// line.
+// Usual is the default of an argument, if it is not that of the command line.
 func (s surface) Usual(name string) string { return s.tool.usual[name] }
 
-// standing is the tool that stands for a command, and what it is called with beside what the
-// command says; nil for none.
+// standing returns the tool of a command with its fixed options; nil when there is none.
 func (s surface) standing(command string) (*tool, map[string]any) {
 	name, with := command, map[string]any{}
 	switch command {
@@ -69,7 +67,7 @@ func (s surface) standing(command string) (*tool, map[string]any) {
 	return s.tools[i], with
 }
 
-// arguments are the call as one of a tool; nil for a call that no tool can make.
+// arguments returns the arguments of a call of the tool; nil for a call that no tool can make.
 func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 	t, args := s.standing(c.Command)
 	if t == nil {
@@ -97,7 +95,7 @@ func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 	return t, args
 }
 
-// place puts the words of a call that are no options where the tool has them.
+// place puts the words of a call that are not options into the arguments of the tool.
 func (t *tool) place(c problem.Call, args map[string]any) bool {
 	words := slices.Concat(c.Args, c.Text)
 	first := func(name string) {
@@ -150,7 +148,7 @@ func (t *tool) place(c problem.Call, args map[string]any) bool {
 	return len(words) == 0
 }
 
-// timed reports whether an option is given that forces how a time is read, or stands in its place.
+// timed reports whether an option is given that gives a time or stands in its place.
 func timed(has func(name string) bool) bool {
 	return slices.ContainsFunc(option.Forms, has) || has("after")
 }

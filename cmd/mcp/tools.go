@@ -13,13 +13,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// arg is an argument that the description of a tool shows. The tool takes all others that its
-// command has, too.
+// arg is an argument in the description of a tool. The tool also takes all others that its command
+// has.
 type arg struct {
 	name  string // the key
 	says  string
-	like  any  // an example; nil for none
-	must  bool // it has to be there
+	like  any  // an example; may be nil
+	must  bool // it is required
 	among []string
 }
 
@@ -27,42 +27,42 @@ type arg struct {
 type tool struct {
 	name, title string
 	says        string
-	example     string // of its arguments
-	command     string // the command whose options are arguments of it
+	example     string // an example of its arguments
+	command     string // the command whose options are its arguments
 	own         option.Rows
 	args        []arg
-	also        map[string]string // other names of arguments
+	also        map[string]string // other names of its arguments
 	// what to do in place of arguments that other systems have, by their names with underscores
 	meant map[string]string
-	// what an option is when the call does not say, where that is not as on the command line
+	// The defaults of options that are not those of the command line.
 	usual   map[string]string
-	without []string // options of the command that it does not take
-	answers []string // the names of the shapes of its answers
-	// the fields of answers that its description shows, beside those that every answer may have
+	without []string // options of the command that the tool does not take
+	answers []string // the names of the forms of its answers
+	// The fields of answers in its description, beside those that every answer may have.
 	shows    []string
 	reads    bool // it changes nothing
 	destroys bool
-	repeats  bool // once more does nothing more
+	repeats  bool // repeating it changes nothing more
 	open     bool // it reaches beyond this machine
-	blocks   bool // it may wait for something to come
+	blocks   bool // it may wait
 
-	rows    option.Rows // all that it takes
+	rows    option.Rows // all options that it takes
 	request func(*Options, *tool, option.Values) (request, error)
 }
 
-// request is what a tool has a command do.
+// request is the call that a tool makes of a command.
 type request struct {
 	Request
-	most    time.Duration // the longest it blocks; 0: it does not
-	bounded bool          // its caller said how long
-	left    time.Duration // it has an end in so long, if that is less; 0: there is no telling
-	asks    *Request      // the call that tells when that is, where it has to be asked
+	most    time.Duration // the longest time that it blocks; 0 when it does not
+	bounded bool          // the caller gave the bound
+	left    time.Duration // how long until its end, if that is less; 0 when not known
+	asks    *Request      // the call that says when it ends, if it has to be asked
 }
 
 // maxSeconds is the argument of tools that block.
 const maxSeconds = "max_seconds"
 
-// The arguments that are no options of a command, or that tools read in another way.
+// These are the arguments that are not options of a command, or that tools read differently.
 var (
 	timeArg    = option.Option{Name: "when", Kind: option.Time}
 	maxArg     = option.Option{Name: "max", Key: maxSeconds, Kind: option.Duration}
@@ -72,7 +72,7 @@ var (
 	idsArg     = option.Option{Name: "ids", Kind: option.ID, Many: true}
 )
 
-// all are the tools, in the order in which they are listed. most bounds those that block.
+// all returns the tools in the order of the list. most bounds those that block.
 func all(o *Options) []*tool {
 	blocking := arg{name: maxSeconds, says: fmt.Sprintf("block at most so long (default and most: %d)",
 		int(o.Most/time.Second))}
@@ -287,7 +287,7 @@ func all(o *Options) []*tool {
 	return list
 }
 
-// learn adds the options of the tool's command to what it takes.
+// learn adds the options of the command to what the tool takes.
 func (t *tool) learn(rows option.Rows) {
 	t.rows = slices.Clone(t.own)
 	for _, o := range rows {
@@ -306,7 +306,7 @@ func (t *tool) lenient() option.Lenient {
 	return l
 }
 
-// keyed is the argument of a key, or nil.
+// keyed returns the argument of a key, or nil.
 func (t *tool) keyed(key string) *option.Option {
 	for i := range t.rows {
 		if t.rows[i].FieldKey() == key {
@@ -316,7 +316,7 @@ func (t *tool) keyed(key string) *option.Option {
 	return nil
 }
 
-// options are what was given of the command's options.
+// options returns the options of the command that were given.
 func (t *tool) options(v option.Values) option.Values {
 	for _, o := range t.own {
 		v = v.Without(o.Name)
@@ -324,8 +324,7 @@ func (t *tool) options(v option.Values) option.Values {
 	return v
 }
 
-// bound is how long a call that blocks may do so: as it says, and never longer than clients put up
-// with.
+// bound is how long a call may block: as it says, but no longer than clients wait.
 func (o *Options) bound(v option.Values) (time.Duration, error) {
 	text := v.Text("max")
 	if text == "" {
@@ -339,10 +338,10 @@ func (o *Options) bound(v option.Values) (time.Duration, error) {
 	return min(d, o.Most), nil
 }
 
-// refuse is a call that is wrong before any command sees it.
+// refuse is the request of a call that is wrong before it reaches a command.
 func refuse(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
-// schema is the JSON Schema of what the tool takes, as far as it shows.
+// schema is the JSON Schema of the arguments in the description.
 func (t *tool) schema() json.RawMessage {
 	type property struct {
 		Type     string    `json:"type"`

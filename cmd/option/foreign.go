@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// ForeignOption is what other systems call what an option here says.
+// ForeignOption are names that other systems give to an option here.
 type ForeignOption struct {
-	Commands string // of ours, that people try it with
+	Commands string // the commands here that people try them with
 	Options  string
 	Instead  string // what to type
 }
 
-// ForeignOptions are all there are.
+// ForeignOptions returns all of them.
 func ForeignOptions() []ForeignOption { return foreignOptions }
 
-// foreignOptions are what other systems call what an option here says, or an argument, by the
-// commands that people try them with: what to type instead. Names are in small letters, with - for
-// _; those of one letter as they are.
+// foreignOptions are the names that other systems give to options and arguments, with the commands
+// that people try them with and what to type instead. Names are in small letters, with - for _;
+// names of one letter are as they are.
 var foreignOptions = []ForeignOption{
 	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at",
 		"the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
@@ -71,8 +71,7 @@ var foreignOptions = []ForeignOption{
 	{"health-wait", "invert-check", "write --invert"},
 }
 
-// Foreign is what to type instead of an option of another system; empty for a word that is none we
-// know.
+// Foreign returns what to type instead of an option of another system; empty for other words.
 func Foreign(word, command string) string {
 	if len(word) > 1 {
 		word = strings.ReplaceAll(strings.ToLower(word), "_", "-")

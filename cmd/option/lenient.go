@@ -15,23 +15,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Lenient reads objects as models write them, who do not always keep to what a schema says: a
-// number or a truth as a text, one text for a list and a list of one for a text, JSON inside a
-// text, keys in other spellings. What says nothing is taken for absent: null, "", "None".
+// Lenient reads objects as models write them, which do not always follow a schema: a number or a
+// truth value as a text, one text for a list, a list of one for a text, JSON inside a text, keys in
+// other spellings. A value that says nothing is absent: null, "", "None".
 type Lenient struct {
-	Name    string // whose arguments the objects are
-	Example string // of an object that is right
+	Name    string // the name of the tool or method
+	Example string // an object that is right
 	Rows    Rows
-	Shown   []string          // the keys that are told of where one is none
-	Also    map[string]string // other keys
-	// what to do in place of keys that other systems have, by their names with underscores
+	Shown   []string          // the keys that an error names
+	Also    map[string]string // other names of keys
+	// Instead says what to do in place of keys of other systems, by their names with underscores.
 	Meant map[string]string
 }
 
-// DepthMost bounds the objects and lists within each other.
+// DepthMost is how deep objects and lists may lie within each other.
 const DepthMost = 64
 
-// Read reads the arguments of a call, in whatever form they come.
+// Read reads the arguments of a call.
 func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 	fields, err := l.object(raw)
 	if err != nil {
@@ -52,7 +52,8 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 		said[row.Name] = f.key
 		x, err := row.Coerce(f.key, f.value)
 		if err != nil {
-			// it is not in the list of tools: what it takes is best told of the one that is
+			// The key that was used is not in the list of tools, so the error names the one that
+			// is.
 			if l.Also[f.key] == row.FieldKey() {
 				err = usage(fmt.Sprintf("%s has no argument %q", l.Name, f.key),
 					fmt.Sprintf("did you mean %q? It takes %s", row.FieldKey(), row.takes()))
@@ -70,8 +71,8 @@ type field struct {
 	value any
 }
 
-// object is the arguments in the order in which they were sent. Some clients send the whole object
-// as a text.
+// object returns the arguments in the order in which they were sent. Some clients send the whole
+// object as a text.
 func (l Lenient) object(raw json.RawMessage) ([]field, error) {
 	for range 3 {
 		raw = bytes.TrimSpace(raw)
@@ -91,7 +92,8 @@ func (l Lenient) object(raw json.RawMessage) ([]field, error) {
 		"send an object such as "+l.Example)
 }
 
-// Decode is the value of JSON, numbers as they were written; nil when it is none.
+// Decode returns the value of a JSON text, with numbers as they were written; nil when it is not
+// JSON.
 func Decode(raw []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -101,8 +103,8 @@ func Decode(raw []byte) (v any) {
 	return v
 }
 
-// ordered takes an object apart. The last of several values of one key would hide the others, so
-// that is refused.
+// ordered splits an object into its fields. It refuses a key that comes twice, because the last
+// value would hide the others.
 func ordered(raw []byte) (list []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -128,7 +130,7 @@ func ordered(raw []byte) (list []field, err error) {
 	return list, nil
 }
 
-// vacant reports whether a value says nothing whatever it is for.
+// vacant reports whether a value says nothing for any option.
 func vacant(v any) bool {
 	if v == nil {
 		return true
@@ -137,7 +139,7 @@ func vacant(v any) bool {
 	return ok && absent(s)
 }
 
-// absent reports whether a value is what models send for an argument that they leave out.
+// absent reports whether a value is one that models send for an argument that they leave out.
 func absent(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -152,8 +154,8 @@ func absent(v any) bool {
 	return false
 }
 
-// Named is the option that a key stands for, or nil: as it is called, by another name it has, or
-// written in another way (maxSeconds, max-seconds).
+// Named returns the option of a key, or nil. The key may be one of its names, or written
+// differently (maxSeconds, max-seconds).
 func (l Lenient) Named(key string) *Option {
 	for _, k := range []string{key, snake(key)} {
 		if other, ok := l.Also[k]; ok {
@@ -170,7 +172,7 @@ func (l Lenient) Named(key string) *Option {
 	return nil
 }
 
-// snake writes a key with small letters and underscores.
+// snake returns a key in small letters with underscores.
 func snake(key string) string {
 	var b strings.Builder
 	low := false
@@ -190,7 +192,8 @@ func snake(key string) string {
 	return b.String()
 }
 
-// Unknown refuses a key that is none, with what stands for it here, or the nearest one.
+// Unknown is the problem of an unknown key. Its hint has what stands for it here, or the nearest
+// key.
 func (l Lenient) Unknown(key string) error {
 	hint := l.Name + " takes " + strings.Join(l.Shown, ", ")
 	var names []string
@@ -205,7 +208,7 @@ func (l Lenient) Unknown(key string) error {
 	return usage(fmt.Sprintf("%s has no argument %q", l.Name, key), hint)
 }
 
-// takes says what the option takes.
+// takes says what values the option takes.
 func (o Option) takes() string {
 	switch {
 	case o.Kind == Flag:
@@ -224,7 +227,7 @@ func (o Option) takes() string {
 	return "a text"
 }
 
-// Coerce makes of a value what the option has. A bare number is a length in seconds.
+// Coerce turns a value into the type of the option. A bare number is a duration in seconds.
 func (o Option) Coerce(key string, v any) (any, error) {
 	wrong := func(like string) error {
 		return usage(fmt.Sprintf("%q is %s, and takes %s", key, theKind(v), o.takes()),
@@ -270,7 +273,7 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	case !ok:
 		return nil, wrong(`"..."`)
 	case bare && (o.Kind == Time || o.Kind == Instant):
-		// 1800 would be a time of day, and 3600 none
+		// As times 1800 would be a time of day, and 3600 would be refused.
 		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, theKind(n)),
 			fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
 	case o.Kind == Duration && strings.Trim(text, "0123456789.") == "":
@@ -279,7 +282,7 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	return text, nil
 }
 
-// truth is true or false, in whatever words.
+// truth reads true or false in any spelling.
 func truth(v any) (yes, ok bool) {
 	text, _ := scalar(v)
 	if b, is := v.(bool); is {
@@ -294,7 +297,7 @@ func truth(v any) (yes, ok bool) {
 	return false, false
 }
 
-// pairsOf is an object of texts, or a list, as a list of NAME=VALUE.
+// pairsOf turns an object of texts, or a list, into a list of NAME=VALUE.
 func pairsOf(key string, v any, wrong error) ([]string, error) {
 	if text, ok := v.(string); ok {
 		if inner, ok := Decode([]byte(text)).(map[string]any); ok {
@@ -320,7 +323,8 @@ func pairsOf(key string, v any, wrong error) ([]string, error) {
 	return list, nil
 }
 
-// listOf is a list of texts: one text stands for itself, JSON inside a text for the list it is.
+// listOf turns a value into a list of texts. One text stands for itself, and JSON inside a text for
+// the list that it is.
 func listOf(key string, v any, wrong error) ([]string, error) {
 	if text, ok := v.(string); ok {
 		if inner, ok := Decode([]byte(text)).([]any); ok && strings.HasPrefix(strings.TrimSpace(text), "[") {
@@ -346,7 +350,7 @@ func listOf(key string, v any, wrong error) ([]string, error) {
 	return list, nil
 }
 
-// scalar is a text, or a number as it was written.
+// scalar returns a text, or a number as it was written.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -357,7 +361,7 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// theKind says what a value is.
+// theKind names the kind of a value for messages.
 func theKind(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -399,7 +403,7 @@ func Deeper(text []byte, most int) bool {
 	return false
 }
 
-// Seconds is how many seconds a length of time has.
+// Seconds returns the seconds of a duration.
 func Seconds(text string) (float64, error) {
 	d, err := when.Duration(text)
 	return d.Seconds(), err

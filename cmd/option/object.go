@@ -16,19 +16,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Object is an object of JSON that stands for a call: its keys are options, the time and the
-// command.
+// Object is a JSON object that stands for a call: its keys are options, the time and the command.
 type Object struct {
 	Values  Values
 	When    *string
 	Command []string
-	keys    map[string]string // what each option was called, by its first name
+	keys    map[string]string // the key of each option, by its first name
 }
 
-// Timed reports whether the object says when, or after what.
+// Timed reports whether the object has a time, or tasks that it waits for.
 func (o Object) Timed() bool { return o.When != nil || o.Form() != "" || o.Values.Has("after") }
 
-// Form is the option that gives the time and forces how it is read; empty for none.
+// Form is the option that gives the time and its form; empty when there is none.
 func (o Object) Form() string {
 	for _, name := range Forms {
 		if o.Values.Has(name) {
@@ -38,24 +37,24 @@ func (o Object) Form() string {
 	return ""
 }
 
-// Forms are the options that give a time and force how it is read. Each excludes the others, and a
-// time in words.
+// Forms are the options that give a time and its form. Each excludes the others and a time in
+// words.
 var Forms = []string{"delay", "until", "every", "cron", "rrule"}
 
-// Called is the key that an option, or an argument, was given by.
+// Called returns the key that an option or an argument was given by.
 func (o Object) Called(name string) string { return o.keys[name] }
 
 // Example is an object to learn from.
 const Example = `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`
 
-// AsLines is how many tasks are given.
+// AsLines says how several tasks are given.
 const AsLines = "many tasks, one object a line: --stdin jsonl"
 
-// Fields are the options of a command by the keys that stand for them in an object, with those of
-// the time and the command, which are no options. An option that is added is a key from then on.
+// Fields are the options of a command by their keys in an object. The keys when and command have no
+// option.
 type Fields map[string]*Option
 
-// Fields are the keys of the objects that stand for a task of the command.
+// Fields returns the keys of the objects that stand for calls of the command.
 func (r Rows) Fields() Fields {
 	fields := Fields{"when": nil, "command": nil}
 	for i, o := range r {
@@ -72,12 +71,11 @@ func (r Rows) Fields() Fields {
 	return fields
 }
 
-// foreignKeys are what an agent's scheduling tool called the keys, whose calls are understood as
-// they are.
+// foreignKeys are keys of a scheduling tool for agents. Its calls are understood as they are.
 var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task",
 	"humanReadableDescription": "description"}
 
-// Read reads an object: a JSON object, or a JSON string of one. All of it must be understood.
+// Read reads a JSON object, or a JSON string of one. An unknown key is an error.
 func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 	data, err := objectText(data)
 	if err != nil {
@@ -102,8 +100,8 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 	return o, nil
 }
 
-// objectText is the text of an object. A text of an object stands for it, and so does a text of
-// that text: some programs encode what is encoded already.
+// objectText returns the text of an object. A JSON string of an object stands for it, and so does a
+// string of that string, because some programs encode twice.
 func objectText(data []byte) ([]byte, error) {
 	if err := IsText(data); err != nil {
 		return nil, err
@@ -135,7 +133,7 @@ func objectText(data []byte) ([]byte, error) {
 
 func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
-// IsText refuses bytes that JSON could not keep as they are.
+// IsText refuses bytes that JSON cannot keep.
 func IsText(data []byte) error {
 	switch {
 	case bytes.IndexByte(data, 0) >= 0:
@@ -146,8 +144,8 @@ func IsText(data []byte) error {
 	return nil
 }
 
-// WholeCharacters refuses JSON with one half of a pair of escapes that make a character: as text it
-// would be another one.
+// WholeCharacters refuses JSON with half of a surrogate pair, which as text would become another
+// character.
 func WholeCharacters(data []byte) error {
 	half := func(i int) rune { // the surrogate written at i, or 0
 		if i+6 > len(data) || data[i] != '\\' || data[i+1] != 'u' {
@@ -170,7 +168,7 @@ func WholeCharacters(data []byte) error {
 			}
 			i += 6
 		}
-		i++ // what a backslash takes with it
+		i++ // skip the character after a backslash
 	}
 	return nil
 }
@@ -200,7 +198,7 @@ func notObject(kind string) error {
 	return usage("it is "+kind+", not an object", hint)
 }
 
-// kindOf says what the value is that begins with the token.
+// kindOf names the kind of the value that begins with the token.
 func kindOf(t json.Token) string {
 	switch t := t.(type) {
 	case json.Delim:
@@ -218,7 +216,7 @@ func kindOf(t json.Token) string {
 	return "a text"
 }
 
-// readKey reads one key and its value. A null says as much as no key.
+// readKey reads one key with its value. A null is as if the key were absent.
 func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows) error {
 	name := key
 	if foreignKeys[key] != "" {
@@ -269,7 +267,7 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 	return err
 }
 
-// field is the value that begins with the token, as the option takes it.
+// field reads the value that begins with the token, in the type of the option.
 func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) {
 	switch {
 	case o.Kind == Whole:
@@ -309,7 +307,7 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 	return oneText(t, key, o.Kind == Duration)
 }
 
-// oneText is a text. One that is a length of time is told to have a unit.
+// oneText reads a text. The hint for a duration has a unit.
 func oneText(t json.Token, key string, length bool) (string, error) {
 	text, ok := t.(string)
 	if ok {
@@ -328,7 +326,7 @@ func wrongKind(key string, t json.Token, want, like string) error {
 	return usage(plain.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+plain.Quote(key)+": "+like)
 }
 
-// NoNUL refuses a text that no command and no message can have.
+// NoNUL refuses a text with a NUL, which no command and no message can have.
 func NoNUL(key, text string) error {
 	if strings.ContainsRune(text, 0) {
 		return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
@@ -360,7 +358,7 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 	return list, nil
 }
 
-// pairs reads an object of texts, of which the first token was read, as a list of NAME=VALUE.
+// pairs reads an object of texts as a list of NAME=VALUE. Its first token was read.
 func pairs(dec *json.Decoder, key string) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -392,7 +390,7 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 	return list, nil
 }
 
-// unknown refuses a key that is none, with the nearest one.
+// unknown is the problem of an unknown key, with the nearest one.
 func (fields Fields) unknown(key string, rows Rows) error {
 	names := slices.Sorted(maps.Keys(fields))
 	snake := strings.ReplaceAll(key, "-", "_")
@@ -408,8 +406,8 @@ func (fields Fields) unknown(key string, rows Rows) error {
 	return usage("unknown key "+plain.Quote(key), hint)
 }
 
-// nearestKey is the key that is meant by one which is none: a known one in other capitals, or one
-// of few other letters; "" for none.
+// nearestKey returns the known key that an unknown one may mean, in other capitals or with few
+// other letters; "" for none.
 func nearestKey(key string, names []string) string {
 	names = append(names, slices.Sorted(maps.Keys(foreignKeys))...)
 	for _, name := range names {
@@ -420,7 +418,7 @@ func nearestKey(key string, names []string) string {
 	return problem.Nearest(key, names)
 }
 
-// ofCall is the option that a key would stand for, were it about a task; empty for none.
+// ofCall returns the option about the whole call that a key would name; empty for none.
 func (r Rows) ofCall(key string) string {
 	if o := r.Named(strings.ReplaceAll(key, "_", "-")); o != nil && o.OfCall {
 		return o.Name

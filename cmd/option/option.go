@@ -1,6 +1,6 @@
-// Package option has what commands take as data, one row an option, and reads calls into values:
-// the words of a command line, a strict object of JSON, and an object as models write it. All that
-// shows or checks options is made from the rows.
+// Package option has the options of commands as data, one row for each, and reads calls into
+// values: the words of a command line, a strict JSON object, and an object as models write it.
+// Everything that shows or checks options is made from the rows.
 package option
 
 import (
@@ -11,35 +11,35 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Option is one thing that a call can say of itself.
+// Option is an option of a command.
 type Option struct {
 	Name    string
 	Aliases []string
-	Key     string // in objects; empty: the name, with _ for -
+	Key     string // the key in objects; empty means the name with _ for -
 	Kind    Kind
-	Value   string // what the value is called in the help; empty: as the kind has it
+	Value   string // the name of the value in the help; empty means that of the kind
 	Help    string // what it does, in one line
-	// what it stands for when it is not given; empty when that is nothing, or depends on more than
-	// the call
+	// Default is the value when it is not given. It is empty when that is nothing, or depends on
+	// more than the call.
 	Default string
-	Choices []string // all that the value may be; what an empty one stands for comes first
-	Many    bool     // it may be given again
+	Choices []string // the values that it may have; the first stands for an empty one
+	Many    bool     // it may be given more than once
 	Bare    bool     // its value may be left out
-	Env     string   // the variable that says the same when it is not given
-	OfCall  bool     // it is about the whole call, and not about one of the tasks that the call has
-	Lone    bool     // in an object one text stands for a list of one
-	// in an object it is an object of texts, too, which stands for a list of NAME=VALUE
+	Env     string   // the variable that is read when it is not given
+	OfCall  bool     // it is about the whole call, and not about one of its tasks
+	Lone    bool     // in an object, a text stands for a list of one
+	// In an object, Pairs may be an object of texts, which stands for a list of NAME=VALUE.
 	Pairs  bool
-	Words  bool   // in an object it is a list of words, too, which stands for the line of them
-	Like   string // a value to learn from, of those that may be given again
-	Hidden bool   // it is for ourselves
-	Group  string // what the help has it under; empty: the call as a whole
+	Words  bool   // in an object, it may be a list of words, which stands for a line
+	Like   string // an example of a value
+	Hidden bool   // only this program uses it
+	Group  string // its group in the help; empty means the whole call
 }
 
 // Kind is what a value is.
 type Kind string
 
-// The kinds: what a value has to be, as the guide names it. Flag takes none.
+// These are the kinds of values, as the guide names them. A Flag has no value.
 const (
 	Flag      Kind = "boolean"
 	Whole     Kind = "integer"
@@ -66,11 +66,11 @@ const (
 	Pair      Kind = "pair"
 )
 
-// Kinds say what each kind of a text is, for the guide and docs/json.md.
+// Kinds says what each kind of text is, for the guide and docs/json.md.
 var Kinds = []struct {
 	Kind  Kind
 	Means string
-	value string // what such a value is called
+	value string // the name of such a value
 }{
 	{Text, "any text", "TEXT"},
 	{Duration, "a length of time: `90s`, `2h30m`, `1d`", "DURATION"},
@@ -96,7 +96,7 @@ var Kinds = []struct {
 	{Pair, "two values with `=` between", "T=D"},
 }
 
-// Values is the closed list of the kinds of texts, for the schema.
+// Values are the kinds of texts, for the schema.
 func (Kind) Values() []string {
 	list := make([]string, len(Kinds))
 	for i, k := range Kinds {
@@ -108,10 +108,10 @@ func (Kind) Values() []string {
 // IsText reports whether the value is a text, or a list of them.
 func (o Option) IsText() bool { return o.Kind != Flag && o.Kind != Whole }
 
-// Names are all its names, the first of them first.
+// Names returns all its names, the first one first.
 func (o Option) Names() []string { return append([]string{o.Name}, o.Aliases...) }
 
-// FieldKey is what an object calls it.
+// FieldKey is its key in an object.
 func (o Option) FieldKey() string {
 	if o.Key != "" {
 		return o.Key
@@ -121,8 +121,7 @@ func (o Option) FieldKey() string {
 
 func fieldKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// ValueName is what stands in the place of its value: what it is called, or the words that it may
-// be.
+// ValueName is what stands for its value in the help: a name, or the choices.
 func (o Option) ValueName() string {
 	switch {
 	case o.Kind == Flag:
@@ -142,7 +141,7 @@ func (o Option) ValueName() string {
 	return "VALUE"
 }
 
-// Usage is what it does, with its default.
+// Usage is its help, with its default.
 func (o Option) Usage() string {
 	if o.Default != "" {
 		return o.Help + " (default " + o.Default + ")"
@@ -153,7 +152,7 @@ func (o Option) Usage() string {
 // Rows are the options of a command.
 type Rows []Option
 
-// Named is the option of a name, or nil.
+// Named returns the option with a name, or nil.
 func (r Rows) Named(name string) *Option {
 	for i := range r {
 		if r[i].Name == name || slices.Contains(r[i].Aliases, name) {
@@ -163,7 +162,7 @@ func (r Rows) Named(name string) *Option {
 	return nil
 }
 
-// In puts those that have no group yet into one.
+// In puts the options without a group into one.
 func (r Rows) In(group string) Rows {
 	for i := range r {
 		if r[i].Group == "" {
@@ -173,22 +172,21 @@ func (r Rows) In(group string) Rows {
 	return r
 }
 
-// Shown are those that are not for ourselves.
+// Shown returns the options that are not hidden.
 func (r Rows) Shown() Rows {
 	return slices.DeleteFunc(slices.Clone(r), func(o Option) bool { return o.Hidden })
 }
 
-// Argument is a word of a call that is not an option, in its place.
+// Argument is a word of a call that is not an option. Its place says what it means.
 type Argument struct {
 	Name     string
 	Kind     Kind
-	Required bool // it may not be left out, and no option stands in its place
+	Required bool // it must be given, and no option stands in its place
 	Many     bool
 	Choices  []string
 }
 
-// Choose is the one of the choices that a word means: in whatever letters, the first when it is
-// empty.
+// Choose returns the choice that a word means, in any capitals. An empty word means the first.
 func (o Option) Choose(word string) (string, error) {
 	word = strings.TrimSpace(word)
 	if word == "" {

@@ -9,16 +9,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Objects is the surface of objects that stand for tasks: options are keys, with values as JSON has
-// them. Calls of other commands are made on a command line.
+// Objects is the surface of objects that stand for tasks: options are keys, with JSON values. Calls
+// of other commands are lines that can be typed.
 type Objects struct {
-	Command string // whose calls the objects stand for
+	Command string // the command that the objects stand for
 	Rows    Rows
-	Line    problem.Shell // how a call is written that is none of theirs
+	Line    problem.Shell // the surface of other calls
 }
 
-// Option is the key that stands for an option. One that is about the whole call stays an option of
-// it.
+// Option is the key of an option. An option about the whole call stays an option.
 func (s Objects) Option(name string) string {
 	o := s.Rows.Named(name)
 	switch {
@@ -42,7 +41,7 @@ func (s Objects) Setting(name string, value any) string {
 	return JSON(o.FieldKey()) + ": " + o.Written(value)
 }
 
-// Call is a call as an object, if it is one of the command; else a line that can be typed.
+// Call writes a call of the command as an object, and other calls as lines.
 func (s Objects) Call(c problem.Call) string {
 	if c.Command != s.Command {
 		return s.Line.Call(c)
@@ -62,8 +61,8 @@ func (s Objects) Call(c problem.Call) string {
 	return JSON(fields)
 }
 
-// InJSON is a value of the option as it stands in an object. A word that stands for a number stays
-// one.
+// InJSON returns a value of the option as it is in an object. A word that stands for a number stays
+// a word.
 func (o Option) InJSON(value any) any {
 	text, isText := value.(string)
 	first, second, isPair := strings.Cut(text, "=")
@@ -89,7 +88,7 @@ func (o Option) Written(value any) string {
 	return JSON(v)
 }
 
-// JSON is a value as JSON that a person can read, too.
+// JSON writes a value as JSON that people can read, too.
 func JSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Values are what a call says of its options. The zero value says nothing. They are never changed:
-// what adds to them makes others.
+// Values are the options that a call has. The zero value has none. Values never change: adding
+// makes new ones.
 type Values struct {
-	// by the first name: a string, int, bool or []string, as the kind has it
+	// by the first name; a string, int, bool or []string, depending on the kind
 	said  map[string]any
-	typed map[string]string // the name that an option was given by, where that is not its first
+	typed map[string]string // the name by which an option was given, if that is not its first
 }
 
 // Has reports whether an option was given, whatever its value.
 func (v Values) Has(name string) bool { _, ok := v.said[name]; return ok }
 
-// Value is the value of an option, as its kind has it; nil when it was not given.
+// Value returns the value of an option in the type of its kind; nil when it was not given.
 func (v Values) Value(name string) any { return v.said[name] }
 
 // Text is the value of an option that takes a text; empty when it was not given.
@@ -37,16 +37,16 @@ func (v Values) Bool(name string) bool {
 	return false
 }
 
-// List are the values of an option that may be given again.
+// List returns the values of an option that may be given more than once.
 func (v Values) List(name string) []string { list, _ := v.said[name].([]string); return list }
 
-// Typed are the names that options were given by, where those are not their first.
+// Typed returns the names by which options were given, if those are not their first.
 func (v Values) Typed() map[string]string { return v.typed }
 
-// Names are the options that were given, in alphabetical order.
+// Names returns the options that were given, in alphabetical order.
 func (v Values) Names() []string { return slices.Sorted(maps.Keys(v.said)) }
 
-// With is the values and one more, which has the type that its kind asks for.
+// With returns the values with one more, which has the type of its kind.
 func (v Values) With(name string, value any) Values {
 	v.said = maps.Clone(v.said)
 	if v.said == nil {
@@ -56,7 +56,7 @@ func (v Values) With(name string, value any) Values {
 	return v
 }
 
-// Without is the values but for some.
+// Without returns the values without some.
 func (v Values) Without(names ...string) Values {
 	v.said = maps.Clone(v.said)
 	for _, name := range names {
@@ -65,8 +65,8 @@ func (v Values) Without(names ...string) Values {
 	return v
 }
 
-// Over is what the values say, and where they say nothing what the others do. Lists are added to
-// those of the others.
+// Over returns the values, and the others' values of options that they do not have. Lists are
+// joined.
 func (v Values) Over(others Values) Values {
 	if len(others.said) == 0 {
 		return v

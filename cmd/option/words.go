@@ -25,19 +25,19 @@ type Syntax struct {
 	Tail    bool // what follows "--" is a command, not further arguments
 }
 
-// Line is the words of a call, read.
+// Line is a call whose words were read.
 type Line struct {
 	Values Values
 	Args   []string
 	Tail   []string // what followed "--", for a command with a tail
 	Dash   bool     // there was a "--"
 	After  int      // how many of the arguments followed it, for a command without a tail
-	Help   bool     // the help was asked for
+	Help   bool     // --help was given
 }
 
-// Words reads a command's words. Options and arguments mix in any order; everything after the first
-// "--" is left alone. A word that begins with a dash and a digit, such as -5m, is an argument: no
-// option is called that.
+// Words reads the words of a call. Options and arguments may mix; everything after the first "--"
+// stays as it is. A word of a dash and a digit, such as -5m, is an argument, because no option has
+// such a name.
 func (s Syntax) Words(words []string) (Line, error) {
 	r := reader{Syntax: s, words: words}
 	if err := r.read(); err != nil {
@@ -49,11 +49,11 @@ func (s Syntax) Words(words []string) (Line, error) {
 	return r.line, err
 }
 
-// values has the library read options, each a word of the form --name=value.
+// values reads options with the library. Each is a word of the form --name=value.
 func (s Syntax) values(flags []string) (Values, error) {
 	v := Values{said: map[string]any{}}
 	set := flag.NewFlagSet("ouro-timer", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // what is said of errors is said by whoever called
+	set.SetOutput(io.Discard) // the caller reports errors
 	for _, word := range flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		if set.Lookup(name) != nil {
@@ -69,7 +69,7 @@ func (s Syntax) values(flags []string) (Values, error) {
 	return v, nil
 }
 
-// setter takes the value of an option, as the library hands it on.
+// setter gets the value of an option from the library.
 type setter struct {
 	option Option
 	said   map[string]any
@@ -134,7 +134,7 @@ func (r *reader) read() error {
 	return nil
 }
 
-// rest takes what follows "--".
+// rest reads the words after "--".
 func (r *reader) rest(words []string) error {
 	r.line.Dash = true
 	for _, w := range words {
@@ -179,8 +179,8 @@ func (r *reader) long(w string) error {
 	return r.take(*o, "--"+name, value)
 }
 
-// lengthAfter takes the next word as the value of an option that needs none, if it is a length of
-// time.
+// lengthAfter reads the next word as the value of an option whose value may be left out, if it is a
+// duration.
 func (r *reader) lengthAfter(name string) (string, error) {
 	if r.at+1 == len(r.words) {
 		return "", nil
@@ -200,7 +200,7 @@ func (r *reader) lengthAfter(name string) (string, error) {
 	return next, nil
 }
 
-// cluster reads short options, the last of which may have a value: -q, -n5, -qn 5.
+// cluster reads short options in one word, the last of which may have a value: -q, -n5, -qn 5.
 func (r *reader) cluster(w string) error {
 	for rest := w[1:]; rest != ""; {
 		letter, n := utf8.DecodeRuneInString(rest)
@@ -231,7 +231,7 @@ func (r *reader) cluster(w string) error {
 	return nil
 }
 
-// next takes the next word as the value of an option.
+// next reads the next word as the value of an option.
 func (r *reader) next(flag string, o Option) (string, error) {
 	if r.at+1 >= len(r.words) || r.words[r.at+1] == "--" {
 		return "", problem.Of(problem.T("%s needs a value", flag), problem.T("write %s %s", flag, o.ValueName()))
@@ -240,7 +240,7 @@ func (r *reader) next(flag string, o Option) (string, error) {
 	return r.words[r.at], nil
 }
 
-// take notes an option with its value.
+// take adds an option with its value.
 func (r *reader) take(o Option, flag, value string) error {
 	if !utf8.ValidString(value) {
 		return problem.Of(problem.T("the value of %s is not valid UTF-8", flag), problem.NotText)
@@ -294,20 +294,19 @@ func checkNumber(o Option, flag, value string) error {
 	return nil
 }
 
-// unknown refuses an option that the command does not have, the word of a flag, by name, with the
-// nearest one.
+// unknown is the problem of an option that the command does not have, with the nearest one.
 func (s Syntax) unknown(flag, word string) error {
 	var names []string
 	for _, o := range s.Options {
 		for _, n := range o.Names() {
-			// few letters are soon alike
+			// short names are near to many
 			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) {
 				names = append(names, n)
 			}
 		}
 	}
 	hint := "see ouro-timer " + s.Command + " --help"
-	if flag == "-t" && s.Command == "health-wait" { // as other programs of the kind have it
+	if flag == "-t" && s.Command == "health-wait" { // other programs write -t
 		hint = "the time-out is written --timeout 5s; " + hint
 	} else if instead := Foreign(word, s.Command); instead != "" {
 		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(instead))
