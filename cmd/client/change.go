@@ -14,22 +14,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// sizeMost bounds the files that are read: a client keeps much beside its servers in one.
+// sizeMost is the most bytes of a file that is read. A client keeps much beside its servers in one
+// file.
 const sizeMost = 64 << 20
 
-// Change is what is to be done to a file, or nothing.
+// Change is a change of a file, or none.
 type Change struct {
-	Path   string // of the file, as the client names it
+	Path   string // the path of the file, as the client names it
 	Effect Effect
-	Entry  string // what is to stand in the file, as it stands there
+	Entry  string // the text of the entry in the file
 
 	before, after []byte
 }
 
-// Effect is what a change does.
+// Effect is the effect of a change.
 type Effect string
 
-// The effects.
+// These are the effects.
 const (
 	Nothing Effect = ""
 	Add     Effect = "add"
@@ -37,14 +38,15 @@ const (
 	Remove  Effect = "remove"
 )
 
-// edited is a text after an edit, what that did, and what was put into it.
+// edited is a text after an edit, with the effect and the entry.
 type edited struct {
 	after  []byte
 	effect Effect
 	entry  string
 }
 
-// plan finds out what an edit changes in the file at a path. One that is not there is empty.
+// plan returns the change that an edit makes to the file at a path. A file that does not exist
+// counts as empty.
 func plan(path string, edit func(text []byte) (edited, error)) (Change, error) {
 	before, _, err := read(path)
 	if err != nil {
@@ -61,8 +63,8 @@ func plan(path string, edit func(text []byte) (edited, error)) (Change, error) {
 	return c, nil
 }
 
-// Skill is the change that puts a skill at a path, which names its file, or a folder that it has
-// one of its own in. A file there that is not a skill of that name is refused.
+// Skill returns the change that puts a skill at a path, which names its file or a folder for it. It
+// refuses to replace a file that is not a skill of that name.
 func Skill(path, text string) (Change, error) {
 	info, err := os.Stat(path)
 	if folder := err == nil && info.IsDir(); folder || strings.HasSuffix(path, string(filepath.Separator)) {
@@ -89,8 +91,8 @@ func Skill(path, text string) (Change, error) {
 	return c, nil
 }
 
-// Do makes the change: the file is replaced whole, with the mode it had, where it really lies. It
-// is refused when somebody else has changed the file since it was read.
+// Do makes the change. It replaces the file as a whole, follows links and keeps the mode. It fails
+// when the file has changed since it was read.
 func (c Change) Do() error {
 	path := c.Path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -117,7 +119,7 @@ func (c Change) Do() error {
 	return nil
 }
 
-// replace puts a file in place, whole. A new one is for its owner alone: such files may have
+// replace writes a file as a whole. Only its owner can read a new one, because such files may have
 // secrets in them.
 func replace(path string, text []byte) error {
 	mode := os.FileMode(0o600)
@@ -139,13 +141,13 @@ func replace(path string, text []byte) error {
 	return err
 }
 
-// read is what a file has in it, and whether it is there.
+// read returns the text of a file, and whether the file exists.
 func read(path string) (text []byte, there bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
-	case err == nil && !info.Mode().IsRegular(): // opening a pipe would block
+	case err == nil && !info.Mode().IsRegular(): // opening a pipe could block
 		err = errors.New("it is not a plain file")
 	case err == nil && info.Size() > sizeMost:
 		err = fmt.Errorf("it is larger than %d MiB", sizeMost>>20)
@@ -167,19 +169,19 @@ func read(path string) (text []byte, there bool, err error) {
 	return text, true, nil
 }
 
-// unreadable is the problem of a file that is not what it should be.
+// unreadable is the problem of a file that cannot be read as it should be.
 func unreadable(path string, err error) error {
 	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, bared(err)),
 		problem.T("nothing was changed in it; mend it, or put the entry there by hand"))
 }
 
-// unwritable is the problem of a file that cannot be put in place.
+// unwritable is the problem of a file that cannot be written.
 func unwritable(path string, err error) error {
 	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, bared(err)),
 		problem.T("nothing was changed; see who may write to %s", filepath.Dir(path)))
 }
 
-// bared is an error of the system without the path that the message has already.
+// bared removes the path from an error of the system, because the message has it.
 func bared(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

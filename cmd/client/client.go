@@ -1,6 +1,6 @@
-// Package client knows the programs that models work in: in which file of its own each keeps the
-// servers of MCP that it starts, and where it looks for skills. A file is changed in one place, and
-// all else in it stays as it is, byte for byte.
+// Package client knows the programs in which models work: which file of each lists the MCP servers
+// that it starts, and where it looks for skills. It changes one place in a file; everything else
+// stays as it is, byte for byte.
 package client
 
 import (
@@ -8,42 +8,41 @@ import (
 	"path/filepath"
 )
 
-// server is the name of our entry, and of the skill.
+// server is the name of the entry of ouro-timer, and of its skill.
 const server = "ouro-timer"
 
-// kind is the key that says of which kind a server is. Ours is of the kind that is meant without
-// it.
+// kind is the key with the kind of a server. Without it a server is of the kind of ouro-timer.
 const kind = "type"
 
-// World is what the places of the files depend on.
+// World is what the paths of the files depend on.
 type World struct {
 	System string // the operating system, as Go names it
 	Getenv func(string) string
 }
 
-// Client is a program that models work in.
+// Client is a program in which models work.
 type Client struct {
 	Name   string
-	Config string // its file of servers
-	Table  string // the key in that file that has them, by their names
-	Skill  string // the file of the skill
+	Config string // the file that lists its servers
+	Table  string // the key in that file under which the servers are
+	Skill  string // where the file of the skill is
 
-	marks []string // files and folders of which one is there where the program is used
+	marks []string // one of these exists where the program is used
 	form  form
-	typed bool // an entry says of which kind the server is
+	typed bool // an entry has the kind of the server
 }
 
-// form is how a file is written.
+// form is the format of a file.
 type form interface {
-	// install is the text with the entry, and the entry as it stands there; the same text when it
-	// is there already.
+	// install returns the text with the entry, and the entry as it is written there. The text is
+	// the same when the entry is there already.
 	install(text []byte, c Client, program string) (edited, error)
-	// uninstall is the text without the entry; the same text when it is not there.
+	// uninstall returns the text without the entry. It is the same when there is none.
 	uninstall(text []byte, c Client) (edited, error)
 }
 
-// All are the clients that are known, with their places for a user whose home is in the
-// environment. What each documents is in docs/mcp.md.
+// All returns the known clients, with their paths for a user whose home is in the environment.
+// docs/mcp.md has what each documents.
 func All(w World) []Client {
 	home := w.Getenv("HOME")
 	if w.System == "windows" {
@@ -85,7 +84,7 @@ func All(w World) []Client {
 	}
 }
 
-// Names are those of the clients.
+// Names are the names of the clients.
 func Names() (names []string) {
 	for _, c := range All(World{Getenv: func(string) string { return "" }}) {
 		names = append(names, c.Name)
@@ -93,7 +92,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Used reports whether the program has a folder here.
+// Used reports whether the program is used here.
 func (c Client) Used() bool {
 	for _, path := range c.marks {
 		if _, err := os.Stat(path); err == nil {
@@ -103,18 +102,18 @@ func (c Client) Used() bool {
 	return false
 }
 
-// Install is the change that gives the client an entry by which it starts the program, whose path
-// is absolute. What an entry of ours has beside that stays.
+// Install returns the change that gives the client an entry which starts the program at an absolute
+// path. Other keys of an existing entry stay.
 func (c Client) Install(program string) (Change, error) {
 	return plan(c.Config, func(text []byte) (edited, error) { return c.form.install(text, c, program) })
 }
 
-// Uninstall is the change that takes the entry away.
+// Uninstall returns the change that removes the entry.
 func (c Client) Uninstall() (Change, error) {
 	return plan(c.Config, func(text []byte) (edited, error) { return c.form.uninstall(text, c) })
 }
 
-// entry is what stands in a file for our server: its keys, in the order they are written in.
+// entry is the entry of ouro-timer: its keys in the order in which they are written.
 func (c Client) entry(program string) []field {
 	fields := []field{{"command", program}, {"args", []any{"mcp"}}}
 	if c.typed {

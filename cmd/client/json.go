@@ -13,24 +13,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// jsonForm is a file of JSON. With comments it may have those and commas behind what is last, as
-// editors take them.
+// jsonForm is the format JSON. With comments it may have those, and commas after the last value, as
+// editors allow.
 type jsonForm struct{ comments bool }
 
-// depthMost bounds what is read: the library follows what lies within each other without a bound of
-// its own.
+// depthMost is how deep values may lie, because the library has no bound of its own.
 const depthMost = 1_000
 
-// byteOrderMark may stand in front of a text.
+// byteOrderMark may stand at the beginning of a text.
 const byteOrderMark = "\ufeff"
 
-// document is a text of JSON. What is between its values stays with them.
+// document is a JSON text. It keeps what is between the values.
 type document struct {
 	whole   hujson.Value
 	root    *hujson.Object
-	mark    string // in front of it
+	mark    string // the byte order mark
 	newline string
-	unit    string // what a level is indented by
+	unit    string // the indent of one level
 }
 
 func (f jsonForm) install(text []byte, c Client, program string) (edited, error) {
@@ -73,7 +72,7 @@ func (f jsonForm) uninstall(text []byte, c Client) (edited, error) {
 	return e, f.check(text, e.after, c.Table, nil)
 }
 
-// open reads a text. An empty one is taken for an object without members.
+// open reads a text. An empty text is an object without members.
 func (f jsonForm) open(text []byte) (*document, error) {
 	doc := &document{newline: "\n", unit: "  "}
 	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
@@ -89,7 +88,7 @@ func (f jsonForm) open(text []byte) (*document, error) {
 		return nil, errors.New("it is nested too deep")
 	}
 	var err error
-	// it works on the bytes that it is given
+	// the library changes the bytes that it gets
 	if doc.whole, err = hujson.Parse(slices.Clone(text)); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -107,7 +106,7 @@ func (f jsonForm) open(text []byte) (*document, error) {
 	return doc, nil
 }
 
-// servers is the object of servers, nil where there is none, and what its line begins with.
+// servers returns the object of servers, or nil, and the indent of its line.
 func (doc *document) servers(table string) (o *hujson.Object, outer string, err error) {
 	i := find(doc.root, table)
 	if i < 0 {
@@ -121,7 +120,7 @@ func (doc *document) servers(table string) (o *hujson.Object, outer string, err 
 	return o, outer, err
 }
 
-// find is the place of a key among the members of an object; below zero when it is not there.
+// find returns the index of a key among the members of an object; below zero when it is not there.
 func find(o *hujson.Object, key string) int {
 	if o == nil {
 		return -1
@@ -132,13 +131,13 @@ func find(o *hujson.Object, key string) int {
 	})
 }
 
-// indent is what stands in front of a member on its line, and whether it has a line of its own.
+// indent returns the indent of a member, and whether the member has a line of its own.
 func indent(m hujson.ObjectMember) (blanks string, own bool) {
 	line := bytes.LastIndexByte(m.Name.BeforeExtra, '\n')
 	return string(m.Name.BeforeExtra[line+1:]), line >= 0
 }
 
-// insert puts a member behind the last of an object, and behind what is said of that.
+// insert adds a member after the last one of an object, and after its comments.
 func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
 	inner, n := outer+doc.unit, len(o.Members)
 	lines := o == doc.root || doc.root.Members != nil && bytes.ContainsRune(doc.root.Members[0].Name.BeforeExtra, '\n')
@@ -148,7 +147,7 @@ func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
 		if blanks, lines = indent(o.Members[0]); lines {
 			inner = blanks
 		}
-		if o.Members[n-1].Value.AfterExtra != nil { // a comma is behind what is last
+		if o.Members[n-1].Value.AfterExtra != nil { // there is a comma after the last one
 			m.Value.AfterExtra = []byte{}
 		}
 	}
@@ -170,7 +169,7 @@ func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
 	o.Members, o.AfterExtra = append(o.Members, m), rest
 }
 
-// remove takes a member away; what is said in front of it stays.
+// remove removes a member. Comments before it stay.
 func remove(o *hujson.Object, i int) {
 	m, last := o.Members[i], len(o.Members)-1
 	said := slices.Clone(trimmed(m.Name.BeforeExtra))
@@ -196,8 +195,8 @@ func remove(o *hujson.Object, i int) {
 	}
 }
 
-// renew gives the entry that is there the values of the fields, and reports whether any was another
-// one.
+// renew gives an existing entry the values of the fields, and reports whether any value has
+// changed.
 func (doc *document) renew(m *hujson.ObjectMember, fields []field) (changed bool) {
 	blanks, lines := indent(*m)
 	o, ok := m.Value.Value.(*hujson.Object)
@@ -223,10 +222,10 @@ func (doc *document) renew(m *hujson.ObjectMember, fields []field) (changed bool
 	return changed
 }
 
-// trimmed is what stands between values, without the blanks at its end: the comments.
+// trimmed returns the comments between values, without blanks at their end.
 func trimmed(extra hujson.Extra) hujson.Extra { return bytes.TrimRight(extra, " \t\r\n") }
 
-// value is that of a text which we have written.
+// value parses a text that this package has written.
 func value(text string) hujson.ValueTrimmed {
 	v, err := hujson.Parse([]byte(text))
 	if err != nil {
@@ -235,7 +234,7 @@ func value(text string) hujson.ValueTrimmed {
 	return v.Value
 }
 
-// written is a value, of fields an object on lines of which each begins with the blanks, or on one
+// written writes a value. Fields become an object, on lines that begin with the blanks, or on one
 // line.
 func (doc *document) written(v any, blanks string, lines bool) string {
 	fields, ok := v.([]field)
@@ -258,11 +257,11 @@ func encoded(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts and lists of them
+	_ = e.Encode(v) // texts and lists of texts can be encoded
 	return strings.TrimSpace(b.String())
 }
 
-// check holds an edit to its promise.
+// check verifies that an edit changed only what it should.
 func (f jsonForm) check(before, after []byte, table string, fields []field) error {
 	var trees [2]map[string]any
 	for i, text := range [][]byte{before, after} {

@@ -6,12 +6,12 @@ import (
 	"reflect"
 )
 
-// errOther is an edit that would have changed something else, or not what it should; nothing is
-// changed then.
+// errOther is the error of an edit that would change something else, or not what it should. Nothing
+// is changed then.
 var errOther = errors.New("it is written in a way that cannot be edited here")
 
-// settled holds an edit to its promise: two trees differ by our entry alone, and the second has it
-// as the fields say, beside what it had; nil: not at all.
+// settled verifies that two trees differ only in the entry, and that the second has the entry with
+// the fields and with what it had before. With nil the second has no entry.
 func settled(was, is map[string]any, table string, fields []field) error {
 	ours, there := take(was, table), take(is, table)
 	entry, _ := there.(map[string]any)
@@ -41,7 +41,7 @@ func settled(was, is map[string]any, table string, fields []field) error {
 	return nil
 }
 
-// take takes our entry out of a tree, and the table when nothing else is in it.
+// take removes the entry from a tree, and the table if nothing else is in it.
 func take(tree map[string]any, table string) any {
 	servers, _ := tree[table].(map[string]any)
 	ours := servers[server]

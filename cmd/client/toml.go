@@ -10,11 +10,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// tomlForm is a file of TOML. Lines are taken for what they are by themselves; where one is part of
-// a longer text the edit does not come to what it should, and is refused.
+// tomlForm is the format TOML. It takes each line for what it is by itself. When a line is part of
+// a longer text, the edit changes something else and is refused.
 type tomlForm struct{}
 
-// tomlBounds are how much structure a file may have.
+// tomlBounds bound the structure of a file.
 var tomlBounds = codec.Bounds{Depth: 32, Keys: 20_000, Path: 4_000}
 
 func (f tomlForm) install(text []byte, c Client, program string) (edited, error) {
@@ -32,7 +32,7 @@ func (f tomlForm) install(text []byte, c Client, program string) (edited, error)
 		e.entry += newline + field.key + " = " + encoded(field.value)
 	}
 	after := strings.TrimRight(string(text), "\r\n")
-	// nothing can be added to such a table, whatever the library takes
+	// such a table cannot be added to, although the library would
 	inline := func(line string) bool {
 		said, _ := f.read(line)
 		return said[c.Table] != nil && f.head(line) == nil
@@ -67,7 +67,7 @@ func (f tomlForm) uninstall(text []byte, c Client) (edited, error) {
 			break
 		}
 		if from > 0 && blank(lines[from-1]) && (to == len(lines) || blank(lines[to])) {
-			from-- // of two empty lines one goes
+			from-- // one of two empty lines is removed
 		}
 		lines = slices.Delete(lines, from, to)
 	}
@@ -76,8 +76,8 @@ func (f tomlForm) uninstall(text []byte, c Client) (edited, error) {
 	return e, f.check(string(text), after, c.Table, nil)
 }
 
-// section is where the lines of our table are, or of one within it: from its head to the last that
-// says anything; below zero without one.
+// section returns the lines of the table, or of one within it: from its head to the last line that
+// is not blank. It is below zero when there is none.
 func (f tomlForm) section(lines []string, table string, own bool) (from, to int) {
 	from = -1
 	for i, line := range lines {
@@ -94,7 +94,7 @@ func (f tomlForm) section(lines []string, table string, own bool) (from, to int)
 	return from, to
 }
 
-// head is the key of a line that is the head of a table; nil of any other line.
+// head returns the key of a line that is the head of a table; nil for other lines.
 func (tomlForm) head(line string) codec.Key {
 	if !strings.HasPrefix(strings.TrimSpace(line), "[") {
 		return nil
@@ -106,10 +106,10 @@ func (tomlForm) head(line string) codec.Key {
 	return keys[len(keys)-1]
 }
 
-// blank reports whether a line says nothing.
+// blank reports whether a line is blank or a comment.
 func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// check holds an edit to its promise.
+// check verifies that an edit changed only what it should.
 func (f tomlForm) check(before, after, table string, fields []field) error {
 	was, err := f.read(before)
 	is, errAfter := f.read(after)
@@ -119,7 +119,7 @@ func (f tomlForm) check(before, after, table string, fields []field) error {
 	return settled(was, is, table, fields)
 }
 
-// read is what a text says.
+// read parses a text.
 func (tomlForm) read(text string) (map[string]any, error) {
 	tree, _, err := codec.Tree(text, tomlBounds)
 	var syntax *codec.SyntaxError
@@ -129,7 +129,7 @@ func (tomlForm) read(text string) (map[string]any, error) {
 	return tree, err
 }
 
-// renew gives our table the values of the fields, on lines of their own.
+// renew gives the table the values of the fields, on lines of their own.
 func (f tomlForm) renew(text, table string, fields []field, newline string) string {
 	lines := strings.SplitAfter(text, "\n")
 	from, to := f.section(lines, table, true)

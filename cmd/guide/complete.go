@@ -18,9 +18,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// CompleteCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of
-// which is being typed, and prints what could stand there. It never fails: a shell has no use for
-// an error in the middle of a line.
+// CompleteCommand is what the completion scripts call on TAB. It gets the words up to the cursor,
+// the last of which is being typed, and prints what could stand there. It never fails, because a
+// shell cannot use an error in the middle of a line.
 func CompleteCommand() cli.Command {
 	return cli.Command{
 		Name: "__complete", Args: "[--empty] -- [<word>...]",
@@ -36,8 +36,8 @@ func CompleteCommand() cli.Command {
 			if s.Opt.Bool("empty") || len(words) == 0 {
 				words = append(words[:len(words):len(words)], "")
 			}
-			// Somebody waits with a finger on the key; a state that is locked for longer has
-			// nothing to offer.
+			// A key press cannot wait long. When the state is locked for longer, there are no
+			// offers.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			offer(s, offersFor(ctx, s, words))
@@ -46,19 +46,19 @@ func CompleteCommand() cli.Command {
 	}
 }
 
-// offers is what could stand at the cursor.
+// offers are the words that could stand at the cursor.
 type offers struct {
 	words []offered
-	files bool // names of files
-	// command is the index of the first word of a command of its own, counting the program as 0; 0
-	// is none.
+	files bool // the shell offers names of files, too
+	// command is the index of the first word of a command to run, where the program has 0. It is 0
+	// when there is none.
 	command int
 }
 
-// offered is a word that fits, and what it means.
+// offered is a word that fits, with its meaning.
 type offered struct{ word, about string }
 
-// offer prints the offers in the form package completions describes.
+// offer prints the offers in the form that package completions describes.
 func offer(s *cli.Call, o offers) {
 	switch {
 	case o.command > 0:
@@ -71,7 +71,7 @@ func offer(s *cli.Call, o offers) {
 	}
 }
 
-// only keeps the words that begin as the one at the cursor does.
+// only keeps the words that begin as the word at the cursor does.
 func only(words []offered, beginning string) offers {
 	var o offers
 	for _, w := range words {
@@ -82,7 +82,7 @@ func only(words []offered, beginning string) offers {
 	return o
 }
 
-// offersFor finds what could be the last of the words.
+// offersFor finds the offers for the last of the words.
 func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {
@@ -129,17 +129,17 @@ func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	return optionOffers(c, t, current)
 }
 
-// typed is what the words before the cursor are.
+// typed is the call before the cursor.
 type typed struct {
 	args  []string
-	given map[string]bool // flags, by their first name
-	wants *option.Option  // the flag whose value the word at the cursor is
+	given map[string]bool // the options that are given, by their first name
+	wants *option.Option  // the option whose value is at the cursor
 	dash  bool            // "--" stands before the cursor
-	tail  []string        // what follows it
+	tail  []string        // the words after it
 }
 
-// readTyped sorts the words after the command as arrange does, but takes what is wrong or not
-// finished as it comes.
+// readTyped reads the words after the command as a call is read, but accepts what is wrong or
+// unfinished.
 func readTyped(words []string, c *cli.Command) typed {
 	t := typed{given: map[string]bool{}}
 	for i := 0; i < len(words); i++ {
@@ -166,8 +166,8 @@ func readTyped(words []string, c *cli.Command) typed {
 	return t
 }
 
-// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5", as given,
-// and says whether the value of the last one is the next word.
+// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5". It reports
+// whether the next word is the value of the last one.
 func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, bool) {
 	if long, ok := strings.CutPrefix(w, "--"); ok {
 		name, _, assigned := strings.Cut(long, "=")
@@ -191,9 +191,8 @@ func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, 
 	return nil, false
 }
 
-// optionOffers are the options of the command that are not given yet, or may be given again. An
-// option is offered by its first long name, by another one when that alone fits what is typed, and
-// by its letter when it has no long name.
+// optionOffers are the options that are not given yet or may be repeated. An option is offered by
+// its first long name, by another name if only that fits, and by its letter if it has no long name.
 func optionOffers(c *cli.Command, t typed, current string) offers {
 	var offer offers
 	for _, o := range c.Options {
@@ -224,7 +223,7 @@ func optionOffers(c *cli.Command, t typed, current string) offers {
 	return offer
 }
 
-// values are what an option could be set to, as far as its kind tells; prefix is what stands before
+// values are the values that an option could have, if its kind tells. prefix is what stands before
 // the value in the same word.
 func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginning string) offers {
 	var o offers
@@ -255,7 +254,7 @@ func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginnin
 	return o
 }
 
-// arguments are what an argument of the command could be.
+// arguments are the offers for an argument of the command.
 func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, current string) offers {
 	if len(c.Arguments) == 0 {
 		return offers{}
@@ -264,7 +263,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	first, last := c.Arguments[0], c.Arguments[len(c.Arguments)-1]
 	begun := len(t.args) > 0
 	switch {
-	case len(c.Arguments) == 2 && first.Kind == option.ID && (named || begun): // the time behind it
+	case len(c.Arguments) == 2 && first.Kind == option.ID && (named || begun): // the time after it
 		if len(t.args) > 1 || named && begun {
 			return offers{}
 		}
@@ -315,8 +314,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	return only(words, current)
 }
 
-// Moments are times of one word; beginnings are words that a time begins with where it may have
-// several.
+// Moments are times of one word. beginnings are words that may begin a time of several.
 var (
 	moments = []offered{
 		{"tomorrow", "the beginning of tomorrow"},
@@ -334,13 +332,13 @@ var (
 	}
 )
 
-// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than
-// a key press may.
+// mostOffered is the most tasks that are offered. Nobody reads more, and reading 10,000 tasks takes
+// too long for a key press.
 const mostOffered = 300
 
-// taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those
-// named already: the ones still to come first. Without a beginning it reads the next to come and
-// the latest in the ledger, not the whole state.
+// taskOffers are the tasks of a kind (Command.Ids) that begin as typed and are not named already,
+// in the order of their next instants. Without a beginning it reads only the next tasks and the
+// latest in the ledger, and not the whole state.
 func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) offers {
 	st, err := s.Open()
 	if err != nil {
@@ -350,7 +348,7 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 	for _, id := range named {
 		l.seen[id] = true
 	}
-	// What cannot be read is no offer; ls, log and doctor tell of it.
+	// A task that cannot be read is not offered; ls, log and doctor show it.
 	if beginning != "" {
 		entries, _ := st.Find(ctx, beginning)
 		for _, e := range entries {
@@ -376,7 +374,7 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 	return offers{words: l.words}
 }
 
-// taskList is a list of tasks in the making: each once, of one kind, and no more than can be read.
+// taskList collects tasks of one kind, each once, and no more than can be read.
 type taskList struct {
 	ids   string
 	now   time.Time
@@ -384,7 +382,7 @@ type taskList struct {
 	words []offered
 }
 
-// add takes a task, if it is of the kind, and says whether there is room for more.
+// add adds a task of the kind, and reports whether there is room for more.
 func (l *taskList) add(e state.Entry) bool {
 	if fitsKind(e, l.ids) {
 		l.put(e.Task.ID, aboutTask(e, l.now))
@@ -400,16 +398,16 @@ func (l *taskList) put(id, about string) {
 }
 
 const (
-	// mostLines bounds how far back in the ledger a list of tasks goes.
+	// mostLines is how many lines of the ledger are read.
 	mostLines = 1000
-	// readAlways of the tasks found there are read in full, and more for as long as patience. Of
-	// the others only their line is known.
+	// readAlways is how many of the tasks found there are read in full. More are read for as long
+	// as patience. Of the others only the line is known.
 	readAlways = 3
 	patience   = 12 * time.Millisecond
 )
 
-// latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and
-// not restored since.
+// latest adds the tasks of the latest lines of the ledger: all, or those that were removed and not
+// restored.
 func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
 	var lines []state.Line
 	settled, n := map[string]bool{}, 0
@@ -436,7 +434,7 @@ func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
 	}
 }
 
-// fitsKind reports whether a task is of a kind, as command.ids names them.
+// fitsKind reports whether a task is of a kind of Command.Ids.
 func fitsKind(e state.Entry, ids string) bool {
 	switch ids {
 	case "live":
@@ -480,9 +478,8 @@ func aboutTask(e state.Entry, now time.Time) string {
 	return text
 }
 
-// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's
-// table of zones for people to choose from, where it has one. Its lines are country, position, name
-// and remark, separated by tabs.
+// zoneOffers are the zone in force, UTC, and the zones of the system's table for people, if there
+// is one. Its lines are country, position, name and remark, separated by tabs.
 func zoneOffers(s *cli.Call, database string) []offered {
 	var words []offered
 	seen := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 
 // channelOffers are the channels that a task can name, with what they are.
 func channelOffers(s *cli.Call) (words []offered) {
-	config, _ := s.Settings() // what is wrong with it is no offer; doctor tells
+	config, _ := s.Settings() // doctor says what is wrong with it
 	for _, name := range notify.Names(config.Channels) {
 		about := name
 		if c, ok := config.Channels[name]; ok {
@@ -24,8 +24,8 @@ func channelOffers(s *cli.Call) (words []offered) {
 	return words
 }
 
-// itemOffers are the items of the inbox that begin as typed and are not among those named already,
-// the newest last; with tasks also the tasks they are of.
+// itemOffers are the items of the inbox that begin as typed and are not named already, the newest
+// last. With tasks they include the tasks of the items.
 func itemOffers(ctx context.Context, s *cli.Call, tasks bool, named []string, beginning string) offers {
 	st, err := s.Open()
 	if err != nil {

@@ -42,7 +42,7 @@ type completionJSON struct {
 	Script string    `json:"script"`
 }
 
-// Text is the script.
+// Text writes the script.
 func (a completionJSON) Text(o *cli.Out) { o.Line("%s", strings.TrimSuffix(a.Script, "\n")) }
 
 func runCompletion(s *cli.Call) error {

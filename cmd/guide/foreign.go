@@ -2,9 +2,9 @@ package guide
 
 import "strings"
 
-// ForeignCommands are what other schedulers, and the tools of agents, call what a command here
-// does: what to type instead, without the name of the program. Names are in small letters, with -
-// for _. No word here is the name of a command of ours.
+// ForeignCommands are the names that other schedulers and tools of agents give to commands, with
+// what to type instead, without the name of the program. Names are in small letters, with - for _.
+// None is the name of a command here.
 func ForeignCommands() map[string]string {
 	return map[string]string{
 		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s",
@@ -55,7 +55,7 @@ func ForeignCommands() map[string]string {
 	}
 }
 
-// The calls that several names lead to.
+// These are the calls that several names lead to.
 const (
 	atCall     = "at tomorrow 10am -- COMMAND"
 	nowCall    = "at now -- COMMAND"
@@ -68,8 +68,8 @@ const (
 	whenCall   = "when next friday at noon"
 )
 
-// foreignCommand is what to type instead of a command of another system; empty for a word that is
-// none we know.
+// foreignCommand returns what to type instead of a command of another system; empty for other
+// words.
 func foreignCommand(word string) string {
 	return ForeignCommands()[strings.ReplaceAll(strings.ToLower(word), "_", "-")]
 }

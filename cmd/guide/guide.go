@@ -1,5 +1,5 @@
-// Package guide has what tells of the commands themselves: help, guide, completion, and the tools
-// of MCP.
+// Package guide has the commands about the commands themselves (help, guide, completion, version),
+// and the tools of MCP.
 package guide
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// guidePage is the page for agents. What it says of codes is put in from their lists.
+// guidePage is the page for agents. The exit codes and error codes are filled in.
 //
 //go:embed guide.md
 var guidePage string
 
-// skillFront makes the page a skill: what a harness of agents reads to know when to open it.
+// skillFront turns the page into a skill: it tells an agent when to read it.
 const skillFront = `---
 name: ouro-timer
 description: Wait, schedule and be woken from a shell, with the ouro-timer command. Use when something has to happen later or again and again, when a wait is longer than one tool call may last, when a service has to come up before going on, or when work is to be resumed after this session ends. Not for a pause of a few seconds.
@@ -113,13 +113,13 @@ type flagJSON struct {
 	Description string       `json:"description"`
 }
 
-// flagType is what the value of an option is in JSON.
+// flagType is the type of the value of an option in JSON.
 type flagType string
 
-// IsZero is of the usual type, which answers leave out.
+// IsZero reports whether the type is the usual one, which answers leave out.
 func (t flagType) IsZero() bool { return t == "string" }
 
-// optionLine is an option in a line: its names, what its value is called, what it does.
+// optionLine is an option in one line: its names, its value and its help.
 func optionLine(o option.Option) string {
 	var names []string
 	for _, name := range o.Names() {
@@ -136,7 +136,7 @@ func optionLine(o option.Option) string {
 	return line + ": " + o.Usage()
 }
 
-// answerJSON is a shape of what a command answers.
+// answerJSON is a form of the answers of a command.
 type answerJSON struct {
 	Schema string `json:"schema" jsonschema:"its name among the schemas"`
 	Says   string `json:"says"`
@@ -162,7 +162,7 @@ type VariableJSON struct {
 	Means string `json:"means"`
 }
 
-// Variables are those of the environment that are read, but for the usual ones of the system.
+// Variables are the variables that are read, except the usual ones of the system.
 var Variables = []VariableJSON{
 	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
 	{"OURO_STORE", "the servers of a fleet, as store in config.toml"},
@@ -227,7 +227,7 @@ func runGuide(s *cli.Call) error {
 	return nil
 }
 
-// named are the commands of the names.
+// named returns the commands with these names.
 func named(all cli.Table, names []string) (list []cli.Command, err error) {
 	for _, name := range names {
 		c := all.Find(name)
@@ -239,7 +239,7 @@ func named(all cli.Table, names []string) (list []cli.Command, err error) {
 	return list, nil
 }
 
-// GuideText is the page, with the codes put in.
+// GuideText is the page with the codes filled in.
 func GuideText() string {
 	var codes, numbers, signals []string
 	for _, e := range cli.ExitCodes {
@@ -289,15 +289,15 @@ func runSchema(s *cli.Call, name string) error {
 	return problem.Of(problem.T("no answer has the schema %s", cli.Quote(name)), hint)
 }
 
-// guide is the command line as data. Of some commands that is what calling them needs: what they
-// have in common, and the schemas, are told with all.
+// guide returns the command line as data. For some commands it has only what a call of them needs;
+// what they share, and the schemas, come with all commands.
 func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 	g := guideJSON{Now: s.Stamp(), Version: cli.Version}
 	if some = some && s.Lean(); some {
 		g.SchemaCall = []string{s.Program(), "guide", "--schema", "NAME"}
 		for _, c := range cmds {
 			j := asCommandJSON(c, s.Table)
-			// --help has the first, and the options are told in lines.
+			// The description is in --help, and the options are in Lines.
 			j.Description, j.Flags, j.Fields = nil, nil, ""
 			j.Examples = j.Examples[:min(len(j.Examples), 3)]
 			j.Answers = slices.DeleteFunc(j.Answers, func(a answerJSON) bool { return a.Schema == errorAnswer.Name })
@@ -382,7 +382,7 @@ func AsFlagJSON(o option.Option) flagJSON {
 	return j
 }
 
-// argumentJSON is an argument of a command, in its order.
+// argumentJSON is an argument of a command, in order.
 type argumentJSON struct {
 	Name       string      `json:"name" jsonschema:"as the line of use has it; word where it has the words themselves"`
 	Required   bool        `json:"required,omitempty" jsonschema:"false: it may be left out, or an option may stand in its place"`

@@ -35,8 +35,8 @@ State is kept in ~/.ouro (OURO_HOME moves it).
   ouro-timer help --man <command> | man -l -        its manual page
 `
 
-// Help prints the help of a command, or of the program when c is nil, on standard output: it was
-// asked for. With --json it is the answer of guide.
+// Help prints the help of a command, or of the program when c is nil, on standard output. With
+// --json it is the answer of guide.
 func Help(s *cli.Call, c *cli.Command) error {
 	if s.InJSON && (c == nil || !c.Hidden) {
 		var cmds []cli.Command
@@ -67,7 +67,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 	var b strings.Builder
 	usage := "Usage: ouro-timer " + strings.TrimSpace(c.Name+" "+c.Args)
 	if width > 0 {
-		const indent = "       " // below what follows "Usage: "
+		const indent = "       " // aligned with the text after "Usage: "
 		usage = strings.Join(wrap(usage, width-len(indent)), "\n"+indent)
 	}
 	fmt.Fprintf(&b, "%s\n\n%s\n", usage, within(sentence(c.Short), width))
@@ -87,8 +87,8 @@ func Help(s *cli.Call, c *cli.Command) error {
 	return err
 }
 
-// GroupsOf are the groups of options in the order in which they are to be shown: as they come
-// first, and what has none at the end.
+// GroupsOf returns the groups of options in the order of their first option. Options without a
+// group come last.
 func GroupsOf(options option.Rows) (groups []string) {
 	for _, o := range options {
 		if o.Group != "" && !slices.Contains(groups, o.Group) {
@@ -98,7 +98,7 @@ func GroupsOf(options option.Rows) (groups []string) {
 	return append(groups, "")
 }
 
-// optionHelp lists options by groups, in so many columns.
+// optionHelp lists options by group, in a number of columns.
 func optionHelp(options option.Rows, width int) string {
 	widest := 0
 	for _, o := range options {
@@ -138,7 +138,7 @@ func sentence(short string) string {
 	return strings.ToUpper(short[:1]) + short[1:] + "."
 }
 
-// OptionNames is how an option is written: "-n, --count N".
+// OptionNames is an option as it is written: "-n, --count N".
 func OptionNames(o option.Option) string {
 	var short, long []string
 	for _, n := range o.Names() {
@@ -169,8 +169,8 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// helpWidth is how wide the help is on a terminal: as wide as that, and no wider or narrower than
-// reads well; 0 where there is none, and lines stay as they are.
+// helpWidth is how wide the help is: as wide as the terminal, within bounds for reading. It is 0
+// without a terminal, and then lines stay as they are.
 func helpWidth(s *cli.Call) int {
 	if width, terminal := s.Width(); terminal {
 		return min(max(width, 60), 100)
@@ -178,9 +178,9 @@ func helpWidth(s *cli.Call) int {
 	return 0
 }
 
-// within lays a text out in at most width columns, 0 for as it is. A paragraph with a line that is
-// too long is filled anew; of a line that is indented, what stands behind a gap goes on below its
-// beginning, or, where that leaves no room, below the line.
+// within lays a text out in at most width columns; 0 means as it is. A paragraph with a line that
+// is too long is filled anew. In an indented line, the text after a gap goes on below its
+// beginning, or below the line if there is no room.
 func within(text string, width int) string {
 	if width == 0 {
 		return text
@@ -204,8 +204,7 @@ func within(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// row lays out a line that is indented. What comes before the gap may be there to be typed, and is
-// not broken.
+// row lays out an indented line. The part before the gap may be a command, and is not broken.
 func row(line string, width int) []string {
 	if cli.Columns(line) <= width {
 		return []string{line}

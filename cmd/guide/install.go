@@ -19,7 +19,7 @@ func writeFlag(usage string) option.Option {
 	return option.Option{Name: "write", Kind: option.Flag, Help: usage}
 }
 
-// installShape is the answer of what changes files of programs that models work in.
+// installShape is the answer of calls that change files of other programs.
 var installShape = cli.Shape{Name: "install", Of: installJSON{},
 	Says: "the files of programs that models work in, and what becomes of them"}
 
@@ -30,10 +30,10 @@ type installJSON struct {
 	DryRun bool          `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	failed []failedFile
-	again  problem.Text // how what is shown is done; empty when it was
+	again  problem.Text // how to do what is shown; empty when it was done
 }
 
-// installFile is a file of a program that models work in.
+// installFile is a file of a program in which models work.
 type installFile struct {
 	Program *string        `json:"program,omitempty" jsonschema:"whose file it is"`
 	Path    string         `json:"path"`
@@ -49,7 +49,7 @@ type failedFile struct {
 	problem *problem.Problem
 }
 
-// Text says of each file what becomes of it.
+// Text says what was done to each file, or would be.
 func (a installJSON) Text(o *cli.Out) {
 	for _, f := range a.Files {
 		path := cli.Visible(f.Path)
@@ -80,13 +80,13 @@ func (a installJSON) Text(o *cli.Out) {
 	}
 }
 
-// place is a file that something is to be done to, and how that is found out.
+// place is a file to change, with a function that finds out the change.
 type place struct {
 	program, path string
 	plan          func() (client.Change, error)
 }
 
-// changeFiles shows what there is to do at the places, or does it. again is the call that does it.
+// changeFiles shows the changes of the places, or makes them. again is the call that makes them.
 func changeFiles(s *cli.Call, places []place, again problem.Call) error {
 	write := s.Opt.Bool("write")
 	answer := installJSON{Now: s.Stamp(), Files: []installFile{}, DryRun: s.DryRun}
@@ -129,7 +129,7 @@ func changeFiles(s *cli.Call, places []place, again problem.Call) error {
 	return nil
 }
 
-// clientsOf are the clients of those names, or those that are used here when there are none.
+// clientsOf returns the clients with these names, or those that are used here when there are none.
 func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	all := client.All(client.World{System: runtime.GOOS, Getenv: s.Getenv})
 	if s.Getenv("HOME") == "" && runtime.GOOS != "windows" {
@@ -160,7 +160,7 @@ func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	return list, nil
 }
 
-// runInstall is mcp install and mcp uninstall.
+// runInstall carries out mcp install and mcp uninstall.
 func runInstall(s *cli.Call) error {
 	what, names := s.Args[0], s.Args[1:]
 	switch {
@@ -193,8 +193,8 @@ func runInstall(s *cli.Call) error {
 	return changeFiles(s, places, problem.To("mcp", s.Args...))
 }
 
-// itsPath is where others find this program: by the name that it was called by, which outlives an
-// update that puts the program elsewhere.
+// itsPath is the path at which other programs find this one: that of the name by which it was
+// called, which stays after an update that moves the program.
 func itsPath(s *cli.Call) (string, error) {
 	path := cli.Itself(s)
 	if !strings.ContainsRune(path, filepath.Separator) {
@@ -214,7 +214,7 @@ func itsPath(s *cli.Call) (string, error) {
 	return path, nil
 }
 
-// writeSkill is guide --skill --write. An argument is a program, or a path.
+// writeSkill carries out guide --skill --write. An argument is a program, or a path.
 func writeSkill(s *cli.Call, text string) error {
 	var places []place
 	add := func(program, path string) {

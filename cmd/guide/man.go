@@ -9,17 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// ManualNames are the manual pages that there are beside that of the program, in alphabetical
-// order.
+// ManualNames are the manual pages beside that of the program, in alphabetical order.
 func ManualNames() []string { return man.Names() }
 
-// Asked is what "ouro-timer help" is asked for.
+// Asked is what a call of help asks for.
 type Asked struct {
-	Command string // empty: the program
-	Manual  bool   // the manual page
+	Command string // empty for the program
+	Manual  bool   // the manual page is asked for
 }
 
-// ReadHelp reads the words behind "help". --json was read already; -q changes nothing.
+// ReadHelp reads the words after help. --json was read before, and -q changes nothing.
 func ReadHelp(words []string) (a Asked, err error) {
 	for _, w := range words {
 		switch {

@@ -54,8 +54,8 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 	}
 }
 
-// mcpMost is how long a tool waits unless the call of the server says otherwise: the least time-out
-// of the usual clients is 60 s.
+// mcpMost is how long a tool waits unless the call of the server says otherwise. The shortest
+// time-out of the usual clients is 60 s.
 const mcpMost = 50 * time.Second
 
 func runMCP(ctx context.Context, s *cli.Call) error {
@@ -116,26 +116,26 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	})
 }
 
-// storeOf opens the store once more, for a look that has a folder of its own open.
+// storeOf opens the store again, because a look at it keeps its own folder open.
 func storeOf(s *cli.Call) (state.Store, error) {
 	own := cli.NewCall(s.World)
 	own.Cmd, own.InJSON = s.Cmd, true
 	return own.Open()
 }
 
-// refusedCall is an error as commands answer it.
+// refusedCall is the answer with an error, as commands give it.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
 	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: s.AsErrorJSON(f)})
-	if err != nil { // no year that JSON could show
+	if err != nil { // the year is not one that JSON can show
 		answer = []byte("{}")
 	}
 	return answer
 }
 
-// mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to
-// look at, with the types that they have in any of the answers. All answers and errors satisfy it:
-// nothing is required but what all have. docs/schemas has them in full; models pay for each word of
-// this one.
+// mcpSchema is a brief schema of the answers of a tool, with the fields that a model is likely to
+// read and the types that they have in any of the answers. Every answer and error satisfies it,
+// because only the fields of all answers are required. docs/schemas has the full schemas; models
+// pay for each word of this one.
 func mcpSchema(cmds []cli.Command, names, shows []string, call bool) (json.RawMessage, error) {
 	types := map[string][]string{"error": {"object"}}
 	if call {

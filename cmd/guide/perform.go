@@ -10,9 +10,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 )
 
-// answerCall makes one call of a command in this process, and returns what it answers with --json.
-// What it says on standard error is for people and is left out. It ends with ctx, not by signals.
-// Calls share nothing but the world: any number of them may be under way at once.
+// answerCall makes one call of a command in this process, and returns its answer in JSON. It drops
+// what is written to standard error for people. It ends with ctx, not by signals. Calls share only
+// the world, so any number of them may run at once.
 func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request) mcp.Answer {
 	w := of.World
 	var out bytes.Buffer
@@ -24,7 +24,7 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	defer stop()
 	err := cli.Perform(ctx, s, r.Line)
 	if err != nil && ctx.Err() != nil && out.Len()+s.Stdout.Buffered() > 0 {
-		// it has said how far it came, as it does before it dies of a signal
+		// the command has answered how far it came, as it does on a signal
 		err = cli.ExitCode(cli.ExitFailed)
 	}
 	return mcp.Answer{Exit: cli.Conclude(s, err), JSON: out.Bytes(), Next: s.Further}

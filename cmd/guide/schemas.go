@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// EveryAnswer are the shapes of the answers of all commands, each once, by name.
+// EveryAnswer returns the forms of the answers of all commands, each once, by name.
 func EveryAnswer(cmds []cli.Command) []cli.Shape {
 	list := []cli.Shape{errorAnswer}
 	for _, c := range cmds {
@@ -21,5 +21,5 @@ func EveryAnswer(cmds []cli.Command) []cli.Shape {
 	return list
 }
 
-// errorAnswer is what every command answers with when it fails as a whole.
+// errorAnswer is the answer of a command that fails as a whole.
 var errorAnswer = cli.Shape{Name: "error", Of: cli.FailedJSON{}, Says: "what went wrong, and what to do instead"}

@@ -12,7 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// UnknownCommand refuses a word that is not a command, with the nearest one.
+// UnknownCommand is the problem of a word that is not a command, with the nearest one.
 func UnknownCommand(word string, all cli.Table) error {
 	names := commandNames(all)
 	if word == "--" {
@@ -33,7 +33,8 @@ func UnknownCommand(word string, all cli.Table) error {
 	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)
 }
 
-// TimeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
+// TimeFirst returns the problem of a call that begins with a time in the place of the command; nil
+// when it does not.
 func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	words = slices.DeleteFunc(slices.Clone(words),
 		func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
@@ -55,8 +56,8 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	return nil
 }
 
-// isTime reports whether a text is a time, as at or wait reads it; one that is refused because it
-// has several readings is.
+// isTime reports whether at or wait reads a text as a time. A time that is refused because it is
+// ambiguous counts.
 func isTime(text string, now time.Time) bool {
 	for _, seconds := range []bool{false, true} {
 		var refused *when.Error
@@ -68,13 +69,13 @@ func isTime(text string, now time.Time) bool {
 	return false
 }
 
-// asCall says how to call for a time, said in words, with what stands behind it.
+// asCall returns the call for a time and the words after it.
 func asCall(said, rest, options []string) problem.Text {
 	at := problem.To("at", said...)
 	wait := problem.To("wait", append([]string{strings.Join(said, " ")}, rest...)...)
 	number := strings.Trim(strings.Join(said, " "), "0123456789.") == ""
 	switch {
-	case number && len(said[0]) != 4: // of seconds, which only wait reads
+	case number && len(said[0]) != 4: // it is seconds, which only wait reads
 		return problem.T("to wait for so many seconds: %s", wait)
 	case len(options) > 0:
 		if len(rest) > 0 {
@@ -88,13 +89,13 @@ func asCall(said, rest, options []string) problem.Text {
 		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")),
 			at.Running(rest...))
 	}
-	if !number { // four digits are a time of day to at alone
+	if !number { // only at reads four digits as a time of day
 		hint = problem.T("%s; to wait for it here: %s", hint, wait)
 	}
 	return hint
 }
 
-// commandNames are the names of the commands that are shown.
+// commandNames are the names of the commands that are not hidden.
 func commandNames(all cli.Table) []string {
 	var names []string
 	for _, c := range all.All() {

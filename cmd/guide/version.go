@@ -23,7 +23,7 @@ func VersionCommand() cli.Command {
 				return err
 			}
 			answer := build()
-			if s.InJSON { // the words have no such time, and no settings are read for them
+			if s.InJSON { // the text has no time, and needs no settings
 				answer.Now = s.Stamp()
 			}
 			s.Answer(answer)
@@ -43,7 +43,8 @@ type versionJSON struct {
 	Arch     string    `json:"arch"`
 }
 
-// Text is the version, and of what: ouro-timer 0.2.0 (1a2b3c4, 2026-11-23, go1.26.8, linux/amd64).
+// Text writes the version and its build: ouro-timer 0.2.0 (1a2b3c4, 2026-11-23, go1.26.8,
+// linux/amd64).
 func (a versionJSON) Text(o *cli.Out) {
 	parts := make([]string, 0, 4)
 	if a.Revision != nil {
@@ -56,8 +57,8 @@ func (a versionJSON) Text(o *cli.Out) {
 	o.Line("ouro-timer %s (%s)", a.Version, strings.Join(parts, ", "))
 }
 
-// build is what this binary was built from. A release has it from its linker, another build of a
-// checkout from Go's own note of it.
+// build says what this binary was built from. A release has it from the linker, another build from
+// Go's own note of the checkout.
 func build() versionJSON {
 	answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	revision, date := cli.Revision, cli.Date

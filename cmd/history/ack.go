@@ -45,7 +45,7 @@ k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried n
 	}
 }
 
-// acked is an item that was ended.
+// acked is an item that was acknowledged.
 type acked struct {
 	ID string `json:"id"`
 }
@@ -58,7 +58,7 @@ type ackJSON struct {
 	DryRun       bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// Text says which items are gone.
+// Text says which items were acknowledged.
 func (a ackJSON) Text(o *cli.Out) {
 	for _, item := range a.Acknowledged {
 		o.Tell("%s %s", o.Deed("acknowledged"), cli.Visible(item.ID))
@@ -127,7 +127,7 @@ func noItem(id string) *view.PickError {
 	return p
 }
 
-// namedItems are the whole IDs of the items that the arguments name, each once.
+// namedItems returns the whole IDs of the items that the arguments name, each once.
 func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, failed []view.PickError, err error) {
 	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.Args {
@@ -182,7 +182,7 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 	return ids, failed, nil
 }
 
-// endable are the IDs of the items, and of what is still to be told.
+// endable returns the IDs of the items, and of the notices that wait.
 func endable(ctx context.Context, st state.Mail) (ids []string, err error) {
 	items, _, _, err := st.Inbox(ctx, state.Query{})
 	if err != nil {
@@ -198,7 +198,7 @@ func endable(ctx context.Context, st state.Mail) (ids []string, err error) {
 	return ids, err
 }
 
-// manyItems are the items of --task, up to --up-to.
+// manyItems returns the items of --task, up to --up-to.
 func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, error) {
 	var q state.Query
 	if s.Opt.Has("task") {

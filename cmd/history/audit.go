@@ -24,8 +24,7 @@ func auditFlag() option.Option {
 		Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
 }
 
-// findingJSON is something that does not balance, as log --audit --json has it: one line each,
-// before that of the whole.
+// findingJSON is a finding of log --audit --json. Each is a line before the result.
 type findingJSON struct {
 	Now     time.Time  `json:"now"`
 	Type    string     `json:"type" jsonschema:"finding"`
@@ -39,7 +38,7 @@ type findingJSON struct {
 	line string
 }
 
-// Text is the finding as a line.
+// Text writes the finding as a line.
 func (a findingJSON) Text(o *cli.Out) { o.Line("%s", a.line) }
 
 type auditJSON struct {
@@ -61,11 +60,11 @@ type auditJSON struct {
 	Dropped *int       `json:"dropped_lines,omitempty" jsonschema:"lines of the beginning of the ledger that are not kept any more; absent: nobody counted them"`
 	Until   *time.Time `json:"dropped_until,omitempty" jsonschema:"when the latest of them was written"`
 
-	left   int    // runs whose end is still to be accounted for
-	before string // what is not kept any more
+	left   int    // how many runs have no outcome yet
+	before string // says what is no longer kept
 }
 
-// Text sums up.
+// Text writes the result.
 func (a auditJSON) Text(o *cli.Out) {
 	switch {
 	case a.Known == nil && a.Balanced:
@@ -90,8 +89,8 @@ func (a auditJSON) Text(o *cli.Out) {
 	}
 }
 
-// auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger:
-// what happens in between is in the ledger.
+// auditLedger answers log --audit for one task or all. It reads the tasks before the ledger, so
+// that the ledger has everything that happens in between.
 func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
 	if s.Opt.Has("number") {
 		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"),
@@ -166,7 +165,7 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 		problems, since}, o)
 }
 
-// lateness is what is due and has not begun.
+// lateness counts the instants that are due and have not begun.
 type lateness struct{ overdue int }
 
 // count counts the instants of a task that are due and that nobody runs.
@@ -180,7 +179,7 @@ func (l *lateness) count(e state.Entry, now time.Time) {
 	}
 }
 
-// warning warns of them; it is empty when there are none.
+// warning is a warning about them; it is empty when there are none.
 func (l *lateness) warning(led bool, program string) string {
 	switch {
 	case l.overdue == 0:
@@ -192,11 +191,11 @@ func (l *lateness) warning(led bool, program string) string {
 		" run --background"
 }
 
-// instantsMost bounds the counting of a task's overdue instants.
+// instantsMost is the most overdue instants of a task that are counted.
 const instantsMost = 1_000_000
 
-// claims tells apart the open claims that run, those that rest until a further attempt, and those
-// that nobody runs: a warning each.
+// claims sorts the open claims: those that run, those that wait for another attempt, and those that
+// nobody runs, with a warning for each.
 func claims(open []state.Record, program string) (running, resting int, lost []string) {
 	for _, r := range open {
 		switch {
@@ -212,18 +211,18 @@ func claims(open []state.Record, program string) (running, resting int, lost []s
 	return running, resting, lost
 }
 
-// audited is what an audit has found.
+// audited is the result of an audit.
 type audited struct {
 	audit.Result
 	gone     state.Gone
-	dropped  bool // the ledger does not have its beginning
+	dropped  bool // the beginning of the ledger was dropped
 	overdue  int
 	late     string // a warning
 	problems []state.Problem
 	since    time.Time
 }
 
-// tellAudited tells the result.
+// tellAudited answers with the result.
 func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	from, since, late := r.Known, r.since, r.late
 	if since.After(from) {
@@ -251,7 +250,7 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 		warnings = append(warnings, text)
 		s.Warn("warning: %s", text)
 	}
-	// what they said nobody knows
+	// nobody knows what these lines said
 	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn))
 	balanced := len(r.Findings) == 0 && damaged == nil
 	for _, f := range r.Findings {
@@ -274,7 +273,7 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	return damaged
 }
 
-// lines is how many lines were dropped; nil when that is not known.
+// lines is how many lines were dropped; nil when it is not known.
 func (r audited) lines() *int {
 	if r.dropped && r.gone.Lines == 0 {
 		return nil
@@ -282,7 +281,7 @@ func (r audited) lines() *int {
 	return &r.gone.Lines
 }
 
-// until is when the latest of them was written; nil when none were, or that is not known.
+// until is when the latest of them was written; nil when there are none, or it is not known.
 func (r audited) until(zone *time.Location) *time.Time {
 	if r.gone.Until.IsZero() {
 		return nil
@@ -290,7 +289,7 @@ func (r audited) until(zone *time.Location) *time.Time {
 	return cli.Instant(r.gone.Until, zone)
 }
 
-// before says what is not kept any more; empty when everything is.
+// before says what is no longer kept; empty when everything is.
 func (r audited) before(zone *time.Location) string {
 	switch {
 	case !r.dropped:
@@ -302,7 +301,7 @@ func (r audited) before(zone *time.Location) string {
 		when.Stamp(r.gone.Until.In(zone)))
 }
 
-// alsoResting says how many claims rest between two attempts; nothing for none.
+// alsoResting says how many claims wait between two attempts; empty for none.
 func alsoResting(n int) string {
 	switch n {
 	case 0:
@@ -320,7 +319,7 @@ func alsoLeft(n int) string {
 	return fmt.Sprintf(", %d still to be accounted for", n)
 }
 
-// findings says what each kind of a finding is.
+// findings explains each kind of finding.
 func findings() map[string]string {
 	return map[string]string{
 		audit.None:        "no outcome",
@@ -338,7 +337,7 @@ func findings() map[string]string {
 	}
 }
 
-// findingLine is a finding as a line: the task or the occurrence, what is wrong, the instants.
+// findingLine is a finding as a line: the task or the occurrence, what is wrong, and the instants.
 func findingLine(f audit.Finding, zone *time.Location) string {
 	name, text, what := f.TaskID, "", "instant"
 	if f.Number > 0 {

@@ -77,13 +77,13 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 	}
 }
 
-// inboxOptions is a call of inbox without a word or a flag left to read but the IDs.
+// inboxOptions is a call of inbox, with all its words and options read except the IDs.
 type inboxOptions struct {
 	tasks.Mail
 	zone *time.Location
 	wait bool
-	most time.Duration // 0: no bound
-	dry  bool          // nothing is taken, only said what would be
+	most time.Duration // 0 means no bound
+	dry  bool          // a dry run: nothing is leased
 }
 
 func newInbox(s *cli.Call) (o inboxOptions, err error) {
@@ -135,10 +135,10 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		o.Query.Limit = s.Opt.Int("limit")
 	}
 	if s.Opt.Bool("count") {
-		o.Query.Limit = 1 // the others are counted by name
+		o.Query.Limit = 1 // the others are only counted
 	}
-	// A reader with a place of its own would never see what somebody else had taken when it came
-	// by; and an item that is named is shown.
+	// A place of its own would hide items from this reader that another one had leased when it came
+	// by. An item that is named is always shown.
 	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args,
 		func(word string) bool { return !strings.Contains(word, "/") })
 	o.Query.Free = o.Take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
@@ -150,7 +150,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	if err != nil {
 		return err
 	}
-	s.DryRun = false // the lines are those of a look, which changes nothing
+	s.DryRun = false // the text is that of a look, which changes nothing
 	var failed []view.PickError
 	if o.Query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
 		return err
@@ -213,12 +213,12 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 	case ctx.Err() != nil:
 		return f, ctx.Err()
 	case errors.Is(context.Cause(limited), cli.ErrUnread):
-		return f, cli.ExitCode(cli.ExitFailed) // nobody reads what would be taken
+		return f, cli.ExitCode(cli.ExitFailed) // the answer has no reader, and nothing is leased
 	}
 	return tasks.Found{Now: s.Clock.Now()}, nil
 }
 
-// again is the same call.
+// again is this call once more.
 func (o *inboxOptions) again(s *cli.Call) problem.Call {
 	c := cli.With(problem.To("inbox", s.Args...), s.Opt, "since", "limit", "tz")
 	if s.Opt.Has("take") {
@@ -228,9 +228,9 @@ func (o *inboxOptions) again(s *cli.Call) problem.Call {
 		s.Opt, "json", "fields")
 }
 
-// pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a
-// unique beginning is enough. A whole ID is taken as it is when there is a task or an item of it:
-// an item can outlive its task.
+// pickItems finds the items that the arguments name by IDs of items, of occurrences or of tasks, of
+// which a unique beginning is enough. A whole ID is taken when there is a task or an item of it,
+// because an item can outlive its task.
 func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string,
 	failed []view.PickError, err error) {
 	var items []state.Item
@@ -243,7 +243,7 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 		word = strings.TrimSpace(word)
 		name, rest, part := strings.Cut(word, "/")
 		name = strings.ToLower(name)
-		of := map[string]bool{} // tasks of items that the beginning fits
+		of := map[string]bool{} // the tasks whose items have this beginning
 		for _, i := range items {
 			if state.MatchID(i.Line.TaskID, name) {
 				of[i.Line.TaskID] = true
@@ -274,7 +274,7 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 		id := task + "/" + rest
 		before := len(ids)
 		for _, i := range items {
-			// of an occurrence, what could not be delivered, too
+			// an occurrence includes its notices that could not be delivered
 			if i.ID == id || strings.HasPrefix(i.ID, id+"/") {
 				ids = append(ids, i.ID)
 			}

@@ -24,11 +24,11 @@ type inboxJSON struct {
 	Dropped  *dropped             `json:"dropped,omitempty" jsonschema:"absent: nothing ever was"`
 	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was taken: this is what would have been"`
 
-	until   time.Time // of what was taken; zero: nothing was
-	nothing string    // why there are none
-	named   bool      // items were asked for by name
-	leases  bool      // who has taken what is shown, too
-	goesOn  bool      // a place was given to go on from
+	until   time.Time // the end of the lease; zero when nothing was leased
+	nothing string    // says why there are none
+	named   bool      // the call names items
+	leases  bool      // leases are shown, too
+	goesOn  bool      // the call has --since with a place
 }
 
 // countJSON is how many items there are.
@@ -38,10 +38,10 @@ type countJSON struct {
 	Problems []string  `json:"problems,omitempty"`
 }
 
-// Text is the number alone.
+// Text writes only the number.
 func (a countJSON) Text(o *cli.Out) { o.Line("%d", a.Count) }
 
-// dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds
+// dropped are the items that were removed before anybody acknowledged them, because [keep] bounds
 // the inbox.
 type dropped struct {
 	Items int       `json:"items"`
@@ -49,11 +49,11 @@ type dropped struct {
 	Last  time.Time `json:"last" jsonschema:"the latest"`
 }
 
-// droppedSaid is for how long people are told that items were dropped.
+// droppedSaid is for how long the inbox tells people about dropped items.
 const droppedSaid = 7 * 24 * time.Hour
 
-// droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no
-// inbox.
+// droppedOf reads what was dropped; nil when nothing was. An error here does not keep the inbox
+// from being shown.
 func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Location) *dropped {
 	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
@@ -65,7 +65,7 @@ func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Locat
 	return &dropped{d.Items, d.Since.In(zone), d.Last.In(zone)}
 }
 
-// tellMail writes the answer.
+// tellMail answers with the items.
 func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m tasks.Found,
 	failed []view.PickError, waited bool) {
 	rows := make([]view.ItemJSON, len(m.Items))
@@ -79,7 +79,7 @@ func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions,
 		view.AddPrefixes(ctx, s, st, rows)
 	}
 	cursor := o.Query.Since
-	for _, r := range rows { // those of one instant do not stand in the order of their cursors
+	for _, r := range rows { // items of one instant are not in the order of their cursors
 		cursor = max(cursor, r.Cursor)
 	}
 	answer := inboxJSON{Now: m.Now.In(o.zone), Status: "ready", Total: len(rows) + m.More, More: m.More,
@@ -134,7 +134,7 @@ func (a inboxJSON) Text(o *cli.Out) {
 	}
 }
 
-// nothing is the answer when there is nothing.
+// nothing is the text when there are no items.
 func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found) string {
 	q, problems := o.Query, view.UnreadCount(m.Problems)
 	q.Free = false
@@ -155,12 +155,12 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found
 	return "Nothing is waiting."
 }
 
-// mailTable writes the items for a person: a line for each, and what it says below it, all of it
-// when it was asked for.
+// mailTable writes the items for a person: a line for each, and its text below, the whole text when
+// the call names it.
 func (a inboxJSON) table(o *cli.Out, width int) {
 	widest, day, taken := 0, "", a.Now
 	times := cli.LocaleOf(o)
-	if !a.until.IsZero() { // by this call, which says so below
+	if !a.until.IsZero() { // this call leased them, and says so below
 		taken = a.until
 	}
 	for _, r := range a.Items {

@@ -1,4 +1,4 @@
-// Package history has the commands about what came of tasks: log, inbox and ack.
+// Package history has the commands about what happened to tasks: log, inbox and ack.
 package history
 
 import (
@@ -82,27 +82,27 @@ it, else 1. --max bounds it: exit 75, with the command that waits further.`,
 	}
 }
 
-// logOptions is a call of log without a word or a flag left to read.
+// logOptions is a call of log, with all its words and options read.
 type logOptions struct {
 	now      time.Time
 	zone     *time.Location
 	n        int
-	numbered bool // -n was given
+	numbered bool // the call has -n
 	since    time.Time
-	outcomes []string // of those that are shown; none: all, and changes of tasks
-	task     string   // empty: all
-	number   int      // of the occurrence; 0: all
-	output   int64    // bytes of a stream of output that are shown
+	outcomes []string // the outcomes that are shown; empty means all, and changes of tasks
+	task     string   // empty means all
+	number   int      // the number of the occurrence; 0 means all
+	output   int64    // how many bytes of each stream are shown
 	follow   bool
-	wait     bool      // for one end
-	after    *logPlace // nil: the last entries come first
+	wait     bool      // the call waits for one end
+	after    *logPlace // nil means that the last entries come first
 	most     time.Duration
 }
 
 // one reports whether the call is about one task.
 func (o *logOptions) one() bool { return o.task != "" }
 
-// shows reports whether a line is among those asked for.
+// shows reports whether a line is among those that the call asks for.
 func (o *logOptions) shows(l state.Line) bool {
 	switch {
 	case o.number > 0 && (l.Number > o.number || l.Number+max(l.Count, 1) <= o.number):
@@ -116,10 +116,10 @@ func (o *logOptions) shows(l state.Line) bool {
 // logRows are how many entries are shown unless the call says otherwise.
 const logRows = 20
 
-// outputLimitMost bounds --output-limit: all of it is held in memory.
+// outputLimitMost is the most of --output-limit, because all of it is kept in memory.
 const outputLimitMost = 16 << 20
 
-// outputLimit is how much of each stream is shown.
+// outputLimit is how many bytes of each stream are shown.
 func outputLimit(s *cli.Call) (int64, error) {
 	n := s.Opt.Int("output-limit")
 	switch {
@@ -140,7 +140,7 @@ func outputLimit(s *cli.Call) (int64, error) {
 	return int64(n), nil
 }
 
-// newLog reads all of the call but the ID.
+// newLog reads the call except the ID.
 func newLog(s *cli.Call) (o logOptions, err error) {
 	o.n, o.numbered, o.follow, o.wait = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow"),
 		s.Opt.Bool("wait")
@@ -240,8 +240,8 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	if err := o.missing(ctx, s, st, past, known); err != nil {
 		return err
 	}
-	// A line of which only a part was written was never confirmed; of one that was damaged since
-	// something is missing.
+	// A line that was written only in part was never confirmed. A line that was damaged later is a
+	// loss.
 	lost := view.Incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
 	answer := logJSON{Now: o.now, Running: running != "", Problems: view.ProblemTexts(past.problems), past: past,
 		o: o, running: running, st: st}
@@ -261,7 +261,7 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	return lost
 }
 
-// await is log --wait.
+// await answers log --wait.
 func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) error {
 	output := o.output
 	if !s.Opt.Has("output-limit") {
@@ -274,11 +274,12 @@ func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) err
 	return view.AwaitEnd(ctx, s, st, a, o.most, output, nil)
 }
 
-// isTorn is of a last line that nothing is missing with.
+// isTorn reports whether a problem is a last line that was written only in part, so that nothing is
+// missing.
 func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 
-// pick finds the task that is asked for, if one is. One named by its whole ID is not looked for
-// among the others: the ledger may remember it longer than they do. known says that it is there.
+// pick finds the task that the call names. A whole ID is not looked for among the tasks, because
+// the ledger may remember it longer. known says that the task exists.
 func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (known bool, err error) {
 	if len(s.Args) == 0 && !s.Opt.Has("match") {
 		return true, nil
@@ -310,18 +311,18 @@ func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 	return known, nil
 }
 
-// logPast is what the ledger has, and what goes on.
+// logPast is what the ledger has, and the runs that go on.
 type logPast struct {
 	lines    []state.Line     // oldest first
-	told     *view.Deliveries // of them; nil: they are entries of their own
+	told     *view.Deliveries // the deliveries of the lines; nil when they are entries of their own
 	more     bool             // there are older ones
-	known    bool             // there is something of the task
+	known    bool             // there is an entry of the task
 	open     []state.Record
 	end      state.Place
 	problems []state.Problem
 }
 
-// past reads the last lines that are asked for.
+// past reads the last lines that the call asks for.
 func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err error) {
 	if o.one() {
 		all, _, err := st.Open(ctx)
@@ -338,7 +339,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 	switch {
 	case o.numbered:
 	case o.one() && o.follow && len(p.open) > 0:
-		n = 0 // what it writes is shown
+		n = 0 // its output is shown
 	case o.one():
 		n = 1
 	default:
@@ -356,7 +357,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 			p.told.Lines = append(p.told.Lines, l)
 			return true
 		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l):
-			// without -n the last run was asked for
+			// without -n the call means the last run
 			return true
 		case len(p.lines) == n:
 			p.more = true
@@ -382,7 +383,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 	return p, err
 }
 
-// missing is the error of a task or an occurrence that is not there.
+// missing is the problem of a task or an occurrence that does not exist.
 func (o *logOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p logPast, known bool) error {
 	if o.one() && !known && !p.known && len(p.open) == 0 {
 		_, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
@@ -402,15 +403,15 @@ func (o *logOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p
 		problem.T("%s shows the latest", problem.To("log", o.task).With("n", 20)))
 }
 
-// problems tells what could not be read.
+// problems warns about what could not be read.
 func problems(s *cli.Call, list []state.Problem) {
 	for _, p := range list {
 		s.Warn("warning: %s", cli.Visible(p.Error()))
 	}
 }
 
-// logEntry writes a line of the ledger, and, of the one task that was asked for, what the run
-// wrote.
+// logEntry writes a line of the ledger. When the call names one task it also writes the output of
+// the run.
 func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
 	logEntryAlone(out, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
@@ -423,7 +424,7 @@ func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliver
 	paint := out.Paint()
 	list := told.List(l, o.zone)
 	switch {
-	case terminal && len(list) > 0: // who was told is not to be cut off
+	case terminal && len(list) > 0: // the recipients are never cut off
 		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, false), width))
 		for _, text := range list {
 			out.Line("%s", cli.Fit("                               "+text, width))
@@ -437,7 +438,7 @@ func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliver
 	}
 }
 
-// runningNow says which runs of a task are going on, or is empty.
+// runningNow says which runs of a task go on; empty for none.
 func runningNow(open []state.Record, now time.Time) string {
 	if !slices.ContainsFunc(open, tasks.RunAlive) {
 		return ""
@@ -453,7 +454,7 @@ func runningNow(open []state.Record, now time.Time) string {
 	return "Running: " + strings.Join(runs, ", ") + "."
 }
 
-// since reads --since: a duration back from now, or an instant, which may lie in the past.
+// since reads --since: a duration back from now, or an instant, which may be past.
 func since(given option.Values, o when.Options) (time.Time, error) {
 	if !given.Has("since") {
 		return time.Time{}, nil
@@ -471,7 +472,7 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 			problem.Set("since", "2026-11-21T09:00")))
 }
 
-// logJSON is the answer of log. The ledger is not read to its end, so the total is not known.
+// logJSON is the answer of log. It has no total, because the ledger is not read to its beginning.
 type logJSON struct {
 	Now      time.Time       `json:"now"`
 	Total    *int            `json:"total,omitempty"`
@@ -482,11 +483,11 @@ type logJSON struct {
 
 	past    logPast
 	o       logOptions
-	running string // what goes on, in words
+	running string // says which runs go on
 	st      state.Outputs
 }
 
-// Text shows what has happened, oldest first, and of the one task that was asked for what it wrote.
+// Text writes what has happened, oldest first, and the output when the call names one task.
 func (a logJSON) Text(out *cli.Out) {
 	switch one := a.o.one(); {
 	case a.past.more && !a.o.numbered && !one:
@@ -505,7 +506,7 @@ func (a logJSON) Text(out *cli.Out) {
 	}
 }
 
-// lineWithOutput is a line with the texts of its output, of the one task that was asked for.
+// lineWithOutput is a line with the texts of its output, when the call names one task.
 func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
 	row := view.AsLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
@@ -516,7 +517,7 @@ func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l stat
 	return row
 }
 
-// outcomes are the words for how a run or an instant can end.
+// outcomes are the words for the ends of a run or an instant.
 var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted),
 	string(state.Missed), string(state.Skipped),
 	string(state.Cancelled)}

@@ -17,11 +17,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// logPlace is where following the ledger has come to: the last line that was told, and how much of
+// logPlace is the place that log --follow has reached: the last line that was told, and how much of
 // the output of runs that go on.
 type logPlace struct {
 	state.Place
-	runs map[int][2]int64 // by number: bytes of standard output and standard error
+	runs map[int][2]int64 // how many bytes of standard output and standard error, by number
 }
 
 func (p logPlace) String() string {
@@ -63,11 +63,11 @@ func parseLogPlace(text string) (*logPlace, error) {
 	return p, nil
 }
 
-// logPause is the least time between two looks: whoever writes in a hurry is read in gulps.
+// logPause is the least time between two looks, so that many lines are read at once.
 const logPause = 10 * time.Millisecond
 
-// followLog is log --follow. The watch is set before the first look, so that nothing comes in
-// between.
+// followLog answers log --follow. It sets the watch before the first look, so that it misses
+// nothing in between.
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
@@ -89,7 +89,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 		select {
 		case <-limited.Done():
 		case <-gone:
-			s.Line("") // nobody reads it; the system ends us for it, as it does any writer
+			s.Line("") // the reader has gone; the write ends this program as it ends any writer
 			return s.Flush()
 		case <-changed:
 			over, err = f.round(limited, false)
@@ -107,19 +107,19 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	return err
 }
 
-// logFollower tells what comes.
+// logFollower writes entries and output as they come.
 type logFollower struct {
 	*cli.Call
 	st    state.Store
 	o     *logOptions
 	at    state.Place
-	runs  map[int]*runOutput // of the task that is followed, while they go on
-	begun bool               // what was asked for of the past was told
-	told  bool               // the occurrence that was asked for has ended
-	lost  error              // nobody reads us any more
+	runs  map[int]*runOutput // the runs of the task that go on
+	begun bool               // the entries of the past were told
+	told  bool               // the occurrence that the call names has ended
+	lost  error              // why nothing can be written any more
 }
 
-// begin tells what was asked for of the past, and what goes on.
+// begin tells the entries of the past that the call asks for, and the runs that go on.
 func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err error) {
 	past, err := f.o.past(ctx, f.st)
 	if err != nil {
@@ -161,8 +161,8 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	return f.round(ctx, true)
 }
 
-// round tells what is new. It reports whether nothing more can come. With look it asks that of the
-// task although there is no new line.
+// round tells what is new. It reports whether nothing more can come. With look it asks the task
+// although there is no new line.
 func (f *logFollower) round(ctx context.Context, look bool) (over bool, err error) {
 	for {
 		lines, err := f.lines(ctx)
@@ -188,7 +188,7 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 		switch {
 		case f.lost != nil:
 			return false, f.lost
-		case over && lines == 0: // what the task's end was told with was read before it
+		case over && lines == 0: // the lines of the end of the task were read before
 			return true, nil
 		case f.o.number > 0:
 			return f.told, nil
@@ -212,7 +212,8 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 	}
 }
 
-// lines tells the lines that are new, and reports how many are about what is followed.
+// lines tells the new lines, and reports how many are about the task or occurrence that is
+// followed.
 func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 	next, problems, err := f.st.After(ctx, "", f.at, func(l state.Line) bool {
 		if f.o.one() && l.TaskID != f.o.task {
@@ -237,7 +238,7 @@ func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// entry tells a line; before it, what is left of its run's output.
+// entry tells a line, after the rest of the output of its run.
 func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	if f.o.number > 0 && f.o.shows(l) && l.Type != state.LineDelivery {
 		f.told = true
@@ -253,7 +254,7 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	if !shown {
 		return
 	}
-	if f.o.one() && !streamed && l.Started != nil { // it came and went between two looks
+	if f.o.one() && !streamed && l.Started != nil { // the run began and ended between two looks
 		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
 		f.drain(ctx, r, &l)
 		r.close()
@@ -287,13 +288,13 @@ type followedJSON struct {
 	most time.Duration
 }
 
-// Text says how to go on.
+// Text writes the call that goes on.
 func (a followedJSON) Text(o *cli.Out) {
 	o.Warn("followed for %s, as --max says", a.most)
 	o.Advise("go on: %s", cli.ShellLine(a.Continue))
 }
 
-// bounded is the end by --max: it says how to go on.
+// bounded ends the call at --max, and answers with the call that goes on.
 func (f *logFollower) bounded() error {
 	place := logPlace{f.at, map[int][2]int64{}}
 	for n, r := range f.runs {
@@ -326,7 +327,7 @@ func (f *logFollower) bounded() error {
 	return cli.ExitCode(cli.ExitMax)
 }
 
-// numbers are those of the runs that are followed, in order.
+// numbers are the numbers of the runs that are followed, in order.
 func (f *logFollower) numbers() (list []int) {
 	for n := range f.runs {
 		list = append(list, n)
@@ -341,21 +342,21 @@ func (f *logFollower) close() {
 	}
 }
 
-// runOutput is the output of a run that is told as it is written.
+// runOutput is the output of a run that is told while it is written.
 type runOutput struct {
 	id      string
 	number  int
 	streams [2]*stream
 }
 
-// stream is one of the two that it is written to.
+// stream is the standard output or the standard error of a run.
 type stream struct {
 	name string
 	from state.Stream
-	file state.StreamReader // nil: it was not there yet
-	at   int64              // what was read; below zero: the beginning is left out if it is long
-	rest []byte             // read and not told: the beginning of a character
-	open bool               // what was told does not end with a line feed
+	file state.StreamReader // nil when the file does not exist yet
+	at   int64              // how far it was read; below zero when a long beginning is left out
+	rest []byte             // was read and not told: the beginning of a character
+	open bool               // the told text does not end with a line feed
 }
 
 func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutput {
@@ -364,7 +365,7 @@ func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutp
 		{name: "stderr", from: stderr, at: at[1]}}}
 }
 
-// told is how much of it was told.
+// told is how many bytes of it were told.
 func (t *stream) told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
 
 func (r *runOutput) close() {
@@ -375,7 +376,7 @@ func (r *runOutput) close() {
 	}
 }
 
-// drain tells what the run has written since. With its line it is the end of it.
+// drain tells what the run has written since the last look. With its line it is the end of the run.
 func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) {
 	was := [2]state.Output{}
 	if end != nil {
@@ -402,14 +403,14 @@ func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) 
 		}
 		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON &&
 			(i == 0 || terminal) {
-			f.write(t, "\n") // the entry comes on a line of its own
+			f.write(t, "\n") // the entry begins on a new line
 		}
 	}
 }
 
-// find opens the stream, if it is there, and puts the place where it belongs. An attempt that is
-// made again writes the file anew. One that has ended may have been cut in the middle by then: what
-// is left of it counts from its end.
+// find opens the stream if it exists, and sets the place. Another attempt writes the file anew. An
+// attempt that has ended may have been cut in the middle, and what is left of it counts from its
+// end.
 func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
@@ -436,8 +437,8 @@ func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	return true
 }
 
-// startOfLine is where the first whole line after an offset begins, or the offset where lines are
-// long.
+// startOfLine is where the first whole line after an offset begins. When lines are long it is the
+// offset.
 func startOfLine(f io.ReaderAt, at int64) int64 {
 	var buf [4 << 10]byte
 	n, _ := f.ReadAt(buf[:], at)
@@ -449,7 +450,7 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 	return at
 }
 
-// piece tells a piece of output. A character that is not whole yet is kept for the next, unless it
+// piece tells a piece of output. It keeps an incomplete character for the next piece, unless this
 // is the last.
 func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
@@ -474,8 +475,8 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 	f.lost = errors.Join(f.lost, f.Flush())
 }
 
-// write sends output to the stream it was written to. Only a terminal gets its control characters
-// written out.
+// write writes output to the stream that it was written to. A terminal gets control characters as
+// text.
 func (f *logFollower) write(t *stream, text string) {
 	t.open = !strings.HasSuffix(text, "\n")
 	to := f.World.Out
@@ -491,7 +492,7 @@ func (f *logFollower) write(t *stream, text string) {
 	}
 	if t.name == "stderr" {
 		f.lost = errors.Join(f.lost, f.Flush())
-		_, _ = io.WriteString(f.Err, text) // who closed it does not want it
+		_, _ = io.WriteString(f.Err, text) // an error means that the reader has gone
 		return
 	}
 	_, _ = f.Stdout.WriteString(text) // flush tells

@@ -15,10 +15,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
-// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended
-// or what happened to the task, its exit code or signal (of a change, the instant it is about), by
-// how many seconds it was late, and what it is;
-// - for what there is not.
+// logFields is a line of the ledger for a pipe: when it was written, the occurrence or task, how it
+// ended or what happened to the task, its exit code or signal (for a change, the instant it is
+// about), by how many seconds it was late, and what it is. A missing field is -.
 func logFields(l state.Line, zone *time.Location) string {
 	name, what, end, late, about := l.TaskID, l.Event, "-", "-", cli.Visible(l.Description)
 	at := newInstant(l)
@@ -60,7 +59,7 @@ func newInstant(l state.Line) *time.Time {
 	return nil
 }
 
-// logLine is a ledger line as a person reads it.
+// logLine is a line of the ledger for people.
 func logLine(p cli.Paint, l state.Line, zone *time.Location, withTask bool) string {
 	at := l.At.In(zone).Format("2006-01-02 15:04:05")
 	name := l.TaskID
@@ -74,7 +73,7 @@ func logLine(p cli.Paint, l state.Line, zone *time.Location, withTask bool) stri
 	return text
 }
 
-// means is what a ledger line means for an eye.
+// means returns how a line of the ledger is painted.
 func means(l state.Line) cli.Meaning {
 	switch {
 	case l.Type == state.LineTask, l.Type == state.LineDelivery && l.Delivered:
@@ -85,8 +84,8 @@ func means(l state.Line) cli.Meaning {
 	return view.OutcomeMeans(l.Outcome)
 }
 
-// Happened says what a ledger line is about: how an occurrence ended, what became of a task, who
-// was told.
+// Happened says what a line of the ledger is about: how an occurrence ended, what happened to a
+// task, or who was told.
 func Happened(l state.Line, zone *time.Location) string {
 	switch l.Type {
 	case state.LineTask:
@@ -97,8 +96,8 @@ func Happened(l state.Line, zone *time.Location) string {
 	return view.OutcomeWords(l)
 }
 
-// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it
-// goes on by itself.
+// eventWords says what happened to a task, and what is new: its schedule, its due instant, when its
+// pause ends.
 func eventWords(l state.Line, zone *time.Location) string {
 	text := strings.ReplaceAll(l.Event, "_", " ")
 	var extra []string
@@ -124,8 +123,8 @@ func eventWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// showOutput writes what a run wrote: standard output as it is, then what it wrote to standard
-// error. Only a terminal gets its control characters written out; a pipe gets the bytes.
+// showOutput writes the standard output of a run and then its standard error. A terminal gets
+// control characters as text; a pipe gets the bytes.
 func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Line, most int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := out.Width()
@@ -136,7 +135,7 @@ func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Lin
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
 		text, cut, err := output.Tail(ctx, stream.from, most)
 		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
-			continue // an agent may have written something after its answer
+			continue // an agent may write after its answer
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			out.Line("(output of %d bytes is no longer kept)", stream.was.Bytes)

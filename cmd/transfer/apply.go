@@ -101,7 +101,7 @@ func noTasks(name string, err error) error {
 	return problem.Of(problem.T("%s line %d: %s", cli.Quote(name), wrong.Line, what), hint)
 }
 
-// declaredTask is the task that a table stands for: it is read as an object of at --stdin.
+// declaredTask is the task of a table, which is read as an object of at --stdin.
 func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
 	for _, own := range []string{"key", "replace"} {
 		if _, has := table[own]; has {
@@ -128,7 +128,7 @@ func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
 	return w
 }
 
-// groupOptions are the names of the options that are about the whole set.
+// groupOptions are the options about the whole set of tasks.
 func groupOptions() (names []string) {
 	for _, o := range groupFlags() {
 		names = append(names, o.Name)

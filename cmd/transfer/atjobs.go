@@ -18,8 +18,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// jobsOf are the jobs of at(1) that wait: each is the script that at -c shows, which goes to its
-// folder and sets its variables itself.
+// jobsOf returns the waiting jobs of at(1). Each is the script that at -c shows, which changes to
+// its folder and sets its variables itself.
 func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if len(s.Args) > 1 {
 		return source{}, problem.Of(problem.T("%s: you have no file with the jobs of at", cli.Quote(s.Args[1])),
@@ -34,7 +34,7 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	// its times in words that are known, and in the zone that they are read in
+	// atq writes times in English and in this zone
 	list, err := answerIn(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq")
 	if err != nil {
 		return source{}, err
@@ -44,7 +44,7 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 	slices.SortStableFunc(lines, func(x, y string) int { return cmp.Compare(jobNumber(x), jobNumber(y)) })
 	for i, line := range lines {
 		fields := strings.Fields(line)
-		if len(fields) < 8 || fields[6] == "=" { // one that runs already
+		if len(fields) < 8 || fields[6] == "=" { // the job runs already
 			continue
 		}
 		w := wanted{line: i + 1, label: "job " + fields[0], text: line, world: schedule.WorldOf(s)}
@@ -76,15 +76,15 @@ func jobNumber(line string) int {
 	return n
 }
 
-// jobScript is the script of a job. at writes a backslash in front of each byte of a letter that is
-// not ASCII, in the variables and the folder that it sets, which tears it apart; to the shell it is
+// jobScript is the script of a job. at(1) writes a backslash before each byte of a letter that is
+// not ASCII, in variables and in the folder, which makes the text invalid. To the shell it means
 // the same without.
 func jobScript(ctx context.Context, job string) (string, error) {
 	text, err := answerOf(ctx, "at", "-c", job)
 	if err != nil || utf8.ValidString(text) {
 		return text, err
 	}
-	const end = "inaccessible' >&2\n\t exit 1\n}\n" // of the lines that at wrote
+	const end = "inaccessible' >&2\n\t exit 1\n}\n" // the end of the lines that at wrote
 	if i := strings.Index(text, end); i >= 0 {
 		var b strings.Builder
 		head := text[:i+len(end)]

@@ -13,17 +13,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// chains are what waits for the ends of others among the tasks of a source. Until they are made, a
-// task of the source has its key in the place of its ID, in all that waits for it.
+// chains are the tasks of a source that wait for others. Until they are made, a task of the source
+// has its key in the place of its ID, in everything that waits for it.
 type chains struct {
 	from  *source
 	index map[string]int // by key
 	find  func(context.Context, string) (state.Entry, error)
-	order []int                     // of the list: what is waited for comes first
-	said  map[int]map[string]string // what each waits for, by keys
+	order []int                     // the order of the list, in which awaited tasks come first
+	said  map[int]map[string]string // the tasks that each waits for, by key
 }
 
-// chainsOf has each task of the source find the others by their names in it.
+// chainsOf lets each task of the source find the others by their names in it.
 func chainsOf(from *source) *chains {
 	ch := &chains{from: from, index: map[string]int{}, said: map[int]map[string]string{}}
 	for i := range from.list {
@@ -40,7 +40,7 @@ func chainsOf(from *source) *chains {
 	return ch
 }
 
-// named is the task that another waits for: one of the source by its name, or one of the state,
+// named finds the task that another waits for: one of the source by its name, or one of the state,
 // which may be one that the source is about.
 func (ch *chains) named(ctx context.Context, name string) (state.Entry, error) {
 	for _, key := range []string{ch.from.group + name, name} {
@@ -81,7 +81,7 @@ func (ch *chains) names() (list []string) {
 	return list
 }
 
-// name is what a task that is waited for is called in the source, or its ID.
+// name is the name in the source of an awaited task, or else its ID.
 func (ch *chains) name(id string) string {
 	if _, has := ch.index[id]; has {
 		return strings.TrimPrefix(id, ch.from.group)
@@ -89,8 +89,8 @@ func (ch *chains) name(id string) string {
 	return id
 }
 
-// resolve says in which order the tasks are made, and refuses those that would wait for themselves,
-// or for what is removed.
+// resolve finds the order in which the tasks are made. It refuses tasks that would wait for
+// themselves, or for one that is removed.
 func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bool) {
 	done := make([]bool, len(changes))
 	for i := range changes {
@@ -143,14 +143,14 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 	}
 }
 
-// circle is the way from a task, by what it waits for, to the goal; nil when there is none. path
-// are those that lead to it.
+// circle returns the way from a task, along what it waits for, to the goal; nil when there is none.
+// path is the way so far.
 func (ch *chains) circle(ctx context.Context, changes []*tasks.Change, id, goal string, path []string) []string {
 	name := ch.name(id)
 	if id == goal && path != nil {
 		return append(slices.Clone(path), name)
 	}
-	if slices.Contains(path, name) { // another circle, which does not lead here
+	if slices.Contains(path, name) { // another circle
 		return nil
 	}
 	path = append(slices.Clone(path), name)
@@ -162,7 +162,7 @@ func (ch *chains) circle(ctx context.Context, changes []*tasks.Change, id, goal 
 	return nil
 }
 
-// awaits are the tasks that a task waits for, by their keys where they are of the source.
+// awaits returns the tasks that a task waits for, by their keys if they are of the source.
 func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string) (list []string) {
 	if i, has := ch.index[id]; has {
 		if changes[i] != nil {
@@ -187,9 +187,9 @@ func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string
 	return list
 }
 
-// make settles the tasks in their order, each that waits for others by the IDs that those have
-// then. The rows are those of the list; settle says of one that cannot be had why, in the list, and
-// returns an error only when nothing more can be done.
+// make makes the tasks in their order; each waits for others by the IDs that those have by then.
+// settle returns an error only when nothing more can be done; of a task that cannot be made it says
+// why in the list. The rows are those of the list.
 func (ch *chains) make(ctx context.Context, changes []*tasks.Change,
 	settle func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
 	rows = make([]plannedJSON, len(changes))
@@ -218,7 +218,7 @@ func (ch *chains) make(ctx context.Context, changes []*tasks.Change,
 			continue
 		}
 		key := changes[i].Task.Key
-		if ids[key] = key; rows[i].ID != nil { // without --write it gets none
+		if ids[key] = key; rows[i].ID != nil { // without --write it has no ID
 			ids[key] = *rows[i].ID
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// crontabOf is the table that the call names, as a source.
+// crontabOf returns the table that the call names, as a source.
 func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 	switch {
 	case len(s.Args) > 2:
@@ -97,8 +97,8 @@ type cronReader struct {
 	me     *user.User
 	own    *time.Location
 	group  string
-	seen   map[string]int   // how often a command has come
-	proofs map[string]proof // by schedule and zone: the coming year is looked through once for each
+	seen   map[string]int   // how often a command came
+	proofs map[string]proof // by schedule and zone, so that each is compared once
 }
 
 // wanted is the task that an entry becomes.
@@ -154,15 +154,15 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 		jitter := fmt.Sprintf("%dm", delay)
 		w.spec.Jitter = &jitter
 	}
-	if e.Schedule == crontab.Reboot { // it has no instants to compare
+	if e.Schedule == crontab.Reboot { // @reboot has no instants to compare
 		return w
 	}
 	w.proof = func(sched *when.Schedule, now time.Time) proof { return r.prove(e, sched, now, zone) }
 	return w
 }
 
-// as is the home of the user who an entry is run as, and what has to stand in front of its command
-// for that; nil when it is who calls.
+// as returns the home of the user that runs an entry, and the words before its command for that;
+// nil when it is the caller.
 func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) {
 	if e.User == "" || e.User == r.me.Username || r.Opt.Bool("as-me") {
 		return cmp.Or(r.Getenv("HOME"), r.me.HomeDir), nil, nil
@@ -180,7 +180,7 @@ func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) 
 	return other.HomeDir, []string{"runuser", "-u", e.User, "--"}, nil
 }
 
-// cronEnv are the variables that cron gives a command: its own, and over them those of the table.
+// cronEnv are the variables that cron gives a command, and over them those of the table.
 func cronEnv(e crontab.Entry, name, home, state string) map[string]string {
 	env := map[string]string{"SHELL": "/bin/sh", "PATH": "/usr/bin:/bin", "HOME": home}
 	if state != "" {
@@ -191,7 +191,7 @@ func cronEnv(e crontab.Entry, name, home, state string) map[string]string {
 	return env
 }
 
-// fed is a text for the shell that gives a command its standard input.
+// fed returns a text for the shell that gives a command its standard input.
 func fed(command, input string) string {
 	end := "INPUT"
 	for strings.Contains("\n"+input, "\n"+end+"\n") {
@@ -200,7 +200,7 @@ func fed(command, input string) string {
 	return "{ " + command + "\n} <<'" + end + "'\n" + input + end
 }
 
-// unfed is what fed made a text for the shell of; false when it did not make it.
+// unfed undoes fed; false when fed did not make the text.
 func unfed(text string) (command, input string, ok bool) {
 	command, rest, _ := strings.Cut(strings.TrimPrefix(text, "{ "), "\n} <<'")
 	_, rest, _ = strings.Cut(rest, "'\n")
@@ -212,7 +212,7 @@ func unfed(text string) (command, input string, ok bool) {
 	return command, input, fed(command, input) == text
 }
 
-// key names the task of an entry: after the group and the command, and by number when the command
+// key is the key of the task of an entry: the group, the command, and a number when the command
 // comes again.
 func (r *cronReader) key(e crontab.Entry) string {
 	sum := sha256.Sum256([]byte(e.User + "\x00" + strings.TrimSpace(e.Command) + "\x00" + e.Input))
@@ -223,8 +223,8 @@ func (r *cronReader) key(e crontab.Entry) string {
 	return key
 }
 
-// tell says of a task who is told: cron mails what a command writes to MAILTO. What is mailed on
-// the machine itself waits in the inbox here.
+// tell sets who is told about a task: cron mails output to MAILTO. Mail on the machine itself
+// becomes an item of the inbox.
 func (r *cronReader) tell(e crontab.Entry, w *wanted) {
 	to, set := e.Env["MAILTO"]
 	on := ""
@@ -265,7 +265,7 @@ func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time,
 	return p
 }
 
-// compared is what two lists of instants do not share.
+// compared returns the instants that only one of two lists has.
 func compared(there, here []time.Time) (list []difference) {
 	for len(there) > 0 || len(here) > 0 {
 		switch {

@@ -22,7 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// The forms of what is exported, beside crontab.
+// These are the forms of an export, beside crontab.
 const (
 	formICS   = "ics"
 	formJSONL = "jsonl"
@@ -91,7 +91,7 @@ func runExport(ctx context.Context, s *cli.Call) error {
 	return view.Incomplete(problems)
 }
 
-// saved is a task on a line of jsonl: what its file says, and how it stands.
+// saved is a task on a line of jsonl: its file, and its state.
 type saved struct {
 	Due    time.Time      `json:"due"`
 	Paused bool           `json:"paused,omitempty"`
@@ -127,11 +127,11 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 }
 
 // asCrontab writes lines for cron: those of the tasks that have one, below the variables that they
-// run with. CRON_TZ is there for other zones than that of now alone: with it cronie leaves out what
-// is in a gap of the clock.
+// run with. It writes CRON_TZ only for other zones than the present one, because with it cronie
+// leaves out what falls into a gap of the clock.
 func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	var b strings.Builder
-	zone := now.Location().String() // that of cron, without a word
+	zone := now.Location().String() // the zone of cron by default
 	set := map[string]string{"SHELL": "/bin/sh"}
 	slices.SortStableFunc(list,
 		func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
@@ -143,7 +143,7 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 		}
 		env := cronVariables(t)
 		command, input := cronCommand(t)
-		if t.Run.Dir != env["HOME"] { // where cron starts it
+		if t.Run.Dir != env["HOME"] { // cron starts commands in HOME
 			command = "cd " + state.ShellLine([]string{t.Run.Dir}) + " && " + command
 		}
 		text, ok := crontab.Joined(command, input)
@@ -162,7 +162,7 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(set)) {
-			if _, has := env[name]; !has { // a table takes nothing back
+			if _, has := env[name]; !has { // a table cannot unset a variable
 				text = "unset " + name + "; " + text
 			}
 		}
@@ -171,8 +171,8 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// cronCommand is what a task runs as a line of a table has it: a command, and the standard input
-// that import gave it.
+// cronCommand is the command of a task as a line of a table has it: the command, and the standard
+// input that import gave it.
 func cronCommand(t state.Task) (command, input string) {
 	if t.Run.Shell == "" {
 		return state.ShellLine(t.Run.Argv), ""
@@ -183,8 +183,8 @@ func cronCommand(t state.Task) (command, input string) {
 	return t.Run.Shell, ""
 }
 
-// cronVariables are those that lines of a table have to set for the task, with the shell that runs
-// it; what cron sets itself or reads for its own is not among them.
+// cronVariables are the variables that a table has to set for the task, with its shell. Variables
+// that cron sets or reads itself are not among them.
 func cronVariables(t state.Task) map[string]string {
 	env := maps.Clone(t.Run.Env)
 	for _, own := range []string{"LOGNAME", "USER", "OURO_HOME", "CRON_TZ", "RANDOM_DELAY"} {
@@ -200,8 +200,8 @@ func cronVariables(t state.Task) map[string]string {
 	return env
 }
 
-// cronValue is a value as a table has it: in quotes where it is empty, or begins or ends with what
-// cron would take off.
+// cronValue is a value as a table has it: in quotes when it is empty, or when it begins or ends
+// with what cron would remove.
 func cronValue(value string) string {
 	if value != "" && strings.Trim(value, " \t\"'") == value {
 		return value
@@ -212,10 +212,10 @@ func cronValue(value string) string {
 	return `"` + value + `"`
 }
 
-// unsayable is why a command and its input are on no line of a crontab.
+// unsayable says why a command and its input cannot be on a line of a crontab; empty when they can.
 const unsayable = "a table cannot say a backslash in front of a percent sign, or at the end of a line of the input"
 
-// notCron is why a task is not a line of a crontab; empty when it is one.
+// notCron says why a task cannot be a line of a crontab; empty when it can.
 func notCron(e state.Entry) string {
 	t := e.Task
 	command, _ := cronCommand(t)
@@ -236,7 +236,7 @@ func notCron(e state.Entry) string {
 	return ""
 }
 
-// The bounds of what a calendar gets of a task.
+// These are the bounds of the events of a task in a calendar.
 const (
 	icsDays = 30
 	icsMost = 500
@@ -272,7 +272,7 @@ func asICS(list []state.Entry, now time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// folded is a line as RFC 5545 has it: broken before it has more than 75 bytes, and never inside a
+// folded breaks a line as RFC 5545 says: before it has more than 75 bytes, and never inside a
 // letter.
 func folded(line string) string {
 	var b strings.Builder

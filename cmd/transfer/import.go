@@ -16,14 +16,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// The kinds of what is imported.
+// These are the kinds of sources.
 const (
 	kindCrontab = "crontab"
 	kindAt      = "at"
 	kindSystemd = "systemd"
 )
 
-// kinds are all of them, and how each becomes a source.
+// kinds are all kinds, each with what makes a source of it.
 var kinds = []struct {
 	name string
 	of   func(context.Context, *cli.Call) (source, error)
@@ -98,7 +98,7 @@ func runImport(ctx context.Context, s *cli.Call) error {
 		problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
 }
 
-// sourceMost bounds what is read, in bytes.
+// sourceMost is the most bytes of a source.
 const sourceMost = 16 << 20
 
 // readSource reads a file, or standard input, whole.
@@ -106,7 +106,7 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 	var b []byte
 	var err error
 	read := make(chan struct{})
-	go func() { // it may be a pipe that nobody writes to: the caller can still end us
+	go func() { // a pipe may never be written to, and the call can still be ended
 		defer close(read)
 		in := s.In
 		if name != "-" {
@@ -135,7 +135,7 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 	return string(b), nil
 }
 
-// absolute is a file name of the user's, made absolute.
+// absolute returns the absolute path of a file that the user named.
 func absolute(s *cli.Call, name string) string {
 	if dir, err := s.Getwd(); err == nil && !filepath.IsAbs(name) {
 		return filepath.Join(dir, name)
@@ -143,8 +143,8 @@ func absolute(s *cli.Call, name string) string {
 	return name
 }
 
-// groupOf is what the keys of a source begin with: its kind, and the name that the call gives it,
-// or else that of the file.
+// groupOf returns the beginning of the keys of a source: its kind, and the name that the call gives
+// it, or else that of the file.
 func groupOf(s *cli.Call, kind, file string) string {
 	name := strings.TrimSpace(s.Opt.Text("group"))
 	if name == "" {
@@ -156,7 +156,7 @@ func groupOf(s *cli.Call, kind, file string) string {
 	return kind + ":" + name + ":"
 }
 
-// instead is what to type where another scheduler's program does not answer.
+// instead is what to type when the program of another scheduler does not answer.
 var instead = map[string]problem.Text{
 	"crontab":   problem.T("give a file: %s", problem.To("import", kindCrontab, "/etc/crontab")),
 	"systemctl": problem.T("give files, or folders of them: %s", problem.To("import", kindSystemd, unitDirs[0])),
@@ -164,12 +164,12 @@ var instead = map[string]problem.Text{
 	"at":        problem.T("call as a user who may use at, where it is installed"),
 }
 
-// answerOf is what another scheduler's program writes.
+// answerOf returns the output of the program of another scheduler.
 func answerOf(ctx context.Context, name string, args ...string) (string, error) {
 	return answerIn(ctx, nil, name, args...)
 }
 
-// answerIn is answerOf with variables beside those of the call.
+// answerIn is answerOf with more variables than those of the call.
 func answerIn(ctx context.Context, env []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Env = append(c.Environ(), env...)

@@ -1,4 +1,4 @@
-// Package transfer has the commands that take whole sets of tasks in and out: import, apply and
+// Package transfer has the commands that read and write whole sets of tasks: import, apply and
 // export.
 package transfer
 
@@ -21,42 +21,42 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// wanted is a task that a source asks for, or why it cannot be had.
+// wanted is a task that a source asks for, or why it cannot be made.
 type wanted struct {
-	line  int    // 0 where the source has names
-	label string // what messages call it, where that is not the line
-	text  string // of the line
+	line  int    // 0 when the source has names
+	label string // its name in messages, if that is not the line
+	text  string // the text of the line
 	world tasks.World
 	spec  tasks.Spec
 	notes []string
-	// proof compares the instants of the coming year with those that the source has; nil: there is
+	// proof compares the instants of the coming year with those of the source; nil when there is
 	// nothing to compare with.
 	proof func(sched *when.Schedule, now time.Time) proof
 	err   error
 }
 
-// about is what a message about the task begins with.
+// about is the beginning of a message about the task.
 func (w wanted) about() string {
 	return cmp.Or(cli.Visible(w.label), fmt.Sprintf("line %d", w.line))
 }
 
-// proof is what a comparison of the instants of a year has shown.
+// proof is the result of comparing the instants of a year.
 type proof struct {
 	instants    int
 	differences []difference
-	why         string // there are differences
+	why         string // why there are differences
 }
 
-// source is a set of tasks that a file, or another scheduler, has.
+// source is a set of tasks of a file or another scheduler.
 type source struct {
-	name  string // of the file
-	group string // what all keys of it begin with
-	part  bool   // it is not all that the group has: nothing is said of the others
+	name  string // the name of the file
+	group string // the beginning of all its keys
+	part  bool   // the source is only a part of the group, and says nothing about the others
 	list  []wanted
 	notes []string
 }
 
-// groupFlags are those of the commands that make what a source asks for.
+// groupFlags are the options of the commands that make the tasks of a source.
 func groupFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "write", Kind: option.Flag, OfCall: true,
@@ -109,7 +109,7 @@ type plannedJSON struct {
 	about string
 }
 
-// difference is an instant that is not the same here and there.
+// difference is an instant that only the source or only the task has.
 type difference struct {
 	There *time.Time `json:"there,omitempty" jsonschema:"when the source runs it; absent: not"`
 	Here  *time.Time `json:"here,omitempty" jsonschema:"when it runs here; absent: not"`
@@ -125,7 +125,7 @@ func (d difference) String() string {
 	return fmt.Sprintf("runs there at %s, and here at %s", view.Stamp(*d.There), view.Stamp(*d.Here))
 }
 
-// refusedJSON is a line that is not a task here.
+// refusedJSON is a line that cannot become a task.
 type refusedJSON struct {
 	Line  int           `json:"line,omitempty"`
 	Text  string        `json:"text"`
@@ -135,13 +135,13 @@ type refusedJSON struct {
 	about   string
 }
 
-// What becomes of a task, and how a line of the answer begins then.
+// These are the results for a task, with the beginning of its line in the answer.
 var signs = map[string]string{"create": "+", "change": "~", "keep": " ", "remove": "-"}
 
-// differencesShown are how many differences of a task are told to people.
+// differencesShown is how many differences of a task are written for people.
 const differencesShown = 4
 
-// Text lists what becomes of the tasks, then what is refused, and sums it up.
+// Text writes what becomes of the tasks, what is refused, and a sum.
 func (a planJSON) Text(o *cli.Out) {
 	for _, t := range a.Tasks {
 		line := fmt.Sprintf("%s %s  %s  %s", signs[t.Does], t.Key, cli.Visible(t.When), cli.Visible(t.Description))
@@ -175,7 +175,7 @@ func (a planJSON) Text(o *cli.Out) {
 	o.Talk("%s", a.sum())
 }
 
-// sum says in a few sentences what came of all.
+// sum says in a few sentences how many tasks were made, changed, kept, removed and refused.
 func (a planJSON) sum() string {
 	parts := []string{fmt.Sprintf("%d to create, %d to change, %d as they are, %d to remove", a.Create, a.Change,
 		a.Keep, a.Remove)}
@@ -209,8 +209,8 @@ func (a planJSON) sum() string {
 	return text + " Nothing was written: --write does it."
 }
 
-// carryOut does what the source asks for, or says what would be done, and answers. Whole: nothing
-// is done when a part is refused.
+// carryOut makes the tasks of the source, or says what would be done, and answers. With whole it
+// does nothing when a part is refused.
 func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 	st, err := s.Open()
 	if err != nil {
@@ -275,7 +275,8 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 		row.about, row.Line, row.Notes = w.about(), w.line,
 			slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
 		if w.proof != nil {
-			p := w.proof(changes[i].Sched, changes[i].Now) // a minute may have begun since the call
+			// The instants count from when the task was read.
+			p := w.proof(changes[i].Sched, changes[i].Now)
 			if row.Instants, row.Differences = p.instants, p.differences; len(p.differences) > 0 &&
 				!slices.Contains(a.Notes, p.why) {
 				a.Notes = append(a.Notes, p.why)
@@ -313,7 +314,7 @@ func (a *planJSON) add(row plannedJSON) {
 	*map[string]*int{"create": &a.Create, "change": &a.Change, "keep": &a.Keep, "remove": &a.Remove}[row.Does]++
 }
 
-// settle makes the task, or changes the one that has its key when something in it is different.
+// settle makes the task, or changes the task that has its key if something is different.
 func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool,
 	c *tasks.Change) (plannedJSON, error) {
 	c.Replace = false
@@ -343,7 +344,7 @@ func settle(ctx context.Context, st state.Changes, wake func(context.Context) bo
 	return row, nil
 }
 
-// planned is a task as the answer has it.
+// planned is a task in the answer.
 func planned(e state.Entry, does string) plannedJSON {
 	t := e.Task
 	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone,
@@ -351,7 +352,8 @@ func planned(e state.Entry, does string) plannedJSON {
 		Command: t.Run.Argv}
 }
 
-// removeRest removes what the group has and the source has not, or says how much that is.
+// removeRest removes the tasks of the group that the source does not have, or says how many those
+// are.
 func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) error {
 	asked := map[string]bool{}
 	for _, t := range a.Tasks {

@@ -21,11 +21,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// kindJSONL is what export has written: the tasks are made as they were, and not read anew.
+// kindJSONL is the form that export writes. The tasks are made as they were, and not read anew.
 const kindJSONL = formJSONL
 
-// putBack makes the tasks that export has written. One that is there already, with the same key or
-// the same in all it says, is kept.
+// putBack makes the tasks of an export. It keeps a task that exists already, with the same key or
+// with the same content.
 func putBack(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 2 {
 		return problem.Of(problem.T("import one file, or standard input"),
@@ -83,7 +83,7 @@ func putBack(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// content is what a task says, without its names in one state.
+// content is a task without its ID and its key.
 func content(t state.Task) string {
 	t.ID, t.Revision = "", 0
 	data, _ := codec.Encode(t)
@@ -101,7 +101,7 @@ type savedLine struct {
 	err  error
 }
 
-// savedLines reads what export has written.
+// savedLines reads an export.
 func savedLines(text string) (list []*savedLine) {
 	for i, line := range strings.Split(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\n") {
 		if strings.TrimSpace(line) == "" {
@@ -115,10 +115,10 @@ func savedLines(text string) (list []*savedLine) {
 	return list
 }
 
-// backAll makes the tasks of all lines: each that waits for others after those, by the IDs that
-// they have here. It returns an error only when ctx has ended.
+// backAll makes the tasks of all lines. A task that waits for others is made after those, and waits
+// for the IDs that they have here. Its error means that ctx has ended.
 func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine, have map[string]state.Entry) error {
-	ids := map[string]string{} // there, here
+	ids := map[string]string{} // from the old IDs to the new ones
 	for more := true; more; {
 		more = false
 		for _, l := range list {
@@ -133,7 +133,7 @@ func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine
 			l.done, more = true, true
 			switch {
 			case l.err != nil:
-			case l.row.ID == nil: // without --write it gets none
+			case l.row.ID == nil: // without --write it has no ID
 				ids[id] = id
 			default:
 				ids[id] = *l.row.ID
@@ -148,7 +148,7 @@ func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine
 	return nil
 }
 
-// renamed has a task wait for others by the IDs that they have here; false when one of them has
+// renamed lets a task wait for the IDs that others have here. It returns false when one of them has
 // none yet.
 func renamed(t *state.Timing, ids map[string]string) bool {
 	if len(t.After) == 0 {
@@ -166,7 +166,7 @@ func renamed(t *state.Timing, ids map[string]string) bool {
 	return true
 }
 
-// unawaited is why a task that waits for others cannot be made.
+// unawaited says why a task that waits for others cannot be made.
 func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
 	for _, a := range t.When.Awaits() {
 		switch {
@@ -182,10 +182,10 @@ func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
 	return nil
 }
 
-// back makes a task in the place in the queue that it had.
+// back makes a task, with the place in the queue that it had.
 func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task,
 	have map[string]state.Entry) (_ plannedJSON, err error) {
-	if t.Run.Env["OURO_HOME"] != "" { // where its runs find the state: here
+	if t.Run.Env["OURO_HOME"] != "" { // its runs find this state
 		if t.Run.Env["OURO_HOME"], err = s.Home(); err != nil {
 			return plannedJSON{}, err
 		}
@@ -193,7 +193,7 @@ func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.T
 	if e, is := have[content(t)]; is {
 		return planned(e, "keep"), nil
 	}
-	if t.When.OfBoots() { // from the next boot of this machine on
+	if t.When.OfBoots() { // it comes from the next boot of this machine on
 		t.When.Boot = proc.Boot()
 	}
 	if _, err := rules.Schedule(t); err != nil {
@@ -263,7 +263,7 @@ func savedTask(line string) (was saved, t state.Task, err error) {
 	return was, t, nil
 }
 
-// native is a value of JSON with its numbers as TOML has them.
+// native returns a value of JSON with numbers in the types of TOML.
 func native(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

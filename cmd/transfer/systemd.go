@@ -23,8 +23,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// unitDirs are where units of the system are; those of a user are in userDirs, the first of them
-// below the home.
+// unitDirs are the folders of the units of the system. userDirs are those of a user; the first of
+// them is below the home.
 var (
 	unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
 		"/usr/lib/systemd/system", "/lib/systemd/system"}
@@ -32,7 +32,7 @@ var (
 		"/usr/lib/systemd/user"}
 )
 
-// timersOf are the timers of the units that the call names, or of those that systemd has.
+// timersOf returns the timers of the units that the call names, or of those that systemd has.
 func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 	me, err := user.Current()
 	if err != nil {
@@ -80,8 +80,8 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 	return from, nil
 }
 
-// timersNamed are the files of the timers that the call names, and the name of the folder that they
-// are in. Part: they may be some of it.
+// timersNamed returns the files of the timers that the call names, and the name of their folder.
+// part says that they may be only some of the folder.
 func timersNamed(s *cli.Call) (files []string, folder string, part bool, err error) {
 	dirs := map[string]bool{}
 	for _, name := range s.Args[1:] {
@@ -123,8 +123,8 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 	return files, folder, part, nil
 }
 
-// timersEnabled are the timers that a manager starts, as if they were in the first of the folders
-// that have units: they may be in the others.
+// timersEnabled returns the timers that a manager starts. They count as if they were in the first
+// of the folders of units, although they may be in the others.
 func timersEnabled(ctx context.Context, manager, dir string) (files []string, err error) {
 	list, err := answerOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled",
 		"--plain", "--no-legend")
@@ -140,7 +140,7 @@ func timersEnabled(ctx context.Context, manager, dir string) (files []string, er
 	return files, nil
 }
 
-// readUnit reads a unit file. One that is masked is refused.
+// readUnit reads a unit file. It refuses one that is masked.
 func readUnit(ctx context.Context, s *cli.Call, path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -154,7 +154,7 @@ func readUnit(ctx context.Context, s *cli.Call, path string) (string, error) {
 	return readSource(ctx, s, path)
 }
 
-// What notRead calls a unit.
+// These are the kinds of units in the messages of notRead.
 const (
 	theTimer   = "the timer"
 	theService = "the service"
@@ -183,16 +183,16 @@ type timerReader struct {
 	me      *user.User
 	group   string
 	disk    unit.Disk
-	dirs    []string // where its units are
-	own     bool     // it is of the manager of a user
+	dirs    []string // the folders of its units
+	own     bool     // the units are those of the manager of a user
 	manager unit.Manager
 	timer   unit.Unit
 }
 
 func (r timerReader) home() string { return cmp.Or(r.Getenv("HOME"), r.me.HomeDir) }
 
-// timerSettings are what a timer may say besides when it comes: empty for what is read, else why it
-// is refused; what is not here is refused by its name.
+// timerSettings are the settings of a timer beside its times: empty for those that are read, else
+// why they are refused. A setting that is not here is refused by its name.
 var timerSettings = map[string]string{
 	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "",
 	"FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
@@ -202,7 +202,7 @@ var timerSettings = map[string]string{
 	"OnTimezoneChange":  "nothing here is started by a zone that changes",
 }
 
-// wanted are the tasks, one for each OnCalendar= and OnUnitActiveSec=.
+// wanted returns the tasks: one for each OnCalendar= and OnUnitActiveSec=.
 func (r timerReader) wanted() (list []wanted) {
 	name := strings.TrimSuffix(r.timer.Name, ".timer")
 	label := func(s unit.Setting) string { return fmt.Sprintf("%s line %d", filepath.Base(s.Path), s.Line) }
@@ -256,7 +256,7 @@ func (r timerReader) wanted() (list []wanted) {
 	return list
 }
 
-// task is what the timer starts at one of its events.
+// task returns the task that the timer starts at one of its events.
 func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	w.world = schedule.WorldOf(r.Call)
 	w.spec = tasks.Spec{When: &s.Value, Form: when.CalendarForm, Key: &key}
@@ -284,7 +284,7 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 		w.notes = append(w.notes, "it counts from the import on, and there from the last start of the service")
 		for _, begin := range []string{"OnBootSec", "OnStartupSec"} {
 			if r.timer.Has("Timer", begin) {
-				// after a boot it is not waited for as long as between two runs
+				// After a boot the timer does not wait as long as between two runs.
 				catchup = state.CatchupOnce
 			}
 		}
@@ -309,7 +309,7 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 	return w
 }
 
-// instantsMost are how many instants of a year are compared.
+// instantsMost is how many instants of a year are compared.
 const instantsMost = 600_000
 
 // prove compares the instants of the coming year with those that systemd has by its own rules.
@@ -320,7 +320,7 @@ func (r timerReader) prove(text string) (func(*when.Schedule, time.Time) proof, 
 	}
 	event, err := unit.ParseEvent(text, zone)
 	if err != nil {
-		return nil, nil // the grammar of times says what is wrong with it
+		return nil, nil // the error of the time says what is wrong
 	}
 	return func(sched *when.Schedule, now time.Time) proof {
 		to := now.AddDate(1, 0, 0)
@@ -336,10 +336,10 @@ func (r timerReader) prove(text string) (func(*when.Schedule, time.Time) proof, 
 	}, nil
 }
 
-// seconds is a length of time as options have it.
+// seconds writes a duration as options have it.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// notFilled is the problem of a value with a % that only systemd knows.
+// notFilled is the problem of a value with a % that only systemd can replace.
 func (r timerReader) notFilled(s unit.Setting, err error) error {
 	if errors.Is(err, unit.ErrTemplate) {
 		return problem.Of(problem.T("it is a template, and %s=%s needs an instance", s.Name, s.Value),
@@ -348,8 +348,7 @@ func (r timerReader) notFilled(s unit.Setting, err error) error {
 	return problem.Of(problem.T("%s=%s: %v", s.Name, s.Value, err), problem.T("write it out"))
 }
 
-// Settings of a service without which its command would do something else, and what to do about
-// them.
+// These are settings of a service that its command needs, with what to do about them.
 var serviceRefused = map[string]string{
 	"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
 	"PassEnvironment":  "write the variables out with Environment=",
@@ -367,7 +366,7 @@ var serviceRefused = map[string]string{
 	"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
 }
 
-// gates are conditions of a unit as the shell asks them, with what they name.
+// gates are conditions of a unit as tests of the shell, with what they name.
 var gates = map[string]string{
 	"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
 	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
@@ -376,8 +375,8 @@ var gates = map[string]string{
 	"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
 }
 
-// machineGates are conditions about the machine as the shell asks them. Where nothing can tell, it
-// is on mains and no container.
+// machineGates are conditions about the machine as tests of the shell. When the system cannot tell,
+// it counts as on mains power and not in a container.
 var machineGates = map[string]string{
 	"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
 	"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
@@ -387,7 +386,8 @@ var machineGates = map[string]string{
 	"ConditionVirtualization=!vm":        "! systemd-detect-virt --vm --quiet",
 }
 
-// Settings of a service that change nothing of what its command does, or that are read elsewhere.
+// These are settings of a service that do not change what its command does, or that are read
+// elsewhere.
 var (
 	unitSilent = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
 		"RefuseManualStart", "RefuseManualStop", "SourcePath"}
@@ -395,19 +395,19 @@ var (
 		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
 )
 
-// serviceReader makes the command of a service into that of a task.
+// serviceReader turns the command of a service into that of a task.
 type serviceReader struct {
 	timerReader
 	unit.Unit
 	env      map[string]string
-	run      []string // what stands in front of a command
-	commands []string // for the shell
-	words    []string // of the only one
+	run      []string // the words before each command
+	commands []string // the commands as lines for the shell
+	words    []string // the words of the only command
 	ifs      []string
 }
 
 // service gives the task the command of the service that the timer starts, or says what of it
-// cannot be had.
+// cannot be done here.
 func (r timerReader) service(w *wanted) (err error) {
 	name, err := r.manager.Fill(r.timer.Last("Timer", "Unit"), r.timer.Name)
 	if err != nil {
@@ -436,7 +436,7 @@ func (r timerReader) service(w *wanted) (err error) {
 	return nil
 }
 
-// read is service for the unit that was found.
+// read is service for a unit that was found.
 func (r *serviceReader) read(w *wanted) error {
 	account, err := r.manager.Fill(cmp.Or(r.Last("Service", "User"),
 		map[bool]string{true: r.me.Username, false: "root"}[r.own]), r.Name)
@@ -464,7 +464,7 @@ func (r *serviceReader) read(w *wanted) error {
 		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is not a setting, and left out: %s", r.Name,
 			s.Line, s.Value))
 	}
-	for _, s := range r.Settings { // commands see all of them, wherever they stand
+	for _, s := range r.Settings { // settings after a command count for it, too
 		if s.Section == "Service" && s.Name == "Environment" {
 			if err := r.manager.Pairs(s.Value, r.Name, func(name, value string) { r.env[name] = value }); err != nil {
 				return fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
@@ -566,7 +566,7 @@ func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroun
 	return nil
 }
 
-// filled is a value with what % stands for, where the setting is not read in words.
+// filled replaces the % of a value, in a setting that is not read in words.
 func (r *serviceReader) filled(s unit.Setting) (string, error) {
 	if strings.HasPrefix(s.Name, "Exec") || s.Name == "Environment" || s.Name == "Description" {
 		return s.Value, nil
@@ -578,8 +578,8 @@ func (r *serviceReader) filled(s unit.Setting) (string, error) {
 	return value, nil
 }
 
-// limits reads how long the command may take. A oneshot is bounded by the time that its start may
-// take, others by that of their run.
+// limits reads how long the command may take: for a oneshot the time of its start, for others that
+// of their run.
 func (r *serviceReader) limits(w *wanted, oneshot bool) error {
 	name := map[bool]string{true: "TimeoutStartSec", false: "RuntimeMaxSec"}[oneshot]
 	for _, s := range r.Settings {
@@ -636,8 +636,8 @@ func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
 	return nil
 }
 
-// as says what stands in front of the commands of a service that runs as somebody else, and returns
-// the home of who runs them.
+// as returns the words before the commands of a service that runs as another user, and the home of
+// that user.
 func (r *serviceReader) as(account string) (home string, err error) {
 	group, err := r.manager.Fill(r.Last("Service", "Group"), r.Name)
 	if err != nil {
