@@ -1,5 +1,5 @@
-// Package handover says who runs what was scheduled, who is told of it, and what speaks against
-// that; it starts a runner where none lives.
+// Package handover says who runs what was scheduled, who is told about it, and what speaks against
+// that. It starts a runner when none lives.
 package handover
 
 import (
@@ -23,31 +23,32 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Who runs a task that was just scheduled.
+// These say who runs a task that was just scheduled.
 const (
-	RunnerAlive   = "alive"   // a runner already holds the lock
+	RunnerAlive   = "alive"   // a runner holds the lock
 	RunnerStarted = "started" // one was started for it
 	RunnerStopped = "stopped" // a runner holds the lock, but was sent SIGSTOP
-	RunnerNone    = "none"    // nobody: autostart is off, or could not be done
+	RunnerNone    = "none"    // no runner lives, and none was started
 )
 
-// RunnerState says who will run what is pending.
+// RunnerState says who runs what is pending.
 type RunnerState struct {
 	Runner  string
 	Pid     int
-	Nodes   []string     // of a fleet, the other machines whose runners may run it
+	Nodes   []string     // in a fleet, the other machines whose runners may run it
 	off     problem.Text // why nothing was started: the setting that is off
 	problem problem.Text // why nothing could be started
-	on      []string     // of a fleet, where it may run, and no runner lives
-	dry     bool         // nothing was started: one would be
+	on      []string     // in a fleet, where it may run although no runner lives there
+	dry     bool         // a dry run: a runner would be started
 
-	survives func() bool // see Survives, which most answers do not say; nil: no
+	survives func() bool // finds out what Survives says; nil means no
 }
 
-// Survives says that a runner comes back by itself after a reboot: the service is installed.
+// Survives reports whether a runner starts by itself after a reboot, because the service is
+// installed.
 func (h RunnerState) Survives() bool { return h.survives != nil && h.survives() }
 
-// nobody says that nobody runs it, because no runner could be started.
+// nobody says that no runner could be started.
 func nobody(err error) RunnerState {
 	return RunnerState{Runner: RunnerNone, problem: cli.Explain(err).Message}
 }
@@ -71,8 +72,8 @@ func (h RunnerState) Who() string {
 	return "Nobody runs it yet."
 }
 
-// Warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has
-// to.
+// Warnings say what to do when nobody runs what is pending. There are none when somebody does, or
+// nothing is pending.
 func (h RunnerState) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
 		return nil
@@ -95,10 +96,10 @@ func (h RunnerState) sentence() problem.Text {
 	return problem.T("no runner is alive; start one with %s", start)
 }
 
-// HandOver sees to it that a runner lives: it probes for one and starts one in the background when
-// there is none. It is called after the task was written: a runner that is about to end looks once
-// more after it has given up the lock, so whoever was seen alive here sees the task. The task is
-// kept by then: what goes wrong is told as why nobody runs it.
+// HandOver makes sure that a runner lives: it starts one in the background when there is none. It
+// is called after the task was written. A runner that is about to end looks once more after it has
+// given up the lock, so a runner that is seen alive here sees the task. An error does not undo the
+// task; the result says why nobody runs it.
 //
 // Of tasks that are given, and that runners of other machines of a fleet may run, none is started
 // here; without any, one is.
@@ -110,12 +111,12 @@ func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...stat
 	if err != nil {
 		h = nobody(err)
 	}
-	// of another machine nobody here can say
+	// nobody here knows that of another machine
 	h.survives = func() bool { return elsewhere || cli.Survives(s) }
 	return h
 }
 
-// findElsewhere says who in a fleet runs tasks none of which this machine has to run.
+// findElsewhere says who in a fleet runs tasks that this machine does not have to run.
 func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState,
 	elsewhere bool, err error) {
 	shared, ok := state.SharedBy(st)
@@ -178,8 +179,8 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	return RunnerState{Runner: RunnerStarted, Pid: id.PID}, nil
 }
 
-// supersede asks a runner of an older build to step down, and reports whether the lock is free now.
-// When it does not answer, as when it is stopped, it stays the runner.
+// supersede asks a runner of an older build to step down, and reports whether the lock is free. A
+// runner that does not answer, such as a stopped one, stays the runner.
 func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
@@ -188,7 +189,7 @@ func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Le
 	for waited := time.Duration(0); waited < patience; waited += nap {
 		leader, led, err := st.Led(ctx)
 		if err != nil || led && leader.Ident.PID != 0 && leader.Ident != old.Ident {
-			return false // somebody else came first
+			return false // another runner was first
 		}
 		if !led {
 			return true
@@ -200,8 +201,8 @@ func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Le
 	return false
 }
 
-// newerVersion reports whether version a comes after b by the rules of semantic versions. What is
-// not a version is not newer, nor older.
+// newerVersion reports whether version a comes after b by semantic versioning. A text that is not a
+// version is neither newer nor older.
 func newerVersion(a, b string) bool {
 	x, xOK := versionOf(a)
 	y, yOK := versionOf(b)
@@ -254,8 +255,8 @@ func versionOf(text string) (v version, ok bool) {
 	return v, true
 }
 
-// autostartOff names the setting that forbids starting a runner, or is empty: flag over environment
-// over config.
+// autostartOff names the setting that forbids starting a runner; empty for none. A flag wins over
+// the environment, and that over config.toml.
 func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	if s.Opt.Bool("no-autostart") {
 		return problem.T("%s", problem.Option("no-autostart")), nil
@@ -273,16 +274,16 @@ func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	return off, err
 }
 
-// handedOn are the variables that a runner in the background gets of the call that started it:
-// those by which it finds its way, and what it takes to tell somebody. Commands see none of them
-// but those that were captured with their task.
+// handedOn are the variables that a runner in the background gets from the call that starts it:
+// those by which it finds its files, and those for telling somebody. Commands get only the
+// variables that were captured with their task.
 var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
 	"OURO_STORE", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY",
 	"RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// startRunner starts a detached runner that ends when nothing is pending. It has its own session,
-// no descriptor of the caller's, and writes to runs/runner.log.
+// startRunner starts a runner in a session of its own that ends when nothing is pending. It has no
+// descriptor of the caller, and writes to runs/runner.log.
 func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	home, err := s.Home()
 	if err != nil {
@@ -317,7 +318,7 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
 
-// Homeless warns of what waits in a fleet and that no living runner may run.
+// Homeless warns about tasks of a fleet that no living runner may run.
 func Homeless(ctx context.Context, st any) []cli.Warning {
 	shared, ok := state.SharedBy(st)
 	if !ok {
@@ -336,7 +337,7 @@ func Homeless(ctx context.Context, st any) []cli.Warning {
 			problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
 }
 
-// NoRunner says when nobody would run what is waited for.
+// NoRunner warns when nobody would run what the call waits for.
 func NoRunner(ctx context.Context, s *cli.Call, st state.Store) {
 	if _, shared := state.SharedBy(st); shared {
 		s.WarnAll(Homeless(ctx, st))

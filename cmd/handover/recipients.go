@@ -15,16 +15,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// Recipients is who is told of a task, and when, as things stand.
+// Recipients says who is told about a task, and when.
 type Recipients struct {
 	Channels []string // never nil
-	Beats    []string // heartbeats, which are pinged for each run
+	Beats    []string // the heartbeats, which are pinged for each run
 	On       string   // empty when the configuration cannot be read
-	// why the only channel, a terminal, takes nothing now, as far as can be seen; nil: it does
+	// Why the only channel, a terminal, cannot be written now; nil when it can.
 	shut error
 }
 
-// RecipientsOf is the runner's own rule, with the configuration there is now.
+// RecipientsOf applies the rule of the runner with the present configuration.
 func RecipientsOf(s *cli.Call, t state.Task) Recipients {
 	config, err := s.Settings()
 	if err != nil {
@@ -46,12 +46,12 @@ func RecipientsOf(s *cli.Call, t state.Task) Recipients {
 	return told
 }
 
-// All are the channels and the heartbeats; never nil.
+// All returns the channels and the heartbeats; never nil.
 func (told Recipients) All() []string {
 	return append(cli.OrEmpty(slices.Clone(told.Channels)), told.Beats...)
 }
 
-// TerminalOf is the device of a channel that is one terminal; empty for other channels.
+// TerminalOf is the device of a channel that is a single terminal; empty for other channels.
 func TerminalOf(channel string) string {
 	device, ok := strings.CutPrefix(channel, notify.TTY+":")
 	if !ok || !strings.HasPrefix(device, "/") {
@@ -60,8 +60,7 @@ func TerminalOf(channel string) string {
 	return device
 }
 
-// AboutTelling reports whether a field of a task, as differences names it, has to do with who is
-// told.
+// AboutTelling reports whether a changed field of a task decides who is told.
 func AboutTelling(field string) bool {
 	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
 }
@@ -73,12 +72,12 @@ func toldNobody() cli.Warning {
 			problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 }
 
-// Unready says of each channel that nobody could be told by now why, as far as can be seen from
-// here. It is the runner that tells: where the system shows with which variables it was started
-// (Linux), those count and not the caller's.
+// Unready says why each channel would not deliver now, as far as can be seen from here. The runner
+// delivers, so its variables count where the system shows them (Linux), and not those of the
+// caller.
 func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warning) {
 	config, err := s.Settings()
-	// the answer in words has it
+	// the text of the answer has it
 	if err != nil || len(told.Channels)+len(told.Beats) == 0 || told.shut != nil && !s.InJSON && !s.Quiet {
 		return nil
 	}
@@ -109,8 +108,7 @@ func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warnin
 	return warnings
 }
 
-// environOf reads the variables that a runner which lives already was started with; nil when that
-// cannot be seen.
+// environOf reads the variables of a living runner; nil when they cannot be seen.
 func environOf(h RunnerState) func(string) string {
 	if h.Runner != RunnerAlive {
 		return nil
@@ -128,8 +126,8 @@ func environOf(h RunnerState) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// Warnings are of whom nobody would tell although somebody should; none when all is well. That a
-// command tells only the inbox is what was asked for, unless the call says when to tell.
+// Warnings say that nobody would be told although somebody should. There are none when all is well.
+// A command that only tells the inbox is fine unless the call says when to tell.
 func (told Recipients) Warnings(t state.Task) []cli.Warning {
 	switch {
 	case len(told.Channels) > 0, told.On == state.NotifyNever, told.On == "":
@@ -145,8 +143,8 @@ func (told Recipients) Warnings(t state.Task) []cli.Warning {
 	return nil
 }
 
-// Sentence says who will be told, and when, and what is pinged. program is what a call of ours
-// begins with.
+// Sentence says who will be told, and when, and what is pinged. program is the name of this
+// program.
 func (told Recipients) Sentence(t state.Task, program string) string {
 	text := told.people(t, program)
 	if len(told.Beats) > 0 {
@@ -185,7 +183,7 @@ func (told Recipients) people(t state.Task, program string) string {
 	return told.news() + " to " + who + "."
 }
 
-// news is what of a command is told, as the beginning of a sentence.
+// news says what is told of a command, at the beginning of a sentence.
 func (told Recipients) news() string {
 	switch told.On {
 	case state.NotifyAlways:
@@ -200,7 +198,7 @@ func (told Recipients) news() string {
 	return "Failures and output go"
 }
 
-// Short is the same in a few words, for a list.
+// Short says it in a few words, for a list.
 func (told Recipients) Short(t state.Task) string {
 	text := "the inbox alone"
 	if len(told.Channels) > 0 {
@@ -214,9 +212,9 @@ func (told Recipients) Short(t state.Task) string {
 	return text
 }
 
-// NotifyEnv is what sending needs of this world.
+// NotifyEnv is the part of the world that sending needs.
 func NotifyEnv(s *cli.Call) (notify.Env, error) {
-	// The path rather than /proc/self/exe: it is also the name that the child is called by.
+	// The path and not /proc/self/exe, because the child gets it as its name.
 	self, err := os.Executable()
 	if err == nil {
 		_, err = os.Stat(self)
@@ -235,9 +233,8 @@ func NotifyEnv(s *cli.Call) (notify.Env, error) {
 	}, nil
 }
 
-// familyHomes are where the ouro family has its settings: the folder that OURO_HOME names, then
-// that of the user. A folder of the state that was moved away does not hide what all of the family
-// shares.
+// familyHomes are the folders of the settings of the ouro family: that of OURO_HOME, then that of
+// the user. So a state folder elsewhere does not hide the settings that the family shares.
 func familyHomes(s *cli.Call) (list []string) {
 	if home, err := s.Home(); err == nil {
 		list = append(list, home)
@@ -249,14 +246,14 @@ func familyHomes(s *cli.Call) (list []string) {
 		}
 		return s.Getenv(name)
 	}
-	// Without either there is no file; the environment may have all that is needed.
+	// Without either there is no file. The environment may have everything.
 	if home, err := at.Home(); err == nil && !slices.Contains(list, home) {
 		list = append(list, home)
 	}
 	return list
 }
 
-// channelList is a row of channels in a sentence: desktop, ops and mail.
+// channelList writes channels in a sentence: desktop, ops and mail.
 func channelList(words []string) string {
 	names := make([]string, len(words))
 	for i, w := range words {

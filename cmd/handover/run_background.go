@@ -24,11 +24,11 @@ const (
 	aliveFor = 300 * time.Millisecond
 )
 
-// RunBackground starts a runner in the background, unless one is alive, and says so when that is
-// so: it has the lock.
+// RunBackground starts a runner in the background unless one lives. It answers when the runner has
+// the lock.
 func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if _, err := s.Settings(); err != nil {
-		return err // it would end at once, for the same reason
+		return err // the runner would end at once for the same reason
 	}
 	if _, err := s.Zone(); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (a BackgroundJSON) Text(o *cli.Out) {
 	}
 }
 
-// LivingRunner is Led of a runner that lives. Who is started while one that is gone has left its
-// lock behind waits for it.
+// LivingRunner finds the runner that lives. When a dead one has left its lock behind, whoever is
+// started waits for it.
 func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
@@ -92,8 +92,8 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 	return leader, true, nil
 }
 
-// begin starts a runner and waits until it has the lock; over says that it has ended by then, and
-// left nothing to do. When another one came first that one is the answer.
+// begin starts a runner and waits until it has the lock. over says that it has ended by then, with
+// nothing left to do. When another runner was first, that one is the answer.
 func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, over bool, err error) {
 	path, err := runnerLogPath(s)
 	if err != nil {
@@ -112,7 +112,7 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		lives := runner.Alive(own)
 		leader, led, err := st.Led(ctx)
-		// ours waits for it, for as long as that has any use
+		// the new runner waits for it
 		if err == nil && led && lives && runner.Gone(leader.Ident) {
 			waited = 0
 			if !said {
@@ -126,7 +126,7 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 		case led && leader.Ident.PID == own.PID:
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, false, nil
 		case led && leader.Ident != own && runner.Alive(leader.Ident):
-			// ours sees that, too, and ends
+			// the new runner sees that, too, and ends
 			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
@@ -145,15 +145,14 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 		problem.T("see what it says: tail %s", cli.ShellQuote(path)))
 }
 
-// lastWords is the last error that a runner wrote to the log behind what was there; empty for one
-// that ended as it should.
+// lastWords is the last error that a runner added to the log; empty for one that ended well.
 func lastWords(path string, from int64) (why string) {
 	text, err := plainfile.Read(path, logRead, nil)
 	if err != nil {
 		return ""
 	}
 	if from <= int64(len(text)) {
-		text = text[from:] // else the log was put aside meanwhile
+		text = text[from:] // else the log was rotated meanwhile
 	}
 	for line := range strings.Lines(string(text)) {
 		if words, ok := strings.CutPrefix(strings.TrimSpace(line), "ouro-timer: "); ok {

@@ -10,21 +10,21 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// logMost is the size from which the log of runners in the background is put aside. One such is
+// logMost is the size at which the log of runners in the background is rotated. One old log is
 // kept.
 const logMost = 1 << 20
 
-// logRead bounds what is read of such a log: others may have written to it, too.
+// logRead is how much of such a log is read, because others may write to it.
 const logRead = 64 << 20
 
-// runnerLogPath is where runners in the background write what they do.
+// runnerLogPath is the log of runners in the background.
 func runnerLogPath(s *cli.Call) (string, error) {
 	home, err := s.Home()
 	return filepath.Join(home, "runs", "runner.log"), err
 }
 
-// OpenRunnerLog is our standard error, kept from growing without bound when it is the log of
-// runners.
+// OpenRunnerLog returns standard error. When it is the log of runners, it is rotated so that it
+// does not grow without bound.
 func OpenRunnerLog(s *cli.Call) io.Writer {
 	path, err := runnerLogPath(s)
 	file, ok := s.Err.(*os.File)
@@ -36,13 +36,13 @@ func OpenRunnerLog(s *cli.Call) io.Writer {
 		return s.Err
 	}
 	if at, err := os.Stat(path); err != nil || !os.SameFile(is, at) {
-		return s.Err // started by hand, to write elsewhere
+		return s.Err // the runner was started by hand and writes elsewhere
 	}
 	return &runnerLog{path: path, to: file, size: is.Size()}
 }
 
-// runnerLog is a log file that other processes append to as well: a runner that has stepped down,
-// and whatever Go itself says of a program that crashes.
+// runnerLog is a log file that other processes append to: a runner that has stepped down, and Go
+// itself when a program crashes.
 type runnerLog struct {
 	path string
 	to   *os.File // opened to append
@@ -67,9 +67,9 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 func (l *runnerLog) rotate() {
 	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
 		old := l.path + ".1"
-		_ = os.Remove(old + ".new") // of one that died
+		_ = os.Remove(old + ".new") // the file of a process that died
 		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
-			// it is not worth a word that could only go into the log itself
+			// an error could only be written to this log
 			_ = os.Rename(old+".new", old)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// willFail is what is to be expected of a task that could not start now.
+// willFail says what happens to a task that could not start now.
 const willFail = "; the task will fail unless that changes by then"
 
-// CannotRun points out what would keep a task from running as it is meant to, were it due now: its
-// folder, its program, its gate. Where no file system answers in a short time it points out that.
+// CannotRun warns about what would keep a task from running if it were due now: its folder, its
+// program, its gate. When a file system does not answer soon it warns about that.
 func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.Warning) {
 	switch err := Programs(s).Answers(ctx, t); {
-	case ctx.Err() != nil: // nobody waits for it any more
+	case ctx.Err() != nil: // the caller has gone
 		return nil
 	case err != nil:
 		return []cli.Warning{{Kind: cli.WarnPostponed, Text: problem.T(err.Error() + isPostponed)}}
@@ -60,10 +60,10 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	return warnings
 }
 
-// isPostponed is what becomes of a task for which a file system does not answer.
+// isPostponed says what happens to a task whose file system does not answer.
 const isPostponed = "; its start is put off until it does"
 
-// Programs looks for programs, and remembers what it has found for the whole call.
+// Programs looks for programs, and keeps what it found for the whole call.
 func Programs(s *cli.Call) *needs.Finder {
 	if s.Finder == nil {
 		s.Finder = needs.New(s.Clock)
@@ -71,19 +71,19 @@ func Programs(s *cli.Call) *needs.Finder {
 	return s.Finder
 }
 
-// farOff is how far away something that comes once is said to need a runner after a reboot, as what
-// recurs always does.
+// farOff is how far away a one-shot has to be so that the answer warns about a reboot, as it always
+// does about recurrences.
 const farOff = 24 * time.Hour
 
-// rebootWarning is said of recurring tasks, and of what is days away.
+// rebootWarning is the warning about tasks that may need a runner after a reboot.
 func rebootWarning() cli.Warning {
 	return cli.Warning{Kind: cli.WarnReboot,
 		Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)",
 			problem.To("run").With("background", true))}
 }
 
-// RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
-// is paused until somebody says so is run by nobody.
+// RunWarnings warn that nobody runs a task now or after a reboot, which does not matter to a wait.
+// A task that is paused without end needs no runner.
 func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Warning) {
 	if !view.Awaited(e) {
 		return nil
@@ -95,7 +95,7 @@ func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Wa
 	return append(warnings, h.Warnings()...)
 }
 
-// TellWarnings are of who is told of a task. Of a wait it is whoever waits.
+// TellWarnings warn about who is told about a task. About a wait it is who waits.
 func TellWarnings(s *cli.Call, t state.Task, told Recipients, h RunnerState) (warnings []cli.Warning) {
 	if t.Type() == state.TypeWait {
 		return nil

@@ -9,16 +9,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// noteMonths is how many months at most are looked at for those that lack a day: forty years.
+// noteMonths is the most months that are searched for those without a day: forty years.
 const noteMonths = 480
 
-// lastYear is the last year that an instant may lie in.
+// lastYear is the last year of instants.
 const lastYear = 9999
 
-// left tells which months and years are left out.
+// left adds remarks about months and years that are left out.
 type left struct{ *teller }
 
-// ended says whether the recurrence ends before a day begins.
+// ended reports whether the recurrence ends before a day begins.
 func (t left) ended(day time.Time) bool {
 	return !t.p.End.IsZero() && when.InstantOf(day, t.s.Zone).After(t.p.End)
 }
@@ -56,8 +56,8 @@ func (t left) dates(d *when.DayPattern) {
 	}
 }
 
-// eachMonth walks the months of the rule from now on: those of a whole turn of its INTERVAL, and at
-// least four years, of which one is a leap year as a rule.
+// eachMonth walks the months of the rule from now on: those of a whole cycle of its INTERVAL, and
+// at least four years, which as a rule have a leap year.
 func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 	from := t.now
 	for _, begin := range []time.Time{t.p.Start, d.Begin} {
@@ -77,10 +77,11 @@ func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 	}
 }
 
-// monthDay names the months that lack a day of the month; below zero it is counted from the end.
+// monthDay names the months without a day of the month. Below zero the day is counted from the end.
 func (t left) monthDay(d *when.DayPattern, day int) {
 	var short []time.Month
-	// leap: February has it at times; whole: those months have no other day either
+	// leap means that February has the day in some years; whole that those months have no other day
+	// of the rule either.
 	leap, whole := false, true
 	t.eachMonth(d, func(year, month int) bool {
 		length := time.Date(year, time.Month(month+1), 0, 0, 0, 0, 0, time.UTC).Day()
@@ -156,7 +157,7 @@ func (t left) nextYears() string {
 	return ": next in " + enumerate(years)
 }
 
-// nth is a day of the month as people write it.
+// nth writes a day of the month for people.
 func nth(day int) string {
 	if day == 31 {
 		return "31st"

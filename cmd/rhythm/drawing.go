@@ -10,22 +10,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// drawing shows a recurrence so that its rhythm is seen at a glance: what runs is marked or
-// numbered, what does not is a dot, what is past or does not exist is blank. It needs no colour.
+// drawing shows the rhythm of a recurrence: runs are marked or numbered, other times are dots, and
+// what is past or does not exist is blank. It needs no colour.
 type drawing struct {
 	sched *when.Schedule
 	now   time.Time
 	first time.Time // the first instant after now
-	last  time.Time // the last of those looked at
+	last  time.Time // the last instant that is examined
 	width int
 
-	none, one, many, times string // no run, a run, several runs, as in "2×"
+	none, one, many, times string // the signs for no run, one run, several runs, and as in "2×"
 }
 
-// Draw draws what comes after now: the hours of some days when it runs several times a day, the
-// days of two months when about weekly, months or years when more rarely. No line is wider than
-// width; there is none when nothing fits or fewer than two instants are to come. With ascii no
-// other characters are used.
+// Draw draws the instants after now: the hours of some days when there are several a day, the days
+// of two months when they are about weekly, months or years when they are rarer. No line is wider
+// than width. There are no lines when nothing fits, or fewer than two instants are to come. With
+// ascii only ASCII is used.
 func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	const sample, day = 8, 24 * time.Hour
 	var some []time.Time
@@ -56,8 +56,8 @@ func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	return d.years()
 }
 
-// hours draws days as rows of cells, each half an hour, or an hour where that is too wide: three
-// days that are alike, or a week.
+// hours draws days as rows of cells of half an hour, or an hour where that is too wide: three days
+// that are alike, or a week.
 func (d drawing) hours() []string {
 	const label = len("Mon 23 Nov ")
 	cell, cells, length := 30*time.Minute, 48, "in 30 minutes"
@@ -72,12 +72,12 @@ func (d drawing) hours() []string {
 		scale += cli.Pad(fmt.Sprintf("%02d", h), int(3*time.Hour/cell))
 	}
 	lines := []string{strings.TrimRight(scale, " ")}
-	var whole []string // the rows after the first day, which may have begun
+	var whole []string // the rows after the first day, which may not be whole
 	alike := true
 	for n := range 7 {
 		day, end := d.midnight(n), d.midnight(n+1)
 		if !day.Before(end) {
-			continue // a day that the clocks left out
+			continue // a day that does not exist on the clocks
 		}
 		row := d.cells(day, end, cell, cells)
 		if n > 0 {
@@ -99,7 +99,7 @@ func (d drawing) hours() []string {
 func (d drawing) midnight(n int) time.Time {
 	day := dayOf(d.first).plus(0, n)
 	at := time.Date(day.year, day.month, day.day, 0, 0, 0, 0, d.first.Location())
-	if dayOf(at).before(day) { // clocks skip that midnight, and Date went back by the gap
+	if dayOf(at).before(day) { // the clocks skip that midnight, and time.Date went back
 		if _, end := at.ZoneBounds(); !end.IsZero() {
 			return end
 		}
@@ -107,7 +107,7 @@ func (d drawing) midnight(n int) time.Time {
 	return at
 }
 
-// cells is a day as one character for each stretch of the clock on the wall.
+// cells draws a day with one character for each stretch of the wall clock.
 func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string {
 	index := func(t time.Time) int { return (t.Hour()*60 + t.Minute()) / int(cell/time.Minute) }
 	there := make([]bool, cells)
@@ -123,7 +123,7 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 		i := index(t)
 		runs[i]++
 		after = t
-		if runs[i] > 1 { // enough is known of this cell
+		if runs[i] > 1 { // the cell has several runs already
 			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second +
 				time.Duration(t.Nanosecond())
 			next := t.Add(cell - into)
@@ -176,7 +176,7 @@ func (a date) before(b date) bool {
 	return a.day < b.day
 }
 
-// days is on which days before end something runs.
+// days returns the days before end on which something runs.
 func (d drawing) days(end date) map[date]bool {
 	runs := map[date]bool{}
 	for t, ok := d.sched.Next(d.now); ok && dayOf(t).before(end); {
@@ -191,7 +191,7 @@ func (d drawing) days(end date) map[date]bool {
 	return runs
 }
 
-// months draws two months of days, weeks from Monday on, side by side where there is room. Only
+// months draws two months of days, with weeks from Monday, beside each other if there is room. Only
 // days that run have their number.
 func (d drawing) months() []string {
 	const wide, between = 20, 4
@@ -218,7 +218,7 @@ func (d drawing) months() []string {
 	return lines
 }
 
-// month is one month; weeks that are over are left out.
+// month draws a month, without the weeks that are over.
 func (d drawing) month(first date, runs map[date]bool) []string {
 	lines := []string{fmt.Sprintf("%s %d", first.month, first.year), "Mo Tu We Th Fr Sa Su"}
 	weekday := time.Date(first.year, first.month, 1, 0, 0, 0, 0, time.UTC).Weekday()

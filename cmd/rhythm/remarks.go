@@ -1,5 +1,5 @@
-// Package rhythm shows what a list of instants does not say of a recurrence by itself: what clock
-// changes do to it, which months and years it leaves out, and a drawing.
+// Package rhythm shows what a list of instants does not show of a recurrence: the effects of clock
+// changes, the months and years that it leaves out, and a drawing.
 package rhythm
 
 import (
@@ -11,30 +11,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Remark says something about a recurrence that the list of its next instants does not show by
-// itself.
+// Remark is a sentence about a recurrence that the list of its next instants does not show.
 type Remark struct {
 	Kind when.NoteKind
-	// the first instant it is about, in the schedule's zone; zero when it is about no one instant
+	// At is the first instant that it is about, in the zone of the schedule; zero when it is not
+	// about one instant.
 	At   time.Time
 	Text string
 }
 
 const (
-	// lookAhead is how far beyond now clock changes are looked for, in seconds. It is less than the
-	// 364 days after which a change comes again, so that each is told once.
+	// lookAhead is how many seconds after now clock changes are searched. It is less than the 364
+	// days after which a change comes again, so that each is told once.
 	lookAhead = 360 * 86400
-	// maxRemarks is how many remarks there may be about clock changes.
+	// maxRemarks is the most remarks about clock changes.
 	maxRemarks = 100
-	// maxReadings is how many readings of one clock change are looked at: a second of them each for
-	// more than an hour.
+	// maxReadings is how many readings of one clock change are examined: every second of more than
+	// an hour.
 	maxReadings = 4000
 )
 
-// Of is the next n instants strictly after now, and what there is to say about them and the year
-// after now: where a clock change moves, drops or repeats one, and which months and years are left
-// out. Every remark is worked out from the rule and checked against Next. A Once has its instant
-// and no remarks.
+// Of returns the next n instants strictly after now, and remarks about them and the year after now:
+// where a clock change moves, drops or repeats one, and which months and years are left out. Every
+// remark follows from the rule and is checked against Next. A Once has its instant and no remarks.
 func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Remark) {
 	now = now.Round(0)
 	for at, ok := s.Next(now); ok && len(next) < n; at, ok = s.Next(at) {
@@ -50,7 +49,7 @@ func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Rem
 		from = p.Start.Unix()
 	}
 	until := max(from+lookAhead, next[len(next)-1].Unix())
-	from -= 2 * 86400 // a change just passed may still move or repeat what is to come
+	from -= 2 * 86400 // a change that has just passed may still move or repeat instants to come
 	if p.Every > 0 {
 		t.elapsed(from, until)
 	} else {
@@ -62,12 +61,12 @@ func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Rem
 	return next, t.remarks
 }
 
-// teller gathers the remarks about a schedule.
+// teller collects the remarks about a schedule.
 type teller struct {
 	s       *when.Schedule
 	p       *when.Pattern
 	now     time.Time
-	where   string // names the zone of the readings when it is not the schedule's
+	where   string // names the zone of the readings if it is not that of the schedule
 	remarks []Remark
 }
 
@@ -76,7 +75,8 @@ func (t *teller) say(at int64, format string, a ...any) {
 	t.remarks = append(t.remarks, Remark{when.NoteClocks, time.Unix(at, 0).In(t.s.Zone), fmt.Sprintf(format, a...)})
 }
 
-// full says that there are enough remarks about clock changes, and that later ones are left out.
+// full reports whether there are enough remarks about clock changes, and says that later ones are
+// left out.
 func (t *teller) full(c when.ClockChange) bool {
 	if len(t.remarks) < maxRemarks {
 		return false
@@ -85,16 +85,17 @@ func (t *teller) full(c when.ClockChange) bool {
 	return true
 }
 
-// runs says whether there is an instant at u, in Unix seconds, whatever the schedule's bounds.
+// runs reports whether there is an instant at u, in Unix seconds, without the bounds of the
+// schedule.
 func (t *teller) runs(u int64) bool { return t.p.Runs(time.Unix(u, 0)) }
 
-// ahead says whether u, in Unix seconds, is later than now and within the bounds.
+// ahead reports whether u, in Unix seconds, is later than now and within the bounds.
 func (t *teller) ahead(u int64) bool {
 	at := time.Unix(u, 0)
 	return at.After(t.now) && !at.Before(t.p.Start) && (t.p.End.IsZero() || !at.After(t.p.End))
 }
 
-// wall tells of the readings that clock changes skip and repeat.
+// wall adds remarks about readings that clock changes skip and repeat.
 func (t *teller) wall(from, until int64) {
 	if zone := t.p.Zone; zone.String() != t.s.Zone.String() {
 		t.where = " in " + zone.String()
@@ -123,7 +124,8 @@ func (t *teller) wall(from, until int64) {
 	})
 }
 
-// gap tells what becomes of readings that a change skips; with more there are others after them.
+// gap adds remarks about readings that a change skips. With more there are others after them. Those
+// that fall together with another run have remarks of their own.
 func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 	if !t.p.CatchesUp(c) {
 		if t.ahead(c.At) {
@@ -176,7 +178,7 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 	}
 }
 
-// fold tells which passes of repeated readings run.
+// fold says which passes of repeated readings run.
 func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
 	var first, both []int64
 	for _, w := range walls {
@@ -207,9 +209,9 @@ func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
 // on is the day of a reading.
 func (t *teller) on(w int64) string { return "on " + dated(w) + t.where }
 
-// elapsed tells where the times of day of an interval shift. They do when the change is not a whole
-// number of the steps in which those times lie apart: every 5m keeps its minutes, every 24h its
-// hour only until the change.
+// elapsed says where the times of day of an interval shift. They do when the change is not a whole
+// number of the steps between those times: every 5m keeps its minutes, every 24h keeps its hour
+// only until the change.
 func (t *teller) elapsed(from, until int64) {
 	step := gcd(int64(t.p.Every), int64(24*time.Hour))
 	when.ClockChanges(from, until, t.s.Zone, func(c when.ClockChange) bool {
@@ -233,8 +235,7 @@ func (t *teller) elapsed(from, until int64) {
 	})
 }
 
-// apart tells where a rule that runs on the clocks of another zone shifts by those of the
-// schedule's.
+// apart says where a rule in another zone shifts against the clocks of the zone of the schedule.
 func (t *teller) apart(zone *time.Location, from, until int64) {
 	var changes []int64
 	for _, z := range []*time.Location{zone, t.s.Zone} {
@@ -337,8 +338,7 @@ func clockText(wall int64) string {
 	return time.Unix(wall, 0).UTC().Format("15:04")
 }
 
-// zoneShort is what a zone calls its time at u, such as CEST, or the offset where it has no name
-// for it.
+// zoneShort is the name of a zone at u, such as CEST, or its offset when it has no name.
 func zoneShort(u int64, zone *time.Location) string {
 	t := time.Unix(u, 0).In(zone)
 	if short := t.Format("MST"); short[0] != '+' && short[0] != '-' {

@@ -12,7 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// EndedShapes are what a call with --wait answers.
+// EndedShapes are the forms of the answer of a call with --wait.
 func EndedShapes() []cli.Shape {
 	return []cli.Shape{
 		{Name: "run-ended", Of: EndedJSON{}, Given: "wait",
@@ -21,10 +21,10 @@ func EndedShapes() []cli.Shape {
 	}
 }
 
-// EndedMost is how much of each stream is answered, of its end, of a run that was waited for.
+// EndedMost is how many last bytes of each stream are answered about an awaited run.
 const EndedMost = 4 << 10
 
-// EndedJSON is how a run ended that was waited for.
+// EndedJSON is the answer about an awaited run that has ended.
 type EndedJSON struct {
 	Now    time.Time `json:"now"`
 	Status string    `json:"status" jsonschema:"ended" enum:"ended"`
@@ -34,7 +34,7 @@ type EndedJSON struct {
 	line state.Line
 }
 
-// Text is what the run wrote, each stream where it belongs, and how it ended.
+// Text writes the output of the run, each stream to its own, and how it ended.
 func (a EndedJSON) Text(o *cli.Out) {
 	_, terminal := o.Width()
 	for _, stream := range []struct {
@@ -64,7 +64,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 	o.Talk("%s %s", name, OutcomeWords(a.line))
 }
 
-// NotEndedJSON is the answer when the caller's bound comes before the end.
+// NotEndedJSON is the answer when the bound of the call comes before the end.
 type NotEndedJSON struct {
 	Now      time.Time      `json:"now"`
 	Status   string         `json:"status" jsonschema:"waiting" enum:"waiting"`
@@ -76,7 +76,7 @@ type NotEndedJSON struct {
 	Warnings []string       `json:"warnings,omitempty"`
 }
 
-// Text says what goes on, and the words that wait further.
+// Text says which run goes on, and the call that waits for it.
 func (a NotEndedJSON) Text(o *cli.Out) {
 	switch {
 	case len(a.Running) > 0:
@@ -87,9 +87,10 @@ func (a NotEndedJSON) Text(o *cli.Out) {
 	o.GoOn(a.Continue)
 }
 
-// AwaitEnd waits for the end of a run and answers it: exit code 0 when it went well, 124 when its
-// time-out ended it, else 1. When most, unless it is 0, is over first, it answers how to go on,
-// with 75. The call ends; the run does not. What was answered waits in the inbox no more.
+// AwaitEnd waits for the end of a run and answers it. The exit code is 0 when it went well, 124
+// when its time-out ended it, else 1. When most is over first (0 means no bound), it answers with
+// the call that goes on, and the code is 75; the run goes on. An answered end is taken out of the
+// inbox.
 func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64,
 	warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -137,14 +138,14 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, m
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// EndOf is how a run ended, with the last bytes that it wrote to each stream.
+// EndOf is how a run ended, with the last bytes of each stream.
 func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, output int64) (a EndedJSON, err error) {
 	zone, err := s.Zone()
 	if err != nil {
 		return a, err
 	}
 	row := AsLineJSON(line, zone)
-	row.Inbox = nil // it is received with this answer
+	row.Inbox = nil // this answer delivers it
 	if row.Stdout != nil {
 		stdout, stderr := st.Output(line.TaskID, line.Number)
 		row.Stdout.Read(ctx, stdout, output)
@@ -153,15 +154,15 @@ func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, 
 	return EndedJSON{Now: s.Now(zone), Status: "ended", LineJSON: row, line: line}, nil
 }
 
-// Received says that whoever waited for the end has the answer: it need not wait in the inbox,
-// where it may never have come.
+// Received takes the end of a run out of the inbox, because the caller that waited for it has the
+// answer. The item may not be there yet.
 func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
 	if a.ID != nil {
 		_ = st.Ack(context.WithoutCancel(ctx), []string{*a.ID})
 	}
 }
 
-// notEnded answers that the bound of the caller came first.
+// notEnded answers when the bound of the call comes first.
 func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, again problem.Call,
 	warnings []cli.Warning) error {
 	list, err := st.Find(ctx, a.ID)

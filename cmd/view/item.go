@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// itemMost is how many bytes of text an item has at the most.
+// itemMost is the most bytes of the text of an item.
 const itemMost = 4 << 10
 
 // ItemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
@@ -43,8 +43,8 @@ type ItemJSON struct {
 	Prefix      *string        `json:"prefix,omitempty" jsonschema:"what stands in front where somebody is told: neither text nor description has it; absent: nothing"`
 }
 
-// AddPrefixes says what stands in front of each item where somebody is told of it: the task's own
-// prefix, or that of the configuration. Of a task that is no more only the latter is known.
+// AddPrefixes adds to each item the prefix that its messages have: that of the task, or of the
+// configuration. When the task is gone only the latter is known.
 func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
 	if len(rows) == 0 {
 		return
@@ -82,7 +82,7 @@ func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Ti
 		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1),
 		Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
 		LeasedUntil: cli.Instant(i.Leased, zone)}
-	if !i.Leased.After(now) { // it has run out
+	if !i.Leased.After(now) { // the lease has ended
 		j.LeasedUntil = nil
 	}
 	if l.Due != nil {
@@ -98,9 +98,8 @@ func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Ti
 	return j
 }
 
-// itemText is what an item says, and whether something of it is missing: of a message its
-// beginning; of a result what the command wrote, from its end; of everything else what became of
-// it, and what the command wrote.
+// itemText returns the text of an item, and whether it was cut: the beginning of a message; the end
+// of the output of a result; for other items what happened, and the output.
 func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
 	case state.ItemMessage, state.ItemWait:
@@ -125,7 +124,7 @@ func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Lo
 	return strings.TrimRight(words+text, "\n"), truncated
 }
 
-// missedWords says which occurrences did not come, and why.
+// missedWords says which occurrences did not run, and why.
 func missedWords(l state.Line, zone *time.Location) string {
 	text := OutcomeWords(l)
 	if l.Due != nil {
@@ -137,8 +136,8 @@ func missedWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// outputTails are the last lines of what a run wrote, standard error behind standard output, in
-// most bytes together.
+// outputTails returns the last lines of the output of a run, standard output before standard error,
+// in at most most bytes together.
 func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	half := int64(max(most, 2)) / 2
@@ -168,7 +167,7 @@ func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) 
 	return text, truncated
 }
 
-// Fields are the item for a pipe.
+// Fields are the fields of the item for a pipe.
 func (j ItemJSON) Fields() string {
 	outcome := "-"
 	switch {
@@ -185,7 +184,7 @@ func (j ItemJSON) Fields() string {
 		cli.Visible(cli.Deref(j.Description)), text}, "\t")
 }
 
-// Taken is until when somebody has the item, for a pipe.
+// Taken is until when the item is leased, for a pipe.
 func (j ItemJSON) Taken() string {
 	if j.LeasedUntil == nil {
 		return "-"
@@ -193,11 +192,11 @@ func (j ItemJSON) Taken() string {
 	return j.LeasedUntil.Format(time.RFC3339)
 }
 
-// mailLines is how many lines of an item's text a list of all shows.
+// mailLines is how many lines of each item a list shows.
 const mailLines = 3
 
-// Show writes an item for a person: a line, the ID as wide as those of its neighbours, and what it
-// says below it, all of it when it was asked for. Who has it is said of an instant.
+// Show writes an item for a person: a line with its ID in a column, and its text below, the whole
+// text when the call names it. At now it also says who has leased it.
 func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time.Time, whole bool) {
 	what := cli.Visible(cli.Deref(j.Description))
 	if what == "" {
@@ -217,7 +216,7 @@ func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time
 	j.showText(o, width, whole)
 }
 
-// itemMeans is what an item of that type means for an eye.
+// itemMeans returns how an item of a type is painted.
 func itemMeans(kind string) cli.Meaning {
 	switch kind {
 	case state.ItemFailure, state.ItemUndelivered:
@@ -228,8 +227,8 @@ func itemMeans(kind string) cli.Meaning {
 	return cli.Ordinary
 }
 
-// showText writes an item's text below its line. A message that is all in that line is not told
-// twice.
+// showText writes the text of an item below its line. It does not repeat a message that fits into
+// the line.
 func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 	if j.Text == "" || j.Text == cli.Deref(j.Description) {
 		return
@@ -243,7 +242,7 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 			lines = lines[:mailLines]
 		case j.Type == state.ItemResult:
 			lines = lines[left:]
-		default: // how it ended, and its last lines
+		default: // other items: how they ended, and their last lines
 			lines = append(lines[:1:1], lines[len(lines)-mailLines+1:]...)
 		}
 	}
@@ -259,11 +258,11 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 }
 
 const (
-	takeLength = 10 * time.Minute // of --take alone
+	takeLength = 10 * time.Minute // the lease of --take without a duration
 	takeMost   = 24 * time.Hour
 )
 
-// TakeSpan reads how long --take leases; nothing is takeLength.
+// TakeSpan reads the duration of --take. An empty text is takeLength.
 func TakeSpan(text string) (time.Duration, error) {
 	if strings.TrimSpace(text) == "" {
 		return takeLength, nil
@@ -279,8 +278,7 @@ func TakeSpan(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// GiveBack ends the leases of what was taken and could not be told to whoever asked, which lost
-// says why.
+// GiveBack ends the leases of items that did not reach the caller. lost says why.
 func GiveBack(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
 	p := cli.Explain(lost)
 	if err := f.GiveBack(ctx, st); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Thousands is a number as people read it: 9,958.
+// Thousands writes a number for people: 9,958.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {

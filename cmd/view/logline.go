@@ -45,8 +45,8 @@ type LineJSON struct {
 	Stderr      *outputJSON   `json:"stderr,omitempty"`
 	Ignored     *int          `json:"ignored_lines,omitempty" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; absent: none"`
 
-	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is
-	// of the one run that was asked for.
+	// The first fields say who is told about a run and why, and of a delivery to whom it went and
+	// whether it arrived. Deliveries is only set when the call names one run.
 	Tell       cli.ArgvOrNull `json:"tell,omitempty"`
 	News       *string        `json:"news,omitempty"`
 	Inbox      *string        `json:"inbox,omitempty"`
@@ -55,14 +55,14 @@ type LineJSON struct {
 	Deliveries deliveryRows   `json:"deliveries,omitempty"`
 }
 
-// ToldLine is a line of the ledger as an answer of its own: one of a stream.
+// ToldLine is a line of the ledger as an object of a stream.
 type ToldLine struct {
 	LineJSON
 	Now    time.Time `json:"now"`
 	DryRun bool      `json:"dry_run,omitzero" jsonschema:"it has not happened: it is what would have been done"`
 }
 
-// outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
+// outputJSON is the output of a run to one stream. Lists of many tasks leave out the text (null).
 type outputJSON struct {
 	Text      *string `json:"text,omitempty"`
 	Bytes     int64   `json:"bytes"`
@@ -70,7 +70,7 @@ type outputJSON struct {
 	Kept      *bool   `json:"kept,omitempty" jsonschema:"whether there is a file of it still; absent where nobody looked"`
 }
 
-// AsLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
+// AsLineJSON makes a LineJSON without the texts of the output.
 func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	in := func(t *time.Time) *time.Time {
 		if t == nil {
@@ -122,12 +122,11 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	return j
 }
 
-// OutputMost is how much of a run's output is shown at the most, of each stream, when
-// --output-limit does not say.
+// OutputMost is the default of --output-limit: how many bytes of each stream are shown.
 const OutputMost = 64 << 10
 
-// Read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone
-// (only the latest runs keep theirs) leaves it null.
+// Read fills in the text of a stream, cut to its last bytes. It stays null when the text is gone,
+// because only the latest runs keep theirs.
 func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
 	kept := err == nil
@@ -140,7 +139,7 @@ func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	j.Truncated = j.Truncated || cut
 }
 
-// OutcomeMeans is what it means for an eye that an occurrence ended so.
+// OutcomeMeans returns how an outcome is painted.
 func OutcomeMeans(o state.Outcome) cli.Meaning {
 	switch o {
 	case state.Failed, state.TimedOut, state.Interrupted:
@@ -196,7 +195,7 @@ type ProblemJSON struct {
 	Now  time.Time `json:"now"`
 }
 
-// PieceJSON is a line of log --follow: a piece of what a run writes.
+// PieceJSON is a line of log --follow: a piece of the output of a run.
 type PieceJSON struct {
 	Type   string    `json:"type"`
 	At     time.Time `json:"at"`
@@ -208,8 +207,7 @@ type PieceJSON struct {
 	Now    time.Time `json:"now"`
 }
 
-// toMillisecond is a reading of the clock as answers tell instants: what is smaller than a
-// millisecond is cut off.
+// toMillisecond cuts an instant to the millisecond, as answers do.
 func toMillisecond(wall string) string {
 	seconds, fraction, _ := strings.Cut(wall, ".")
 	fraction = strings.TrimRight(fraction[:min(len(fraction), 3)], "0")

@@ -8,16 +8,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil
-// one says nothing.
+// Deliveries are the deliveries of the runs of an answer. With nil an answer says nothing about
+// them.
 type Deliveries struct {
-	Lines   []state.Line   // of those that have ended, newest first
-	Waiting []state.Notice // what is still to be told
+	Lines   []state.Line   // the lines of deliveries that have ended, newest first
+	Waiting []state.Notice // the notices that wait
 }
 
-// deliveryJSON is what became of telling one channel of a run.
+// deliveryJSON is the delivery of a run to one channel.
 type deliveryJSON struct {
-	word      string     // of the channel, whole
+	word      string     // the whole word of the channel
 	Channel   string     `json:"channel"`
 	Status    string     `json:"status" jsonschema:"delivered, failed, or queued: it is still tried"`
 	Attempts  int        `json:"attempts"`
@@ -26,20 +26,20 @@ type deliveryJSON struct {
 	LastError *string    `json:"last_error,omitempty"`
 }
 
-// deliveryRows are null where nobody asked for them.
+// deliveryRows are null in answers that do not ask for them.
 type deliveryRows []deliveryJSON
 
 // Absent marks the list as one that may be null.
 func (deliveryRows) Absent() {}
 
-// What became of a delivery.
+// These are the states of a delivery.
 const (
 	delivered = "delivered"
 	gaveUp    = "failed"
 	queued    = "queued"
 )
 
-// end is the line that says how telling a channel of a run ended; nil: it goes on.
+// end is the line with the end of a delivery; nil while it goes on.
 func (d *Deliveries) end(l state.Line, channel string) *state.Line {
 	i := slices.IndexFunc(d.Lines, func(t state.Line) bool {
 		return t.TaskID == l.TaskID && t.Number == l.Number && t.Channel == channel
@@ -50,14 +50,14 @@ func (d *Deliveries) end(l state.Line, channel string) *state.Line {
 	return &d.Lines[i]
 }
 
-// Lacks reports whether one of the lines has somebody who is still to be told.
+// Lacks reports whether a delivery of one of the lines has not ended.
 func (d *Deliveries) Lacks(lines []state.Line) bool {
 	return d != nil && slices.ContainsFunc(lines, func(l state.Line) bool {
 		return slices.ContainsFunc(l.Channels(), func(channel string) bool { return d.end(l, channel) == nil })
 	})
 }
 
-// Of is what became of telling each channel of a run; nil for lines that are of none.
+// Of returns the deliveries of a run; nil for lines of other kinds.
 func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	if d == nil || l.Type != state.LineOccurrence && l.Type != state.LineManual {
 		return nil
@@ -81,7 +81,7 @@ func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	return list
 }
 
-// List is the same in words.
+// List writes the deliveries of a run for people.
 func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 	for _, row := range d.Of(l, zone) {
 		switch {

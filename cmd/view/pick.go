@@ -14,14 +14,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// PickError says why an ID, or a text given with --match, names no single task.
+// PickError says why an ID, or the text of --match, does not name a single task.
 type PickError struct {
 	ID string
 	*problem.Problem
-	Other *state.Entry // the one task that it names and that does not fit
+	Other *state.Entry // the task that it names, which does not fit
 }
 
-// PickErrorJSON is a pickError in the words of the surface that the call came by.
+// PickErrorJSON is a PickError in the words of the surface of the call.
 type PickErrorJSON struct {
 	ID         string          `json:"id"`
 	Code       problem.Code    `json:"code"`
@@ -30,7 +30,7 @@ type PickErrorJSON struct {
 	Candidates []cli.Candidate `json:"candidates,omitempty"`
 }
 
-// PickErrors are what could not be had, for an answer in JSON.
+// PickErrors are the tasks that could not be had, for an answer in JSON.
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
@@ -40,7 +40,7 @@ func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	return list
 }
 
-// PickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
+// PickFailed makes the error of an ID or a text that names no task, or several.
 func PickFailed(id string, code problem.Code, message problem.Text, fit ...state.Entry) *PickError {
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	var ids []string
@@ -58,19 +58,18 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 	return &PickError{ID: id, Problem: p}
 }
 
-// FailedBy makes the error of a task that an error keeps from being changed.
+// FailedBy makes the error of a task that could not be changed because of err.
 func FailedBy(id string, err error) PickError {
-	// it was there a moment ago: it fired, or somebody else came first
+	// The task existed a moment ago: it fired, or another call was first.
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return *PickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
 	}
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
-// Pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or
-// --match TEXT. Only tasks that fit are offered; want says what for, in the message about one that
-// does not ("already ended"). Each ID is tried; those that fail are returned beside those that were
-// found.
+// Pick finds the tasks that the arguments name: by IDs, of which a unique beginning is enough, or
+// by --match TEXT. Only tasks that fit are found; want words the message about one that does not
+// ("already ended"). It tries each ID, and returns those that fail beside those that were found.
 func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	match := s.Opt.Text("match")
@@ -112,7 +111,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		e, bad, err := PickID(ctx, search, id, fits)
 		switch {
 		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer):
-			// this one's file; the others are tried
+			// the file of this task cannot be read; the others are tried
 			failed = append(failed, FailedBy(id, err))
 		case err != nil:
 			return nil, nil, err
@@ -126,8 +125,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	return found, failed, nil
 }
 
-// PickTagged is Pick for the commands that take --tag, too, which names every task that has the
-// tags.
+// PickTagged is Pick for commands that also take --tag, which names every task with the tags.
 func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	if !s.Opt.Has("tag") {
@@ -145,7 +143,7 @@ func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(stat
 	return pickAll(ctx, s, st, func(e state.Entry) bool { return tasks.Tagged(e.Task, tags) && fits(e) })
 }
 
-// TagsGiven are the tags that the call looks for.
+// TagsGiven returns the tags of --tag.
 func TagsGiven(s *cli.Call) ([]string, error) {
 	tags, err := tasks.ReadTags(s.Opt.List("tag"))
 	if err == nil && len(tags) == 0 {
@@ -155,7 +153,7 @@ func TagsGiven(s *cli.Call) ([]string, error) {
 	return tags, err
 }
 
-// listing is the call that shows the tasks which the command is for.
+// listing is the call that lists the tasks that the command can take.
 func listing(s *cli.Call) problem.Call {
 	if s.Cmd.Ids == "removed" {
 		return cli.EveryTask
@@ -163,7 +161,8 @@ func listing(s *cli.Call) problem.Call {
 	return problem.To("ls")
 }
 
-// pickAll finds every task that fits, next due first, and those that cannot be read.
+// pickAll finds every task that fits, in the order of their next instants, and those that cannot be
+// read.
 func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
@@ -177,13 +176,13 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
-// PickID finds the task of an ID or of its unique beginning. An ID in full wins over those that
-// begin with it; among beginnings, tasks that fit win over those that do not.
+// PickID finds a task by its ID or a unique beginning of it. A whole ID wins over a beginning, and
+// a task that fits over one that does not.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string,
 	fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
 	if at := strings.IndexByte(name, '/'); at > 0 {
-		name = name[:at] // an occurrence names its task
+		name = name[:at] // the ID of an occurrence names its task
 	}
 	var all []state.Entry
 	if name != "" {
@@ -211,7 +210,7 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 	return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
 }
 
-// unfit is the error of an ID or a text that names one task which does not fit.
+// unfit is the error of a task that does not fit.
 func unfit(id string, e state.Entry) *PickError {
 	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, PhaseWords(e, "is still")))
 	p.Other = &e
@@ -227,8 +226,7 @@ func unfit(id string, e state.Entry) *PickError {
 	return p
 }
 
-// PhaseWords says where a task that does not fit is in its life; is stands before the name of a
-// state that goes on.
+// PhaseWords says in which state a task is that does not fit. is comes before states that last.
 func PhaseWords(e state.Entry, is string) string {
 	switch {
 	case e.Phase == state.Removed:
@@ -241,7 +239,7 @@ func PhaseWords(e state.Entry, is string) string {
 	return is + " " + StateName(e)
 }
 
-// pickMatch finds the one task that says the text, whatever the case of its letters.
+// pickMatch finds the one task that has the text, in any case of letters.
 func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	if strings.TrimSpace(text) == "" {
@@ -274,7 +272,7 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 		problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
 }
 
-// Says reports whether a task's ID, key, description, text or command contains the text.
+// Says reports whether the ID, key, description, text or command of a task contains the text.
 func Says(t state.Task, text string) bool {
 	text = strings.ToLower(text)
 	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell,
@@ -287,7 +285,7 @@ func Says(t state.Task, text string) bool {
 	return false
 }
 
-// Failed are the errors of tasks that could not be changed.
+// Failed returns the errors of tasks that could not be changed.
 func Failed(list []tasks.Failure) (failed []PickError) {
 	for _, f := range list {
 		failed = append(failed, FailedBy(f.ID, f.Err))
@@ -295,8 +293,8 @@ func Failed(list []tasks.Failure) (failed []PickError) {
 	return failed
 }
 
-// Answered ends a call that has changed tasks: with the answer, with warnings, and with what could
-// not be changed.
+// Answered ends a call that has changed tasks: it writes the answer, warnings, and the errors of
+// tasks that could not be changed.
 func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []PickError, warnings []cli.Warning) error {
 	s.Answer(answer)
 	s.WarnAll(warnings)
@@ -306,8 +304,8 @@ func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []Pick
 	return Incomplete(s.Unread)
 }
 
-// TellPicks says on standard error which of the tasks could not be had, and returns the exit code
-// of the first, or nil. A call that was ended by a signal ends as that says.
+// TellPicks writes the errors of tasks to standard error, and returns the exit code of the first,
+// or nil. When a signal has ended the call, that decides.
 func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -323,7 +321,7 @@ func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	return cli.ExitCode(failed[0].ExitCode())
 }
 
-// ofOrigin are the tasks of the phases that came of one task, in the order of lists.
+// ofOrigin returns the tasks in some phases with an origin, in the order of lists.
 func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry,
 	problems []state.Problem, err error) {
 	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
@@ -336,8 +334,8 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 	return list, problems, err
 }
 
-// pickOrigin finds every task of an origin that fits, next due first, and tells of those that
-// cannot be read.
+// pickOrigin finds every task of an origin that fits, in the order of their next instants, and
+// warns about those that cannot be read.
 func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
 	fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)

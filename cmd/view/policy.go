@@ -9,8 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// PolicyJSON is a task's policy: with show what is in force, also where it is the default, in a
-// confirmation what was said.
+// PolicyJSON is the policy of a task: in show the policy in force with its defaults, in a
+// confirmation only what was given.
 type PolicyJSON struct {
 	Catchup     *string  `json:"catchup,omitempty"`
 	Window      *float64 `json:"window_seconds,omitempty"`
@@ -31,7 +31,7 @@ type PolicyJSON struct {
 	TellOn      *string  `json:"tell_on,omitempty" jsonschema:"when it does; absent: the configuration cannot be read"`
 }
 
-// PolicyInForce is the policy with what is in force where nothing was said.
+// PolicyInForce is the policy with the defaults in force.
 func PolicyInForce(t state.Task) PolicyJSON {
 	p := t.Policy
 	j := PolicyJSON{
@@ -43,19 +43,19 @@ func PolicyInForce(t state.Task) PolicyJSON {
 		UntilOutput: cli.OrNull(p.UntilOutput),
 	}
 	if t.Told() {
-		j.Overlap = nil // messages do not
+		j.Overlap = nil // messages do not overlap
 	}
 	return j
 }
 
-// PolicyGiven is the policy with what was said alone.
+// PolicyGiven is the policy as it was given, without defaults.
 func PolicyGiven(t state.Task) PolicyJSON {
 	j := PolicyInForce(t)
 	j.Catchup, j.Overlap = cli.OrNull(t.Policy.Catchup), cli.OrNull(t.Policy.Overlap)
 	return j
 }
 
-// spanSeconds is a duration of a policy in JSON; null for none.
+// spanSeconds is a duration of a policy in JSON; null when there is none.
 func spanSeconds(text string) *float64 {
 	d, err := time.ParseDuration(text)
 	if err != nil {

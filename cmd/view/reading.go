@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// TooLate warns of a one-shot that is paused for longer than until its time.
+// TooLate warns about a one-shot whose pause lasts beyond its time.
 func TooLate(e state.Entry) []cli.Warning {
 	if !comesTooLate(e) {
 		return nil
@@ -23,7 +23,7 @@ func comesTooLate(e state.Entry) bool {
 	return !e.Task.Recurring() && e.Held && !e.Resume.IsZero() && !e.Due.After(e.Resume)
 }
 
-// AllTooLate is TooLate of tasks that are paused at once: of more than three one warning.
+// AllTooLate is TooLate for several tasks. It makes one warning of more than three.
 func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	var late []state.Entry
 	for _, e := range list {

@@ -1,5 +1,5 @@
-// Package view has tasks and lines of the ledger as answers show them, and finds the tasks that a
-// call names.
+// Package view shows tasks and lines of the ledger in answers, and finds the tasks that a call
+// names.
 package view
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// TaskType is what comes of a task.
+// TaskType is the type of a task: command, message, wait or agent.
 type TaskType string
 
-// IsZero is of the usual type, which answers leave out.
+// IsZero reports whether the type is command, which answers leave out.
 func (t TaskType) IsZero() bool { return t == state.TypeCommand }
 
-// TaskKind is how often a task comes.
+// TaskKind is the kind of a schedule.
 type TaskKind string
 
-// IsZero is of the usual kind, which answers leave out.
+// IsZero reports whether the kind is once, which answers leave out.
 func (k TaskKind) IsZero() bool { return k == TaskKind(when.Once) }
 
 // TaskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
@@ -58,7 +58,7 @@ type TaskJSON struct {
 	IfResumed   *time.Time     `json:"due_if_resumed,omitempty" jsonschema:"of one that is paused: when it is due if it is resumed now; absent: it would be over"`
 }
 
-// AsJSON is the entry in the shape of taskJSON, as it stands at now.
+// AsJSON makes a TaskJSON of an entry as it is at now.
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone, kind := rules.TaskZone(e.Task), e.Task.Type()
 	j := TaskJSON{
@@ -101,7 +101,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	return j
 }
 
-// Bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil
+// Bounded returns the bounds of a recurrence: its beginning, its last instant and its count; nil
 // for none.
 func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	if !t.Recurring() || t.When.OfBoots() {
@@ -114,7 +114,7 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
 }
 
-// Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for
+// Dealt is how many seconds every instant of the task is later, its share of --jitter; nil for
 // none.
 func Dealt(t state.Task) *float64 {
 	d, err := time.ParseDuration(t.When.Delay)
@@ -125,18 +125,18 @@ func Dealt(t state.Task) *float64 {
 	return &n
 }
 
-// Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not
-// paused until somebody says so.
+// Awaited reports whether a task needs a runner: it has an instant to come, and is not paused
+// without end.
 func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
-// HeldWait reports whether an entry is a wait that somebody holds who waits for it.
+// HeldWait reports whether an entry is a wait that is paused by who waits for it.
 func HeldWait(e state.Entry) bool {
 	_, held := e.Task.Wait.Rest()
 	return e.Held && held
 }
 
-// DueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
-// is due at a time that lies in its pause does not come then.
+// DueOf is when a task is due next; zero when it is not. An instant within its pause does not
+// count.
 func DueOf(e state.Entry) time.Time {
 	switch {
 	case !Awaited(e), state.IsUnscheduled(e.Due), HeldWait(e):
@@ -147,7 +147,8 @@ func DueOf(e state.Entry) time.Time {
 	return e.Due
 }
 
-// dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over then.
+// dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over by
+// then.
 func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	if state.IsUnscheduled(e.Due) {
 		return time.Time{}
@@ -160,13 +161,13 @@ func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	}
 	sched, err := rules.Schedule(e.Task)
 	if err != nil {
-		return time.Time{} // doctor says what is wrong with it
+		return time.Time{} // doctor says what is wrong with the schedule
 	}
 	_, next, _ := rules.Resume(e, sched, resumed)
 	return next
 }
 
-// StateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
+// StateName is the state of an entry in lists and JSON: pending, running, paused or ended.
 func StateName(e state.Entry) string {
 	switch {
 	case tasks.IsRunning(e):
@@ -183,12 +184,12 @@ func StateName(e state.Entry) string {
 	return string(e.Phase)
 }
 
-// Describe says in a few words, fit for a terminal, what a task does.
+// Describe says in a few words what a task does. The text is safe for a terminal.
 func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
 
-// Echo is an instant as people read it, with its distance from now. Fractions of a second are left
-// out when the instant is more than a few seconds away, and shown to the millisecond when it is
-// not; the distance stays exact.
+// Echo writes an instant for people, with its distance from now. It leaves out fractions of a
+// second when the instant is more than a few seconds away, and else shows milliseconds; the
+// distance stays exact.
 func Echo(t, now time.Time) string {
 	unit := time.Second
 	if d := t.Sub(now); d > -10*time.Second && d < 10*time.Second {
@@ -198,7 +199,7 @@ func Echo(t, now time.Time) string {
 	return when.Echo(cut, now.Add(cut.Sub(t)))
 }
 
-// Coming is when a task is due, as people read it: its instant, or what it waits for.
+// Coming says for people when a task is due, or what it waits for.
 func Coming(e state.Entry, now time.Time) string {
 	switch {
 	case HeldWait(e):
@@ -212,20 +213,20 @@ func Coming(e state.Entry, now time.Time) string {
 	return Echo(e.Due.In(now.Location()), now)
 }
 
-// Stamp is an instant as people read it, to the second.
+// Stamp writes an instant for people, to the second.
 func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
-// overdueAfter is how long past its due instant a task may be that is about to start.
+// overdueAfter is how long after its due instant a task counts as overdue.
 const overdueAfter = 5 * time.Second
 
-// IsOverdue reports whether a task should have started by now: its runner is not there, or cannot
-// read its schedule. A wait that somebody attends to is theirs.
+// IsOverdue reports whether a task should have started: it has no runner, or its schedule cannot be
+// read. A wait that somebody waits for is never overdue.
 func IsOverdue(e state.Entry, now time.Time) bool {
 	return tasks.Live(e) && !e.Held && !e.Awaited && !tasks.IsRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
-// Incomplete is the exit code of an answer in which tasks are missing because they cannot be read;
-// nil when none are.
+// Incomplete is the exit code of an answer without the tasks that cannot be read; nil when there
+// are none.
 func Incomplete(problems []state.Problem) error {
 	if UnreadCount(problems) > 0 {
 		return cli.ExitCode(cli.ExitState)
@@ -233,8 +234,8 @@ func Incomplete(problems []state.Problem) error {
 	return nil
 }
 
-// UnreadCount is how many of the problems are of what cannot be read. Of an older copy of a task
-// nothing is missing.
+// UnreadCount is how many of the problems are tasks that cannot be read. An older copy of a task is
+// no loss.
 func UnreadCount(problems []state.Problem) (n int) {
 	for _, p := range problems {
 		if !errors.Is(p, state.ErrCopy) {
@@ -244,5 +245,5 @@ func UnreadCount(problems []state.Problem) (n int) {
 	return n
 }
 
-// PriorityOf is the priority that an agent is told.
+// PriorityOf is the priority of a reminder.
 func PriorityOf(t state.Task) string { return cli.OrElse(t.Reminder.Priority, state.PriorityMedium) }

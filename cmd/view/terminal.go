@@ -10,14 +10,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// EraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may
+// EraseBelow clears from the line of the cursor to the end of the screen, because drawn lines may
 // have wrapped, and leaves the cursor at the start of the line. It does not clear from the first
-// column of the screen's first row: tmux(1) takes that for the clearing of the whole screen, and
-// keeps what was there in its history.
+// column of the first row, which tmux(1) takes for clearing the whole screen and keeps in its
+// history.
 const EraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 
-// Counts reports whether waits show a countdown: on a terminal that can move its cursor, for a
-// person who wants to look.
+// Counts reports whether waits show a countdown: on a terminal that can move its cursor, and
+// without --quiet.
 func Counts(s *cli.Call, quiet bool) bool {
 	kind := s.Getenv("TERM")
 	if quiet || s.InJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
@@ -27,7 +27,7 @@ func Counts(s *cli.Call, quiet bool) bool {
 	return terminal
 }
 
-// SpeaksUTF8 reports whether the locale's letters are UTF-8 (setlocale(3) looks in this order).
+// SpeaksUTF8 reports whether the locale uses UTF-8, by the variables in the order of setlocale(3).
 func SpeaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -37,7 +37,7 @@ func SpeaksUTF8(getenv func(string) string) bool {
 	return false
 }
 
-// Beside draws on a terminal beside what is waited for, until stop, which may be called again.
+// Beside draws on a terminal beside the wait, until stop, which may be called more than once.
 func Beside(draw func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -50,16 +50,15 @@ func Beside(draw func(context.Context)) (stop func()) {
 		select {
 		case <-gone:
 		case <-time.After(200 * time.Millisecond):
-			// a terminal held by Ctrl-S must not hold what waits for us
+			// A terminal that is stopped by Ctrl-S must not stop the wait.
 		}
 	}
 }
 
-// Frame draws lines in the place of those before: it leaves the cursor at the start of the first,
-// so that a window that is resized takes them along, and whatever is printed next replaces them.
-// Each line clears what is left of the one it replaces, the last one all below it. While it draws,
-// the terminal cuts what is too wide for it (letters of two columns), so that a line stays one
-// line.
+// Frame draws lines over those before. It leaves the cursor at the start of the first, so that a
+// window that is resized moves them along, and the next output replaces them. Each line clears the
+// rest of the one before, the last one everything below. While it draws, the terminal cuts lines
+// that are too wide, so that each stays one line.
 func Frame(lines []string, width int) string {
 	const cut, wrapped, clear, below = "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J"
 	for i := range lines {

@@ -8,8 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// UnreadItems is how many items of the inbox nobody has acknowledged or taken. What cannot be read
-// is not counted: who looks into the inbox is told.
+// UnreadItems is how many items of the inbox nobody has acknowledged or leased. Items that cannot
+// be read do not count; inbox warns about them.
 func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
 	items, more, _, err := st.Inbox(ctx, state.Query{Limit: 1, Free: true, Now: s.Clock.Now()})
 	if err != nil {
@@ -18,7 +18,7 @@ func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
 	return len(items) + more
 }
 
-// TellUnread says how many that are, where there are some and somebody sits at a terminal.
+// TellUnread says how many items wait, if there are any and somebody is at a terminal.
 func TellUnread(o *cli.Out, unread int) {
 	if _, terminal := o.Width(); unread > 0 && terminal {
 		o.Line("%s", o.Paint().As(cli.Unread, o.Says(problem.T("%d unread: %s", unread, problem.To("inbox")))))
