@@ -1,6 +1,5 @@
 // Package cmd is the command line: the table of commands, signals and exit codes. Standard output
-// is the answer and nothing else, standard error is the talk. What the commands do is in the rooms
-// below it.
+// has only the answer, standard error the talk. The packages below it have the commands.
 package cmd
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// table is every command, in the order the help shows them.
+// table has every command, in the order of the help.
 var table = cli.Table{
 	{Name: "wait", Make: waiting.WaitCommand},
 	{Name: "at", Make: schedule.AtCommand},
@@ -80,8 +79,7 @@ func Main(args []string, w cli.World) int {
 	return code
 }
 
-// dispatch finds the command, puts its words in order and runs it until it has ended, or a signal
-// ends it.
+// dispatch finds the command, reads its words and runs it until it has ended or a signal ends it.
 func dispatch(s *cli.Call, args []string) error {
 	return dispatchIn(s, args, func() (context.Context, func()) {
 		if s.Cmd.Brief {
@@ -125,7 +123,7 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	s.Cmd = c
 	line, err := c.Syntax().Words(words[1:])
 	if err != nil && c.Hidden {
-		return nil // a shell asked, at every TAB: nothing to offer is the whole answer
+		return nil // a shell asks at every TAB, and no output means no offers
 	}
 	if err != nil {
 		return err
@@ -142,7 +140,7 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	return err
 }
 
-// leading puts flags that every command has behind the command when they stand before it.
+// leading moves common options that stand before the command behind it.
 func leading(words []string) []string {
 	n := 0
 	for n < len(words) && (words[n] == "--json" || words[n] == "--json=full" || words[n] == "-q" ||
@@ -155,8 +153,8 @@ func leading(words []string) []string {
 	return append(append([]string{words[n]}, words[:n]...), words[n+1:]...)
 }
 
-// asksJSON looks for --json where a flag may stand, so that errors in the arguments are told in the
-// form asked for.
+// asksJSON reports whether --json is among the words, so that errors in them are written in that
+// form.
 func asksJSON(args []string) bool {
 	for _, a := range args[min(1, len(args)):] {
 		if a == "--" {

@@ -1,5 +1,5 @@
-// Package clitest has what the tests of the rooms share: a present, a world that touches nothing,
-// and a call in it.
+// Package clitest has what the tests of the rooms share: a fixed present, a world that touches
+// nothing, and a call in it.
 package clitest
 
 import (
@@ -17,7 +17,7 @@ import (
 // Noon is the present of tests: a Saturday in Warsaw.
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
-// World is a world with the clock c and a home that does not exist, and what is written to its
+// World returns a world with the clock c and a home that does not exist, and the buffers of its
 // standard output and standard error.
 func World(t testing.TB, c clock.Clock) (w cli.World, out, errs *bytes.Buffer) {
 	out, errs = new(bytes.Buffer), new(bytes.Buffer)
@@ -32,7 +32,7 @@ func World(t testing.TB, c clock.Clock) (w cli.World, out, errs *bytes.Buffer) {
 	}, out, errs
 }
 
-// Perform runs the command in the call with the words that follow its name.
+// Perform runs the command in the call with the words after its name.
 func Perform(ctx context.Context, s *cli.Call, c cli.Command, words ...string) error {
 	s.Cmd = &c
 	line, err := c.Syntax().Words(words)

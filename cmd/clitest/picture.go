@@ -35,7 +35,7 @@ type part struct {
 	text   string
 }
 
-// parts takes a row of the screen apart.
+// parts splits a row of the screen into parts of one style.
 func parts(row string) (list []part) {
 	p := part{}
 	for {
@@ -51,7 +51,7 @@ func parts(row string) (list []part) {
 	}
 }
 
-// The styles that look otherwise than text alone.
+// These are the styles that change more than the colour.
 const bold, reverse = "1", "7"
 
 // fills are the colours of those that have one.

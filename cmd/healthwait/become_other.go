@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// become runs a program with our streams and passes its exit code on.
+// become runs a program with the streams of this process, and ends with its exit code.
 func become(w cli.World, path string, argv []string) error {
 	spec := proc.Spec{Argv: append([]string{path}, argv[1:]...), Env: w.Environ(), Umask: -1, Foreground: true}
 	spec.Stdin, _ = w.In.(*os.File)

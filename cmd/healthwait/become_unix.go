@@ -10,10 +10,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// become puts a program in the place of this process: streams, terminal, process id, signals and
-// exit code are its own from here on. It returns only when that fails.
+// become replaces this process by a program, which gets its streams, terminal, process ID and
+// signals. It returns only when that fails.
 func become(w cli.World, path string, argv []string) error {
-	signal.Reset() // what was ignored when we were started is to be ignored again
+	signal.Reset() // signals that were ignored at the start are ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {
 		p := problem.New(problem.Failed, problem.T("cannot execute %s: %v", cli.Quote(path), err),
 			problem.T("a script needs a first line such as #!/bin/sh"))

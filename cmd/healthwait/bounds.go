@@ -11,22 +11,23 @@ import (
 
 const (
 	usualTimeout = 2 * time.Minute
-	// oneLook is how long a call may take for its one look at each target when its deadline has
-	// passed before it began, or is nearer than nearly. It ends as soon as each has answered.
+	// oneLook is how long a call may take for its one look at each target, when its deadline has
+	// passed before it began or is nearer than nearly. It ends as soon as each target has answered.
 	oneLook, nearly = 2 * time.Second, 100 * time.Millisecond
 	// wallLate is how long after the deadline the wall clock ends a wait that has not ended by the
-	// monotonic one.
+	// monotonic clock.
 	wallLate = 50 * time.Millisecond
 )
 
-// bounds are for how long is waited.
+// bounds say how long to wait.
 type bounds struct {
 	begun   time.Time
-	timeout time.Duration // as given; 0 for ever, or as due says
-	due     time.Time     // the deadline, to the millisecond; zero: none
-	// due was given: it holds also when the clock is set, or the machine sleeps
+	timeout time.Duration // the value of --timeout; 0 means no bound, or that due says it
+	due     time.Time     // the deadline, to the millisecond; zero means none
+	// until means that due was given, and so holds even when the clock is set or the machine
+	// sleeps.
 	until bool
-	most  time.Duration // what the caller grants this call; 0: no bound
+	most  time.Duration // the value of --max; 0 means no bound
 }
 
 // read reads how long to wait.
@@ -54,13 +55,13 @@ func (b *bounds) read(s *cli.Call) (err error) {
 	return nil
 }
 
-// untilLike is what an instant to give up at looks like.
+// untilLike is an example of an instant to give up at.
 func untilLike() problem.Text {
 	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"),
 		problem.Set("until", "2026-12-24T18:00:00+01:00"))
 }
 
-// deadline reads --until. One that has passed is none to complain about: this may be the last of
+// deadline reads --until. A deadline that has passed is no error, because this may be the last of
 // several calls.
 func (b *bounds) deadline(s *cli.Call) error {
 	times, err := s.Options()
@@ -83,7 +84,7 @@ func (b *bounds) deadline(s *cli.Call) error {
 	return nil
 }
 
-// ownOr is the user's zone, or another one when there is no telling which that is.
+// ownOr is the zone of the user, or another one when that is not known.
 func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
 	if zone, err := s.Zone(); err == nil {
 		return zone
@@ -91,7 +92,7 @@ func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
 	return otherwise
 }
 
-// bound is how long this call waits; 0: for ever.
+// bound is how long this call waits; 0 means for ever.
 func (b *bounds) bound(now time.Time) time.Duration {
 	bound := b.timeout
 	switch {
@@ -106,5 +107,5 @@ func (b *bounds) bound(now time.Time) time.Duration {
 	return bound
 }
 
-// look reports whether the deadline has passed: then each target is looked at once.
+// look reports whether the deadline has passed, so that each target is looked at once.
 func (b *bounds) look(now time.Time) bool { return b.until && b.due.Sub(now) < nearly }

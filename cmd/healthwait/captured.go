@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// commandJSON is how the command ended that was run once all was healthy.
+// commandJSON is how the command ended that was run when all targets were healthy.
 type commandJSON struct {
 	Command  []string   `json:"argv"`
 	ExitCode *int       `json:"exit_code,omitempty" jsonschema:"absent: a signal ended it"`
@@ -23,17 +23,17 @@ type commandJSON struct {
 	Stderr   streamJSON `json:"stderr"`
 }
 
-// streamJSON is what it wrote to one stream.
+// streamJSON is the end of its output to one stream.
 type streamJSON struct {
 	Text      string `json:"text" jsonschema:"the last 64 KiB of it"`
 	Bytes     int64  `json:"bytes"`
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
-// streamMost is how much of each stream is answered, of its end.
+// streamMost is how many last bytes of each stream are answered.
 const streamMost = 64 << 10
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last bytes.
 type tail struct {
 	kept  []byte
 	bytes int64
@@ -55,12 +55,12 @@ func (t *tail) json() streamJSON {
 	return streamJSON{strings.ToValidUTF8(string(kept), "\uFFFD"), t.bytes, int64(len(kept)) < t.bytes}
 }
 
-// commandGrace is how long the command has between TERM and KILL when the call is ended.
+// commandGrace is how long the command has between TERM and KILL when the call ends.
 const commandGrace = 10 * time.Second
 
-// runCaptured runs the command and takes in what it writes. It returns when it has ended and nobody
-// writes to its streams any more, or half a second after its end when something that it left behind
-// holds them open. When ctx ends its group is ended, by TERM and KILL.
+// runCaptured runs the command and keeps its output. It returns when the command has ended and its
+// streams are closed, or half a second after its end when another process holds them open. When ctx
+// ends it ends the process group by TERM and KILL.
 func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON, error) {
 	spec := proc.Spec{Argv: append([]string{o.program}, o.argv[1:]...), Env: s.Environ(), Umask: -1}
 	spec.Stdin, _ = s.In.(*os.File)
@@ -92,7 +92,7 @@ func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON
 			return
 		case <-ctx.Done():
 		}
-		_ = child.SignalGroup(syscall.SIGTERM) // gone in between: what was wanted
+		_ = child.SignalGroup(syscall.SIGTERM) // an error means that it has ended
 		select {
 		case <-over:
 		case <-time.After(commandGrace):
@@ -119,7 +119,7 @@ func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON
 	return j, nil
 }
 
-// code passes the exit code of the command on; of one that a signal ended, as a shell tells it.
+// code returns the exit code of the command, or for a signal the code of a shell.
 func (j *commandJSON) code() error {
 	switch {
 	case j.ExitCode == nil:

@@ -21,8 +21,8 @@ type wouldJSON struct {
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was tried or changed: this is what would have been done"`
 }
 
-// would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by
-// whoever they are of.
+// would answers health-wait --dry-run. It tries no target: some run a command, and others are
+// servers that would notice.
 func (o *healthWait) would(s *cli.Call) {
 	now := s.Stamp()
 	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any,
@@ -40,7 +40,7 @@ func (o *healthWait) would(s *cli.Call) {
 	s.Answer(a)
 }
 
-// Text says what would be waited for, and what would be run then.
+// Text says what would be waited for, and what would be run after.
 func (a wouldJSON) Text(o *cli.Out) {
 	become, bounds := "healthy", ""
 	if a.Invert {

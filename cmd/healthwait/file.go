@@ -9,8 +9,8 @@ import (
 )
 
 // flagFile reads a small file that an option names, within the time of an attempt and of this call.
-// The end of ctx ends it, too: a pipe that nobody writes to, or a disk that hangs, must not hold
-// the wait. What is then stuck is left to the end of the process.
+// It returns when ctx ends, because a pipe that nobody writes to, or a disk that hangs, must not
+// stop the wait. The read is left to the end of the process.
 func (r reader) flagFile(path string, most int64) (string, error) {
 	within := r.asked.Attempt
 	if bound := r.b.bound(r.s.Clock.Now()); bound > 0 {
@@ -43,7 +43,7 @@ func (r reader) flagFile(path string, most int64) (string, error) {
 	}
 }
 
-// readAtMost reads a file that is no larger than that.
+// readAtMost reads a file of at most so many bytes.
 func readAtMost(path string, most int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func readAtMost(path string, most int64) (string, error) {
 	return string(b), nil
 }
 
-// plainError is what went wrong with a file whose path is told beside it.
+// plainError returns the error of a file without its path, which the message has.
 func plainError(err error) error {
 	if e, ok := err.(*os.PathError); ok {
 		return e.Err

@@ -72,11 +72,11 @@ func flags() option.Rows {
 	}
 }
 
-// uses says for which schemes an option is. What is asked of certificates is not for http alone,
-// although it may redirect to https: where it does not, nobody would have looked.
+// uses says for which schemes an option is. Options about certificates are not for http alone,
+// although it may redirect to https, because without a redirect no certificate would be checked.
 var uses = []struct {
 	flag    string
-	schemes []string // nil: where there is a certificate
+	schemes []string // nil means the schemes with a certificate
 	example string
 }{
 	{"status", []string{"http", "https"}, "http://localhost:8080/health"},
@@ -91,7 +91,7 @@ var uses = []struct {
 	{"newer-than", []string{"file"}, "file:build.log"},
 }
 
-// either lists schemes as a sentence has them.
+// either writes schemes for a sentence.
 func either(schemes []string) string {
 	last := len(schemes) - 1
 	if last == 0 {
@@ -100,7 +100,7 @@ func either(schemes []string) string {
 	return strings.Join(schemes[:last], ", ") + " and " + schemes[last]
 }
 
-// reader reads what a call asks of its targets.
+// reader reads the options of a call about its targets.
 type reader struct {
 	ctx   context.Context
 	s     *cli.Call
@@ -111,7 +111,7 @@ type reader struct {
 // bounds reads how long to wait.
 func (r reader) bounds() error { return r.b.read(r.s) }
 
-// rhythm reads how often to try, and how much proof there must be.
+// rhythm reads how often to try, and how many successes are needed.
 func (r reader) rhythm() (err error) {
 	if r.asked.Interval, err = span(r.s.Opt, "interval", health.DefaultInterval); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (r reader) rhythm() (err error) {
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
-	// With --max this may be the last of several calls, and the deadline one that the first had
-	// room for. The same goes for one that has passed.
+	// With --max this may be the last of several calls, and the first had room before the deadline.
+	// The same is true of a deadline that has passed.
 	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.asked.Stable >= left {
 		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"),
 			lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
@@ -158,7 +158,7 @@ func (r reader) rhythm() (err error) {
 	return nil
 }
 
-// web reads what is asked of HTTP.
+// web reads the options about HTTP.
 func (r reader) web() (err error) {
 	h := &r.asked.HTTP
 	if r.s.Opt.Has("status") {
@@ -238,7 +238,7 @@ func statusRanges(list string) (ranges []health.StatusRange, err error) {
 	return ranges, nil
 }
 
-// statusCode reads a status; 0 for what is none.
+// statusCode reads a status; 0 when it is not one.
 func statusCode(text string) int {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 100 && n <= 599 {
 		return n
@@ -246,11 +246,11 @@ func statusCode(text string) int {
 	return 0
 }
 
-// headersMost bounds a file of headers.
+// headersMost is the most bytes of a file of headers.
 const headersMost = 64 << 10
 
-// headers reads the lines of --header, and those of the files that some name. No refusal repeats a
-// value: it may be a secret.
+// headers reads the values of --header, and the files that some name. No error repeats a value,
+// because it may be a secret.
 func (r reader) headers(lines []string) (http.Header, error) {
 	if len(lines) == 0 {
 		return nil, nil
@@ -322,10 +322,11 @@ func isToken(word string) bool {
 	})
 }
 
-// authoritiesMost bounds a file of certificates; the whole of the system's are a quarter of a MiB.
+// authoritiesMost is the most bytes of a file of certificates. All those of a system are a quarter
+// of a MiB.
 const authoritiesMost = 4 << 20
 
-// trust reads which certificates are good.
+// trust reads which certificates are accepted.
 func (r reader) trust() error {
 	r.asked.Insecure = r.s.Opt.Bool("insecure")
 	if r.s.Opt.Has("ca") {
@@ -356,12 +357,12 @@ func (r reader) trust() error {
 	return nil
 }
 
-// newerNow is the word for the beginning of the wait.
+// newerNow is the word for the beginning of the wait in --newer-than.
 const newerNow = "now"
 
 func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
 
-// file reads what is asked of files.
+// file reads the options about files.
 func (r reader) file() error {
 	f := &r.asked.File
 	f.NonEmpty = r.s.Opt.Bool("non-empty")
@@ -394,8 +395,8 @@ func (r reader) file() error {
 	return nil
 }
 
-// call is this call without its bounds and its command. What counts from the beginning of the wait
-// is written so that it means the same in a later call.
+// call is this call without its bounds and its command. Options that count from the beginning of
+// the wait are written so that they mean the same in a later call.
 func (o *healthWait) call(s *cli.Call) problem.Call {
 	c := problem.To("health-wait", s.Args...)
 	for _, row := range s.Cmd.Options {
@@ -410,7 +411,7 @@ func (o *healthWait) call(s *cli.Call) problem.Call {
 	return c
 }
 
-// span reads a flag that is a length of time; 0 needs no unit.
+// span reads an option that is a duration; 0 needs no unit.
 func span(given option.Values, flag string, otherwise time.Duration) (time.Duration, error) {
 	text := given.Text(flag)
 	if !given.Has(flag) {

@@ -16,16 +16,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Group is targets that are waited for together, and what is asked of them.
+// Group are targets that are waited for together, with the options about them.
 type Group struct {
 	Targets []health.Target
-	Asked   health.Options // but for its Timeout
-	// for each target, the seconds after which it was found healthy; below zero: it was not
+	Asked   health.Options // without its Timeout
+	// After has for each target the seconds until it was found healthy; below zero when it was not.
 	after []float64
 }
 
-// fitting refuses an option that no target can use: it would be ignored, and the wait not be the
-// one that was meant.
+// fitting refuses an option that no target can use. Otherwise it would be ignored, and the wait
+// would not be the one that was meant.
 func (g *Group) fitting(s *cli.Call) error {
 	for _, use := range uses {
 		if use.schemes == nil {
@@ -42,7 +42,7 @@ func (g *Group) fitting(s *cli.Call) error {
 	return nil
 }
 
-// Docker says where Docker is asked for containers.
+// Docker returns the socket of Docker.
 func (g *Group) Docker(s *cli.Call) error {
 	if !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "docker" }) {
 		return nil
@@ -55,8 +55,8 @@ func (g *Group) Docker(s *cli.Call) error {
 	return nil
 }
 
-// Allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where
-// there is no place for a config.toml there is not a list.
+// Allowed refuses commands of exec: targets and after -- that [run] allow does not have. Without a
+// place for config.toml there is no list.
 func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	jobs := []state.Job{{Argv: argv}}
 	for _, t := range g.Targets {
@@ -70,7 +70,7 @@ func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	if _, err := s.Home(); err != nil {
 		return nil
 	}
-	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
+	dir, _ := s.Getwd() // without it a relative path fits no pattern
 	for _, job := range jobs {
 		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
 		if err := cli.CheckAllowed(ctx, s, state.Task{Run: job}); err != nil {
@@ -80,8 +80,8 @@ func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	return nil
 }
 
-// Path is the PATH of what health-wait executes, which has it from then on. A call that executes
-// nothing has no need of the settings.
+// Path is the PATH for what health-wait executes. A call that executes nothing does not read the
+// settings.
 func (g *Group) Path(s *cli.Call) (string, error) {
 	if !s.Dash && !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
 		return "", nil
@@ -110,8 +110,8 @@ func (g *Group) Run(ctx context.Context, s *cli.Call) health.Result {
 	return g.run(ctx, s, &bounds{begun: s.Clock.Now()})
 }
 
-// run waits. A deadline that was given as an instant also holds when the clock is set forward or
-// the machine sleeps; time of the wait's own is measured by the clock that nobody sets.
+// run waits. A deadline that was given as an instant holds even when the clock is set forward or
+// the machine sleeps. A timeout is measured by a clock that nobody can set.
 func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 	now := s.Clock.Now()
 	bound, look := b.bound(now), b.look(now)
@@ -154,7 +154,7 @@ func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 	return r
 }
 
-// Line tells a person how a target stands.
+// Line is a line about a target for people.
 func (g *Group) Line(r health.Result, i int) string {
 	t, when := r.Targets[i], " in "+lasted(r.Waited)
 	if t.Healthy && g.after != nil {
@@ -164,7 +164,7 @@ func (g *Group) Line(r health.Result, i int) string {
 		cli.Plural(t.Attempts, "attempt"), when)
 }
 
-// came is the word for what a target has become.
+// came is the word for the result of a target.
 func (g *Group) came(i int) string {
 	switch {
 	case !g.Asked.Invert:
@@ -175,7 +175,7 @@ func (g *Group) came(i int) string {
 	return ""
 }
 
-// standing says in words how a target stands at the end.
+// standing says for people how a target was at the end.
 func (g *Group) standing(i int, t health.TargetResult) string {
 	switch {
 	case t.Healthy && g.Asked.Invert && g.isThing(i):
@@ -196,7 +196,7 @@ func (g *Group) standing(i int, t health.TargetResult) string {
 	return "is not known to be gone: " + t.Last.String()
 }
 
-// seen is what was found in the place of a target that is to be gone.
+// seen is what was found instead of a target that should be gone.
 func seen(t health.TargetResult) string {
 	if t.Seen.IsZero() {
 		return ""
@@ -204,7 +204,7 @@ func seen(t health.TargetResult) string {
 	return ": " + t.Seen.String()
 }
 
-// isThing reports whether a target is one of which is asked only that it is there.
+// isThing reports whether a target only has to exist.
 func (g *Group) isThing(i int) bool {
 	switch g.Targets[i].Scheme() {
 	case "tcp", "unix", "pid":
@@ -230,7 +230,7 @@ type Row struct {
 	Fault          *string  `json:"fault,omitempty" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
 }
 
-// Row tells a program how a target stands.
+// Row makes the row of a target for JSON.
 func (g *Group) Row(r health.Result, i int) Row {
 	t := r.Targets[i]
 	row := Row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()),

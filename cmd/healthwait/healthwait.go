@@ -1,4 +1,4 @@
-// Package healthwait has the command that blocks until services are healthy.
+// Package healthwait has the command health-wait, which blocks until services are healthy.
 package healthwait
 
 import (
@@ -88,14 +88,14 @@ comes when the command has ended; --stream answers first, and then passes on wha
 	}
 }
 
-// healthWait is a health-wait without a word or a flag left to read.
+// healthWait is a call of health-wait, with all its words and options read.
 type healthWait struct {
 	group   Group
 	bounds  bounds
-	program string   // the path of the command to run; "" for none
-	argv    []string // its arguments, with its name
+	program string   // the path of the command to run; "" when there is none
+	argv    []string // its words
 	quiet   bool
-	again   problem.Call // the same call, but for its bounds and the command
+	again   problem.Call // this call without its bounds and its command
 }
 
 func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
@@ -152,18 +152,18 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	return o, o.group.tasks(ctx, s)
 }
 
-// unread is a call with targets that cannot be read: faults that waiting does not mend. They are
-// told in the form of a result, and nothing is waited for.
+// unread answers a call with targets that cannot be read, which waiting does not mend. The answer
+// has the form of a result.
 type unread struct {
 	result health.Result
-	hints  []problem.Text // for each target what to type instead, if anything
+	hints  []problem.Text // what to type instead of each target, if anything
 	first  *health.ParseError
-	hint   problem.Text // of the first
+	hint   problem.Text // the hint of the first
 }
 
 // parse reads the targets; it returns nil when all can be read.
 func (o *healthWait) parse(s *cli.Call) *unread {
-	// Words behind targets that can be read are more often a command than one target more.
+	// Words after targets that can be read are more often a command than another target.
 	var command problem.Text
 	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
 	for i, text := range s.Args {
@@ -205,7 +205,7 @@ func (u *unread) tell(s *cli.Call, o *healthWait) error {
 	return f
 }
 
-// notStarted says why a program cannot be run, with the exit code that a shell would give.
+// notStarted says why a program cannot be run, with the exit code of a shell.
 func notStarted(err error) error {
 	f := problem.New(problem.Failed, problem.T(err.Error()),
 		problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
@@ -259,7 +259,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 	return o.verdict(s, r)
 }
 
-// tell gives the answer, with what came of the command when it was run already.
+// tell answers, with the result of the command if it was run already.
 func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, ran *commandJSON) {
 	var fault *problem.Problem
 	if r.Reason == health.Permanent {
@@ -277,18 +277,18 @@ func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, 
 	s.Answer(answer)
 }
 
-// lastWordMost is how long a signal waits for whoever reads the answer.
+// lastWordMost is how long a signal waits for the reader of the answer.
 const lastWordMost = 300 * time.Millisecond
 
-// lastWord tells something on the way to a death by a signal. A reader that takes nothing must not
-// keep us from it.
+// lastWord answers before the process dies of a signal. A reader that does not read must not
+// prevent that.
 func lastWord(s *cli.Call, tell func(*cli.Call)) {
 	told := make(chan struct{})
 	last := *s
 	go func() {
 		defer close(told)
 		tell(&last)
-		_ = last.Stdout.Flush() // nobody is left to hear of it
+		_ = last.Stdout.Flush() // nobody can be told
 	}()
 	select {
 	case <-told:
@@ -297,8 +297,7 @@ func lastWord(s *cli.Call, tell func(*cli.Call)) {
 	}
 }
 
-// further is the call that goes on with a wait which ended because the caller granted no more; none
-// when it is over.
+// further is the call that goes on with a wait that ended at --max; none when it is over.
 func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
 	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() &&
 		!s.Clock.Now().Before(o.bounds.due) {

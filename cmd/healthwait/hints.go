@@ -12,21 +12,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// verdict is the end of a wait without health: the answer was given, but for a word to a person on
-// what to do.
+// verdict is the error of a wait without health. The answer is written; a hint for people may be
+// left.
 func (o *healthWait) verdict(s *cli.Call, r health.Result) error {
 	f := o.fault(r)
 	if s.InJSON {
 		return cli.ExitCode(f.ExitCode())
 	}
-	if o.quiet { // no line before it has said so
+	if o.quiet { // no line before it says so
 		f.Message = problem.T("%s: %s", f.Message, firstFault(r))
 	}
 	return f
 }
 
-// fault is a wait without health as an error. What the matter is with the targets is left to
-// whoever tells it.
+// fault is the problem of a wait without health. The caller says what is wrong with the targets.
 func (o *healthWait) fault(r health.Result) *problem.Problem {
 	f := problem.New(problem.Failed, problem.T(o.missed(r)), problem.Text{})
 	f.Exit = cli.ExitTimedOut
@@ -44,13 +43,13 @@ func (o *healthWait) fault(r health.Result) *problem.Problem {
 	return f
 }
 
-// notFound reports whether all that ended the wait is tasks that are not there.
+// notFound reports whether only tasks that do not exist ended the wait.
 func (o *healthWait) notFound(r health.Result) bool {
 	return !slices.ContainsFunc(r.Targets,
 		func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
-// missed says what did not come in time.
+// missed says which targets did not become healthy in time.
 func (o *healthWait) missed(r health.Result) string {
 	what, within := "not healthy", " within "
 	if o.group.Asked.Invert {
@@ -71,8 +70,7 @@ func (o *healthWait) missed(r health.Result) string {
 	return what + within + lasted(o.bounds.timeout)
 }
 
-// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over
-// well.
+// hints say for each target that is not healthy what to do; nil when the wait goes on or went well.
 func (o *healthWait) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil

@@ -13,16 +13,16 @@ import (
 
 const redrawEvery = 200 * time.Millisecond
 
-// screen is the lines of a terminal that show how a wait stands, one for each target.
+// screen draws lines on a terminal, one for each target.
 type screen struct {
 	mu     sync.Mutex
 	rows   []health.TargetResult
 	invert bool
 	begun  time.Time
-	bound  time.Duration // of this call; 0: none
+	bound  time.Duration // the bound of this call; 0 means none
 }
 
-// watch draws the lines on standard error, five times a second, until stop; then they are gone.
+// watch draws the lines on standard error five times a second until stop, which erases them.
 func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	now := s.Clock.Now()
 	v := &screen{invert: o.group.Asked.Invert, rows: make([]health.TargetResult, len(o.group.Targets)),
@@ -37,7 +37,7 @@ func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	}
 	return view.Beside(func(ctx context.Context) {
 		drawn := false
-		for s.Clock.For(ctx, redrawEvery) == nil { // nothing flashes up for a service that is there
+		for s.Clock.For(ctx, redrawEvery) == nil { // a service that is there at once draws nothing
 			if cli.Foreground(s.Err) {
 				width, _ := cli.TerminalWidth(s.Err, s.Getenv)
 				height, _ := cli.TerminalHeight(s.Err, s.Getenv)
@@ -51,9 +51,8 @@ func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	})
 }
 
-// lines shows each target, in the order given, in at most height lines. Where there is no room for
-// all, those that are healthy are the first to be left out, and the last line counts what is not
-// shown.
+// lines draws each target in the order given, in at most height lines. When there is no room for
+// all, healthy targets are left out first, and the last line counts what is not shown.
 func (v *screen) lines(now time.Time, height int) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -68,7 +67,7 @@ func (v *screen) lines(now time.Time, height int) []string {
 		}
 	}
 	left := v.left(now)
-	spare := max(0, room-(len(v.rows)-healthy)) // for those that are healthy
+	spare := max(0, room-(len(v.rows)-healthy)) // the rows left for healthy targets
 	var lines []string
 	hidden, fine := 0, 0
 	for _, t := range v.rows {
@@ -93,7 +92,7 @@ func (v *screen) lines(now time.Time, height int) []string {
 	return lines
 }
 
-// left is the time that is left of this call, or that has passed when it has no bound.
+// left is the rest of the time of this call, or the time that has passed when it has no bound.
 func (v *screen) left(now time.Time) string {
 	if v.bound <= 0 {
 		return lasted(now.Sub(v.begun).Truncate(time.Second)) + " so far"
@@ -101,8 +100,8 @@ func (v *screen) left(now time.Time) string {
 	return lasted(max(0, v.bound-now.Sub(v.begun)).Round(time.Second)) + " left"
 }
 
-// line is a target: its state, its name, the time, how often it was tried, and at the end, where it
-// may be cut, what ails it.
+// line is a target: its state, its name, the time, the number of attempts, and at the end its
+// fault, which may be cut.
 func (v *screen) line(t health.TargetResult, left string) string {
 	tried := cli.Plural(t.Attempts, "attempt")
 	name := cli.Visible(t.Target)

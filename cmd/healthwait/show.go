@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// firstFault is the first fault of a result that explains its end.
+// firstFault is the first fault that explains the end of a wait.
 func firstFault(r health.Result) string {
 	for _, t := range r.Targets {
 		if !t.Last.IsZero() && (r.Reason != health.Permanent || t.Permanent) {
@@ -19,7 +19,7 @@ func firstFault(r health.Result) string {
 	return "no answer"
 }
 
-// lasted writes a length of time for people, to a tenth of a second or, below one, to a thousandth.
+// lasted writes a duration for people, to a tenth of a second, and below one to a thousandth.
 func lasted(d time.Duration) string {
 	unit := time.Millisecond
 	if d >= time.Second {
@@ -29,14 +29,14 @@ func lasted(d time.Duration) string {
 	return when.Distance(start, start.Add(d.Round(unit)))
 }
 
-// What the status of a health-wait says.
+// These are the statuses of a health-wait.
 const (
 	statusHealthy   = "healthy"
 	statusUnhealthy = "unhealthy"
-	statusWaiting   = "waiting" // the caller granted no more; further says how to go on
+	statusWaiting   = "waiting" // --max was reached; further is the call that goes on
 )
 
-// reasonMax is the reason of a wait that is to be continued.
+// reasonMax is the reason of a wait that ended at --max.
 const reasonMax = "max"
 
 // answerJSON is the answer of health-wait.
@@ -54,11 +54,11 @@ type answerJSON struct {
 	Command       *commandJSON   `json:"command,omitempty" jsonschema:"how the command ended that was run then"`
 	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
 
-	lines []string // one for each target
-	aside bool     // standard output is the command's
+	lines []string // a line for each target
+	aside bool     // standard output belongs to the command
 }
 
-// Text says how each target stands.
+// Text writes a line for each target.
 func (a answerJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
 		if a.aside {
@@ -69,8 +69,8 @@ func (a answerJSON) Text(o *cli.Out) {
 	}
 }
 
-// answer is the result as it is told. hints, if any, say for each target what to type instead;
-// further, if any, are the words to go on with. fault is why waiting does not help, or nil.
+// answer makes the answer of a result. hints say for each target what to type instead, further is
+// the call that goes on, and fault is why waiting does not help; all may be nil.
 func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string,
 	fault *problem.Problem) answerJSON {
 	rows := make([]Row, len(r.Targets))

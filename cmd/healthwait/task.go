@@ -17,14 +17,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// ledger answers for targets of scheme task, from the ledger: what is in it has ended, and
-// everything ends there. It reads the state and changes nothing.
+// ledger answers for targets of the scheme task from the ledger, in which every run ends. It reads
+// the state and changes nothing.
 type ledger struct {
 	store interface {
 		state.Tasks
 		state.Ledger
 	}
-	ctx context.Context // of the one watch that all targets share
+	ctx context.Context // the context of the watch that all targets share
 
 	mu      sync.Mutex
 	started bool
@@ -32,11 +32,11 @@ type ledger struct {
 	told    []chan struct{}
 }
 
-// taskID is the ID that a target of scheme task names.
+// taskID is the ID in a target of the scheme task.
 func taskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
-// tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is
-// refused; one that fits none is the health of a target like any other.
+// tasks opens the store if a target is a task. It refuses the beginning of an ID that fits several
+// tasks. One that fits none is a target that is not healthy.
 func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 	for _, t := range g.Targets {
 		if t.Scheme() != "task" {
@@ -58,7 +58,7 @@ func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// Changed signals after each line of the ledger. All who ask share one watch.
+// Changed signals after each line of the ledger. All targets share one watch.
 func (t *ledger) Changed(ctx context.Context) (<-chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *ledger) Changed(ctx context.Context) (<-chan struct{}, error) {
 	return c, ctx.Err()
 }
 
-// spread passes each signal on to everybody who does not have one waiting.
+// spread passes each signal on to all that have none waiting.
 func (t *ledger) spread(changes <-chan struct{}) {
 	for {
 		select {
@@ -96,13 +96,12 @@ func (t *ledger) spread(changes <-chan struct{}) {
 	}
 }
 
-// errStranded is a passing fault that no line of the ledger tells the end of: it is asked for again
-// and again.
+// errStranded is a passing fault whose end the ledger does not tell. It is asked again and again.
 var errStranded = errors.New("its runner died; the next one accounts for it")
 
-// Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any
-// more; how, says its last occurrence. What a runner that died has left open ends when the next one
-// accounts for it.
+// Outcome returns the state of a task or an occurrence. A task has ended when nothing of it will
+// run any more; its last occurrence says how. What a dead runner has left open ends when the next
+// runner writes its outcome.
 func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, error) {
 	name, after, occurrence := strings.Cut(strings.ToLower(id), "/")
 	number := 0
@@ -117,7 +116,7 @@ func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, erro
 	}
 	found, err := t.store.Find(ctx, name)
 	switch {
-	case errors.Is(err, state.ErrNotFound): // the ledger remembers longer
+	case errors.Is(err, state.ErrNotFound): // the ledger may still have it
 		line, err := t.line(ctx, name, number)
 		if line == nil || err != nil {
 			return health.TaskState{}, err
@@ -134,12 +133,12 @@ func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, erro
 	return t.whole(ctx, found[0])
 }
 
-// never is an occurrence that will not come.
+// never is the fault of an occurrence that will not come.
 func never(why health.Kind, how string) health.TaskState {
 	return health.TaskState{Known: true, Ended: true, Why: why, How: how}
 }
 
-// whole says how a task stands.
+// whole returns the state of a task.
 func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
 	s := health.TaskState{Known: true}
 	for _, r := range e.Open {
@@ -172,7 +171,7 @@ func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, er
 	return s, nil
 }
 
-// occurrence says how one of a task stands.
+// occurrence returns the state of an occurrence of a task.
 func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
 	line, err := t.line(ctx, e.Task.ID, number)
 	if err != nil {
@@ -200,8 +199,8 @@ func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (hea
 	return s, nil
 }
 
-// line finds the line of an occurrence, or of a manual run with its number; without a number, of
-// the task's last occurrence. nil when there is none.
+// line finds the line of an occurrence, or of a manual run with its number; without a number that
+// of the last occurrence. It is nil when there is none.
 func (t *ledger) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
 	if !state.WholeID(id) {
 		return nil, nil
@@ -219,7 +218,7 @@ func (t *ledger) line(ctx context.Context, id string, number int) (line *state.L
 	return line, err
 }
 
-// going is a claim that is open.
+// going is the state of an open claim.
 func going(r state.Record) (health.TaskState, error) {
 	if !tasks.RunAlive(r) && !runner.Elsewhere(r.Runner) {
 		return health.TaskState{Why: health.Stranded}, errStranded
@@ -227,7 +226,7 @@ func going(r state.Record) (health.TaskState, error) {
 	return health.TaskState{Known: true, How: "is running"}, nil
 }
 
-// ending is a line of the ledger as the end of what it is about.
+// ending is the state that a line of the ledger tells.
 func ending(l state.Line) health.TaskState {
 	s := health.TaskState{Known: true, Ended: true, OK: l.Outcome == state.OK, How: string(l.Outcome)}
 	switch {

@@ -1,6 +1,6 @@
-// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It is only asked when
-// somebody wants a schema: making one costs a fraction of a millisecond, linking it nothing that
-// could be measured.
+// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It works only when
+// somebody wants a schema: making one takes a fraction of a millisecond, and linking it costs
+// nothing that can be measured.
 package schema
 
 import (
@@ -14,14 +14,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema" // types to schemas
 )
 
-// Draft is the dialect that the schemas are written in.
+// Draft is the dialect of the schemas.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Absent is implemented by types of lists that are null where there is nothing to list. All other
-// lists are never null.
+// Absent is implemented by lists that are null when they are empty. All other lists are never null.
 type Absent interface{ Absent() }
 
-// Listed is implemented by types of text whose values are a closed list.
+// Listed is implemented by text types with a closed list of values.
 type Listed interface{ Values() []string }
 
 // Of returns the schema of what encoding/json makes of a value like v. Every field without
@@ -55,7 +54,7 @@ func Page(title, description string, v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// mend puts into the schema of a type what the library does not know of our answers.
+// mend adds to the schema of a type what the library does not know about answers.
 func mend(t reflect.Type, s *jsonschema.Schema) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

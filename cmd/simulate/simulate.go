@@ -1,4 +1,4 @@
-// Package simulate has the command that replays the schedule on a virtual clock.
+// Package simulate has the command simulate, which replays the schedule on a virtual clock.
 package simulate
 
 import (
@@ -77,16 +77,17 @@ type simulation struct {
 	from, to time.Time
 	zone     *time.Location
 	world    *sim.World
-	takes    map[string]time.Duration // by task
-	named    map[string]string        // IDs by what the user may call the tasks
-	downs    bool                     // there is a time without power
-	except   tasks.Exceptions         // days that all recurrences leave out as well
-	// it begins before the present: tasks are taken up at their instants from there on
+	takes    map[string]time.Duration // how long the runs of a task take
+	named    map[string]string        // the IDs of tasks by the names that the user may give them
+	downs    bool                     // the call has --down
+	except   tasks.Exceptions         // the days of --except, which all recurrences leave out
+	// past means that it begins before the present, so that tasks begin at their instants from
+	// there on.
 	past     bool
 	tasks    int
-	entries  []state.Entry // as they are when it begins
+	entries  []state.Entry // the tasks at the beginning
 	paused   int
-	outcomes int // lines so far
+	outcomes int // the number of lines so far
 	warnings []string
 }
 
@@ -114,22 +115,22 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	}
 	begin, now := m.from, o.Now.Truncate(time.Second)
 	if now.Before(begin) && !s.Opt.Has("file") {
-		begin = now // the tasks as they stand live until then
+		begin = now // the present tasks begin then
 	}
 	m.past = begin.Before(now)
 	m.world = sim.New(begin)
-	// what is not shown needs no head start, and a power failure then meets no half-begun claims
+	// A simulation needs no claims ahead, and so a power failure meets none that are half begun.
 	m.world.NoLead = true
 	config, err := s.Settings()
 	if err != nil {
 		return err
 	}
-	refused := map[string]*rules.Refusal{} // by task: what is looked for does not change meanwhile
+	refused := map[string]*rules.Refusal{} // by task, because what is looked for does not change
 	m.world.Fate = func(r state.Record) sim.Fate {
 		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
 		refusal, known := refused[r.Task.ID]
 		if !known {
-			// where nothing answers it may be allowed
+			// a command that cannot be checked in time may be allowed
 			refusal, _ = runner.Forbidden(ctx, r.Task, config.Run.Allow)
 			refused[r.Task.ID] = refusal
 		}
@@ -137,7 +138,7 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 			f.Err = refusal
 		}
 		if r.Task.Type() == state.TypeAgent {
-			f.Takes = 0 // its answer
+			f.Takes = 0 // the gate's answer
 		}
 		if d, ok := m.takes[r.Task.ID]; ok {
 			f.Takes = d
@@ -205,14 +206,13 @@ func notAn(name problem.Option, text, what string, hint problem.Text) error {
 	return problem.Of(problem.T("%s is %s, which is not %s", name, cli.Quote(text), what), hint)
 }
 
-// end reads the end of a span: a duration from its beginning, or an instant, which may lie in the
-// past.
+// end reads the end of a span: a duration from its beginning, or an instant, which may be past.
 func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	after := o
 	after.Now = begin
 	if t, err := when.Instant("in "+text, after); err == nil {
-		return t, true // as at has it: days and more keep the wall clock
+		return t, true // as with at, days and more keep the time of day
 	}
 	if d, err := when.Duration(text); err == nil {
 		return begin.Add(d), true
@@ -221,7 +221,7 @@ func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 	return t, err == nil
 }
 
-// ranges reads a flag with spans A..B.
+// ranges reads an option with spans A..B.
 func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, each func(a, b time.Time)) error {
 	hint := problem.T("write it as %s, or with a duration, ..6h",
 		problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
@@ -253,15 +253,15 @@ func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, ea
 	return nil
 }
 
-// aroundIt says what to do about what lies outside the simulated time.
+// aroundIt is the hint about what is outside of the simulated time.
 func aroundIt() problem.Text {
 	return problem.T("choose %s around it", problem.Options(" and ", "from", "to"))
 }
 
-// mishaps reads what is to befall the machine.
+// mishaps reads what happens to the machine.
 func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
 	w := m.world
-	var down []time.Time // until when there is no power
+	var down []time.Time // the ends of the times without power
 	if err := m.ranges(s, o, "down", func(a, b time.Time) {
 		w.When(a, func() {
 			w.Power()
@@ -339,7 +339,7 @@ func (m *simulation) durations(s *cli.Call) error {
 	return nil
 }
 
-// load takes the tasks in.
+// load reads the tasks of the state.
 func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) error {
 	if s.Opt.Has("file") {
 		return m.loadFile(ctx, s, begin)
@@ -376,11 +376,11 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 	return err
 }
 
-// put takes a task in as it stands; false when nothing is left to come of it.
+// put adds a task as it is; false when nothing of it is left to come.
 func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	for _, r := range e.Open {
 		if !r.Manual && r.Due.Equal(e.Due) {
-			return false // its last occurrence runs
+			return false // the last occurrence of the task is running
 		}
 	}
 	e.Open = nil
@@ -388,9 +388,10 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 		e.Phase = state.Pending
 	}
 	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
-		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
+		// The simulation begins before that.
+		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{}
 	}
-	if e.HadBoot(proc.Boot()) { // the simulation begins in this boot
+	if e.HadBoot(proc.Boot()) { // the machine has booted before the beginning
 		here, end := m.world.Process()
 		end()
 		e.Tally.Boot = here.Boot
@@ -421,7 +422,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	return true
 }
 
-// awaited is the task of the file that another one waits for: one of the lines before, by its key.
+// awaited finds the task that another one waits for, among the lines before, by its key.
 func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error) {
 	for _, e := range m.entries {
 		if e.Task.Key == key {
@@ -433,8 +434,8 @@ func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error)
 		problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
 }
 
-// without has a task leave out the days of --except as well, from its due instant on when that is
-// still to come; not ok when nothing is left of it.
+// without lets a task leave out the days of --except, too, from its due instant on if that is still
+// to come. It is not ok when nothing of the task is left.
 func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
 	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
 		return true, nil
@@ -504,7 +505,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 				continue
 			}
 		}
-		s.Surface = schedule.Objects(&at) // it is about what the line says
+		s.Surface = schedule.Objects(&at) // problems are about keys of the line
 		return cli.Explain(err).About(problem.T("%s, line %d", name, lines.Number))
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// simulateLines bounds the outcomes of a simulation. They are all kept until they are shown.
+// simulateLines is the most outcomes of a simulation. They are all kept until they are shown.
 const simulateLines = 1_000_000
 
-// bounded refuses, before anything is simulated, what would have too many outcomes, and says how
-// long may be simulated. While there is no power many instants share an outcome, so with --down
-// only the outcomes themselves are counted, as they come.
+// bounded refuses a simulation with too many outcomes before it begins, and says how long one may
+// be. Without power many instants share an outcome, so with --down only the outcomes are counted,
+// as they come.
 func (m *simulation) bounded() error {
 	if m.downs {
 		return nil
@@ -43,8 +43,8 @@ func (m *simulation) bounded() error {
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 
-// instants is how many instants the tasks have in so much of the simulated time, or more than
-// enough; worst has the most of them.
+// instants returns how many instants the tasks have in a part of the simulated time, or more than
+// enough. worst has the most of them.
 func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
 	until, most := m.from.Add(span), 0
 	for _, e := range m.entries {
@@ -64,7 +64,7 @@ func (m *simulation) instants(span time.Duration) (total int, worst state.Task) 
 	return total, worst
 }
 
-// tooMany is the error of a simulation of which only so many seconds could be simulated.
+// tooMany is the problem of a simulation that is too long. Only so many seconds could be simulated.
 func tooMany(message problem.Text, seconds float64) error {
 	to := "1s"
 	for _, unit := range []struct {
@@ -90,7 +90,7 @@ func grouped(n int) string {
 	return text
 }
 
-// briefSpan says how long the simulated time is.
+// briefSpan writes how long the simulated time is.
 func briefSpan(d time.Duration) string {
 	if days := int(d / (24 * time.Hour)); days > 0 {
 		return cli.Plural(days, "day")
@@ -98,8 +98,7 @@ func briefSpan(d time.Duration) string {
 	return d.String()
 }
 
-// run lets the world go, looks now and then whether anybody still wants to know, and shows on a
-// terminal how far it is.
+// run runs the simulated world. It stops when ctx ends, and shows its progress on a terminal.
 func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
 	terminal := view.Counts(s, false)
@@ -132,18 +131,18 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// progress is a line on a terminal that says how far a simulation is.
+// progress is a line on a terminal with the progress of a simulation.
 type progress struct {
 	out      io.Writer
 	clock    clock.Clock
-	ours     func() bool // there is a terminal, and it is ours to draw on
+	ours     func() bool // reports whether this process may draw on the terminal
 	from, to time.Time
 	zone     *time.Location
-	at       time.Time // when it was drawn last, or the beginning
+	at       time.Time // when it was drawn last; at first the beginning
 	drawn    bool
 }
 
-// progressStep is how long nothing is drawn: what is done by then needs no progress.
+// progressStep is the time between two drawings. A shorter simulation needs no progress.
 const progressStep = 500 * time.Millisecond
 
 func (p *progress) draw(now time.Time) {

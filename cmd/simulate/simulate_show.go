@@ -29,10 +29,10 @@ type simulationJSON struct {
 	ByTask      []simulated    `json:"by_task,omitzero" jsonschema:"--summary: each task that had occurrences, the first of them first"`
 	Once        *together      `json:"once,omitempty" jsonschema:"--summary: further tasks that came once, in sum: 20 of them are in by_task"`
 
-	timeline []string // what happened, for people
+	timeline []string // the lines for people
 }
 
-// answer shows what happened in the simulated time.
+// answer answers with what happened in the simulated time.
 func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) error {
 	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone),
 		Tasks: m.tasks, Paused: m.paused,
@@ -45,7 +45,7 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		case l.Type == state.LineTask && l.Event != state.EventFinished && l.Event != state.EventClock:
 			return true
 		}
-		l.ExitCode = nil // nothing has run
+		l.ExitCode = nil // no command has run
 		if l.Type == state.LineOccurrence {
 			sum.Occurrences += l.Count
 			sum.Outcomes[string(l.Outcome)] += l.Count
@@ -78,7 +78,7 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	if s.InJSON {
 		for _, l := range lines {
 			row := view.AsLineJSON(l, m.zone)
-			row.User, row.System, row.Stdout, row.Stderr = nil, nil, nil, nil // nothing has run
+			row.User, row.System, row.Stdout, row.Stderr = nil, nil, nil, nil // no command has run
 			s.Emit(view.ToldLine{LineJSON: row, Now: o.Now})
 		}
 	}
@@ -87,7 +87,7 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	return nil
 }
 
-// Text shows the timeline, and sums up.
+// Text writes the timeline, and sums up.
 func (a simulationJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
 	for _, t := range a.ByTask {
@@ -115,7 +115,7 @@ func (a simulationJSON) Text(o *cli.Out) {
 	o.Talk("%s", a.sentence())
 }
 
-// sentence sums up for people.
+// sentence sums up the simulation for people.
 func (a simulationJSON) sentence() string {
 	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To),
 		cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
@@ -146,7 +146,7 @@ func outcomeCounts(outcomes map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// simulated is what came of a task in the simulated time, in sum.
+// simulated sums up the occurrences of a task.
 type simulated struct {
 	ID       string         `json:"id"`
 	Summary  string         `json:"summary" jsonschema:"what it does, in a few words"`
@@ -159,7 +159,7 @@ type simulated struct {
 	latest time.Time
 }
 
-// together are tasks that came once each, in sum.
+// together sums up tasks that came once each.
 type together struct {
 	Count    int            `json:"count"`
 	Outcomes map[string]int `json:"outcomes"`
@@ -167,11 +167,11 @@ type together struct {
 	Last     time.Time      `json:"last"`
 }
 
-// onceMost is how many tasks that came once are listed each; the rest is summed up.
+// onceMost is how many tasks that came once have a row each. The others are summed up.
 const onceMost = 20
 
-// gathered are the tasks of a list in the order of their first instants, and in sum those that came
-// once, but for the first.
+// gathered returns the tasks in the order of their first instants, and sums up those that came
+// once, except the first onceMost.
 func gathered(list []simulated) ([]simulated, *together) {
 	var once *together
 	listed := 0
@@ -233,8 +233,8 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 	return list
 }
 
-// timeline shows lines by day. What is the same many times in a row is one line, and so are days
-// that are like the one before.
+// timeline writes lines by day. Lines that are the same many times in a row become one, and so do
+// days that are like the one before.
 func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	type day struct {
 		date time.Time
@@ -277,8 +277,7 @@ func consecutive(a, b time.Time) bool {
 	return y == y2 && m == m2 && d == d2
 }
 
-// placeOf is when a line's matter took place: a run when it was begun, all else when its instant
-// was.
+// placeOf is the instant of a line: the start of a run, and else its due instant.
 func placeOf(l state.Line) time.Time {
 	switch {
 	case l.Started != nil:
@@ -289,10 +288,10 @@ func placeOf(l state.Line) time.Time {
 	return l.At
 }
 
-// rowsMost is how many equal rows of one task are shown in a day before they are drawn together.
+// rowsMost is how many equal rows of a task a day shows before they become one.
 const rowsMost = 3
 
-// rows are the lines of a day. Those of one task that went alike, more than a few of them, are one.
+// rows are the rows of a day. More than a few equal lines of a task are one row.
 func rows(lines []state.Line, zone *time.Location) (out []string) {
 	alike := map[string][]int{}
 	for i, l := range lines {
@@ -317,7 +316,7 @@ func rows(lines []state.Line, zone *time.Location) (out []string) {
 	return out
 }
 
-// likeness is equal for lines that went alike.
+// likeness is equal for lines with equal results.
 func likeness(l state.Line) string {
 	return fmt.Sprint(l.TaskID, l.Type, l.Event, l.Outcome, l.Reason, l.Late >= 1, l.Count > 1, l.Attempts)
 }
@@ -351,7 +350,7 @@ func row(l state.Line, at string, n int, zone *time.Location) string {
 	return strings.TrimRight(fmt.Sprintf("  %-19s  %s  %-9s  %s", at, l.TaskID, what, cli.Visible(l.Description)), " ")
 }
 
-// reasonWords says a reason so that it reads.
+// reasonWords writes a reason for people.
 func reasonWords(reason string) string {
 	if words, ok := map[string]string{
 		"coalesced": "one later run stands for it", "window": "past its window",

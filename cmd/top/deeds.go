@@ -21,15 +21,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// doer does what keys ask for. Each method may take long, is called beside the others, and answers
-// with what the model is to know.
+// doer carries out what keys ask for. Each method may take long, runs beside others, and answers
+// with a message for the model.
 type doer interface {
 	look(filter string) tea.Msg // found
 	show(of subject) tea.Msg    // detail
 	grow(id string) tea.Msg     // wrote
 	read(typed) tea.Msg         // echo
 	enter(typed) tea.Msg        // did
-	pause(state.Entry) tea.Msg  // did; one that is paused goes on
+	pause(state.Entry) tea.Msg  // did; a paused task is resumed
 	fire(state.Entry) tea.Msg
 	stop(e state.Entry, kill bool) tea.Msg
 	remove(state.Entry) tea.Msg
@@ -37,9 +37,9 @@ type doer interface {
 	acknowledge(ids []string) tea.Msg
 }
 
-// What the model is told.
+// These are the messages to the model.
 type (
-	changed struct{} // something in the store
+	changed struct{} // something in the store has changed
 	found   struct {
 		seen
 		err error
@@ -48,23 +48,23 @@ type (
 	did   struct {            // something was done, or could not be
 		text   string
 		failed bool
-		closes bool // the line that was typed is done with
-		fired  int  // how many runs were begun here, or ended
+		closes bool // the typed line is done
+		fired  int  // how many runs fire began here, or ended
 	}
-	echo struct { // what a line that is being typed means
+	echo struct { // the meaning of the typed line
 		of      typed
 		meaning string
 		fault   string
 	}
 )
 
-// typed is a line that somebody types: of the task that is changed, or of a new one.
+// typed is a line that the user types: about a task that is changed, or about a new one.
 type typed struct {
 	line string
-	of   state.Entry // its ID is empty: a new one
+	of   state.Entry // its ID is empty for a new one
 }
 
-// subject is what a detail is asked of: a task, a run, an item or a line.
+// subject is what a detail is about: a task, a run, an item or a line.
 type subject struct {
 	key  string
 	task *state.Entry
@@ -73,7 +73,7 @@ type subject struct {
 	line *state.Line
 }
 
-// deeds are done in the store.
+// deeds carries out what keys ask for in the store.
 type deeds struct {
 	ctx   context.Context
 	s     *cli.Call
@@ -82,11 +82,11 @@ type deeds struct {
 	times cli.Locale
 	fired sync.WaitGroup
 	mu    sync.Mutex
-	stop1 context.CancelFunc // ends the watch of the run that was shown before
+	stop1 context.CancelFunc // ends the watch of the run before
 }
 
-// call is a call of its own for each deed: what is found out for one is kept in it, and many are
-// made beside each other.
+// call makes a new call for each deed, because a call keeps what it finds out, and many deeds run
+// at once.
 func (d *deeds) call() *cli.Call {
 	one := *d.s
 	one.OwnZone = d.zone
@@ -122,10 +122,10 @@ func (d *deeds) show(of subject) tea.Msg {
 	return detail{}
 }
 
-// growPause is the least time between two looks at what a run writes.
+// growPause is the least time between two looks at the output of a run.
 const growPause = 100 * time.Millisecond
 
-// grow waits until runs of the task have written something. One task is watched at a time.
+// grow waits until a run of the task has written something. It watches one task at a time.
 func (d *deeds) grow(id string) tea.Msg {
 	ctx, stop := context.WithCancel(d.ctx)
 	d.mu.Lock()
@@ -164,7 +164,7 @@ func (d *deeds) read(t typed) tea.Msg {
 	return e
 }
 
-// meaningOf is what the time of a request means, as far as it can be read alone.
+// meaningOf is the meaning of the time of a request, if it can be read alone.
 func meaningOf(r schedule.Typed) string {
 	o, err := r.World.Times()
 	if err != nil {
@@ -182,7 +182,7 @@ func meaningOf(r schedule.Typed) string {
 	return meaning(sched, next, o.Now)
 }
 
-// meaning is an instant for people, and the rhythm that it is the first of.
+// meaning is an instant for people, and the rhythm that begins with it.
 func meaning(sched *when.Schedule, due, now time.Time) string {
 	text := view.Echo(due.In(now.Location()), now)
 	if sched.Kind != when.Once {
@@ -191,7 +191,7 @@ func meaning(sched *when.Schedule, due, now time.Time) string {
 	return text
 }
 
-// try finds out what a request would do, and does nothing.
+// try finds out what a request would do, and changes nothing.
 func (d *deeds) try(r schedule.Typed, t typed, e *echo) error {
 	if t.of.Task.ID == "" {
 		c := tasks.Adding(r.World, r.Spec)
@@ -246,7 +246,7 @@ func (d *deeds) enter(t typed) tea.Msg {
 	return answer
 }
 
-// handed says what became of a task that somebody has to run, and sees to it that somebody does.
+// handed makes sure that a runner runs a task, and says what happened to the task.
 func (d *deeds) handed(verb string, e state.Entry) did {
 	text := verb + " " + e.Task.ID
 	if due, now := view.DueOf(e).In(d.zone), d.s.Clock.Now().In(d.zone); due.After(now) {
@@ -358,7 +358,7 @@ func (d *deeds) restore() tea.Msg {
 
 func (d *deeds) acknowledge(ids []string) tea.Msg {
 	for _, err := range tasks.Acknowledge(d.ctx, d.st, d.s.Clock, ids) {
-		if err != nil && !errors.Is(err, state.ErrNotFound) { // somebody else came first
+		if err != nil && !errors.Is(err, state.ErrNotFound) { // another call was first
 			return d.failed(err)
 		}
 	}

@@ -8,14 +8,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// input is a line that is being typed, and where in it the next letter comes, in bytes.
+// input is a line that is being typed, with the place of the cursor in bytes.
 type input struct {
 	text string
 	at   int
 }
 
-// insert puts text where the next letter comes. Line breaks and what a terminal would act on become
-// spaces.
+// insert puts text at the cursor. Line breaks and control characters become spaces.
 func (in input) insert(text string) input {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -28,8 +27,8 @@ func (in input) insert(text string) input {
 	return in
 }
 
-// before is where the letter in front of a place begins, and after where the one behind it ends:
-// what a person takes for one letter.
+// before is where the letter before a place begins, and after where the letter after it ends.
+// Letters are what people take for one.
 func (in input) before() int {
 	at, last := 0, 0
 	for at < in.at {
@@ -46,13 +45,13 @@ func letter(text string) int {
 	return len(cli.Letter(text))
 }
 
-// wordBefore is where the word in front of a place begins.
+// wordBefore is where the word before a place begins.
 func (in input) wordBefore() int {
 	left := strings.TrimRight(in.text[:in.at], " ")
 	return strings.LastIndexByte(left, ' ') + 1
 }
 
-// press is the line after a key; false when the key does nothing to it.
+// press returns the line after a key; false when the key does not change it.
 func (in input) press(k tea.Key) (input, bool) {
 	cut := func(from, to int) input { return input{in.text[:from] + in.text[to:], from} }
 	switch k.Keystroke() {
@@ -81,7 +80,7 @@ func (in input) press(k tea.Key) (input, bool) {
 	return in, false
 }
 
-// window is what of the line fits into a width, and in which column of it the cursor stands.
+// window returns the part of the line that fits into a width, and the column of the cursor in it.
 func (in input) window(width int) (text string, column int) {
 	column = cli.Columns(in.text[:in.at])
 	from := max(column-width+1, 0)

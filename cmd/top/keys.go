@@ -11,20 +11,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// binding is what keys do in lists.
+// binding says what keys do in lists.
 type binding struct {
 	keys []string
-	word string // at the bottom of the screen; empty: it is not there
-	// how the help writes the keys, those of the next bindings among them; empty: it does not
+	word string // the word at the bottom of the screen; may be empty
+	// how the help writes the keys, with those of the next bindings; may be empty
 	shown string
-	says  string // what they do, in twenty letters
+	says  string // what the keys do, in about twenty letters
 	do    func(m model) (tea.Model, tea.Cmd)
 }
 
 const helpKey, quitKey = "?", "q"
 
-// bindings are all keys, in the order of the help. A function has them, as what they do looks at
-// them.
+// bindings returns all keys in the order of the help. It is a function because some of their
+// actions use it.
 func bindings() []binding {
 	return []binding{
 		{[]string{"a"}, "add", "a", "add a task", add},
@@ -65,18 +65,18 @@ func bindings() []binding {
 	}
 }
 
-// What a key does makes of the model that there is the next one.
+// An action makes the next model of the present one.
 
-// back is without a filter, and with all panes.
+// back removes the filter, and shows all panes.
 func back(m model) (tea.Model, tea.Cmd) {
 	m.whole, m.said = false, did{}
 	return m.filtered("")
 }
 
-// pressed is the model after a key.
+// pressed returns the model after a key.
 func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	stroke := k.Keystroke()
-	if k.Text != "" && k.Text != " " { // K, whatever the keyboard had to do for it
+	if k.Text != "" && k.Text != " " { // the letter K, however it was typed
 		stroke = k.Text
 	}
 	switch {
@@ -99,7 +99,7 @@ func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// typedKey is the model after a key while a line is typed.
+// typedKey returns the model after a key while a line is typed.
 func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch stroke := k.Keystroke(); {
 	case stroke == "ctrl+c", stroke == "esc":
@@ -126,24 +126,24 @@ func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return m.edited(in)
 }
 
-// says is the model with a line of its own about something that cannot be done.
+// says returns the model with a line about something that cannot be done.
 func (m model) says(format string, a ...any) (tea.Model, tea.Cmd) {
 	m.said = did{text: fmt.Sprintf(format, a...), failed: true}
 	return m, nil
 }
 
-// deed begins something, which the status line says until it is done.
+// deed begins an action. The status line shows it until it is done.
 func (m model) deed(doing string, do func() tea.Msg) (tea.Model, tea.Cmd) {
 	m.said = did{text: doing + " …"}
 	return m, do
 }
 
-// noTask says that a key is about a task.
+// noTask says that a key needs a task.
 func noTask(m model) (tea.Model, tea.Cmd) {
 	return m.says("no task is selected here that can still be due")
 }
 
-// onTask is a key that does something to the task that is selected.
+// onTask makes the action of a key about the selected task.
 func onTask(do func(doer, state.Entry) tea.Msg) func(m model) (tea.Model, tea.Cmd) {
 	return func(m model) (tea.Model, tea.Cmd) {
 		e, ok := m.task()
@@ -229,7 +229,7 @@ func (m model) switchTo(to pane) (tea.Model, tea.Cmd) {
 	return m.shown()
 }
 
-// move selects another row, as far on as there are rows.
+// move selects another row, as far as there are rows.
 func (m model) move(by int) (tea.Model, tea.Cmd) {
 	rows := m.rows(m.at)
 	if len(rows) == 0 {

@@ -21,57 +21,57 @@ const (
 	panes // how many there are
 )
 
-// mode is what keys mean.
+// mode says what keys mean.
 type mode int
 
 const (
 	listing   mode = iota
 	adding         // a new task is being typed
 	editing        // the change of a task
-	filtering      // what rows are to say
+	filtering      // the words that rows must have
 	helping        // the keys are shown
 )
 
-// known is what the rows of all panes are made of.
+// known is the data of the rows of all panes.
 type known struct {
 	zone       *time.Location
 	times      cli.Locale
-	clockWidth int // of an instant in a row
+	clockWidth int // the width of an instant in a row
 	now        time.Time
 	seen       seen
 	filter     string
 }
 
-// selection is which rows the keys are about.
+// selection says which rows the keys are about.
 type selection struct {
 	known
 	at    pane
-	row   [panes]string // the key of the row that is selected
-	place [panes]int    // where that was
+	row   [panes]string // the key of the selected row
+	place [panes]int    // the place of that row
 }
 
-// model is all that the view is made of. Update makes the next one of it, and View draws it;
-// neither reads a clock or the store.
+// model has everything that is drawn. Update makes the next one of it, and View draws it; neither
+// reads a clock or the store.
 type model struct {
 	selection
 	do    doer
 	looks looks
 
 	width, height int
-	begun         bool // something was seen
-	looking       bool // a look is under way
-	stale         bool // something has changed since it began
+	begun         bool // a look has ended
+	looking       bool // a look is going on
+	stale         bool // something has changed since the look began
 
-	whole    bool // the pane has the screen for itself
+	whole    bool // one pane fills the screen
 	details  [panes]detail
-	watched  string // the task whose output is followed
+	watched  string // the task whose output is shown as it grows
 	mode     mode
 	input    input
-	of       state.Entry // the task that is edited
+	of       state.Entry // the task that is being changed
 	echo     echo
 	said     did
-	fired    int  // runs that were begun here and go on
-	insisted bool // q was pressed, and runs begun here would end
+	fired    int  // how many runs of fire go on
+	insisted bool // q was pressed once although runs of fire would end
 }
 
 func newModel(do doer, zone *time.Location, now time.Time, l looks) model {
@@ -79,7 +79,7 @@ func newModel(do doer, zone *time.Location, now time.Time, l looks) model {
 		clockWidth: clockWidth(l.times)}}, do: do, looks: l, looking: true}
 }
 
-// ticked is the beginning of a second.
+// ticked says that a second has begun.
 type ticked time.Time
 
 func tick(now time.Time) tea.Cmd {
@@ -95,8 +95,8 @@ func (m model) look() tea.Cmd {
 }
 
 const (
-	lookPause = 200 * time.Millisecond // between two looks, whoever writes in a hurry
-	lookLasts = 30 * time.Minute       // what is to come is looked at anew
+	lookPause = 200 * time.Millisecond // the least time between two looks
+	lookLasts = 30 * time.Minute       // how long a look at coming instants lasts
 )
 
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -154,7 +154,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// again looks at the store, once the look that is under way has ended.
+// again looks at the store, after the look that is going on.
 func (m model) again(more tea.Cmd) (tea.Model, tea.Cmd) {
 	if m.looking {
 		m.stale = true
@@ -164,7 +164,8 @@ func (m model) again(more tea.Cmd) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(more, m.look())
 }
 
-// found takes in what a look has found. Rows that are gone leave the selection where it was.
+// found puts the result of a look into the model. When a row is gone the selection stays at its
+// place.
 func (m model) found(f found) (tea.Model, tea.Cmd) {
 	m.looking = false
 	var more tea.Cmd
@@ -183,13 +184,13 @@ func (m model) found(f found) (tea.Model, tea.Cmd) {
 		m.settle(p)
 	}
 	next, cmd := m.shown()
-	if told { // what was written on the terminal stands on the view
+	if told { // what was written to the terminal is on top of the screen
 		cmd = tea.Batch(cmd, tea.ClearScreen)
 	}
 	return next, tea.Batch(more, cmd)
 }
 
-// toldHere reports whether somebody was told by a terminal since the last look.
+// toldHere reports whether a message was written to a terminal since the last look.
 func (n seen) toldHere(was seen) bool {
 	if len(n.log) == 0 || len(was.log) == 0 {
 		return false
@@ -205,7 +206,7 @@ func (n seen) toldHere(was seen) bool {
 	return false
 }
 
-// settle puts the selection of a pane on a row that is there.
+// settle moves the selection of a pane to a row that exists.
 func (m *selection) settle(p pane) {
 	rows := m.rows(p)
 	if len(rows) == 0 {
@@ -214,7 +215,7 @@ func (m *selection) settle(p pane) {
 	}
 	at := slices.IndexFunc(rows, func(r row) bool { return r.key == m.row[p] })
 	switch {
-	case p == logPane && m.place[p] == 0: // who looks at the newest line goes on doing so
+	case p == logPane && m.place[p] == 0: // the newest line stays selected
 		at = 0
 	case at < 0:
 		at = min(m.place[p], len(rows)-1)
@@ -222,7 +223,7 @@ func (m *selection) settle(p pane) {
 	m.row[p], m.place[p] = rows[at].key, at
 }
 
-// shown asks for the details of what is selected, and of the run whose output is followed.
+// shown asks for the details of the selected row, and watches the output of a run.
 func (m model) shown() (tea.Model, tea.Cmd) {
 	var cmds []tea.Cmd
 	for p := range panes {
@@ -243,8 +244,7 @@ func (m model) shown() (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
-// subjectOf is what the row that is selected in a pane stands for; without a key when there is
-// none.
+// subjectOf returns what the selected row of a pane is about; without a key when there is none.
 func (m *selection) subjectOf(p pane) subject {
 	if rows := m.rows(p); m.place[p] < len(rows) {
 		return rows[m.place[p]].subject
@@ -252,10 +252,10 @@ func (m *selection) subjectOf(p pane) subject {
 	return subject{}
 }
 
-// subject is that of the pane that has the keys.
+// subject returns what the selected row of the active pane is about.
 func (m *selection) subject() subject { return m.subjectOf(m.at) }
 
-// task is the task that the row that is selected is about, if it is still there.
+// task returns the task of the selected row, if it still exists.
 func (m *selection) task() (state.Entry, bool) {
 	of := m.subject()
 	switch {
@@ -277,10 +277,10 @@ func (m *selection) task() (state.Entry, bool) {
 	return m.seen.due[at], true
 }
 
-// typing reports whether keys are letters.
+// typing reports whether keys are letters of a line.
 func (m *model) typing() bool { return m.mode == adding || m.mode == editing || m.mode == filtering }
 
-// edited takes in what was typed: what it means is asked for, and a filter is used at once.
+// edited handles a typed line: it asks for its meaning, and uses a filter at once.
 func (m model) edited(in input) (tea.Model, tea.Cmd) {
 	m.input = in
 	if m.mode == filtering {
@@ -294,8 +294,7 @@ func (m model) edited(in input) (tea.Model, tea.Cmd) {
 	return m, func() tea.Msg { return m.do.read(t) }
 }
 
-// filtered shows only rows that have the words of a text, of those that there are, and looks for
-// others.
+// filtered shows only rows that have the words of a text, and looks for more.
 func (m model) filtered(text string) (tea.Model, tea.Cmd) {
 	m.filter, m.said = text, did{}
 	for p := range panes {
@@ -306,7 +305,7 @@ func (m model) filtered(text string) (tea.Model, tea.Cmd) {
 	return also, tea.Batch(cmd, more)
 }
 
-// runs reports whether something runs of a task.
+// runs reports whether a run of a task goes on.
 func (n *seen) runs(id string) bool {
 	return slices.ContainsFunc(n.running, func(r ran) bool { return r.Task.ID == id })
 }

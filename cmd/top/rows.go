@@ -12,27 +12,27 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// row is a row of a list: some short columns, and what it is.
+// row is a row of a list: some short columns, and a text.
 type row struct {
 	key     string
 	columns []column
-	style   style // of what it is
+	style   style // the style of the text
 	what    string
 	subject subject
 }
 
-// column is a short text in a place of its own.
+// column is a short text in a column of its own.
 type column struct {
 	style style
-	width int // below zero: it stands at the right
+	width int // below zero means at the right
 	text  string
-	wide  bool // only where there is much room
+	wide  bool // shown only when there is much room
 }
 
-// wideRow is from how many columns on a row shows all that it has.
+// wideRow is the width from which a row shows all its columns.
 const wideRow = 72
 
-// text is the row in at most so many columns.
+// text writes the row in at most so many columns.
 func (r row) text(l looks, width int) string {
 	text := ""
 	for _, c := range r.columns {
@@ -48,7 +48,7 @@ func (r row) text(l looks, width int) string {
 	return l.cut(text+l.paint(r.style, r.what), width)
 }
 
-// rows are those of a pane that the filter lets through.
+// rows returns the rows of a pane that the filter lets through.
 func (m *known) rows(p pane) (list []row) {
 	n := m.seen
 	add := func(r row) {
@@ -78,7 +78,7 @@ func (m *known) rows(p pane) (list []row) {
 	return list
 }
 
-// dueRow is a task that can still be due, and how long that is.
+// dueRow is a row of a task that will be due, and when.
 func (m *known) dueRow(e *state.Entry) row {
 	r := row{key: e.Task.ID, what: what(e.Task), subject: subject{task: e}}
 	due := view.DueOf(*e)
@@ -107,7 +107,7 @@ func (m *known) dueRow(e *state.Entry) row {
 	return r
 }
 
-// runningRow is a run that goes on, and for how long.
+// runningRow is a row of a run that goes on, and for how long.
 func (m *known) runningRow(r *ran) row {
 	said := view.Describe(r.Task)
 	s := green
@@ -124,7 +124,7 @@ func (m *known) runningRow(r *ran) row {
 		{cyan, 8, r.id(), false}}, subject: subject{run: r}}
 }
 
-// itemRow is an item of the inbox, and since when it waits.
+// itemRow is a row of an item of the inbox, and since when it waits.
 func (m *known) itemRow(i *state.Item) row {
 	l := i.Line
 	said := l.Description
@@ -145,8 +145,8 @@ func (m *known) itemRow(i *state.Item) row {
 		{s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
 }
 
-// lineRow is a line of the log. Lines have no name: its place tells it from others of the same
-// instant.
+// lineRow is a row of a line of the log. Its place tells it from others of the same instant,
+// because lines have no ID.
 func (m *known) lineRow(l *state.Line, at int) row {
 	id := l.TaskID
 	if l.Number > 0 {
@@ -170,9 +170,9 @@ func (m *known) lineRow(l *state.Line, at int) row {
 		{cyan, 8, id, false}}, subject: subject{line: l}}
 }
 
-// clockWidth is how many columns clock takes: nine, where the locale asks for no more.
+// clockWidth is how many columns clock takes: nine unless the locale needs more.
 func clockWidth(times cli.Locale) (width int) {
-	for month := range 12 { // each day of the week, and each month
+	for month := range 12 { // tries each day of the week and each month
 		at := time.Date(2026, time.Month(1+month), 1+month, 22, 0, 0, 0, time.UTC)
 		width = max(width, cli.Columns(today(times, at)), cli.Columns(times.Format(at, "Mon 15:04")),
 			cli.Columns(times.Format(at, "02 Jan 06")))
@@ -180,8 +180,7 @@ func clockWidth(times cli.Locale) (width int) {
 	return width
 }
 
-// today is a time of this day: to the second, unless the locale's clock takes more columns than the
-// others.
+// today is a time of this day, to the second unless the locale needs more columns for that.
 func today(times cli.Locale, t time.Time) string {
 	if times.ClockWidth("15:04:05") > len("15:04:05") {
 		return times.Format(t, "15:04")
@@ -189,7 +188,8 @@ func today(times cli.Locale, t time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// clock is an instant in few columns: the time of today, the day of this week, or the date.
+// clock is an instant in few columns: the time if it is today, the day if it is this week, or the
+// date.
 func (m *known) clock(t time.Time) string {
 	t, now := t.In(m.zone), m.now.In(m.zone)
 	ty, td := t.Year(), t.YearDay()
@@ -203,8 +203,8 @@ func (m *known) clock(t time.Time) string {
 	return m.times.Format(t, "02 Jan 06")
 }
 
-// countdown is a length of time in at most eight columns: 00:19:59, 5d 23h, 412d. What is begun of
-// a second counts as one.
+// countdown is a duration in at most eight columns: 00:19:59, 5d 23h, 412d. It is rounded up to a
+// second.
 func countdown(d time.Duration) string {
 	d = max(d, 0)
 	n := int64((d + time.Second - 1) / time.Second)

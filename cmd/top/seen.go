@@ -16,26 +16,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// How much is looked at: what is behind is counted and not shown.
+// These are the most rows of a look. The rest is counted and not shown.
 const (
 	tasksMost = 500
 	itemsMost = 500
 	linesMost = 300
-	tailMost  = 16 << 10 // bytes of each stream of a run
+	tailMost  = 16 << 10 // the last bytes of each stream of a run
 )
 
-// seen is what one look at the store has found. Nothing changes it afterwards.
+// seen is the result of one look at the store. It never changes.
 type seen struct {
 	at      time.Time
 	filter  string
-	due     []state.Entry // what can still fire, as lists have it
-	more    int           // of them, behind those
+	due     []state.Entry // the tasks that will be due, in the order of lists
+	more    int           // how many more there are
 	running []ran
 	items   []state.Item // the newest first
 	unread  int
 	log     []state.Line // the newest first
 	day     map[string][]int
-	leader  string // who runs what is due; empty: nobody does
+	leader  string // the runner; empty when there is none
 	wanted  bool   // something needs a runner
 	fault   string // what could not be read
 }
@@ -46,7 +46,7 @@ type ran struct {
 	entry state.Entry
 }
 
-// began is when the run began, as far as that is known.
+// began is when the run began, if that is known.
 func (r ran) began() time.Time {
 	for _, at := range []time.Time{r.First, r.Started, r.Claimed} {
 		if !at.IsZero() {
@@ -58,7 +58,7 @@ func (r ran) began() time.Time {
 
 func (r ran) id() string { return state.OccurrenceID(r.Task.ID, r.Number) }
 
-// look reads what there is. Of the tasks those are read that the filter lets through.
+// look reads the store. It keeps the tasks that the filter lets through.
 func look(ctx context.Context, st state.Store, now time.Time, filter string) (n seen, err error) {
 	n = seen{at: now, filter: filter, day: map[string][]int{}}
 	list, err := st.List(ctx, state.Pending, state.Running, state.Paused)
@@ -117,8 +117,7 @@ func look(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 	return n, nil
 }
 
-// fits reports whether one of the texts has all words of the filter between them, whatever their
-// case.
+// fits reports whether the texts together have all words of the filter, in any case of letters.
 func fits(filter string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, " "))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
@@ -129,7 +128,7 @@ func fits(filter string, texts ...string) bool {
 	return true
 }
 
-// what is a task in a few words, with its rhythm.
+// what describes a task in a few words, with its rhythm.
 func what(t state.Task) string {
 	if t.Recurring() {
 		return view.Describe(t) + " (" + cli.Visible(t.When.Text) + ")"
@@ -137,18 +136,18 @@ func what(t state.Task) string {
 	return view.Describe(t)
 }
 
-// The coming day is cut into slots of a few minutes, a little more of them than a day has, so that
-// one look lasts.
+// The coming day is divided into slots of a few minutes. There are a few more than a day has, so
+// that one look lasts for a while.
 const (
 	slot     = 5 * time.Minute
 	daySlots = int(24 * time.Hour / slot)
 	slotSome = daySlots + int(time.Hour/slot)
 )
 
-// slotStart is where the first slot of a look begins.
+// slotStart is the start of the first slot of a look.
 func slotStart(at time.Time) time.Time { return at.Truncate(slot) }
 
-// slotsOf are the slots, in order, in which a task has an instant.
+// slotsOf returns the slots, in order, in which a task has an instant.
 func slotsOf(e state.Entry, now time.Time) (slots []int) {
 	start := slotStart(now)
 	end := start.Add(time.Duration(slotSome) * slot)
@@ -172,14 +171,14 @@ func slotsOf(e state.Entry, now time.Time) (slots []int) {
 	return slots
 }
 
-// detail is what is shown below a list of the row that is selected in it.
+// detail is the text about the selected row, below its list.
 type detail struct {
 	of    string // the key of the row
 	title string
 	lines []string
 }
 
-// taskDetail says of a task what there is to know.
+// taskDetail describes a task in full.
 func taskDetail(e state.Entry, zone *time.Location) []string {
 	t := e.Task
 	lines := []string{"when    " + cli.Visible(t.When.Text) + " (" + t.When.Zone + ")"}
@@ -200,7 +199,7 @@ func taskDetail(e state.Entry, zone *time.Location) []string {
 	return lines
 }
 
-// commandOf is what a task executes, as a line; empty for nothing.
+// commandOf is the command of a task as a line; empty for none.
 func commandOf(t state.Task) string {
 	switch {
 	case t.Run.Shell != "":
@@ -213,8 +212,8 @@ func commandOf(t state.Task) string {
 	return ""
 }
 
-// written is the end of what a run wrote, standard error behind standard output, by lines fit for a
-// terminal.
+// written returns the last lines of the output of a run, standard output before standard error,
+// safe for a terminal.
 func written(ctx context.Context, st state.Outputs, id string, number int) (lines []string) {
 	stdout, stderr := st.Output(id, number)
 	for i, stream := range []state.Stream{stdout, stderr} {
@@ -232,7 +231,7 @@ func written(ctx context.Context, st state.Outputs, id string, number int) (line
 	return lines
 }
 
-// lineDetail is an entry of the log, and what its run wrote.
+// lineDetail is a line of the log, and the output of its run.
 func lineDetail(ctx context.Context, st state.Store, l state.Line, zone *time.Location) []string {
 	one := []state.Line{l}
 	if l.Lacks() && st.Spell(ctx, one) == nil {
@@ -248,7 +247,7 @@ func lineDetail(ctx context.Context, st state.Store, l state.Line, zone *time.Lo
 	return lines
 }
 
-// itemDetail is what an item of the inbox says.
+// itemDetail is the text of an item of the inbox.
 func itemDetail(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) []string {
 	j := view.AsItemJSON(ctx, st, i, now, zone)
 	lines := []string{j.Type + "  " + view.Stamp(j.At)}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// The letters of the coming day, by how many instants there are in a column.
+// These are the signs of the coming day, by the number of instants in a column.
 var (
 	heights = []string{"·", "▁", "▂", "▄", "▆", "█"}
 	digits  = []string{".", "1", "2", "4", "6", "#"}
 )
 
-// height is which of the letters stands for so many instants.
+// height returns the sign for a number of instants.
 func height(n int) int {
 	switch {
 	case n <= 2:
@@ -24,8 +24,8 @@ func height(n int) int {
 	return 5
 }
 
-// timeline is the coming day in two rows: what is due when, that of the selected task standing out,
-// and the hours.
+// timeline draws the coming day in two rows: the instants, with those of the selected task
+// highlighted, and the hours.
 func (m picture) timeline() []string {
 	l := m.looks
 	width := min(m.width, daySlots)
@@ -38,7 +38,7 @@ func (m picture) timeline() []string {
 	for id, slots := range m.seen.day {
 		for _, n := range slots {
 			if n -= passed; n < 0 {
-				n = 0 // overdue
+				n = 0 // an overdue task is in the first column
 			}
 			if n < daySlots {
 				all[n*width/daySlots]++
@@ -70,9 +70,9 @@ func (m picture) timeline() []string {
 	return []string{l.fill(row.String(), m.width), l.fill(l.paint(dim, m.hours(width)), m.width)}
 }
 
-// hours names full hours below the columns that they begin in.
+// hours writes full hours below the columns in which they begin.
 func (m picture) hours(width int) string {
-	const room = 6 // columns from one to the next, at the least
+	const room = 6 // the least columns from one to the next
 	step := 1
 	for _, step = range []int{1, 2, 3, 4, 6} {
 		if width*step/24 >= room {

@@ -1,5 +1,5 @@
-// Package top is the full-screen view: what is due, what runs, the inbox, the log and the coming
-// day on one screen, with keys that change it. It is the one door to the library that draws on the
+// Package top has the full-screen view: what is due, what runs, the inbox, the log and the coming
+// day on one screen, with keys that change it. Only this package uses the library that draws on the
 // terminal.
 package top
 
@@ -38,7 +38,7 @@ cursor cannot be moved (TERM=dumb), there is no view: ouro-timer ls, inbox and l
 	}
 }
 
-// least is the smallest window that there is something to see in.
+// least is the smallest window in which something is shown.
 const leastWidth, leastHeight = 60, 15
 
 func run(ctx context.Context, s *cli.Call) error {
@@ -63,7 +63,7 @@ func run(ctx context.Context, s *cli.Call) error {
 	}
 	said := &teller{}
 	errs := s.World.Err
-	s.World.Err = said // nothing but the view writes on the screen
+	s.World.Err = said // only the view writes on the screen
 	defer func() { s.World.Err = errs }()
 	st, err := s.Open()
 	if err != nil {
@@ -82,13 +82,13 @@ func run(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	go func() {
-		// quitting waits for who reads the keys; tea.WithContext does not, and races with it
+		// Quitting waits for the reader of the keys. tea.WithContext does not, and races with it.
 		<-living.Done()
 		p.Quit()
 	}()
 	_, err = p.Run()
 	end()
-	d.fired.Wait() // what was fired here is seen to its end
+	d.fired.Wait() // runs of fire are waited for
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -98,8 +98,8 @@ func run(ctx context.Context, s *cli.Call) error {
 	return err
 }
 
-// watch calls tell after tasks, items or lines of the ledger have come or changed, until ctx ends.
-// The watches are set before it returns.
+// watch calls tell when tasks, items or lines of the ledger have changed, until ctx ends. The
+// watches are in place when it returns.
 func watch(ctx context.Context, st state.Store, tell func()) error {
 	queue, err := st.Follow(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func watch(ctx context.Context, st state.Store, tell func()) error {
 	return nil
 }
 
-// teller takes what would be written to standard error while the view is on the screen.
+// teller collects what would be written to standard error while the view is on the screen.
 type teller struct {
 	mu   sync.Mutex
 	tell func(line string)
@@ -143,5 +143,5 @@ func (t *teller) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// second is when the next second of the clock begins: what counts down is drawn then.
+// second is when the next second begins, at which countdowns are drawn.
 func second(now time.Time) time.Duration { return time.Second - time.Duration(now.Nanosecond()) }

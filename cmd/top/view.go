@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// style is how text looks, in the parameters of SGR (ECMA-48); empty: as the terminal has it.
+// style is the look of a text, in parameters of SGR (ECMA-48). An empty one changes nothing.
 type style string
 
 const (
@@ -23,15 +23,15 @@ const (
 	cyan    style = "36"
 )
 
-// looks are what the terminal can show.
+// looks says what the terminal can show.
 type looks struct {
 	colour bool
-	ascii  bool // no letters but ASCII
-	flat   bool // no styles at all: what is selected has one of its own
+	ascii  bool // only ASCII
+	flat   bool // no styles, so the selected row has a sign
 	times  cli.Locale
 }
 
-// paint is text in a style; one without colour stays what it was.
+// paint returns text in a style. Without colour it stays as it was.
 func (l looks) paint(s style, text string) string {
 	if s == plain || text == "" || l.flat || !l.colour && s[0] == '3' {
 		return text
@@ -39,8 +39,7 @@ func (l looks) paint(s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
 }
 
-// cut is text in at most so many columns, with an ellipsis where something is missing; what is
-// painted stays so.
+// cut cuts text to a number of columns, and ends it with an ellipsis. Paint stays.
 func (l looks) cut(text string, width int) string {
 	more := "…"
 	if l.ascii {
@@ -49,20 +48,20 @@ func (l looks) cut(text string, width int) string {
 	return cli.Cut(text, width, more)
 }
 
-// fill is text in exactly so many columns.
+// fill makes text exactly so many columns wide.
 func (l looks) fill(text string, width int) string {
 	text = l.cut(text, width)
 	return text + strings.Repeat(" ", max(width-cli.Columns(text), 0))
 }
 
-// wrap is text by lines of at most so many columns, broken at spaces where there are any.
+// wrap breaks text into lines of at most so many columns, at spaces if there are any.
 func wrap(text string, width int) (lines []string) {
 	for cli.Columns(text) > width {
 		head := cli.Cut(text, width, "")
 		if at := strings.LastIndexByte(head, ' '); at > 0 && !strings.HasPrefix(text[len(head):], " ") {
 			head = head[:at]
 		}
-		if head == "" { // a letter of two columns, and room for one
+		if head == "" { // the letter takes two columns, and there is room for one
 			break
 		}
 		lines, text = append(lines, head), strings.TrimPrefix(text[len(head):], " ")
@@ -70,7 +69,7 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, text)
 }
 
-// rule is a line across with a title in it.
+// rule is a horizontal line with a title in it.
 func (l looks) rule(s style, title string, width int) string {
 	dash := "─"
 	if l.ascii {
@@ -84,14 +83,15 @@ func (l looks) rule(s style, title string, width int) string {
 	return l.paint(s, text+strings.Repeat(dash, max(width-cli.Columns(text), 0)))
 }
 
-// titles are what the panes are called.
+// titles are the names of the panes.
 var titles = [panes]string{"Due", "Running", "Inbox", "Log"}
 
-// The rows of the screen: a heading, the coming day and what it says, and then the panes, or a row
-// of tabs for one of them.
+// The screen has a heading, the coming day with its hours, and then the panes, or a row of tabs
+// with one of them.
 const tabsRow = 3
 
-// box is the place of a pane: a row with its title, rows of its list, and below them of the detail.
+// box is the area of a pane: a row with its title, rows of its list, and below them rows of the
+// detail.
 type box struct {
 	pane
 	x, y, w, h  int
@@ -100,14 +100,14 @@ type box struct {
 
 func (b box) holds(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
 
-// first is the first of n rows that is shown, so that the one that is selected is.
+// first is the first of n rows that is shown, so that the selected one is visible.
 func (b box) first(n, selected int) int { return max(min(selected-b.list/2, n-b.list), 0) }
 
-// The parts of the view that have functions of their own: each sees the whole model, and changes
+// These parts of the view have methods of their own. Each sees the whole model, and changes
 // nothing.
 type (
-	plan    struct{ *model } // where what stands
-	picture struct{ plan }   // what is drawn there
+	plan    struct{ *model } // the layout
+	picture struct{ plan }   // the drawing
 )
 
 // fits reports whether there is room to show anything.
@@ -116,7 +116,7 @@ func (m plan) fits() bool { return m.width >= leastWidth && m.height >= leastHei
 // grid reports whether all panes are shown at once.
 func (m plan) grid() bool { return m.width >= 110 && m.height >= 24 && !m.whole }
 
-// bottom is how many rows there are below the panes.
+// bottom is how many rows are below the panes.
 func (m plan) bottom() int {
 	if m.mode == adding || m.mode == editing {
 		return 4
@@ -124,7 +124,7 @@ func (m plan) bottom() int {
 	return 2
 }
 
-// layout says where the panes are.
+// layout returns the areas of the panes.
 func (m plan) layout() []box {
 	h := m.height - tabsRow - m.bottom()
 	if !m.grid() {
@@ -141,8 +141,7 @@ func (m plan) layout() []box {
 	}
 }
 
-// split says how much of a box the detail of what is selected has: output of a run is followed in
-// any case.
+// split says how many rows of an area the detail has. Output of a run always has some.
 func (m plan) split(b box) box {
 	room, n := b.h-1, len(m.rows(b.pane))
 	switch {
@@ -161,14 +160,14 @@ func (m plan) split(b box) box {
 	return b
 }
 
-// tab is the name of a pane in the row of tabs, and from where to where it goes.
+// tab is the name of a pane in the row of tabs, with its first and last column.
 type tab struct {
 	pane
 	from, to int
 	text     string
 }
 
-// tabs are the names of all panes; none where all panes are shown.
+// tabs returns the names of all panes; none when all panes are shown.
 func (m plan) tabs() (list []tab) {
 	if m.grid() {
 		return nil
@@ -182,7 +181,7 @@ func (m plan) tabs() (list []tab) {
 	return list
 }
 
-// count says how many rows there are of a pane; of the log there is no end.
+// count says how many rows a pane has. The log has no total.
 func (m plan) count(p pane) string {
 	n, more := len(m.rows(p)), 0
 	switch p {
@@ -209,7 +208,7 @@ func (m model) View() tea.View {
 	return v
 }
 
-// screen is what is drawn, by rows.
+// screen returns the rows of the screen.
 func (m picture) screen() []string {
 	if !m.fits() {
 		return []string{m.looks.cut(fmt.Sprintf("%d x %d is too small:", m.width, m.height), m.width),
@@ -238,7 +237,7 @@ func (m picture) screen() []string {
 	return append(rows, m.foot()...)
 }
 
-// heading says what time it is and how things stand.
+// heading says the time, and who runs what is due.
 func (m picture) heading() string {
 	l := m.looks
 	now := m.now.In(m.zone)
@@ -268,7 +267,7 @@ func (m picture) heading() string {
 	return l.fill(text, m.width)
 }
 
-// drawn is a box by rows.
+// drawn returns the rows of an area.
 func (m picture) drawn(b box) []string {
 	l := m.looks
 	lines := []string{m.title(b)}
@@ -291,7 +290,7 @@ func (m picture) drawn(b box) []string {
 	return append(lines, m.lower(b)...)
 }
 
-// none is what stands where there are no rows.
+// none is the text of an empty list.
 func (m picture) none(p pane) string {
 	if m.filter != "" {
 		return "nothing has " + cli.Quote(m.filter)
@@ -300,7 +299,7 @@ func (m picture) none(p pane) string {
 		"nothing has happened yet"}[p]
 }
 
-// title is the first row of a box.
+// title is the first row of an area.
 func (m picture) title(b box) string {
 	l := m.looks
 	if !m.grid() {
@@ -321,8 +320,8 @@ func (m picture) title(b box) string {
 	return l.rule(s, strings.TrimSpace(fmt.Sprintf("%d %s %s", b.pane+1, titles[b.pane], m.count(b.pane))), b.w)
 }
 
-// lower is the detail of what is selected in a box. Of what a run writes the end is shown, else the
-// beginning.
+// lower is the detail of the selected row. It shows the end of the output of a run, and the
+// beginning of other texts.
 func (m picture) lower(b box) (lines []string) {
 	if b.below == 0 {
 		return nil
@@ -347,7 +346,7 @@ func (m picture) lower(b box) (lines []string) {
 	return lines
 }
 
-// prompt stands before what is typed.
+// prompt is the text before the typed line.
 func (m picture) prompt() string {
 	switch m.mode {
 	case adding:
@@ -358,8 +357,8 @@ func (m picture) prompt() string {
 	return "filter: "
 }
 
-// foot are the rows below the panes: what is typed and what it means, or what was said last and the
-// keys.
+// foot returns the rows below the panes: the typed line with its meaning, or the last message and
+// the keys.
 func (m picture) foot() []string {
 	l := m.looks
 	if m.typing() {
@@ -385,7 +384,7 @@ func (m picture) foot() []string {
 	return []string{l.fill(l.paint(s, l.cut(said, m.width)), m.width), l.fill(m.keys(), m.width)}
 }
 
-// meant are the rows about what is typed.
+// meant returns the rows with the meaning of the typed line.
 func (m picture) meant() []string {
 	l := m.looks
 	fault := m.said.text
@@ -416,8 +415,7 @@ func (m picture) meant() []string {
 	return rows
 }
 
-// keys is the row that names keys: as many as there is room for, and in any case the one that shows
-// the others.
+// keys is the row of keys: as many as there is room for, and always the one that shows the others.
 func (m picture) keys() string {
 	text, last := "", ""
 	for _, b := range bindings() {
@@ -434,7 +432,7 @@ func (m picture) keys() string {
 	return strings.TrimRight(text+last, " ")
 }
 
-// help are all keys, in as many columns as it takes.
+// help writes all keys, in as many columns as needed.
 func (m picture) help(height int) []string {
 	var cells []string
 	for _, b := range bindings() {
