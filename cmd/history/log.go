@@ -410,50 +410,6 @@ func problems(s *cli.Call, list []state.Problem) {
 	}
 }
 
-// logEntry writes a line of the ledger. When the call names one task it also writes the output of
-// the run.
-func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
-	logEntryAlone(out, o, l, told)
-	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		showOutput(ctx, out, st, l, o.output)
-	}
-}
-
-func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliveries) {
-	width, terminal := out.Width()
-	paint := out.Paint()
-	list := told.List(l, o.zone)
-	switch {
-	case terminal && len(list) > 0: // the recipients are never cut off
-		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, false), width))
-		for _, text := range list {
-			out.Line("%s", cli.Fit("                               "+text, width))
-		}
-	case terminal:
-		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, !o.one()), width))
-	case o.one():
-		out.Line("%s", strings.Join(append([]string{logLine(paint, l, o.zone, false)}, list...), "; "))
-	default:
-		out.Line("%s", logFields(l, o.zone))
-	}
-}
-
-// runningNow says which runs of a task go on; empty for none.
-func runningNow(open []state.Record, now time.Time) string {
-	if !slices.ContainsFunc(open, tasks.RunAlive) {
-		return ""
-	}
-	var runs []string
-	for _, r := range open {
-		text := state.OccurrenceID(r.Task.ID, r.Number)
-		if !r.Started.IsZero() {
-			text += " for " + when.Distance(r.Started, now)
-		}
-		runs = append(runs, text)
-	}
-	return "Running: " + strings.Join(runs, ", ") + "."
-}
-
 // since reads --since: a duration back from now, or an instant, which may be past.
 func since(given option.Values, o when.Options) (time.Time, error) {
 	if !given.Has("since") {
@@ -470,51 +426,6 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 		problem.Option("since"), cli.Quote(text)),
 		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"),
 			problem.Set("since", "2026-11-21T09:00")))
-}
-
-// logJSON is the answer of log. It has no total, because the ledger is not read to its beginning.
-type logJSON struct {
-	Now      time.Time       `json:"now"`
-	Total    *int            `json:"total,omitempty"`
-	More     int             `json:"more"`
-	Running  bool            `json:"running,omitempty" jsonschema:"a run of the task asked for is going on"`
-	Log      []view.LineJSON `json:"log"`
-	Problems []string        `json:"problems,omitempty"`
-
-	past    logPast
-	o       logOptions
-	running string // says which runs go on
-	st      state.Outputs
-}
-
-// Text writes what has happened, oldest first, and the output when the call names one task.
-func (a logJSON) Text(out *cli.Out) {
-	switch one := a.o.one(); {
-	case a.past.more && !a.o.numbered && !one:
-		out.Talk("… there are older entries; %s log -n N shows more", out.Program())
-	case a.Running:
-		out.Talk("%s", a.running)
-	case len(a.past.lines) == 0 && len(a.o.outcomes) > 0:
-		out.Talk("Nothing ended so.")
-	case len(a.past.lines) == 0 && one:
-		out.Talk("Task %s has not run yet.", a.o.task)
-	case len(a.past.lines) == 0:
-		out.Talk("Nothing has happened yet.")
-	}
-	for _, l := range a.past.lines {
-		logEntry(context.Background(), out, a.st, &a.o, l, a.past.told)
-	}
-}
-
-// lineWithOutput is a line with the texts of its output, when the call names one task.
-func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
-	row := view.AsLineJSON(l, o.now.Location())
-	if o.one() && row.Stdout != nil {
-		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.Read(ctx, stdout, o.output)
-		row.Stderr.Read(ctx, stderr, o.output)
-	}
-	return row
 }
 
 // outcomes are the words for the ends of a run or an instant.

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -198,24 +196,6 @@ func notObject(kind string) error {
 	return usage("it is "+kind+", not an object", hint)
 }
 
-// kindOf names the kind of the value that begins with the token.
-func kindOf(t json.Token) string {
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '[' {
-			return "an array"
-		}
-		return "an object"
-	case bool:
-		return strconv.FormatBool(t)
-	case json.Number:
-		return "a number"
-	case nil:
-		return "null"
-	}
-	return "a text"
-}
-
 // readKey reads one key with its value. A null is as if the key were absent.
 func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows) error {
 	name := key
@@ -265,129 +245,6 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 	}
 	o.Command = argv
 	return err
-}
-
-// field reads the value that begins with the token, in the type of the option.
-func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) {
-	switch {
-	case o.Kind == Whole:
-		n, ok := t.(json.Number)
-		if !ok {
-			return nil, wrongKind(key, t, "a whole number", "5")
-		}
-		if i, err := strconv.Atoi(n.String()); err == nil && i <= math.MaxInt32 && i >= math.MinInt32 {
-			return i, nil
-		}
-		return nil, usage(plain.Quote(key)+" is "+n.String()+", not a whole number", "write "+plain.Quote(key)+": 5")
-	case o.Kind == Flag:
-		b, ok := t.(bool)
-		if !ok {
-			return nil, wrongKind(key, t, "true or false", "true")
-		}
-		return b, nil
-	case o.Lone && t != json.Delim('['):
-		text, ok := t.(string)
-		if !ok {
-			return nil, wrongKind(key, t, "a text, or a list of them", plain.Quote(o.Like))
-		}
-		return []string{text}, NoNUL(key, text)
-	case o.Pairs && t == json.Delim('{'):
-		return pairs(dec, key)
-	case o.Many:
-		hint := "write a list of texts, such as " + plain.Quote(key) + `: [` + plain.Quote(o.Like) + `]`
-		if o.Pairs {
-			hint += ", or an object of them"
-		}
-		return words(dec, t, key, hint)
-	case o.Words && t == json.Delim('['):
-		list, err := words(dec, t, key, "write the program and each argument by itself, "+plain.Quote(key)+
-			`: ["python3", "agent.py"]`)
-		return state.ShellLine(list), err
-	}
-	return oneText(t, key, o.Kind == Duration)
-}
-
-// oneText reads a text. The hint for a duration has a unit.
-func oneText(t json.Token, key string, length bool) (string, error) {
-	text, ok := t.(string)
-	if ok {
-		return text, NoNUL(key, text)
-	}
-	like := `"..."`
-	if n, is := t.(json.Number); is && length {
-		like = `"` + n.String() + `s"`
-	} else if is {
-		like = `"` + n.String() + `"`
-	}
-	return "", wrongKind(key, t, "a text", like)
-}
-
-func wrongKind(key string, t json.Token, want, like string) error {
-	return usage(plain.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+plain.Quote(key)+": "+like)
-}
-
-// NoNUL refuses a text with a NUL, which no command and no message can have.
-func NoNUL(key, text string) error {
-	if strings.ContainsRune(text, 0) {
-		return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
-	}
-	return nil
-}
-
-// words reads a list of texts that begins with the token.
-func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) {
-	if t != json.Delim('[') {
-		return nil, usage(plain.Quote(key)+" is "+kindOf(t)+", and takes a list of texts", hint)
-	}
-	list := []string{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, usage("it is not JSON: "+err.Error(), hint)
-		}
-		word, ok := t.(string)
-		if !ok {
-			return nil, usage("in "+plain.Quote(key)+" there is "+kindOf(t)+", and it takes texts", hint)
-		}
-		if err := NoNUL(key, word); err != nil {
-			return nil, err
-		}
-		list = append(list, word)
-	}
-	_, _ = dec.Token() // ]
-	return list, nil
-}
-
-// pairs reads an object of texts as a list of NAME=VALUE. Its first token was read.
-func pairs(dec *json.Decoder, key string) ([]string, error) {
-	var list []string
-	seen := map[string]bool{}
-	for dec.More() {
-		k, _ := dec.Token()
-		name := k.(string)
-		t, err := dec.Token()
-		if err != nil {
-			return nil, usage("it is not JSON: "+err.Error(), "")
-		}
-		value, ok := t.(string)
-		switch {
-		case !ok:
-			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOf(t)+
-				", and takes a text", "write "+plain.Quote(name)+`: "..."`)
-		case seen[name]:
-			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")
-		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable",
-				"write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
-		}
-		if err := NoNUL(key, value); err != nil {
-			return nil, err
-		}
-		seen[name] = true
-		list = append(list, name+"="+value)
-	}
-	_, _ = dec.Token() // }
-	return list, nil
 }
 
 // unknown is the problem of an unknown key, with the nearest one.

@@ -1,0 +1,189 @@
+package guide
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// mostOffered is the most tasks that are offered. Nobody reads more, and reading 10,000 tasks takes
+// too long for a key press.
+const mostOffered = 300
+
+// taskOffers are the tasks of a kind (Command.Ids) that begin as typed and are not named already,
+// in the order of their next instants. Without a beginning it reads only the next tasks and the
+// latest in the ledger, and not the whole state.
+func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) offers {
+	st, err := s.Open()
+	if err != nil {
+		return offers{}
+	}
+	l := taskList{ids: ids, now: s.Clock.Now(), seen: map[string]bool{}}
+	for _, id := range named {
+		l.seen[id] = true
+	}
+	// A task that cannot be read is not offered; ls, log and doctor show it.
+	if beginning != "" {
+		entries, _ := st.Find(ctx, beginning)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Task.ID, beginning) {
+				l.add(e)
+			}
+		}
+		return offers{words: l.words}
+	}
+	if ids == "live" || ids == "any" {
+		_, _ = state.DueBy(ctx, st, state.EndOfTime, l.add)
+	}
+	if ids == "running" {
+		_, _ = state.Each(ctx, st, l.add, state.Running)
+		return offers{words: l.words}
+	}
+	if ids != "removed" && len(l.words) < mostOffered {
+		_, _ = state.Each(ctx, st, l.add, state.Paused)
+	}
+	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
+		latest(ctx, s.Clock, st, &l)
+	}
+	return offers{words: l.words}
+}
+
+// taskList collects tasks of one kind, each once, and no more than can be read.
+type taskList struct {
+	ids   string
+	now   time.Time
+	seen  map[string]bool
+	words []offered
+}
+
+// add adds a task of the kind, and reports whether there is room for more.
+func (l *taskList) add(e state.Entry) bool {
+	if fitsKind(e, l.ids) {
+		l.put(e.Task.ID, aboutTask(e, l.now))
+	}
+	return len(l.words) < mostOffered
+}
+
+func (l *taskList) put(id, about string) {
+	if !l.seen[id] && len(l.words) < mostOffered {
+		l.seen[id] = true
+		l.words = append(l.words, offered{id, about})
+	}
+}
+
+// latest adds the tasks of the latest lines of the ledger: all, or those that were removed and not
+// restored.
+func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
+	var lines []state.Line
+	settled, n := map[string]bool{}, 0
+	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
+		n++
+		if !settled[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
+			settled[line.TaskID] = true
+			if l.ids == "any" || line.Event == string(state.Removed) {
+				lines = append(lines, line)
+			}
+		}
+		return n < mostLines && len(l.words)+len(lines) < mostOffered
+	})
+	_ = st.Spell(ctx, lines)
+	for i, line := range lines {
+		if i < readAlways || c.Now().Sub(l.now) < patience {
+			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
+				l.add(entries[0])
+			}
+			continue
+		}
+		about := cli.OrElse(cli.OrElse(line.Description, line.Text), line.When)
+		l.put(line.TaskID, cli.Fit(about, 40)+", "+cli.OrElse(string(line.Outcome), line.Event))
+	}
+}
+
+// fitsKind reports whether a task is of a kind of Command.Ids.
+func fitsKind(e state.Entry, ids string) bool {
+	switch ids {
+	case "live":
+		return tasks.Live(e)
+	case "paused":
+		return e.Held
+	case "running":
+		return len(e.Open) > 0
+	case "removed":
+		return e.Phase == state.Removed
+	case "waits":
+		return tasks.Live(e) && e.Task.Type() == state.TypeWait
+	}
+	return true
+}
+
+// aboutTask says what a task does and when.
+func aboutTask(e state.Entry, now time.Time) string {
+	text := cli.Fit(view.Describe(e.Task), 40)
+	switch {
+	case len(e.Open) > 0:
+		text += ", running"
+	case e.Held && e.Resume.IsZero():
+		text += ", paused"
+	case e.Held:
+		text += ", paused until " + view.Stamp(e.Resume.In(now.Location()))
+	case e.Phase == state.Removed:
+		text += ", removed"
+	case !tasks.Live(e):
+		text += ", " + cli.OrElse(e.Tally.Last, string(e.Phase))
+	case state.IsUnscheduled(e.Due):
+		text += ", " + e.Task.When.Text
+	case e.Due.After(now):
+		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
+	default:
+		text += ", due now"
+	}
+	if e.Task.Recurring() && tasks.Live(e) {
+		text += " (" + e.Task.When.Text + ")"
+	}
+	return text
+}
+
+// zoneOffers are the zone in force, UTC, and the zones of the system's table for people, if there
+// is one. Its lines are country, position, name and remark, separated by tabs.
+func zoneOffers(s *cli.Call, database string) []offered {
+	var words []offered
+	seen := map[string]bool{}
+	add := func(name, about string) {
+		if !seen[name] {
+			seen[name] = true
+			words = append(words, offered{name, about})
+		}
+	}
+	if zone, err := s.Zone(); err == nil {
+		add(zone.String(), "the zone in force")
+	}
+	add("UTC", "")
+	f, err := os.Open(filepath.Join(database, "zone.tab"))
+	if err != nil {
+		return words
+	}
+	defer f.Close()
+	first := len(words)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if fields := strings.Split(lines.Text(), "\t"); len(fields) >= 3 && !strings.HasPrefix(fields[0], "#") {
+			about := fields[0]
+			if len(fields) > 3 {
+				about += ", " + fields[3]
+			}
+			add(fields[2], about)
+		}
+	}
+	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.word, b.word) })
+	return words
+}

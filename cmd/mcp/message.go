@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+)
+
+// wellFormed refuses texts that are not JSON, and JSON that is nested too deeply.
+func wellFormed(text []byte) error {
+	switch {
+	case !utf8.Valid(text):
+		return errors.New("the message is not valid UTF-8")
+	case option.Deeper(text, option.DepthMost):
+		return fmt.Errorf("the message is nested deeper than %d levels", option.DepthMost)
+	case !json.Valid(text):
+		return errors.New("the message is not JSON: one object on one line is expected")
+	}
+	return nil
+}
+
+// ill returns what is wrong with a message that is JSON; empty when nothing is. The library would
+// say it in terms of Go, and take 1.5 for 1.
+func ill(text []byte) string {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(text, &m) != nil {
+		return "it is not an object"
+	}
+	if version, _ := option.Decode(m["jsonrpc"]).(string); version != "2.0" {
+		return `send "jsonrpc": "2.0"`
+	}
+	if id, there := m["id"]; there && !isID(id) {
+		return "the id is neither a text nor a whole number of at most 2^53"
+	}
+	if method, there := m["method"]; there {
+		if _, ok := option.Decode(method).(string); !ok {
+			return "the method is not text"
+		}
+		return ""
+	}
+	if m["result"] == nil && m["error"] == nil {
+		return "it is neither a call nor an answer"
+	}
+	return ""
+}
+
+// idMost is the largest whole number of JSON that is exact in many programs and the library.
+const idMost = 1 << 53
+
+// isID reports whether a value can be the ID of a call and be sent back unchanged.
+func isID(raw json.RawMessage) bool {
+	switch id := option.Decode(raw).(type) {
+	case nil, string:
+		return true
+	case json.Number:
+		n, err := id.Float64()
+		return err == nil && n == math.Trunc(n) && math.Abs(n) <= idMost
+	}
+	return false
+}
+
+// plainly rewrites an error of the library for clients, with a code of the protocol and without
+// terms of Go.
+func plainly(c *under, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *jsonrpc.Error
+	if !errors.As(err, &known) || known.Code == 0 {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+	}
+	if c != nil && strings.Contains(err.Error(), "unmarshal") {
+		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + c.method +
+			" are not what the protocol has for it"}
+	}
+	return err
+}

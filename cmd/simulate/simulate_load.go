@@ -1,0 +1,189 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// load reads the tasks of the state.
+func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) error {
+	if s.Opt.Has("file") {
+		return m.loadFile(ctx, s, begin)
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	entries, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	for _, e := range entries {
+		if m.put(e, begin) {
+			m.named[e.Task.ID] = e.Task.ID
+			if e.Task.Key != "" {
+				m.named[e.Task.Key] = e.Task.ID
+			}
+		}
+	}
+	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
+		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil &&
+			l.Attempts <= 1 {
+			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
+		}
+		return len(m.takes) < m.tasks
+	})
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	return err
+}
+
+// put adds a task as it is; false when nothing of it is left to come.
+func (m *simulation) put(e state.Entry, begin time.Time) bool {
+	for _, r := range e.Open {
+		if !r.Manual && r.Due.Equal(e.Due) {
+			return false // the last occurrence of the task is running
+		}
+	}
+	e.Open = nil
+	if !e.Held {
+		e.Phase = state.Pending
+	}
+	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
+		// The simulation begins before that.
+		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{}
+	}
+	if e.HadBoot(proc.Boot()) { // the machine has booted before the beginning
+		here, end := m.world.Process()
+		end()
+		e.Tally.Boot = here.Boot
+	}
+	left, err := m.without(&e.Task, &e.Due, begin)
+	if !left && err == nil {
+		return false
+	}
+	var sched *when.Schedule
+	if err == nil {
+		sched, err = rules.Schedule(e.Task)
+	}
+	if err != nil {
+		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
+		return false
+	}
+	if sched != nil && m.past {
+		if first, ok := sched.Next(begin.Add(-1)); ok && first.Before(e.Due) {
+			e.Due = first
+		}
+	}
+	if e.Held && e.Resume.IsZero() {
+		m.paused++
+	}
+	m.tasks++
+	m.entries = append(m.entries, e)
+	m.world.Put(e)
+	return true
+}
+
+// awaited finds the task that another one waits for, among the lines before, by its key.
+func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error) {
+	for _, e := range m.entries {
+		if e.Task.Key == key {
+			return e, nil
+		}
+	}
+	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s",
+		cli.Quote(key)),
+		problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
+}
+
+// without lets a task leave out the days of --except, too, from its due instant on if that is still
+// to come. It is not ok when nothing of the task is left.
+func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
+	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
+		return true, nil
+	}
+	m.except.Add(&t.When)
+	sched, err := rules.Schedule(*t)
+	if e := (*when.Error)(nil); errors.As(err, &e) && e.Code == when.CodeNever {
+		return false, nil
+	}
+	if err != nil || !due.After(begin) {
+		return err == nil, err
+	}
+	*due, ok = sched.Next(due.Add(-1))
+	return ok, nil
+}
+
+// loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
+func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time) error {
+	name := s.Opt.Text("file")
+	in := s.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return problem.Of(problem.T("%s: %s", problem.Option("file"), err),
+				problem.T("name a file of JSON lines, such as "+option.Example))
+		}
+		defer f.Close()
+		in = f
+	}
+	at := schedule.AtCommand()
+	base := *s
+	base.Cmd, base.Opt, base.OwnZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
+	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
+	lines := schedule.NewLineReader(in, schedule.LineMost)
+	for {
+		text, err := lines.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, schedule.ErrLong):
+			err = schedule.TooLong()
+		case err != nil:
+			return schedule.Unreadable(err)
+		case reader.Blank(text):
+			continue
+		}
+		var o schedule.Draft
+		if err == nil {
+			o, err = reader.Read(ctx, text, nil)
+		}
+		if err == nil {
+			o.Task.Created = begin
+			var left bool
+			if left, err = m.without(&o.Task, &o.Due, begin); err == nil && !left {
+				continue
+			}
+		}
+		if err == nil {
+			var e state.Entry
+			if e, err = m.world.Store.Add(ctx, o.Task, o.Due); err == nil {
+				m.tasks++
+				m.entries = append(m.entries, e)
+				m.named[e.Task.ID] = e.Task.ID
+				if e.Task.Key != "" {
+					m.named[e.Task.Key] = e.Task.ID
+				}
+				continue
+			}
+		}
+		s.Surface = schedule.Objects(&at) // problems are about keys of the line
+		return cli.Explain(err).About(problem.T("%s, line %d", name, lines.Number))
+	}
+}

@@ -1,0 +1,356 @@
+package transfer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/unit"
+)
+
+// These are settings of a service that its command needs, with what to do about them.
+var serviceRefused = map[string]string{
+	"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
+	"PassEnvironment":  "write the variables out with Environment=",
+	"UnsetEnvironment": "have a script do it, and the service start that",
+	"ExecStopPost":     "have a script do both, and the service start that",
+	"DynamicUser":      "name a user with User=", "SupplementaryGroups": "put the user into the groups",
+	"RootDirectory": "", "RootImage": "", "StandardInput": "", "StandardInputText": "", "StandardInputData": "",
+	"LoadCredential": "", "LoadCredentialEncrypted": "",
+	"SetCredential": "", "ImportCredential": "", "StateDirectory": "make the folder, and take the line out",
+	"RuntimeDirectory":       "make the folder in a script, and have the service start that",
+	"CacheDirectory":         "make the folder, and take the line out",
+	"LogsDirectory":          "make the folder, and take the line out",
+	"ConfigurationDirectory": "make the folder, and take the line out",
+	"PAMName":                "", "RootDirectoryStartOnly": "", "BindPaths": "", "BindReadOnlyPaths": "",
+	"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
+}
+
+// gates are conditions of a unit as tests of the shell, with what they name.
+var gates = map[string]string{
+	"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
+	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
+	"ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
+	"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s",
+	"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
+}
+
+// machineGates are conditions about the machine as tests of the shell. When the system cannot tell,
+// it counts as on mains power and not in a container.
+var machineGates = map[string]string{
+	"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
+	"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
+	"ConditionVirtualization=container":  "systemd-detect-virt --container --quiet",
+	"ConditionVirtualization=!container": "! systemd-detect-virt --container --quiet",
+	"ConditionVirtualization=vm":         "systemd-detect-virt --vm --quiet",
+	"ConditionVirtualization=!vm":        "! systemd-detect-virt --vm --quiet",
+}
+
+// serviceReader turns the command of a service into that of a task.
+type serviceReader struct {
+	timerReader
+	unit.Unit
+	env      map[string]string
+	run      []string // the words before each command
+	commands []string // the commands as lines for the shell
+	words    []string // the words of the only command
+	ifs      []string
+}
+
+// service gives the task the command of the service that the timer starts, or says what of it
+// cannot be done here.
+func (r timerReader) service(w *wanted) (err error) {
+	name, err := r.manager.Fill(r.timer.Last("Timer", "Unit"), r.timer.Name)
+	if err != nil {
+		return r.notFilled(unit.Setting{Name: "Unit", Value: r.timer.Last("Timer", "Unit")}, err)
+	}
+	name = cmp.Or(name, strings.TrimSuffix(r.timer.Name, ".timer")+".service")
+	switch {
+	case strings.HasSuffix(name, "@.service"):
+		return r.notFilled(unit.Setting{Name: "Unit", Value: name}, unit.ErrTemplate)
+	case !strings.HasSuffix(name, ".service"):
+		return problem.Of(problem.T("it starts %s, which is not a service", name),
+			problem.T("schedule that: %s", problem.To("at", "WHEN").Running("systemctl", "start", name)))
+	}
+	u, err := r.disk.Find(name, r.dirs)
+	if err != nil {
+		return notRead(theService, err)
+	}
+	sr := serviceReader{timerReader: r, Unit: u}
+	if err := sr.read(w); err != nil {
+		var p *problem.Problem
+		if errors.As(err, &p) {
+			return p.About(problem.T("%s", name))
+		}
+		return problem.Of(problem.T("%s: %v", name, err), problem.T("have a script do it, and the service start that"))
+	}
+	return nil
+}
+
+// read is service for a unit that was found.
+func (r *serviceReader) read(w *wanted) error {
+	account, err := r.manager.Fill(cmp.Or(r.Last("Service", "User"),
+		map[bool]string{true: r.me.Username, false: "root"}[r.own]), r.Name)
+	if err != nil {
+		return err
+	}
+	home, err := r.as(account)
+	if err != nil {
+		return err
+	}
+	around := &tasks.Surroundings{Dir: "/", Umask: 0o022,
+		Env: map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+			"HOME": home, "USER": account, "LOGNAME": account}}
+	for _, name := range []string{"OURO_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
+		if value := r.Getenv(name); value != "" && (name == "OURO_HOME" || r.own) {
+			around.Env[name] = value
+		}
+	}
+	if r.own {
+		around.Dir = home
+	}
+	r.env = around.Env
+	w.world.Around = func() (*tasks.Surroundings, error) { return around, nil }
+	for _, s := range r.Ignored {
+		w.notes = append(w.notes, fmt.Sprintf("%s: line %d is not a setting, and left out: %s", r.Name,
+			s.Line, s.Value))
+	}
+	for _, s := range r.Settings { // settings after a command count for it, too
+		if s.Section == "Service" && s.Name == "Environment" {
+			if err := r.manager.Pairs(s.Value, r.Name, func(name, value string) { r.env[name] = value }); err != nil {
+				return fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
+			}
+		}
+	}
+	kind := cmp.Or(r.Last("Service", "Type"), "simple")
+	switch {
+	case slices.Contains([]string{"oneshot", "simple", "exec", "idle"}, kind):
+	case slices.Contains([]string{"forking", "notify", "notify-reload", "dbus"}, kind):
+		return problem.Of(problem.T("a service of Type=%s goes on after its command has ended", kind),
+			problem.T("schedule a command that ends, such as systemctl start %s", r.Name))
+	default:
+		return problem.Of(problem.T("Type=%s is not a type of a service", kind),
+			problem.T("write Type=oneshot; a comment needs a line of its own"))
+	}
+	for _, s := range r.Settings {
+		if err := r.setting(w, s, around, kind == "oneshot"); err != nil {
+			return err
+		}
+	}
+	if err := r.limits(w, kind == "oneshot"); err != nil {
+		return err
+	}
+	for _, phase := range []string{"ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"} {
+		if err := r.phase(w, phase, kind == "oneshot"); err != nil {
+			return err
+		}
+	}
+	if len(r.ifs) > 0 {
+		gate := strings.Join(r.ifs, " && ")
+		w.spec.If = &gate
+	}
+	if len(r.commands) == 1 && r.words != nil {
+		w.spec.Command = slices.Concat(r.run, r.words)
+	} else {
+		w.spec.Command = slices.Concat(r.run, []string{"/bin/sh", "-c", strings.Join(r.commands, " && ")})
+	}
+	return nil
+}
+
+// setting reads what is not a command.
+func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroundings, oneshot bool) (err error) {
+	hint, refused := serviceRefused[s.Name]
+	gate, gated := gates[s.Name]
+	note := func(format string, args ...any) { w.notes = append(w.notes, r.Name+": "+fmt.Sprintf(format, args...)) }
+	hint = cmp.Or(hint, "have a script do it, and the service start that")
+	if s.Value, err = r.filled(s); err != nil {
+		return err
+	}
+	switch {
+	case gated && s.Section == "Unit" && !strings.HasPrefix(s.Value, "|"):
+		path, not := strings.CutPrefix(s.Value, "!")
+		text := fmt.Sprintf(gate, state.ShellLine([]string{strings.TrimSpace(path)}))
+		if not {
+			text = "! { " + text + "; }"
+		}
+		r.ifs = append(r.ifs, text)
+	case s.Section == "Unit" && machineGates[s.Name+"="+strings.ToLower(s.Value)] != "":
+		r.ifs = append(r.ifs, machineGates[s.Name+"="+strings.ToLower(s.Value)])
+	case strings.HasPrefix(s.Name, "Condition"), strings.HasPrefix(s.Name, "Assert"):
+		return problem.Of(problem.T("%s= has no counterpart", s.Name),
+			problem.T("ask it in the command of an ExecCondition=, and take the line out"))
+	case refused:
+		return problem.Of(problem.T("%s= has no counterpart", s.Name), problem.T("%s", hint))
+	case s.Section == "Unit" && (s.Name == "OnFailure" || s.Name == "OnSuccess"):
+		note("%s= is left out: --notify and --after do that here", s.Name)
+	case s.Section == "Unit" && slices.Contains(unitSilent, s.Name), s.Section == "Install",
+		strings.HasPrefix(s.Name, "X-"), strings.HasPrefix(s.Section, "X-"):
+	case s.Section == "Service" && (slices.Contains(serviceSilent, s.Name) || strings.HasPrefix(s.Name, "Exec")):
+		if strings.HasPrefix(s.Name, "Standard") {
+			if target, path, ok := strings.Cut(s.Value, ":"); ok && target != "fd" {
+				note("%s= is left out: what it writes is kept here, and not in %s", s.Name, path)
+			}
+		}
+		if s.Name == "ExecReload" || s.Name == "ExecStop" {
+			note("%s= is left out", s.Name)
+		}
+	case s.Name == "WorkingDirectory":
+		dir := strings.TrimPrefix(s.Value, "-")
+		if dir == "~" {
+			dir = around.Env["HOME"]
+		}
+		if _, err := os.Stat(dir); err != nil && dir != s.Value {
+			note("its folder %s is not there, and may be missing: it runs in /", dir)
+			dir = "/"
+		}
+		around.Dir = dir
+	case s.Name == "UMask":
+		mask, err := strconv.ParseUint(s.Value, 8, 12)
+		if err != nil {
+			return problem.Of(problem.T("UMask=%s is not a mask", s.Value),
+				problem.T("write it in octal digits: UMask=0022"))
+		}
+		around.Umask = int(mask)
+	default:
+		note("%s= is left out", s.Name)
+	}
+	return nil
+}
+
+// filled replaces the % of a value, in a setting that is not read in words.
+func (r *serviceReader) filled(s unit.Setting) (string, error) {
+	if strings.HasPrefix(s.Name, "Exec") || s.Name == "Environment" || s.Name == "Description" {
+		return s.Value, nil
+	}
+	value, err := r.manager.Fill(s.Value, r.Name)
+	if err != nil && (s.Name == "WorkingDirectory" || gates[s.Name] != "" || s.Name == "UMask") {
+		return "", fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
+	}
+	return value, nil
+}
+
+// limits reads how long the command may take: for a oneshot the time of its start, for others that
+// of their run.
+func (r *serviceReader) limits(w *wanted, oneshot bool) error {
+	name := map[bool]string{true: "TimeoutStartSec", false: "RuntimeMaxSec"}[oneshot]
+	for _, s := range r.Settings {
+		if s.Section != "Service" || s.Name != name && (!oneshot || s.Name != "TimeoutSec") {
+			continue
+		}
+		d, endless, err := unit.Span(s.Value)
+		if err != nil {
+			return problem.Of(problem.T("%s=%s is not a length of time", s.Name, s.Value),
+				problem.T("write one, such as 90 or 1h 30min"))
+		}
+		w.spec.Timeout = nil
+		if !endless && d > 0 {
+			span := seconds(d)
+			w.spec.Timeout = &span
+		}
+	}
+	return nil
+}
+
+// phase reads the commands of one phase of the service, which come one after the other.
+func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
+	none := true
+	for _, s := range r.Settings {
+		if s.Section != "Service" || s.Name != phase {
+			continue
+		}
+		if phase == "ExecStartPost" && !oneshot {
+			return problem.Of(problem.T("ExecStartPost= of a service that is not a oneshot runs beside its command"), problem.T("write Type=oneshot"))
+		}
+		list, err := r.manager.Commands(s.Value, r.Name, r.env)
+		if err != nil {
+			return fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
+		}
+		for _, c := range list {
+			none = false
+			for _, name := range c.Unset {
+				w.notes = append(w.notes, fmt.Sprintf("%s: %s is set by nothing, and stands for nothing", r.Name, name))
+			}
+			line := state.ShellLine(c.Words)
+			if phase == "ExecCondition" {
+				r.ifs = append(r.ifs, state.ShellLine(slices.Concat(r.run, c.Words)))
+				continue
+			}
+			if r.words = c.Words; c.Spared {
+				line, r.words = "{ "+line+" || true; }", nil
+			}
+			r.commands = append(r.commands, line)
+		}
+	}
+	if none && phase == "ExecStart" {
+		return problem.Of(problem.T("it has no ExecStart="), problem.T("give a service that starts a command"))
+	}
+	return nil
+}
+
+// as returns the words before the commands of a service that runs as another user, and the home of
+// that user.
+func (r *serviceReader) as(account string) (home string, err error) {
+	group, err := r.manager.Fill(r.Last("Service", "Group"), r.Name)
+	if err != nil {
+		return "", err
+	}
+	if r.Opt.Bool("as-me") {
+		return r.home(), nil
+	}
+	other := r.me
+	if account != r.me.Username && account != r.me.Uid {
+		if r.me.Uid != "0" {
+			return "", problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", account,
+				r.me.Username), problem.T("import it as that user, or as root; %s has it run as you",
+				problem.Option("as-me")))
+		}
+		if other, err = user.Lookup(account); err != nil {
+			if other, err = user.LookupId(account); err != nil {
+				return "", problem.Of(problem.T("it runs as %s, and there is no such user here",
+					cli.Quote(account)), problem.T("make the user first; %s has it run as you",
+					problem.Option("as-me")))
+			}
+		}
+		r.run = []string{"runuser", "-u", other.Username}
+	}
+	if group != "" {
+		g, err := user.LookupGroup(group)
+		if err != nil {
+			g, err = user.LookupGroupId(group)
+		}
+		switch {
+		case err != nil:
+			return "", problem.Of(problem.T("Group=%s: there is no such group here", group),
+				problem.T("make the group first; %s has it run as you", problem.Option("as-me")))
+		case g.Gid == other.Gid:
+		case r.me.Uid != "0":
+			return "", problem.New(problem.NotAllowed, problem.T("it runs in the group %s, and that is not yours",
+				group), problem.T("import it as root; %s has it run as you", problem.Option("as-me")))
+		default:
+			r.run = []string{"runuser", "-u", other.Username, "-g", g.Name}
+		}
+	}
+	if r.run != nil {
+		r.run = append(r.run, "--")
+		return other.HomeDir, nil
+	}
+	return r.home(), nil
+}
+
+// These are settings of a service that do not change what its command does, or that are read
+// elsewhere.
+var (
+	unitSilent = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
+		"RefuseManualStart", "RefuseManualStop", "SourcePath"}
+	serviceSilent = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError",
+		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
+)
