@@ -15,9 +15,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// channelTypes are those that are not the scheme of a service; a channel of such a name has that
-// type unless it says otherwise.
-var channelTypes = []string{state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec, state.ChannelHeartbeat}
+// channelTypes are the types of channels that are not the scheme of a service. A channel whose name
+// is one of them has that type, unless its settings say another one.
+var channelTypes = []string{
+	state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec, state.ChannelHeartbeat,
+}
+
+// builtIn are the channels that need no settings.
+var builtIn = channelTypes[:3]
 
 // anyService stands for all types that are the scheme of a service.
 const anyService = "a service"
@@ -25,11 +30,11 @@ const anyService = "a service"
 // channelSetting is a key of [channels.NAME].
 type channelSetting struct {
 	Entry           // its Key is the last part
-	types  []string // that it means something for; nil: all
+	types  []string // the types that have the key; nil means all
 	secret bool
 }
 
-// channelSettings are all keys of a channel, in the order of docs/config.md.
+// channelSettings are the keys of a channel, in the order of docs/config.md.
 var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "type", Kind: kindString}},
 	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, state.ChannelHeartbeat, anyService}, secret: true},
@@ -49,14 +54,15 @@ var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "fail", Kind: kindString, check: checkPing("fail")}, types: []string{state.ChannelHeartbeat}, secret: true},
 }
 
-// isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks
-// at the front.
+// isChannelName reports whether a name consists of letters, digits, dots, dashes and underscores,
+// and begins with a letter or digit.
 func isChannelName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 64 && strings.Trim(name, letters+"._-") == "" && strings.IndexByte(letters, name[0]) >= 0
 }
 
-// channelKey looks at a key below channels: the name of a channel, or one of its keys.
+// channelKey returns the entry of a key below channels: the name of a channel, or one of its keys.
+// It returns a problem if there is no such key.
 func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
 	if !isChannelName(key[1]) {
 		return s, false, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
@@ -71,10 +77,10 @@ func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
 			return s, c.secret, "", ""
 		}
 	}
-	near, least := "", 3
+	near, nearest := "", 3
 	for _, c := range channelSettings {
-		if d := distance(key[2], c.Key); d < least {
-			near, least = c.Key, d
+		if d := distance(key[2], c.Key); d < nearest {
+			near, nearest = c.Key, d
 		}
 	}
 	if near != "" {
@@ -89,13 +95,22 @@ func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
 	return s, false, fmt.Sprintf("a channel has no setting %q", strings.Join(key[2:], ".")), hint
 }
 
-// fillChannels finishes the channels that were read: names and types that say themselves, and what
-// does not fit together. A channel with a mistake is left out, like every setting with one.
-func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
-	say := func(key codec.Key, hint, format string, a ...any) {
+// reporter adds a problem about a key to a Reading.
+type reporter func(key codec.Key, hint, format string, a ...any)
+
+// reporter returns a reporter of r. lineOf returns the line of a key.
+func (r *Reading) reporter(lineOf func(codec.Key) int) reporter {
+	return func(key codec.Key, hint, format string, a ...any) {
 		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
 	}
-	broken := map[string]bool{}
+}
+
+// fillChannels completes the channels that were read: it sets their names and types, and reports
+// settings that contradict each other. A channel with a mistake is left out, like every setting
+// with one.
+func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
+	say := r.reporter(lineOf)
+	broken := map[string]bool{} // the channels with a problem that was reported before
 	for _, p := range r.Problems {
 		if p.channel != "" {
 			broken[p.channel] = true
@@ -111,42 +126,10 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 		c.Name = name
 		r.Lines[channelsTable+"."+name] = lineOf(codec.Key{channelsTable, name})
 		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
-		byURL := state.ChannelOfURL(c.URL)
-		if kind := cmp.Or(c.Type, typeOfKeys(given)); byURL == state.ChannelWebhook && (kind == state.ChannelHeartbeat || kind == "" && name == state.ChannelHeartbeat) {
-			c.Type, byURL = state.ChannelHeartbeat, ""
-		}
-		switch {
-		case c.Type != "":
-		case byURL != "":
-			c.Type = byURL
-		case slices.Contains(channelTypes, name):
-			c.Type = name
-		default:
-			c.Type = typeOfKeys(given)
-		}
-		at := codec.Key{channelsTable, name}
-		wrong := broken[name]
-		switch {
-		case wrong: // more would only follow from what was said
-		case c.Type == "":
-			say(at, `write type = "email"; a url, a host or a command says it, too`, "channel %s has no type, and nothing in it that says one", name)
-			wrong = true
-		case byURL != "" && byURL != c.Type:
-			say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", name, typeWords(c.Type), byURL)
-			wrong = true
-		case byURL == "" && !slices.Contains(channelTypes, c.Type):
-			hint := "the types are " + strings.Join(channelTypes, ", ") + "; other services are known by their url"
-			for _, t := range channelTypes {
-				if distance(c.Type, t) < 3 {
-					hint = fmt.Sprintf("did you mean %q?", t)
-				}
-			}
-			say(append(at, "type"), hint, "channel %s has a type that needs a url, and no url", name)
-			wrong = true
-		default:
-			wrong = !r.fits(c, at, given, say)
-		}
-		if wrong {
+		var byURL string
+		c.Type, byURL = typeOf(c, given)
+		// A problem with a broken channel would only follow from the one that was reported.
+		if broken[name] || !checkType(c, byURL, say) || !checkKeys(c, given, say) {
 			delete(r.Config.Channels, name)
 			continue
 		}
@@ -157,22 +140,60 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 		}
 		r.Config.Channels[name] = c
 	}
+	known := slices.Compact(slices.Sorted(slices.Values(append(names, builtIn...))))
 	for _, word := range r.Config.Notify.Default {
-		name, _, _ := strings.Cut(word, ":")
-		if _, ok := r.Config.Channels[name]; !ok && !broken[name] && !slices.Contains(channelTypes[:3], name) && !slices.Contains(names, name) {
-			say(codec.Key{"notify", "default"}, fmt.Sprintf("add [channels.%s], or name one of %s", name, strings.Join(slices.Compact(slices.Sorted(slices.Values(append(names, channelTypes[:3]...)))), ", ")),
+		if name, _, _ := strings.Cut(word, ":"); !broken[name] && !slices.Contains(known, name) {
+			say(codec.Key{"notify", "default"}, fmt.Sprintf("add [channels.%s], or name one of %s", name, strings.Join(known, ", ")),
 				"notify.default names %q, and there is no such channel", name)
 		}
 	}
-	r.fillHeartbeat(lineOf, broken)
+	r.checkHeartbeats(broken, say)
 }
 
-// fillHeartbeat finishes what names a heartbeat: run.heartbeat names one, and notify.default none,
-// which would be pinged by every task.
-func (r *Reading) fillHeartbeat(lineOf func(codec.Key) int, broken map[string]bool) {
-	say := func(key codec.Key, hint, format string, a ...any) {
-		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
+// typeOf returns the type of a channel, by its settings or its name. byURL is the type that its URL
+// says, or empty if it says none. The URL of a heartbeat says none.
+func typeOf(c state.Channel, given func(string) bool) (kind, byURL string) {
+	byURL = state.ChannelOfURL(c.URL)
+	kind = cmp.Or(c.Type, typeOfKeys(given))
+	if byURL == state.ChannelWebhook && (kind == state.ChannelHeartbeat || kind == "" && c.Name == state.ChannelHeartbeat) {
+		return state.ChannelHeartbeat, ""
 	}
+	switch {
+	case c.Type != "":
+		return c.Type, byURL
+	case byURL != "":
+		return byURL, byURL
+	case slices.Contains(channelTypes, c.Name):
+		return c.Name, ""
+	}
+	return kind, ""
+}
+
+// checkType reports whether a channel has a type, and one that fits its URL.
+func checkType(c state.Channel, byURL string, say reporter) bool {
+	at := codec.Key{channelsTable, c.Name}
+	switch {
+	case c.Type == "":
+		say(at, `write type = "email"; a url, a host or a command says it, too`, "channel %s has no type, and nothing in it that says one", c.Name)
+	case byURL != "" && byURL != c.Type:
+		say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", c.Name, typeWords(c.Type), byURL)
+	case byURL == "" && !slices.Contains(channelTypes, c.Type):
+		hint := "the types are " + strings.Join(channelTypes, ", ") + "; other services are known by their url"
+		for _, t := range channelTypes {
+			if distance(c.Type, t) < 3 {
+				hint = fmt.Sprintf("did you mean %q?", t)
+			}
+		}
+		say(append(at, "type"), hint, "channel %s has a type that needs a url, and no url", c.Name)
+	default:
+		return true
+	}
+	return false
+}
+
+// checkHeartbeats reports a run.heartbeat that is not a heartbeat, and a heartbeat in
+// notify.default, which every task would ping.
+func (r *Reading) checkHeartbeats(broken map[string]bool, say reporter) {
 	name := r.Config.Run.Heartbeat
 	if c, ok := r.Config.Channels[name]; name != "" && !broken[name] && (!ok || c.Type != state.ChannelHeartbeat) {
 		word := "the name of a channel"
@@ -190,8 +211,8 @@ func (r *Reading) fillHeartbeat(lineOf func(codec.Key) int, broken map[string]bo
 	}
 }
 
-// typeOfKeys is the type that a channel has by keys which mean something for no other, such as
-// command or host; empty: there are none, or they are of more than one.
+// typeOfKeys returns the type of a channel by those of its keys that only one type has, such as
+// command or host. It returns the empty string if there are none, or if they say different types.
 func typeOfKeys(given func(string) bool) (kind string) {
 	for _, s := range channelSettings {
 		if !given(s.Key) || len(s.types) != 1 {
@@ -205,8 +226,9 @@ func typeOfKeys(given func(string) bool) (kind string) {
 	return kind
 }
 
-// fits tells whether what a channel has is what its type takes.
-func (r *Reading) fits(c state.Channel, at codec.Key, given func(string) bool, say func(codec.Key, string, string, ...any)) bool {
+// checkKeys reports whether a channel has the keys that its type needs, and no others.
+func checkKeys(c state.Channel, given func(string) bool, say reporter) bool {
+	at := codec.Key{channelsTable, c.Name}
 	kind := c.Type
 	if !slices.Contains(channelTypes, kind) {
 		kind = anyService
@@ -246,7 +268,8 @@ func (r *Reading) fits(c state.Channel, at codec.Key, given func(string) bool, s
 	return false
 }
 
-// typeWords quotes no more than the words we know: what stands there could be anything.
+// typeWords names a type in a message. It only quotes known types, because the text could be a
+// secret.
 func typeWords(kind string) string {
 	if slices.Contains(channelTypes, kind) {
 		return fmt.Sprintf("type %q", kind)
@@ -268,7 +291,7 @@ func checkAddress(key string) func(any) (string, string) {
 	}
 }
 
-// checkURL never quotes what can hold a secret.
+// checkURL refuses what is not a URL. Its message never quotes the text, which may be a secret.
 func checkURL(value any) (problem, hint string) {
 	text, _ := value.(string)
 	kind := state.ChannelOfURL(text)
@@ -282,7 +305,7 @@ func checkURL(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkPing never quotes what can hold a secret, either.
+// checkPing refuses what is not a URL of the web. Its message never quotes the text, either.
 func checkPing(key string) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		text, _ := value.(string)
@@ -308,7 +331,7 @@ func checkTimeout(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkWords refuses lists of anything but text, and empty ones.
+// checkWords refuses what is not a list of texts, and a list without a program.
 func checkWords(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {
@@ -322,8 +345,8 @@ func checkWords(value any) (problem, hint string) {
 	return "", ""
 }
 
-// checkChannels refuses what is not a list of names. That a channel is there is seen when all are
-// read.
+// checkChannels refuses what is not a list of names. fillChannels checks whether the channels
+// exist, after all of them were read.
 func checkChannels(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {

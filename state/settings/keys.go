@@ -9,22 +9,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// channelsTable is what holds the channels, each a table of its own: see channelSettings.
+// channelsTable is the table of the channels, each of which is a table itself: see channelSettings.
 const channelsTable = "channels"
 
-// Entry is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config,
-// against each other.
+// Entry is a key of config.toml. A test compares the entries with docs/config.md and state.Config.
 type Entry struct {
 	Key     string // dotted, as in run.autostart
 	Kind    string // string, bool, integer, array or table
-	Default string // as the file would say it; empty when something else decides
-	Env     string // the variable that beats it, if there is one
-	Flag    string // the option that beats both, if there is one
+	Default string // as the file would have it; empty if something else decides
+	Env     string // the variable that takes precedence over the file, if there is one
+	Flag    string // the option that takes precedence over both, if there is one
 
-	check func(value any) (problem, hint string) // of a value of the right kind; nil: all will do
+	// check returns what is wrong with a value of the right kind. nil means that all are right.
+	check func(value any) (problem, hint string)
 }
 
-// What a setting can be.
+// The kinds of settings.
 const (
 	kindString  = "string"
 	kindBool    = "bool"
@@ -33,7 +33,7 @@ const (
 	kindTable   = "table"
 )
 
-// entries are all keys, in the order of docs/config.md.
+// entries returns all keys, in the order of docs/config.md.
 func entries() []Entry {
 	return []Entry{
 		{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
@@ -81,7 +81,7 @@ func entries() []Entry {
 	}
 }
 
-// All are the keys of config.toml, but for the names of tables.
+// All returns the keys of config.toml without the names of tables.
 func All() (list []Entry) {
 	for _, s := range entries() {
 		if s.Kind != kindTable {
@@ -91,6 +91,7 @@ func All() (list []Entry) {
 	return list
 }
 
+// settingOf returns the entry of a key, and whether there is one.
 func settingOf(key string) (Entry, bool) {
 	for _, s := range entries() {
 		if s.Key == key {
@@ -100,7 +101,7 @@ func settingOf(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// aKind names a kind inside a sentence.
+// aKind returns a kind with its article.
 func aKind(kind string) string {
 	if kind == kindInteger || kind == kindArray {
 		return "an " + kind
@@ -163,7 +164,7 @@ func between(key string, least, most int64) func(any) (string, string) {
 	}
 }
 
-// checkSize refuses what is not a size, and one of less than so many bytes.
+// checkSize refuses what is not a size, and sizes of less than least bytes.
 func checkSize(key string, least int64) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		text, _ := value.(string)
@@ -190,34 +191,34 @@ func checkSpan(key, example string) func(any) (string, string) {
 	}
 }
 
-// checkGiveUp refuses what is not a span of time, and one for which nobody would wait.
-func checkGiveUp(value any) (problem, hint string) {
-	const key, hinted = "notify.give_up", `write it as in "24h" or "7d"`
+// checkGiveUp refuses what is not a span of time, and spans that make no sense.
+func checkGiveUp(value any) (string, string) {
+	const key, hint = "notify.give_up", `write it as in "24h" or "7d"`
 	text, _ := value.(string)
 	switch d, err := state.ParseSpan(text); {
 	case err != nil || text == "":
-		return key + " takes a span of time", hinted
+		return key + " takes a span of time", hint
 	case d < time.Minute || d > 30*24*time.Hour:
-		return key + " must be 1m to 30d", hinted
+		return key + " must be 1m to 30d", hint
 	}
 	return "", ""
 }
 
-// checkHeartbeatEvery refuses what is not a span of time, and one that services would not take or
-// nobody would wait for.
-func checkHeartbeatEvery(value any) (problem, hint string) {
-	const key, hinted = "run.heartbeat_every", `write it as in "1m" or "5m"`
+// checkHeartbeatEvery refuses what is not a span of time, and spans that are too short for services
+// or too long to notice anything.
+func checkHeartbeatEvery(value any) (string, string) {
+	const key, hint = "run.heartbeat_every", `write it as in "1m" or "5m"`
 	text, _ := value.(string)
 	switch d, err := state.ParseSpan(text); {
 	case err != nil || text == "":
-		return key + " takes a span of time", hinted
+		return key + " takes a span of time", hint
 	case d < 10*time.Second || d > 24*time.Hour:
-		return key + " must be 10s to 24h", hinted
+		return key + " must be 10s to 24h", hint
 	}
 	return "", ""
 }
 
-// checkPatterns refuses what is not a list of patterns of commands.
+// checkPatterns refuses what is not a list of patterns of commands (state.CheckPattern).
 func checkPatterns(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {

@@ -1,5 +1,5 @@
-// Package settings reads config.toml, and explains it: every setting that there is, what is given,
-// and all that is wrong.
+// Package settings reads config.toml. It lists the settings that there are and those that the file
+// gives, and reports all that is wrong with the file.
 package settings
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// Problem is what is wrong with config.toml.
+// Problem is one thing that is wrong with config.toml.
 type Problem struct {
 	Path string
-	Line int    // 0 when it is not known
+	Line int    // 0 if it is not known
 	Text string // what is wrong
 	Hint string // what to type instead, or empty
 
-	channel string // that has the mistake in it, or empty
+	channel string // the channel with the mistake, or empty
 }
 
-// Said is what is wrong, and where, without what to do.
+// Said returns what is wrong, and where, without the hint.
 func (e *Problem) Said() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("%s line %d: %s", e.Path, e.Line, e.Text)
@@ -44,15 +44,15 @@ func (e *Problem) Error() string {
 	return text
 }
 
-// sizeMost and bounds are how large the file may be, and how much structure it may have.
-const sizeMost = 1 << 20
+// maxSize is how large the file may be, in bytes.
+const maxSize = 1 << 20
 
+// bounds are how much structure the file may have.
 var bounds = codec.Bounds{Depth: 16, Keys: 2_000, Path: 1_000}
 
-// Load reads config.toml in dir. Without the file every setting has its default. A key it does not
-// know, a value of the wrong type, one that cannot be, and text that is not TOML are a *Problem
-// that names the line. state.ErrUnusable when others can write the file, as it says which shell is
-// run.
+// Load reads config.toml in dir. Without the file, every setting has its default. The error is a
+// *Problem with the line if the text is not TOML, or a key or a value is wrong. It is
+// state.ErrUnusable if other users can write the file, because it says which shell is run.
 func Load(dir string) (state.Config, error) {
 	r, err := Read(dir)
 	if err == nil && len(r.Problems) > 0 {
@@ -64,20 +64,20 @@ func Load(dir string) (state.Config, error) {
 	return r.Config, nil
 }
 
-// Reading is all that config.toml says.
+// Reading is the content of config.toml.
 type Reading struct {
 	Path   string
 	Config state.Config
-	// the settings that are given, by key: string, bool, int64 or a list; "…" for a secret
+	// Values are the settings that the file gives, by key: string, bool, int64 or a list. A secret
+	// is "…". Lines are their lines, or 0 if the line is not known.
 	Values map[string]any
-	Lines  map[string]int // where each of them stands; 0 when that cannot be told
-	// Problems are in the order of the file. What they are about is left out of Config.
+	Lines  map[string]int
+	// Problems are in the order of the file. Config does not have the settings that they concern.
 	Problems []*Problem
 }
 
-// Read reads config.toml in dir as Load does, and goes on after what is wrong in it. A file that is
-// not there says nothing. The error is state.ErrUnusable, for a file that must not be read, or
-// cannot be.
+// Read reads config.toml in dir like Load, but goes on after a problem. A missing file is like an
+// empty one. The error is state.ErrUnusable, for a file that cannot or must not be read.
 func Read(dir string) (r Reading, err error) {
 	r = Reading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
 	data, mode, err := readFile(r.Path)
@@ -92,7 +92,7 @@ func Read(dir string) (r Reading, err error) {
 	var syntax *codec.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		r.Problems = append(r.Problems, r.unread(syntax))
+		r.Problems = append(r.Problems, r.notTOML(syntax))
 		return r, nil
 	case err != nil:
 		r.Problems = append(r.Problems, &Problem{Path: r.Path, Text: noTOML})
@@ -102,7 +102,7 @@ func Read(dir string) (r Reading, err error) {
 	lineOf := linesOf(text)
 	for _, key := range keys {
 		if slices.ContainsFunc(bad, func(above codec.Key) bool { return len(above) < len(key) && slices.Equal(above, key[:len(above)]) }) {
-			continue // what is in a table that is not known
+			continue // the key is inside a table that is not known
 		}
 		line := lineOf(key)
 		if problem, hint := wrongWith(key, valueAt(all, key)); problem != "" {
@@ -122,7 +122,7 @@ func Read(dir string) (r Reading, err error) {
 		}
 	}
 	good, err := codec.Encode(all)
-	if err == nil && len(all) > 0 { // nothing at all is what a file cut short has, too
+	if err == nil && len(all) > 0 { // Decode refuses a text without any key as one that was cut short
 		err = codec.Decode(good, &r.Config)
 	}
 	if err != nil {
@@ -134,11 +134,11 @@ func Read(dir string) (r Reading, err error) {
 	return r, nil
 }
 
-// noTOML is what is wrong with a file of which no more can be said.
+// noTOML is the message about a text if it is not known what is wrong with it.
 const noTOML = "it is not TOML"
 
-// unread says where a file is not TOML.
-func (r *Reading) unread(err *codec.SyntaxError) *Problem {
+// notTOML returns the problem of a file that is not TOML.
+func (r *Reading) notTOML(err *codec.SyntaxError) *Problem {
 	e := &Problem{Path: r.Path, Line: err.Line, Text: err.Text}
 	if err.Text != "" {
 		return e
@@ -153,13 +153,13 @@ func (r *Reading) unread(err *codec.SyntaxError) *Problem {
 	switch {
 	case known && err.Twice:
 		e.Text, e.Hint = err.After+" is given twice", "leave one of them out"
-	case known: // it is the last one that was read: the mistake is in its value, or behind it
+	case known: // it is the last key that was read: the mistake is in its value or after it
 		e.Text, e.Hint = noTOML+" at or behind "+err.After, `text stands in quotes, which must be closed, and a list in brackets: name = "text"`
 	}
 	return e
 }
 
-// shownValue is a setting as Values has it: secrets are not shown.
+// shownValue returns a setting as Values has it, without secrets.
 func shownValue(key codec.Key, value any) any {
 	if len(key) == 3 && key[0] == channelsTable {
 		if _, secret, _, _ := channelKey(key); secret {
@@ -169,7 +169,8 @@ func shownValue(key codec.Key, value any) any {
 	return value
 }
 
-// wrongWith says what is wrong with a key and its value, and what to write instead; empty: nothing.
+// wrongWith returns what is wrong with a key or its value, and what to write instead. problem is
+// empty if nothing is wrong.
 func wrongWith(key codec.Key, value any) (problem, hint string) {
 	s, known := settingOf(key.String())
 	if len(key) > 1 && key[0] == channelsTable {
@@ -194,7 +195,7 @@ func wrongWith(key codec.Key, value any) (problem, hint string) {
 	return s.check(value)
 }
 
-// valueAt is what stands under a key; the tree itself for the empty one.
+// valueAt returns the value of a key, or the tree itself if the key is empty.
 func valueAt(tree map[string]any, key codec.Key) any {
 	var v any = tree
 	for _, part := range key {
@@ -232,9 +233,9 @@ var (
 	unquote  = strings.NewReplacer(`"`, "", `'`, "", " ", "", "\t", "")
 )
 
-// linesOf says of each key the line it stands on, 0 when it cannot be told. The library knows lines
-// only of what is not TOML. Beside keys it may take lines of a long text for some, so it is asked
-// about keys that are there.
+// linesOf returns a function that returns the line of a key, or 0 if it is not known. The library
+// only says lines of errors. The function may take a line of a long text for a key, so it must be
+// called with keys that exist.
 func linesOf(text string) func(key codec.Key) int {
 	lines := map[string]int{}
 	note := func(key string, n int) {
@@ -245,7 +246,7 @@ func linesOf(text string) func(key codec.Key) int {
 	table, n := "", 0
 	for line := range strings.Lines(text) {
 		n++
-		if len(line) > 2*bounds.Path { // a value, or part of one: all that matters is at the front
+		if len(line) > 2*bounds.Path { // the key is at the beginning; the rest is a long value
 			line = line[:2*bounds.Path]
 		}
 		if m := headLine().FindStringSubmatch(line); m != nil {
@@ -266,8 +267,8 @@ func linesOf(text string) func(key codec.Key) int {
 	return func(key codec.Key) int { return lines[unquote.Replace(strings.Join(key, "."))] }
 }
 
-// nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or
-// the table is wrong.
+// nearest returns the setting that a mistyped key probably means: at most two characters differ, or
+// only the table does. It returns the empty string if there is none.
 func nearest(key string) (near string) {
 	least := 3
 	for _, s := range entries() {
@@ -287,14 +288,14 @@ func nearest(key string) (near string) {
 	return near
 }
 
-// farMost is beyond what anybody who asks for a distance takes for near.
-const farMost = 8
+// maxDistance is more than any caller of distance accepts.
+const maxDistance = 8
 
-// distance counts the symbols to add, drop or change to get from a to b, whatever the case of
-// letters; of what is of very different length no more than that.
+// distance counts the characters to add, drop or change to get from a to b. The case of letters
+// does not matter. If the lengths differ by more than maxDistance, it returns that difference.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	if far := len(a) - len(b); far > farMost || -far > farMost {
+	if far := len(a) - len(b); far > maxDistance || -far > maxDistance {
 		return max(far, -far)
 	}
 	row := make([]int, len(b)+1)
@@ -315,11 +316,12 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// readFile reads the file. Unlike the state it may be a link: people keep their settings elsewhere.
+// readFile reads the file. Unlike a file of the state it may be a link, because some users keep
+// their settings in another folder.
 func readFile(path string) (data []byte, mode os.FileMode, err error) {
 	real := path
 	read := func() {
-		data, err = plainfile.Read(real, sizeMost, func(uid int, is os.FileMode) error {
+		data, err = plainfile.Read(real, maxSize, func(uid int, is os.FileMode) error {
 			mode = is
 			return guard.File(real, uid, is)
 		})
@@ -337,7 +339,7 @@ func readFile(path string) (data []byte, mode os.FileMode, err error) {
 	case errors.Is(err, plainfile.ErrOdd):
 		err = fmt.Errorf("%s %w", real, plainfile.ErrOdd)
 	case errors.Is(err, plainfile.ErrLarge):
-		err = fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, sizeMost)
+		err = fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, maxSize)
 	}
 	return nil, 0, fmt.Errorf("%w: reading %s: %w", state.ErrUnusable, path, err)
 }
