@@ -1,5 +1,6 @@
-// Package metrics says in numbers how the tasks and the runner of a store stand, for what watches
-// machines. It changes nothing, and no text of a task, a channel or a path is in it.
+// Package metrics counts the tasks of a store, what came of them, and how its runner is, for
+// programs that monitor machines. It changes nothing, and publishes no text of a task, no channel
+// and no path.
 package metrics
 
 import (
@@ -12,17 +13,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Source is where the numbers come from.
+// Source is where Collect gets its numbers.
 type Source struct {
 	Store state.Store
 	Now   func() time.Time
-	// Version and Go are those of the program.
+	// Version and Go are the version of the program and of its compiler.
 	Version, Go string
 	Totals      *Totals
 }
 
-// Collect reads all of them. An error is that of a store that does not answer; what alone cannot be
-// read is counted (ouro_timer_state_problems).
+// Collect returns all metrics. It returns an error if the store cannot be read. It only counts
+// pieces of state that cannot be read (ouro_timer_state_problems).
 func (s Source) Collect(ctx context.Context) ([]Family, error) {
 	var list []Family
 	put := func(name string, kind Type, help string, samples ...Sample) {
@@ -53,7 +54,7 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 		return nil, err
 	}
 	put("tasks", Gauge, "Tasks by their state, as ls shows them.", tasks...)
-	put("tasks_overdue", Gauge, "Pending tasks whose instant has passed: nobody has begun them.", of(overdue))
+	put("tasks_overdue", Gauge, "Pending tasks whose instant has passed: nobody has begun them.", count(overdue))
 	put("overdue_max_seconds", Gauge, "How long ago the instant of the first of them was; 0 without any.", Sample{Value: oldest.Seconds()})
 	if some {
 		put("next_due_timestamp_seconds", Gauge, "When a runner has to do something next; absent when nothing is pending.", instant(next))
@@ -85,8 +86,8 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 			tried++
 		}
 	}
-	put("deliveries_waiting", Gauge, "Notices that wait to be delivered.", of(len(notices)))
-	put("deliveries_retrying", Gauge, "Those of them that could not be delivered yet, and are tried again.", of(tried))
+	put("deliveries_waiting", Gauge, "Notices that wait to be delivered.", count(len(notices)))
+	put("deliveries_retrying", Gauge, "Those of them that could not be delivered yet, and are tried again.", count(tried))
 
 	items, more, bad, err := s.Store.Inbox(ctx, state.Query{Limit: 1, Now: now})
 	if err != nil {
@@ -97,8 +98,8 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	put("inbox_items", Gauge, "Items of the inbox that nobody has acknowledged.", of(len(items)+more))
-	put("inbox_dropped_total", Counter, "Items of the inbox that were forgotten although nobody had acknowledged them.", of(dropped.Items))
+	put("inbox_items", Gauge, "Items of the inbox that nobody has acknowledged.", count(len(items)+more))
+	put("inbox_dropped_total", Counter, "Items of the inbox that were forgotten although nobody had acknowledged them.", count(dropped.Items))
 
 	leader, led, err := runner.Led(ctx, s.Store)
 	if err != nil {
@@ -108,11 +109,11 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 	if led && !runner.Suspended(leader.Ident) {
 		up = 1
 	}
-	put("runner_up", Gauge, "1 while a runner lives that does what is due, else 0; also 0 when it was stopped by a signal.", of(up))
+	put("runner_up", Gauge, "1 while a runner lives that does what is due, else 0; also 0 when it was stopped by a signal.", count(up))
 	if led && !leader.Since.IsZero() {
 		put("runner_start_time_seconds", Gauge, "Since when that runner does so; absent without one.", instant(leader.Since))
 	}
-	put("runner_put_off_tasks", Gauge, "Tasks that the runner cannot start for now, and tries again.", of(len(leader.Delays)))
+	put("runner_put_off_tasks", Gauge, "Tasks that the runner cannot start for now, and tries again.", count(len(leader.Delays)))
 	trouble, err := s.Store.Trouble(ctx)
 	if err != nil {
 		return nil, err
@@ -121,19 +122,21 @@ func (s Source) Collect(ctx context.Context) ([]Family, error) {
 		put("runner_trouble_timestamp_seconds", Gauge, "When a runner in the background last had trouble of its own (doctor says which); absent when nothing is known.", instant(trouble.At))
 	}
 
-	aside, err := s.Store.Quarantined(ctx)
+	quarantined, err := s.Store.Quarantined(ctx)
 	if err != nil {
 		return nil, err
 	}
-	put("state_problems", Gauge, "Pieces of state that cannot be read, those that were set aside among them; doctor says which.", of(len(aside)+distinct(problems)))
+	put("state_problems", Gauge, "Pieces of state that cannot be read, those that were set aside among them; doctor says which.", count(len(quarantined)+distinct(problems)))
 	return list, nil
 }
 
-func of(n int) Sample { return Sample{Value: float64(n)} }
+// count is a sample without labels.
+func count(n int) Sample { return Sample{Value: float64(n)} }
 
+// instant is a sample of an instant in seconds since 1970.
 func instant(t time.Time) Sample { return Sample{Value: float64(t.UnixMilli()) / 1000} }
 
-// distinct counts problems, each once; a last line of the ledger that was cut short is none.
+// distinct counts problems that differ.
 func distinct(list []state.Problem) int {
 	seen := map[string]bool{}
 	for _, p := range list {
@@ -142,6 +145,7 @@ func distinct(list []state.Problem) int {
 	return len(seen)
 }
 
+// outcomes makes a sample of each outcome.
 func outcomes(counts state.Outcomes) (list []Sample) {
 	for what, n := range counts.Each {
 		list = append(list, Sample{Labels: Labels{"outcome": string(what)}, Value: float64(n)})
@@ -149,7 +153,8 @@ func outcomes(counts state.Outcomes) (list []Sample) {
 	return list
 }
 
-// histogram makes samples of counts, each of what is at most its bound and above the one before.
+// histogram makes the samples of a histogram. counts[i] is how many values are at most bounds[i]
+// and greater than the bound before. The last count has no bound.
 func histogram(bounds []float64, counts []int64, sum float64) (list []Sample) {
 	total := int64(0)
 	for i, n := range counts {
@@ -163,5 +168,5 @@ func histogram(bounds []float64, counts []int64, sum float64) (list []Sample) {
 	return append(list, Sample{"_sum", nil, sum}, Sample{"_count", nil, float64(total)})
 }
 
-// names are the names of labels, in order.
+// names returns the names of the labels, in order.
 func (l Labels) names() []string { return slices.Sorted(maps.Keys(l)) }

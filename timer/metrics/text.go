@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ContentType is that of Text.
+// ContentType is the content type of Text in HTTP.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Family is a metric with its samples.
@@ -17,32 +17,31 @@ type Family struct {
 	Samples []Sample `json:"samples"`
 }
 
-// Type is what the samples of a family are.
+// Type is the type of a metric, as Prometheus names it.
 type Type string
 
-// The types that there are here.
+// The types that this package uses.
 const (
 	Counter   Type = "counter"
 	Gauge     Type = "gauge"
 	Histogram Type = "histogram"
 )
 
-// Sample is a value. Of a histogram the suffix says which: _bucket, whose label le is the upper
-// bound, _sum or _count.
+// Sample is one value of a metric. A histogram has samples with the suffixes _bucket, whose label
+// le is the upper bound, _sum and _count.
 type Sample struct {
 	Suffix string  `json:"suffix,omitempty" jsonschema:"of a histogram: _bucket, _sum or _count"`
 	Labels Labels  `json:"labels,omitempty"`
 	Value  float64 `json:"value"`
 }
 
-// Labels tell samples of a family from each other, each by its name.
+// Labels distinguish the samples of a family. They are values by names.
 type Labels map[string]string
 
 // Text writes families in Prometheus' text format, version 0.0.4
-// (https://prometheus.io/docs/instrumenting/exposition_formats/), as every scraper and
-// node_exporter's textfile collector reads it. It is 40 lines rather than a library: all that we
-// have is read when it is asked for, and a registry of live counters, which is most of such a
-// library, would cost every call of every command its start.
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Every scraper and node_exporter's
+// textfile collector read it. It does not use a library, because most of such a library is a
+// registry of live counters, which would make every command start more slowly.
 func Text(families []Family) []byte {
 	var b bytes.Buffer
 	for _, f := range families {
@@ -50,11 +49,11 @@ func Text(families []Family) []byte {
 		b.WriteString("# TYPE " + f.Name + " " + string(f.Type) + "\n")
 		for _, s := range f.Samples {
 			b.WriteString(f.Name + s.Suffix)
-			between := byte('{')
+			separator := byte('{')
 			for _, name := range s.Labels.names() {
-				b.WriteByte(between)
+				b.WriteByte(separator)
 				b.WriteString(name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s.Labels[name]) + `"`)
-				between = ','
+				separator = ','
 			}
 			if len(s.Labels) > 0 {
 				b.WriteByte('}')
@@ -65,7 +64,7 @@ func Text(families []Family) []byte {
 	return b.Bytes()
 }
 
-// number writes numbers in full: what counts is not 1e+06.
+// number writes a number without an exponent.
 func number(v float64) string {
 	if v == float64(int64(v)) {
 		return strconv.FormatInt(int64(v), 10)

@@ -7,9 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Totals is what the whole ledger adds up to, with what was dropped of it. It is read once; after
-// that only what has come since. It may be used by many goroutines. The zero value has read
-// nothing.
+// Totals are the sums of the whole ledger, with those of the lines that were dropped. Read only
+// reads lines that have come since the last call. Several goroutines may use it. The zero value has
+// read nothing.
 type Totals struct {
 	mu   sync.Mutex
 	sums state.Sums
@@ -17,17 +17,17 @@ type Totals struct {
 	read bool
 }
 
-// Read is what it adds up to by now, and which lines could not be read.
+// Read returns the sums up to now, and the lines that could not be read.
 func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state.Problem, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []state.Problem
-	for range triesMost {
+	for range maxTries {
 		gone, _, err := st.Gone(ctx)
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
-		if !t.read || before(t.to, gone.To) { // more was dropped than was read
+		if !t.read || before(t.to, gone.To) { // lines were dropped that had not been read
 			t.sums, t.to, all = gone.Sums, gone.To, nil
 		}
 		sums := t.sums
@@ -42,7 +42,7 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
-		if before(t.to, now.To) { // some of it was dropped while it was read, and perhaps before
+		if before(t.to, now.To) { // lines were dropped meanwhile, perhaps before they were read
 			t.read = false
 			continue
 		}
@@ -52,10 +52,11 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 	return state.Sums{}, nil, state.ErrBusy
 }
 
-// triesMost is how often the ledger is read anew because some of it was dropped meanwhile, which a
-// runner does once an hour.
-const triesMost = 5
+// maxTries is how often Read starts again because lines were dropped meanwhile, which a runner does
+// once an hour.
+const maxTries = 5
 
+// before reports whether a is earlier in the ledger than b.
 func before(a, b state.Place) bool {
 	return a.Part < b.Part || a.Part == b.Part && a.Offset < b.Offset
 }
