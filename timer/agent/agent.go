@@ -1,14 +1,14 @@
 // Package agent tells agent processes of reminders and answers their requests, with
 // newline-delimited JSON-RPC 2.0 on their standard input and output.
 //
-// A Pool keeps one process for each program as long as somebody may need it, and tells it of one
+// A Pool keeps one process for each program as long as it may be needed, and tells it of one
 // reminder at a time, so that an answer without an id is unambiguous. It never trusts what a
 // process writes: lines are bounded, lines that are not JSON-RPC are ignored and counted, and
-// requests are answered one after the other. A process that writes without end, reads nothing,
-// closes its streams or dies costs its present reminder an attempt, and nobody else anything.
+// requests are answered one after the other. If a process writes without end, reads nothing, closes
+// its streams or dies, the attempt at its present reminder fails, and no other program is affected.
 //
-// The package decides nothing about reminders. Its caller decides when one is told, whether it is
-// tried again and what a request does. It knows no store.
+// The package decides nothing about reminders. Its caller decides when a reminder is told, whether
+// it is tried again and what a request does. It does not use the store.
 package agent
 
 import (
@@ -22,12 +22,12 @@ import (
 
 // Program is an agent and how to start it. Equal programs share a process.
 type Program struct {
-	// executed directly; Argv[0] is looked up in the PATH of Env unless it has a slash
+	// Argv is executed directly. Argv[0] is looked up in the PATH of Env unless it has a slash.
 	Argv  []string
 	Dir   string   // absolute
 	Env   []string // exactly this, each KEY=VALUE, always in the same order
 	Umask int
-	// Also are variables for the process that depend on its first reminder. Equal ignores them.
+	// Also are further variables for the process, from its first reminder. Equal ignores them.
 	Also []string
 }
 
@@ -51,7 +51,7 @@ type Reminder struct {
 	ID          string  `json:"reminder_id"` // the same for each occurrence
 	Title       string  `json:"title"`
 	Description *string `json:"description"`
-	Due         string  `json:"due_date"` // DueForm
+	Due         string  `json:"due_date"` // as the function Due writes it
 	Project     *string `json:"project_id"`
 	Priority    string  `json:"priority"` // low, medium or high
 	// Occurrence names this occurrence, and stays the same if it is told again.
@@ -74,13 +74,14 @@ func Due(t time.Time) string {
 type Call struct {
 	Program  Program
 	Reminder Reminder
-	ID       string // of the request; empty: a notification, which has none
-	// for the answer, from when it was sent or a new process reads it; 0: no bound
+	ID       string // of the request; empty for a notification, which has none
+	// Timeout is how long the answer may take after the line was sent, or after a new process has
+	// read it. 0 means no limit.
 	Timeout time.Duration
 
-	// Stdout and Stderr make the files for what the process writes from now on, until its next
-	// reminder: on standard output, what is not JSON-RPC. The output is bounded. Nil: it is not
-	// kept.
+	// Stdout and Stderr make the files for what the process writes until its next reminder. That of
+	// standard output gets the lines that are not JSON-RPC. The files are bounded. If a function is
+	// nil, the output is not kept.
 	Stdout, Stderr func() (*os.File, error)
 
 	// Halt receives why the attempt has to end. The process is then ended, too, with the grace that
@@ -96,12 +97,12 @@ type Call struct {
 
 // Result is how an attempt ended. The attempt succeeded if Answered is set and Refused is not.
 type Result struct {
-	Sent, Ended time.Time // zero Sent: it was never told
+	Sent, Ended time.Time // Sent is zero if the program was never told
 	Answered    bool
 	Refused     *Error // its answer is an error
 	TimedOut    bool
-	Nearly      string // what came instead of an answer; empty: nothing
-	Halted      string // why it was ended from outside
+	Nearly      string // what came instead of an answer, or empty
+	Halted      string // why the caller ended it
 	Err         error  // why it could not be started, or how it ended before it answered
 	Ignored     int    // lines of its standard output since the last attempt that are not JSON-RPC
 
@@ -111,5 +112,5 @@ type Result struct {
 // Written is what a process wrote to a stream while it was told.
 type Written struct {
 	Bytes     int64
-	Truncated bool // the middle is not kept
+	Truncated bool // the middle was left out
 }

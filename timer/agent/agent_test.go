@@ -128,8 +128,8 @@ func (b *bench) close() {
 func (b *bench) written(p Program) {
 	s := b.pool.slot(p)
 	s.lock <- struct{}{}
-	s.cur.pen <- struct{}{}
-	<-s.cur.pen
+	s.cur.writing <- struct{}{}
+	<-s.cur.writing
 	<-s.lock
 }
 
@@ -281,7 +281,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d lines ignored, %+v on standard error", r.Ignored, r.Stderr)
 			}
 			for _, name := range []string{"stdout", "stderr"} {
-				if info, err := os.Stat(filepath.Join(b.dir, "out", name)); err == nil && info.Size() > headMost+2*tailMost+lateMost {
+				if info, err := os.Stat(filepath.Join(b.dir, "out", name)); err == nil && info.Size() > maxHead+2*maxTail+maxLate {
 					t.Errorf("%s takes %d bytes", name, info.Size())
 				}
 			}
@@ -395,7 +395,7 @@ func TestLastWords(t *testing.T) {
 // TestNobodyReads: an agent that asks without end and reads no answer is ended, and holds up nobody for longer.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
-	awake := picky{still(), 0, idleLeast}
+	awake := picky{still(), 0, minIdle}
 	b := newBench(t, awake)
 	// It is told before it answers, or that would not be an answer.
 	c := b.call(`read -r line; `+ack+`; until [ -e go ]; do sleep 0.01; done; while :; do echo '{"id":1,"method":"x"}'; done`, "a/1")
@@ -429,7 +429,7 @@ func TestPauses(t *testing.T) {
 	s := b.pool.slot(b.program("exit 1"))
 	for n, pause := range want {
 		s.cur = &process{}
-		b.pool.over(s)
+		b.pool.vacate(s)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		if err := awake.BlockUntil(ctx, 1); err != nil {
 			t.Fatal(err)
@@ -447,7 +447,7 @@ func TestPauses(t *testing.T) {
 		}
 	}
 	s.cur = &process{acked: true}
-	if b.pool.over(s); s.rest != nil || s.fails != 0 {
+	if b.pool.vacate(s); s.rest != nil || s.fails != 0 {
 		t.Error("one that has answered has the next one wait")
 	}
 }
@@ -477,14 +477,14 @@ func TestNearly(t *testing.T) {
 // TestRefused: what is refused is noted where people look, and an agent that does not leave off is ended.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	awake := picky{still(), 0, writeMost}
+	awake := picky{still(), 0, writeTimeout}
 	b := newBench(t, awake)
 	c := b.call(`read -r line; `+ack+`; echo '{broken'; echo '["x"]'; echo '{"jsonrpc":"2.0",'
 		while read -r line; do echo '{"jsonrpc":"2.0","id":2,"method":"no.such"}'; done`, "a/1")
 	b.want(b.fire(c))
 	b.eventually("it is gone", func() bool { awake.Advance(time.Second); return b.pool.Live() == 0 })
 	const note = "no.such is refused: there is no method no.such (-32601)"
-	if n := strings.Count(b.log(), note); n != refusedMost {
+	if n := strings.Count(b.log(), note); n != maxRefused {
 		t.Errorf("%d refusals in the log", n)
 	}
 	if !strings.Contains(b.log(), "it asked more than 100 times within a minute for what is refused") {
@@ -496,20 +496,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestStart: the time-out of the first reminder does not begin before the process reads, as long as that takes less than startMost.
+// TestStart: the time-out of the first reminder does not begin before the process reads, as long as that takes less than maxStart.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("it cannot be told here whether somebody reads")
 	}
 	for _, answered := range []bool{true, false} {
-		awake := picky{still(), 0, lastWords}
+		awake := picky{still(), 0, endWait}
 		b := newBench(t, awake)
 		call := b.call(`until [ -e go ]; do sleep 0.01; done; read -r line; `+ack+`; cat`, "a/1")
-		call.Timeout = lastWords / 2
-		spent := startMost + call.Timeout
+		call.Timeout = endWait / 2
+		spent := maxStart + call.Timeout
 		if answered {
-			spent = startMost / 2
+			spent = maxStart / 2
 		}
 		over := b.begin(call)
 		for begin := awake.Boot(); awake.Boot()-begin < spent; {
@@ -529,7 +529,7 @@ func TestStart(t *testing.T) {
 // TestIdle: a process that nobody needs any more is ended after 5 minutes, one that somebody needs is not.
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	awake := picky{still(), idleLeast, idleMost + 1} // not the grace of its end
+	awake := picky{still(), minIdle, maxIdle + 1} // not the grace of its end
 	b := newBench(t, awake)
 	var mu sync.Mutex
 	needed, looks := true, 0
@@ -590,7 +590,7 @@ func TestHalt(t *testing.T) {
 // TestClose: one that takes no notice of the end of its input, nor of TERM, is killed, with what it has started.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	awake := picky{still(), 0, writeMost}
+	awake := picky{still(), 0, writeTimeout}
 	b := newBench(t, awake)
 	c := b.call(`trap '' TERM; sleep 1000 & read -r line; `+ack+`; wait; wait; sleep 1000`, "a/1")
 	c.Timeout = 0

@@ -8,8 +8,8 @@ import (
 )
 
 // follow reads a pipe to its end.
-func (t *tap) follow(f *os.File) { _, _ = io.Copy(t, f) }
+func (r *recorder) follow(f *os.File) { _, _ = io.Copy(r, f) }
 
-// drain does nothing here. What the process wrote just before its answer may count for what
-// follows.
-func (t *tap) drain(*os.File) {}
+// drain does nothing here. So what the process wrote just before its answer may be in the file of
+// the next reminder.
+func (r *recorder) drain(*os.File) {}

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drainMost bounds what is read at once from a pipe that is filled faster than it is read.
-const drainMost = 1 << 20
+// maxDrain bounds how many bytes drain reads, because a process may fill the pipe faster.
+const maxDrain = 1 << 20
 
-// follow reads a pipe to its end. It reads and keeps in one step under the tap's lock, so that
-// nothing is in between after drain.
-func (t *tap) follow(f *os.File) {
+// follow reads a pipe to its end. It holds the recorder's lock while it reads and keeps something,
+// so that drain leaves nothing behind that was read and not kept.
+func (r *recorder) follow(f *os.File) {
 	rc, err := f.SyscallConn()
 	if err != nil {
 		return
@@ -21,12 +21,12 @@ func (t *tap) follow(f *os.File) {
 	buf := make([]byte, 32<<10)
 	for more := true; more; {
 		err := rc.Read(func(fd uintptr) bool {
-			t.mu.Lock()
-			defer t.mu.Unlock()
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			n, err := unix.Read(int(fd), buf)
 			switch {
 			case n > 0:
-				t.add(buf[:n])
+				r.add(buf[:n])
 			case err == unix.EAGAIN:
 				return false
 			case err != unix.EINTR:
@@ -40,20 +40,20 @@ func (t *tap) follow(f *os.File) {
 	}
 }
 
-// drain keeps what is already in the pipe.
-func (t *tap) drain(f *os.File) {
+// drain reads and keeps what is in the pipe now.
+func (r *recorder) drain(f *os.File) {
 	rc, err := f.SyscallConn()
 	if err != nil {
 		return
 	}
 	buf := make([]byte, 32<<10)
 	_ = rc.Control(func(fd uintptr) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		for sum := 0; sum < drainMost; {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for sum := 0; sum < maxDrain; {
 			n, err := unix.Read(int(fd), buf)
 			if n > 0 {
-				t.add(buf[:n])
+				r.add(buf[:n])
 				sum += n
 			} else if err != unix.EINTR {
 				return

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// unended reads, and counts what was read since the last line feed.
-type unended struct {
+// lineCounter is a reader that counts the bytes since the last line feed.
+type lineCounter struct {
 	io.Reader
 	n atomic.Int64
 }
 
-func (u *unended) Read(b []byte) (int, error) {
+func (u *lineCounter) Read(b []byte) (int, error) {
 	n, err := u.Reader.Read(b)
 	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
 		u.n.Store(int64(n - i - 1))
@@ -29,13 +29,12 @@ type lines struct{ r *bufio.Reader }
 
 func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line without its end. Of a line longer than lineMost it returns the
-// beginning, and long. After an error there is no line. Text before the end of the stream is a line
-// even without a line feed.
+// next returns the next line without its line feed. If it is longer than maxLine, next returns its
+// beginning, and long is true. Text at the end of the stream is a line even without a line feed.
 func (l *lines) next() (line []byte, long bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if room := lineMost - len(line); len(part) > room {
+		if room := maxLine - len(line); len(part) > room {
 			part, long = part[:room], true
 		}
 		line = append(line, part...)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Codes of JSON-RPC errors. CodeRefused is our own: the request was understood and was not done,
-// and Data says why.
+// Codes of JSON-RPC errors. CodeRefused is not one of the standard: the request was understood but
+// not done, and Data says why.
 const (
 	CodeParse    = -32700
 	CodeRequest  = -32600
@@ -32,11 +32,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 // Serve answers a request. An error that is not an *Error is reported as CodeInternal.
 type Serve func(ctx context.Context, method string, params json.RawMessage) (any, error)
 
-// Bounds of what is read.
+// Limits of what is read.
 const (
-	lineMost  = 1 << 20 // bytes of a line
-	depthMost = 64      // of nested arrays and objects
-	idMost    = 1 << 10 // bytes of an id
+	maxLine  = 1 << 20 // bytes of a line
+	maxDepth = 64      // of nested arrays and objects
+	maxID    = 1 << 10 // bytes of an id
 )
 
 // kind is what a line is.
@@ -44,47 +44,44 @@ type kind int
 
 const (
 	blank    kind = iota
-	garbage       // no JSON-RPC: ignored and counted
-	response      // to what was sent
-	request       // with an id, and then to be answered, or without one
-	// meant as JSON-RPC, but not valid: counted like garbage, and answered with an error
-	invalid
+	garbage       // not JSON-RPC; ignored and counted
+	response      // to a reminder
+	request       // one with an id is answered
+	invalid       // meant as JSON-RPC, but not valid: ignored, counted, and answered with an error
 )
 
-// message is a line, read.
+// message is a parsed line.
 type message struct {
 	kind   kind
-	id     json.RawMessage // of a request or a response, as it was written; nil: none
+	id     json.RawMessage // of a request or a response, as it was written; nil if there is none
 	method string
-	params json.RawMessage // nil: none
+	params json.RawMessage // nil if there are none
 	err    *Error          // of a response, or why the line is invalid
 }
 
-// silent reports whether nobody waits for an answer.
-func (m message) silent() bool { return m.kind == request && m.id == nil }
+// notification reports whether the message is a request without an id, which gets no answer.
+func (m message) notification() bool { return m.kind == request && m.id == nil }
 
-// parse reads a line without its end. It never fails: a line that cannot be read is garbage, or
-// invalid.
+// parse parses a line without its line feed. A line that cannot be parsed is garbage or invalid.
 func parse(line []byte) message {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return message{kind: blank}
 	}
-	open := line[0] == '{' || line[0] == '['
-	wanted := meant(line)
+	meant := meantAsRPC(line)
 	wrong := func(code int, text string) message {
-		if !wanted {
+		if !meant {
 			return message{kind: garbage}
 		}
 		return message{kind: invalid, id: json.RawMessage("null"), err: &Error{Code: code, Message: text}}
 	}
 	switch {
-	case !open:
+	case line[0] != '{' && line[0] != '[':
 		return message{kind: garbage}
 	case !utf8.Valid(line):
 		return wrong(CodeParse, "the line is not valid UTF-8")
 	case tooDeep(line):
-		return wrong(CodeRequest, fmt.Sprintf("the line is nested more than %d deep", depthMost))
+		return wrong(CodeRequest, fmt.Sprintf("the line is nested more than %d deep", maxDepth))
 	case !json.Valid(line):
 		return wrong(CodeParse, "the line is not JSON")
 	case line[0] == '[':
@@ -99,12 +96,12 @@ func parse(line []byte) message {
 	method, called := object["method"]
 	failed, refused := object["error"]
 	_, answered := object["result"]
-	wanted = wanted || called && m.id != nil
+	meant = meant || called && m.id != nil
 	var text string
 	switch {
 	case !called && !refused && !answered && !versioned:
-		return message{kind: garbage} // a line of a log, perhaps
-	case len(m.id) > idMost || !plain(m.id):
+		return message{kind: garbage} // it may be a line of a log
+	case len(m.id) > maxID || !validID(m.id):
 		return wrong(CodeRequest, "the id is not text, number or null of up to 1 KiB")
 	case versioned && string(version) != `"2.0"`:
 		return wrong(CodeRequest, `jsonrpc is not "2.0"`)
@@ -133,17 +130,16 @@ func parse(line []byte) message {
 	return wrong(CodeRequest, "it has neither a method nor a result")
 }
 
-// meant reports whether a line that cannot be read was meant as JSON-RPC. Other lines are not
-// answered.
-func meant(line []byte) bool { return bytes.Contains(line, []byte(`"jsonrpc"`)) }
+// meantAsRPC reports whether a line that cannot be parsed was probably meant as JSON-RPC. Only such
+// a line is answered.
+func meantAsRPC(line []byte) bool { return bytes.Contains(line, []byte(`"jsonrpc"`)) }
 
-// plain reports whether an id is missing, null, a text or a number.
-func plain(id json.RawMessage) bool {
+// validID reports whether an id is missing, null, a text or a number.
+func validID(id json.RawMessage) bool {
 	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
-// tooDeep reports whether arrays and objects are nested too deep. It checks this before anything
-// parses the line.
+// tooDeep reports whether arrays and objects are nested too deep for the parser.
 func tooDeep(line []byte) bool {
 	depth, text := 0, false
 	for i := 0; i < len(line); i++ {
@@ -154,7 +150,7 @@ func tooDeep(line []byte) bool {
 			text = !text
 		case text:
 		case c == '{' || c == '[':
-			if depth++; depth > depthMost {
+			if depth++; depth > maxDepth {
 				return true
 			}
 		case c == '}' || c == ']':
@@ -164,8 +160,8 @@ func tooDeep(line []byte) bool {
 	return false
 }
 
-// answers reports whether a response is the one to what was sent with that id, or without an id to
-// a notification.
+// answers reports whether a response belongs to the reminder that was sent with id. An empty id
+// means that it was a notification.
 func (m message) answers(id string) bool {
 	none := len(m.id) == 0 || string(m.id) == "null"
 	if id == "" {
@@ -173,13 +169,13 @@ func (m message) answers(id string) bool {
 	}
 	var text string
 	if none || json.Unmarshal(m.id, &text) != nil {
-		return none && m.err != nil // it could not read what was sent, not even the id
+		return none && m.err != nil // it could not read the id of what was sent
 	}
 	return text == id
 }
 
-// strayFrom describes a response that does not answer what was sent with that id.
-func (m message) strayFrom(id string) string {
+// mismatch describes a response that does not belong to the reminder that was sent with id.
+func (m message) mismatch(id string) string {
 	want, is := "null", string(m.id)
 	if id != "" {
 		want = strconv.Quote(id)
@@ -206,7 +202,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fireLine is the line that tells of a reminder: a request or, without an id, a notification.
+// fireLine returns the line that tells of a reminder: a request or, without an id, a notification.
 func fireLine(r Reminder, id string) ([]byte, error) {
 	return encode(struct {
 		Version string   `json:"jsonrpc"`
@@ -216,7 +212,7 @@ func fireLine(r Reminder, id string) ([]byte, error) {
 	}{"2.0", "reminder.fire", r, id})
 }
 
-// answerLine is the line that answers a request.
+// answerLine returns the line that answers a request.
 func answerLine(id json.RawMessage, result any, failed *Error) []byte {
 	type answer struct {
 		Version string          `json:"jsonrpc"`
@@ -229,7 +225,7 @@ func answerLine(id json.RawMessage, result any, failed *Error) []byte {
 		a.Result = struct{}{}
 	}
 	line, err := encode(a)
-	if err != nil { // a result that is not JSON
+	if err != nil { // the result cannot be written as JSON
 		line, _ = encode(answer{Version: "2.0", Error: &Error{Code: CodeInternal, Message: "the answer cannot be written"}, ID: id})
 	}
 	return line

@@ -37,9 +37,9 @@ var rows = []struct {
 	{`{"id":1,"method":null}`, invalid, "null", CodeRequest},
 	{`{"id":{"a":1},"method":"x"}`, invalid, "null", CodeRequest},
 	{`{"id":true,"method":"x"}`, invalid, "null", CodeRequest},
-	{`{"id":"` + strings.Repeat("x", idMost) + `","method":"x"}`, invalid, "null", CodeRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", depthMost) + strings.Repeat("]", depthMost) + `}`, invalid, "null", CodeRequest},
-	{`{"id":1,"method":"x","params":"` + strings.Repeat("[", 2*depthMost) + `"}`, request, "1", 0},
+	{`{"id":"` + strings.Repeat("x", maxID) + `","method":"x"}`, invalid, "null", CodeRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, invalid, "null", CodeRequest},
+	{`{"id":1,"method":"x","params":"` + strings.Repeat("[", 2*maxDepth) + `"}`, request, "1", 0},
 	{`{"id":1,"method":"x"}`, request, "1", 0},
 	{`{"jsonrpc":"2.0","method":"x"}`, request, "", 0},
 	{`{"jsonrpc":"2.0","id":null,"method":"x"}`, request, "null", 0},
@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 		m := parse(line)
 		switch m.kind {
 		case request:
-			if m.silent() != (m.id == nil) {
+			if m.notification() != (m.id == nil) {
 				t.Error("a request with an id is silent, or one without is not")
 			}
 		case invalid:
@@ -92,7 +92,7 @@ func FuzzParse(f *testing.F) {
 		default:
 			return
 		}
-		if m.silent() {
+		if m.notification() {
 			return
 		}
 		answer := answerLine(m.id, nil, m.err)
@@ -116,7 +116,7 @@ func FuzzLines(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("x"), 1000), 5000)
 	f.Fuzz(func(t *testing.T, data []byte, times int) {
 		data = bytes.Repeat(data, min(max(times, 1), 3000))
-		if len(data) > 4*lineMost {
+		if len(data) > 4*maxLine {
 			return
 		}
 		from := newLines(bytes.NewReader(data))
@@ -128,7 +128,7 @@ func FuzzLines(f *testing.F) {
 			if len(data) == 0 {
 				return
 			}
-			if err != nil || long != (len(want) > lineMost) && len(want) != lineMost || !bytes.HasPrefix(want, line) || !long && len(line) != len(want) {
+			if err != nil || long != (len(want) > maxLine) && len(want) != maxLine || !bytes.HasPrefix(want, line) || !long && len(line) != len(want) {
 				t.Fatalf("line %d of %d bytes: %d bytes, long %v, %v", n, len(want), len(line), long, err)
 			}
 		}

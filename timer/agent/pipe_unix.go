@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// isBrokenPipe reports whether nobody reads the pipe any more.
+// isBrokenPipe reports whether an error of a write says that the reading end of the pipe is closed.
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

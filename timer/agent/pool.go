@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// restLeast is the pause before a program that ended without an answer is started again. Each
-	// further time it is twice as long, up to restMost.
-	restLeast = time.Second
-	restMost  = time.Minute
-	// idleLeast is how long a process is idle before the pool asks whether somebody still needs it.
-	// As long as somebody does, it asks less and less often, down to once in idleMost.
-	idleLeast = 5 * time.Minute
-	idleMost  = time.Hour
+	// minRest is the pause before a program that ended without an answer is started again. The
+	// pause doubles each time, up to maxRest.
+	minRest = time.Second
+	maxRest = time.Minute
+	// minIdle is how long a process is idle before the pool asks Needed. As long as the answer is
+	// yes, it asks less and less often, down to once in maxIdle.
+	minIdle = 5 * time.Minute
+	maxIdle = time.Hour
 )
 
 // Options is what a pool works with. Clock, Awake and Say are required.
@@ -30,22 +30,21 @@ type Options struct {
 	Awake clock.Clock // measures time-outs and pauses without the time that the machine sleeps
 	// Say writes a line into a log. It may be called from any goroutine.
 	Say func(format string, a ...any)
-	// Warn writes a line about what could not be done; nil: Say does.
+	// Warn writes a line about something that failed. nil means Say.
 	Warn func(format string, a ...any)
-	// Needed reports whether an idle program will be told something in the future; nil: it will
-	// not.
+	// Needed reports whether an idle program will be told something in the future. nil means no.
 	Needed func(ctx context.Context, p Program) bool
-	// Ready is closed when processes may be started; nil: at once.
+	// Ready is closed when processes may be started. nil means at once.
 	Ready <-chan struct{}
-	// Changed is called with all processes after each start and end, one call at a time; nil:
-	// nobody is told.
+	// Changed, unless it is nil, is called with all processes after each start and end, one call at
+	// a time.
 	Changed func([]Alive)
-	// Stderr also gets what all processes write to their standard error; nil: nobody does. Each
+	// Stderr, unless it is nil, also gets what all processes write to their standard error. Each
 	// process waits for it.
 	Stderr io.Writer
 }
 
-// warn says what could not be done.
+// warn calls Warn, or Say.
 func (o Options) warn(format string, a ...any) {
 	if o.Warn == nil {
 		o.Warn = o.Say
@@ -65,25 +64,25 @@ type Pool struct {
 	ctx  context.Context
 	quit context.CancelFunc
 
-	telling sync.Mutex // held while Changed is called; taken before mu
+	reporting sync.Mutex // held while Changed is called; locked before mu
 
 	mu     sync.Mutex
 	slots  map[string]*slot
-	live   int  // processes
-	closed bool // no more are started
+	live   int  // how many processes there are
+	closed bool // no more processes are started
 	alive  map[*process][]string
-	fewer  chan struct{} // receives when there is one process less
+	fewer  chan struct{} // receives when a process has ended
 }
 
 // slot is the place of a program: at most one process, and one reminder at a time.
 type slot struct {
 	prog Program
-	lock chan struct{} // held by whoever tells it something, or ends it; in order of arrival
+	lock chan struct{} // full while a goroutine tells the program something, or ends it
 
-	// Of who has the turn.
+	// The goroutine that has filled lock uses these.
 	cur   *process
 	fails int           // processes in a row that ended without an answer
-	rest  chan struct{} // closed when it may be started again; nil: at once
+	rest  chan struct{} // closed when it may be started again; nil means at once
 }
 
 // NewPool makes a pool without processes.
@@ -106,7 +105,8 @@ func (p *Pool) Fewer() <-chan struct{} { return p.fewer }
 // errClosed is the error of an attempt after Close.
 var errClosed = errors.New("no more agents are started")
 
-// slot is the program's place. It stays: there is one for each program that was told anything.
+// slot returns the slot of a program. Slots are never removed: each program that was ever told
+// anything has one.
 func (p *Pool) slot(prog Program) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Pool) slot(prog Program) *slot {
 
 // Fire makes an attempt to tell a program of a reminder, and returns how it ended. Attempts for one
 // program are made one after the other. If ctx ends before the program is told, it is not told, and
-// Result.Err is ctx.Err(). Fire waits for the end of what was told.
+// Result.Err is ctx.Err(). After that, Fire waits for the end of the attempt.
 func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	s := p.slot(c.Program)
 	defer func() { r.Ended = p.Clock.Now() }()
@@ -140,7 +140,8 @@ func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	return r
 }
 
-// ready makes sure that the program runs and owes no answer that could be mistaken for this one.
+// ready makes sure that the program runs, and that no late answer of it could be taken for the
+// answer to c. It sets halted if the caller ends the attempt meanwhile.
 func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error {
 	if a := s.cur; a != nil {
 		a.mu.Lock()
@@ -156,26 +157,20 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 			}
 		}
 		if isClosed(a.losing) {
-			p.over(s)
+			p.vacate(s)
 		}
 	}
 	if s.cur != nil {
 		return nil
 	}
-	prog := s.prog // others look at that of the slot
+	prog := s.prog // a copy, because other goroutines read the one of the slot
 	prog.Also = c.Program.Also
-	if s.rest != nil {
-		select {
-		case <-s.rest:
-		case <-ctx.Done():
-			return ctx.Err()
-		case *halted = <-c.Halt:
-			return nil
+	for _, until := range []<-chan struct{}{s.rest, p.Ready} {
+		if until == nil {
+			continue
 		}
-	}
-	if p.Ready != nil {
 		select {
-		case <-p.Ready:
+		case <-until:
 		case <-ctx.Done():
 			return ctx.Err()
 		case *halted = <-c.Halt:
@@ -191,7 +186,7 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	p.mu.Unlock()
 	a, err := p.start(ctx, prog)
 	if err != nil {
-		p.dead()
+		p.ended()
 		return err
 	}
 	s.cur = a
@@ -200,15 +195,15 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	go a.watch(func() {
 		p.Say("agent %s (pid %d) is gone: %s", name(s.prog), a.child.PID(), a.cause)
 		p.changed(func() { delete(p.alive, a) })
-		p.dead()
+		p.ended()
 	})
 	go p.idle(s, a)
 	return nil
 }
 
-// over takes a process that is gone out of its slot. If it is broken, or ended by itself without an
-// answer, the next one has to wait.
-func (p *Pool) over(s *slot) {
+// vacate removes a process that is gone from its slot. If it is broken, or ended by itself without
+// an answer, the next one has to wait.
+func (p *Pool) vacate(s *slot) {
 	a := s.cur
 	s.cur, s.rest = nil, nil
 	a.mu.Lock()
@@ -218,9 +213,9 @@ func (p *Pool) over(s *slot) {
 		s.fails = 0
 		return
 	}
-	pause := restMost
+	pause := maxRest
 	if s.fails < 6 {
-		pause = min(restLeast<<s.fails, restMost)
+		pause = min(minRest<<s.fails, maxRest)
 	}
 	s.fails++
 	rest := make(chan struct{})
@@ -232,10 +227,10 @@ func (p *Pool) over(s *slot) {
 	}()
 }
 
-// changed changes the set of processes and tells of it.
+// changed calls do, which changes the set of processes, and then Changed.
 func (p *Pool) changed(do func()) {
-	p.telling.Lock()
-	defer p.telling.Unlock()
+	p.reporting.Lock()
+	defer p.reporting.Unlock()
 	p.mu.Lock()
 	do()
 	list := make([]Alive, 0, len(p.alive))
@@ -249,8 +244,8 @@ func (p *Pool) changed(do func()) {
 	}
 }
 
-// dead counts the end of a process.
-func (p *Pool) dead() {
+// ended counts the end of a process.
+func (p *Pool) ended() {
 	p.mu.Lock()
 	p.live--
 	p.mu.Unlock()
@@ -260,19 +255,19 @@ func (p *Pool) dead() {
 	}
 }
 
-// tell tells a process and waits for its answer.
+// tell tells a process of a reminder and waits for the answer.
 func (p *Pool) tell(a *process, c Call, r *Result) {
 	line, err := fireLine(c.Reminder, c.ID)
 	if err != nil {
 		r.Err = err
 		return
 	}
-	f := &flight{id: c.ID, answered: make(chan message, 1)}
-	a.said.rotate(c.Stdout)
-	a.noise.rotate(c.Stderr)
+	f := &delivery{id: c.ID, answered: make(chan message, 1)}
+	a.stdout.rotate(c.Stdout)
+	a.stderr.rotate(c.Stderr)
 	a.mu.Lock()
 	fresh := !a.told
-	a.flight, a.serve, a.stray, a.told = f, c.Serve, "", true
+	a.current, a.serve, a.mismatch, a.told = f, c.Serve, "", true
 	a.moves++
 	if c.ID == "" {
 		a.owed, a.owes = a.owed+1, c.Reminder.Occurrence
@@ -290,7 +285,7 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		over = make(chan struct{})
 		go func() {
 			if fresh {
-				a.begun(ctx, sent, len(line))
+				a.awaitRead(ctx, sent, len(line))
 			}
 			if p.Awake.For(ctx, c.Timeout) == nil {
 				close(over)
@@ -308,7 +303,7 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		r.take(m)
 	case <-a.lost:
 		select {
-		case m := <-f.answered: // its last words
+		case m := <-f.answered: // it answered just before its end
 			r.take(m)
 		default:
 			r.Err, r.Nearly = errors.New(a.cause), a.nearly()
@@ -330,53 +325,53 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 			}
 		}
 	}
-	a.noise.drain(a.errs)
+	a.stderr.drain(a.errs)
 	a.mu.Lock()
-	a.flight = nil
+	a.current = nil
 	a.moves++
 	r.Ignored, a.ignored = a.ignored, 0
 	a.mu.Unlock()
-	r.Stdout, r.Stderr = a.said.settle(), a.noise.settle()
+	r.Stdout, r.Stderr = a.stdout.flush(), a.stderr.flush()
 }
 
-// take takes in an answer.
+// take notes the answer.
 func (r *Result) take(m message) { r.Answered, r.Refused = true, m.err }
 
-// idle ends a process that nobody needs any more.
+// idle ends the process when it is no longer needed.
 func (p *Pool) idle(s *slot, a *process) {
 	ctx, stop := context.WithCancel(p.ctx)
 	defer stop()
 	go func() { <-a.gone; stop() }()
-	for span := idleLeast; ; {
-		seen := a.activity()
-		if p.Awake.For(ctx, span) != nil {
+	for pause := minIdle; ; {
+		before := a.activity()
+		if p.Awake.For(ctx, pause) != nil {
 			return
 		}
-		if a.activity() != seen {
-			span = idleLeast
+		if a.activity() != before {
+			pause = minIdle
 			continue
 		}
 		if p.Needed != nil && p.Needed(ctx, s.prog) {
-			span = min(2*span, idleMost)
+			pause = min(2*pause, maxIdle)
 			continue
 		}
 		select {
 		case s.lock <- struct{}{}:
 		default:
-			continue // it is being told something
+			continue // another goroutine tells it something
 		}
-		if s.cur == a && a.activity() == seen {
+		if s.cur == a && a.activity() == before {
 			p.Say("agent %s (pid %d) has nothing more to do", name(s.prog), a.child.PID())
 			a.end(eofGrace, nil)
-			p.over(s)
+			p.vacate(s)
 		}
 		<-s.lock
 	}
 }
 
-// Close ends all processes and starts no more. Their standard input ends, after a while they get
-// TERM, and after another KILL. KILL comes at once when kill is closed. Their requests before their
-// end are still done. Close returns when all are gone; reminders that were being told have failed.
+// Close ends all processes and starts no more. It closes their standard input, and sends TERM after
+// eofGrace and KILL after stopGrace, or KILL at once when kill is closed. It still answers requests
+// that they write before their end. It returns when all are gone. Attempts under way have failed.
 func (p *Pool) Close(kill <-chan struct{}) {
 	p.mu.Lock()
 	p.closed = true
@@ -392,7 +387,7 @@ func (p *Pool) Close(kill <-chan struct{}) {
 			defer func() { <-s.lock }()
 			if s.cur != nil {
 				s.cur.end(eofGrace, kill)
-				p.over(s)
+				p.vacate(s)
 			}
 		})
 	}
@@ -400,6 +395,7 @@ func (p *Pool) Close(kill <-chan struct{}) {
 	p.quit()
 }
 
+// isClosed reports whether a channel is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -409,5 +405,5 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// name is a program's name for sentences.
+// name returns the name of a program for messages.
 func name(p Program) string { return fmt.Sprintf("%q", p.Argv[0]) }

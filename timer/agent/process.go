@@ -14,75 +14,75 @@ import (
 )
 
 const (
-	// asksMost is how many requests of a process may wait for an answer. While there are more,
-	// nothing more is read from it.
-	asksMost = 16
-	// writeMost is how long a process may leave a line unread that is written to it.
-	writeMost = 30 * time.Second
-	// lastWords is how long to wait for the end of a stream after the process has ended, and the
-	// other way round. The wait is repeated up to lastRounds times as long as there is output.
-	lastWords, lastRounds = time.Second, 30
+	// maxRequests is how many requests of a process may wait for an answer. If there are more,
+	// nothing is read from it meanwhile.
+	maxRequests = 16
+	// writeTimeout is how long a process may leave a line unread that is written to it.
+	writeTimeout = 30 * time.Second
+	// endWait is how long to wait for the end of a stream after the process has ended, and the
+	// other way round. The wait is repeated, at most maxEndWaits times, while there is output.
+	endWait, maxEndWaits = time.Second, 30
 	// stopGrace is how long a process has between TERM and KILL, and eofGrace between the end of
 	// its standard input and TERM.
 	stopGrace = 5 * time.Second
 	eofGrace  = 5 * time.Second
-	// scoldMost is how many invalid lines a process is told of. Two programs that tell each other
-	// would never end.
-	scoldMost = 100
-	// refusedMost is how many requests of a process may be refused within refusedSpan. A process
-	// that goes on is broken, and is ended.
-	refusedMost = 100
-	refusedSpan = time.Minute
-	// startMost is how long a new process may be busy with its start before the time-out of its
-	// first reminder begins.
-	startMost = 10 * time.Second
+	// maxComplaints is how many invalid lines of a process are answered. A process that answers
+	// errors with invalid lines would otherwise never end.
+	maxComplaints = 100
+	// maxRefused is how many requests of a process may be refused within refusedPeriod. With more,
+	// it counts as broken and is ended.
+	maxRefused    = 100
+	refusedPeriod = time.Minute
+	// maxStart is how long a new process may start before the time-out of its first reminder
+	// begins.
+	maxStart = 10 * time.Second
 )
 
 // process is a started agent, with what is needed to talk to it.
 type process struct {
 	*Options
-	ctx   context.Context // of the requests; ends with the pool
-	name  string
-	child *proc.Process
-	in    *os.File // its standard input
-	out   *os.File
-	open  unended // out
-	errs  *os.File
-	said  tap // the part of its standard output that is not JSON-RPC
-	noise tap // its standard error
+	ctx    context.Context // of the requests; ends with the pool
+	name   string
+	child  *proc.Process
+	in     *os.File    // the pipe to its standard input
+	out    *os.File    // the pipe from its standard output
+	lines  lineCounter // reads out
+	errs   *os.File    // the pipe from its standard error
+	stdout recorder    // keeps the part of its standard output that is not JSON-RPC
+	stderr recorder    // keeps its standard error
 
-	pen    chan struct{} // held by who writes to in
-	asks   chan message  // to be answered
-	heard  chan struct{} // closed when its standard output has ended
-	served chan struct{} // closed when all its requests are answered
-	losing chan struct{} // closed when nobody can talk to it any more
-	lost   chan struct{} // closed when cause says why
-	gone   chan struct{} // closed when it has ended and all its output was read
-	cause  string        // set before lost is closed
+	writing  chan struct{} // full while a goroutine writes to in
+	requests chan message  // requests to be answered
+	read     chan struct{} // closed when its standard output has ended
+	served   chan struct{} // closed when all its requests are answered
+	losing   chan struct{} // closed when it cannot be talked to any more
+	lost     chan struct{} // closed when cause is set
+	gone     chan struct{} // closed when it has ended and all its output was read
+	cause    string        // why it cannot be talked to any more
 
-	mu      sync.Mutex
-	why     string  // why nobody can talk to it any more
-	asked   bool    // it was told to end
-	flight  *flight // what it is being told
-	serve   Serve   // of what it was last told of
-	owed    int     // notifications that it has not answered
-	owes    string  // the occurrence they were of
-	acked   bool    // it has answered something
-	ignored int     // lines since the last report of their number
-	scolded int
-	stray   string // an answer that does not fit its reminder
-	told    bool   // something
-	broken  bool   // it was refused too often: nothing more is read from it
-	moves   uint64 // goes up with all it does
+	mu         sync.Mutex
+	why        string    // what cause will be, without how it ended
+	asked      bool      // it was told to end
+	current    *delivery // the reminder that it is being told of
+	serve      Serve     // of the last reminder
+	owed       int       // notifications that it has not answered
+	owes       string    // the occurrence of these notifications
+	acked      bool      // it has answered something
+	ignored    int       // lines since the last attempt that are not JSON-RPC
+	complaints int       // how many invalid lines were answered
+	mismatch   string    // describes an answer that does not belong to the current reminder
+	told       bool      // it was told of a reminder
+	broken     bool      // too many requests were refused: nothing more is read from it
+	moves      uint64    // grows with everything that it does
 }
 
-// flight is the reminder that a process is being told of.
-type flight struct {
+// delivery is a reminder that a process is being told of.
+type delivery struct {
 	id       string
 	answered chan message // receives once
 }
 
-// start starts a program. The caller has it watched.
+// start starts a program. The caller calls watch.
 func (p *Pool) start(ctx context.Context, prog Program) (_ *process, err error) {
 	var ours, theirs [3]*os.File
 	defer func() {
@@ -98,46 +98,50 @@ func (p *Pool) start(ctx context.Context, prog Program) (_ *process, err error) 
 	for i := range ours {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, fmt.Errorf("no pipe can be had: %w", err)
+			return nil, fmt.Errorf("no pipe can be made: %w", err)
 		}
 		if ours[i], theirs[i] = r, w; i == 0 {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	child, err := proc.StartWhen(ctx, proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: slices.Concat(prog.Env, prog.Also), Umask: prog.Umask,
-		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2]}, func() error { return nil })
+	child, err := proc.StartWhen(ctx, proc.Spec{
+		Argv: prog.Argv, Dir: prog.Dir, Env: slices.Concat(prog.Env, prog.Also), Umask: prog.Umask,
+		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
+	}, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	a := &process{Options: &p.Options, ctx: p.ctx, name: name(prog), child: child, in: ours[0], out: ours[1], errs: ours[2],
-		pen: make(chan struct{}, 1), asks: make(chan message, asksMost), heard: make(chan struct{}), served: make(chan struct{}),
-		losing: make(chan struct{}), lost: make(chan struct{}), gone: make(chan struct{})}
-	a.noise.also, a.open.Reader = p.Stderr, a.out
+	a := &process{
+		Options: &p.Options, ctx: p.ctx, name: name(prog), child: child, in: ours[0], out: ours[1], errs: ours[2],
+		writing: make(chan struct{}, 1), requests: make(chan message, maxRequests), read: make(chan struct{}),
+		served: make(chan struct{}), losing: make(chan struct{}), lost: make(chan struct{}), gone: make(chan struct{}),
+	}
+	a.stderr.also, a.lines.Reader = p.Stderr, a.out
 	go a.listen()
 	go a.answer()
 	return a, nil
 }
 
-// listen reads its standard output to the end.
+// listen reads the standard output to its end.
 func (a *process) listen() {
-	defer close(a.heard)
-	defer close(a.asks)
-	from := newLines(&a.open)
+	defer close(a.read)
+	defer close(a.requests)
+	from := newLines(&a.lines)
 	for {
 		line, long, err := from.next()
 		if err != nil {
 			return
 		}
-		a.hear(line, long)
+		a.receive(line, long)
 	}
 }
 
-// hear takes in a line.
-func (a *process) hear(line []byte, long bool) {
+// receive handles a line. long says that the line is only the beginning of one.
+func (a *process) receive(line []byte, long bool) {
 	m := message{kind: garbage}
 	if !long {
 		m = parse(line)
-	} else if meant(line) {
+	} else if meantAsRPC(line) {
 		m = message{kind: invalid, id: []byte("null"), err: &Error{Code: CodeRequest, Message: "the line is longer than 1 MiB"}}
 	}
 	a.mu.Lock()
@@ -146,49 +150,49 @@ func (a *process) hear(line []byte, long bool) {
 		return
 	}
 	a.moves++
-	scold := false
+	complain := false
 	switch m.kind {
 	case blank:
 	case garbage, invalid:
-		if a.ignored++; m.kind == invalid && a.scolded < scoldMost {
-			a.scolded++
-			scold = true
+		if a.ignored++; m.kind == invalid && a.complaints < maxComplaints {
+			a.complaints++
+			complain = true
 		}
-	case response: // an answer that nobody waits for comes too late
+	case response: // if it answers nothing, it came too late
 		if m.answers("") {
 			a.owed = max(a.owed-1, 0)
 		}
-		if f := a.flight; f != nil && m.answers(f.id) {
-			a.flight, a.acked = nil, true
+		if f := a.current; f != nil && m.answers(f.id) {
+			a.current, a.acked = nil, true
 			f.answered <- m
 		} else if f != nil {
-			a.stray = m.strayFrom(f.id)
+			a.mismatch = m.mismatch(f.id)
 		}
 	}
 	a.mu.Unlock()
 	switch {
 	case m.kind == garbage || m.kind == invalid:
-		if len(line) > headMost {
-			line = line[:headMost]
+		if len(line) > maxHead {
+			line = line[:maxHead]
 		}
-		_, _ = a.said.Write(append(line[:len(line):len(line)], '\n'))
-		if !scold {
+		_, _ = a.stdout.Write(append(line[:len(line):len(line)], '\n'))
+		if !complain {
 			return
 		}
 	case m.kind != request:
 		return
 	}
-	// While it has too many requests, nothing more is read from it, and it has to wait. If it is
-	// lost meanwhile, its requests are still done.
-	a.asks <- m
+	// This blocks while the process has too many requests. They are answered even if the process is
+	// lost meanwhile.
+	a.requests <- m
 }
 
-// answer answers its requests, one after the other, until its standard output has ended.
+// answer answers the requests, one after the other, until the standard output has ended.
 func (a *process) answer() {
 	defer close(a.served)
 	var refusals int
 	var since time.Time
-	for m := range a.asks {
+	for m := range a.requests {
 		a.mu.Lock()
 		serve, broken := a.serve, a.broken
 		a.mu.Unlock()
@@ -209,15 +213,15 @@ func (a *process) answer() {
 		}
 		if failed != nil {
 			a.refused(m, failed)
-			if now := a.Clock.Now(); since.IsZero() || now.Sub(since).Abs() >= refusedSpan {
+			if now := a.Clock.Now(); since.IsZero() || now.Sub(since).Abs() >= refusedPeriod {
 				refusals, since = 0, now
 			}
-			if refusals++; refusals > refusedMost {
+			if refusals++; refusals > maxRefused {
 				a.breakOff()
 				continue
 			}
 		}
-		if m.silent() {
+		if m.notification() {
 			continue
 		}
 		if err := a.write(answerLine(m.id, result, failed)); err != nil {
@@ -226,38 +230,38 @@ func (a *process) answer() {
 	}
 }
 
-// refusalMost is the most characters of a refusal that are noted.
-const refusalMost = 300
+// maxRefusal is how many characters of a refusal are noted.
+const maxRefusal = 300
 
-// refused notes a request that was not done, because many agents read no answers. The note is in
-// the log of the runner, and in the standard error of the last reminder.
+// refused writes a request that was not done to the log of the runner and the standard error of the
+// last reminder, because many agents do not read answers.
 func (a *process) refused(m message, failed *Error) {
 	what := "what it asked"
 	if m.kind == request {
 		what = m.method
 	}
 	text := []rune(strings.Join(strings.Fields(what+" is refused: "+failed.Error()), " "))
-	if len(text) > refusalMost {
-		text = append(text[:refusalMost-1], '…')
+	if len(text) > maxRefusal {
+		text = append(text[:maxRefusal-1], '…')
 	}
 	a.Say("agent %s (pid %d): %s", a.name, a.child.PID(), string(text))
-	_, _ = a.noise.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
+	_, _ = a.stderr.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
 }
 
-// breakOff ends a process that keeps asking for what is refused.
+// breakOff ends a process of which too many requests were refused.
 func (a *process) breakOff() {
 	a.mu.Lock()
 	a.broken = true
 	a.mu.Unlock()
-	a.lose(fmt.Sprintf("it asked more than %d times within a minute for what is refused", refusedMost))
+	a.lose(fmt.Sprintf("it asked more than %d times within a minute for what is refused", maxRefused))
 }
 
 // nearly describes what came instead of an answer. It is empty if nothing came.
 func (a *process) nearly() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	text := a.stray
-	if n := a.open.n.Load(); n > 0 {
+	text := a.mismatch
+	if n := a.lines.n.Load(); n > 0 {
 		if text != "" {
 			text += ", and "
 		}
@@ -266,18 +270,18 @@ func (a *process) nearly() string {
 	return text
 }
 
-// begun returns when the process has begun to read the line, after startMost, or when ctx ends.
-// sent is closed after the line was written. The process cannot have begun to answer before.
-func (a *process) begun(ctx context.Context, sent <-chan struct{}, line int) {
-	const look = 20 * time.Millisecond
-	for range startMost / look {
-		if isClosed(sent) && unread(a.in) < line || a.Awake.For(ctx, look) != nil {
+// awaitRead returns when the process has begun to read a line of that many bytes, after maxStart,
+// or when ctx ends. sent is closed after the line was written.
+func (a *process) awaitRead(ctx context.Context, sent <-chan struct{}, line int) {
+	const poll = 20 * time.Millisecond
+	for range maxStart / poll {
+		if isClosed(sent) && unread(a.in) < line || a.Awake.For(ctx, poll) != nil {
 			return
 		}
 	}
 }
 
-// brokenPipe says why a line could not be written.
+// brokenPipe returns why a line could not be written, or the empty string if the process is gone.
 func brokenPipe(err error) string {
 	if errors.Is(err, os.ErrClosed) || errors.Is(err, errLost) {
 		return ""
@@ -288,21 +292,21 @@ func brokenPipe(err error) string {
 	return "it cannot be written to: " + err.Error()
 }
 
-// errLost is the error of a process that nobody can talk to any more.
+// errLost is the error of a write to a process that is gone.
 var errLost = errors.New("the process is gone")
 
-// write writes a line. A process that does not read it in time is lost.
+// write writes a line to the process. If the process does not read it in time, it is lost.
 func (a *process) write(line []byte) error {
 	select {
-	case a.pen <- struct{}{}:
-		defer func() { <-a.pen }()
+	case a.writing <- struct{}{}:
+		defer func() { <-a.writing }()
 	case <-a.losing:
 		return errLost
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
-		if a.Awake.For(ctx, writeMost) == nil && ctx.Err() == nil {
+		if a.Awake.For(ctx, writeTimeout) == nil && ctx.Err() == nil {
 			a.lose("it does not read its standard input")
 		}
 	}()
@@ -310,7 +314,7 @@ func (a *process) write(line []byte) error {
 	return err
 }
 
-// lose records that nobody can talk to the process any more, and why. The first reason counts.
+// lose records that the process cannot be talked to any more, and why. The first reason counts.
 func (a *process) lose(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -322,44 +326,23 @@ func (a *process) lose(why string) {
 	}
 }
 
-// watch sees the process to its end, and finds out why it ended. over is called before it counts as
-// gone.
-func (a *process) watch(over func()) {
-	noisy := make(chan struct{})
-	go func() { defer close(noisy); a.noise.follow(a.errs) }()
+// watch waits until the process is gone, and finds out why it ended. It calls before just before
+// gone is closed.
+func (a *process) watch(before func()) {
+	drained := make(chan struct{}) // closed when its standard error has ended
+	go func() { defer close(drained); a.stderr.follow(a.errs) }()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	// soon waits for what should follow at once, and does follow unless another process holds a
-	// stream open. It waits as long as there is output.
-	soon := func(c <-chan struct{}) bool {
-		for range lastRounds {
-			before := a.activity()
-			over := make(chan struct{})
-			go func() {
-				defer close(over)
-				_ = a.Awake.For(ctx, lastWords) // an error is the end, and nobody listens any more
-			}()
-			select {
-			case <-c:
-				return true
-			case <-over:
-			}
-			if a.activity() == before {
-				break
-			}
-		}
-		return false
-	}
 	select {
 	case <-a.child.Done():
 		a.lose("")
-		soon(a.heard)
-	case <-a.heard:
-		if !soon(a.child.Done()) {
+		a.awaitEnd(ctx, a.read)
+	case <-a.read:
+		if !a.awaitEnd(ctx, a.child.Done()) {
 			a.lose("it has closed its standard output")
 		}
 	case <-a.losing:
-		soon(a.child.Done())
+		a.awaitEnd(ctx, a.child.Done())
 	}
 	a.lose("")
 	a.mu.Lock()
@@ -383,18 +366,41 @@ func (a *process) watch(over func()) {
 		a.warn("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
 	} else {
 		<-a.child.Done()
-		soon(a.heard)
+		a.awaitEnd(ctx, a.read)
 	}
 	a.out.Close()
-	<-a.heard
+	<-a.read
 	<-a.served
-	soon(noisy)
+	a.awaitEnd(ctx, drained)
 	a.errs.Close()
-	<-noisy
-	a.said.end()
-	a.noise.end()
-	over()
+	<-drained
+	a.stdout.end()
+	a.stderr.end()
+	before()
 	close(a.gone)
+}
+
+// awaitEnd waits until c is closed, which comes at once after another end unless another process
+// keeps a stream open. It waits for endWait, and longer while there is output. It reports whether c
+// was closed. Its timer ends with ctx.
+func (a *process) awaitEnd(ctx context.Context, c <-chan struct{}) bool {
+	for range maxEndWaits {
+		before := a.activity()
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			_ = a.Awake.For(ctx, endWait) // an error means that ctx has ended, and over is not read
+		}()
+		select {
+		case <-c:
+			return true
+		case <-over:
+		}
+		if a.activity() == before {
+			break
+		}
+	}
+	return false
 }
 
 // activity is a number that changes with each thing that the process does.
@@ -404,7 +410,7 @@ func (a *process) activity() uint64 {
 	return a.moves
 }
 
-// ending says how a process ended.
+// ending describes how a process ended.
 func ending(r proc.Result) string {
 	if r.Signal != "" {
 		return r.Signal
@@ -412,18 +418,18 @@ func ending(r proc.Result) string {
 	return fmt.Sprintf("exit code %d", r.ExitCode)
 }
 
-// end ends it: its standard input ends, after a while it gets TERM, and after another KILL. It gets
-// KILL at once when kill is closed. end returns when it is gone. Only the goroutine whose turn it
-// is calls it, unless the pool closes.
+// end closes the standard input of the process, sends TERM after grace, and KILL after stopGrace.
+// It sends KILL at once when kill is closed. It returns when the process is gone. Only the
+// goroutine that has filled the lock of the slot calls it.
 func (a *process) end(grace time.Duration, kill <-chan struct{}) {
 	a.mu.Lock()
 	a.asked = true
 	a.mu.Unlock()
 	if grace > 0 {
 		go func() {
-			a.pen <- struct{}{} // not in the middle of a line
+			a.writing <- struct{}{} // not in the middle of a line
 			a.in.Close()
-			<-a.pen
+			<-a.writing
 		}()
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
@@ -450,7 +456,7 @@ func (a *process) end(grace time.Duration, kill <-chan struct{}) {
 	}
 }
 
-// stop ends what it is doing: with TERM, and with KILL after the grace.
+// stop sends TERM to the process, and KILL after grace. It does not wait for the end.
 func (a *process) stop(grace time.Duration) {
 	a.mu.Lock()
 	a.asked = true
