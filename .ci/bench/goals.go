@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// site is where the goals are measured.
+// site is what the measurements of goals share.
 type site struct {
 	ouro, empty, dir string
 	homes            map[int]string // state folders by how many tasks are pending
 }
 
-// A goal is a row of docs/performance.md: what is to be reached, mostly a ratio of two programs
-// that run in turn, so that it is the same on a slow machine, and what measures it.
+// goal is a row of docs/performance.md: the value to reach, and the function that measures it. Most
+// values are ratios of two programs that run in turn, so that they are the same on a slow machine.
 type goal struct {
 	name, want string
 	measure    func(s *site) (string, error)
 }
 
-// ofOneCall are the goals of its start, and of one at.
+// ofOneCall are the goals of the start of the program, and of one at.
 var ofOneCall = []goal{
 	{"version / an empty Go program", "3.0", (*site).start},
 	{"  its page faults", "500", (*site).faults},
@@ -35,7 +35,7 @@ var ofOneCall = []goal{
 	{"  and how often it waits for the disk", "1", (*site).syncs},
 }
 
-// reach prints each goal beside what is reached here.
+// reach prints each goal beside the measured value.
 func reach(ouro, empty, dir string) error {
 	s := &site{ouro, empty, dir, map[int]string{}}
 	for _, n := range []int{1, 10_000, 100_000} {
@@ -55,7 +55,7 @@ func reach(ouro, empty, dir string) error {
 	return nil
 }
 
-// ratio is that of the medians of two lists of milliseconds, with both.
+// ratio prints the ratio of the medians of two lists of milliseconds, and both medians.
 func ratio(ours, peers []float64) string {
 	a, b := at(ours, 50), at(peers, 50)
 	return fmt.Sprintf("%.2f (%.2f ms / %.2f ms)", a/b, a, b)
@@ -74,7 +74,7 @@ func (s *site) faults() (string, error) {
 	return fmt.Sprintf("%d (an empty program %d)", ours, none), err
 }
 
-// faultsOf is the median of how many pages a program needs that it has not yet.
+// faultsOf returns the median of how many page faults a program has.
 func faultsOf(words ...string) (int, error) {
 	var counts []int
 	for range 21 {
@@ -92,7 +92,7 @@ func faultsOf(words ...string) (int, error) {
 	return counts[len(counts)/2], nil
 }
 
-// adding is an at that starts no runner.
+// adding returns the call of an at that starts no runner.
 func (s *site) adding() []string {
 	return []string{s.ouro, "at", "1h", "--no-autostart", "-q", "--", "true"}
 }
@@ -110,7 +110,7 @@ func (s *site) oneAt() (string, error) {
 	return ratio(ours, peers), exec.Command("sh", "-c", "atq | cut -f1 | xargs -r atrm").Run()
 }
 
-// grown is an at beside so many pending tasks, and one beside none, in turn.
+// grown compares an at beside n pending tasks with one beside none. They run in turn.
 func (s *site) grown(n int) (string, error) {
 	var many, none []float64
 	for range turns {
@@ -129,16 +129,16 @@ func (s *site) grown(n int) (string, error) {
 	return ratio(many, none), nil
 }
 
-// ofTheRuntime are the system calls that Go's runtime makes: how many depends on what else the
-// machine does.
+// ofTheRuntime are the system calls of Go's runtime. They are not counted, because their number
+// depends on what else the machine does.
 const ofTheRuntime = "clone,clone3,epoll_pwait,exit,futex,getpid,gettid,madvise,mmap,munmap,nanosleep,rt_sigaction,rt_sigprocmask,rt_sigreturn,sched_yield,sigaltstack,tgkill"
 
-// traced counts the system calls of a program that strace is told to look at.
+// traced counts the given system calls of a program, with strace.
 func (s *site) traced(which string, words ...string) (int, error) {
 	os.Setenv("OURO_HOME", s.homes[1])
 	file := filepath.Join(s.dir, "calls")
 	cmd := exec.Command("strace", append([]string{"-f", "-qq", "-c", "-e", "trace=" + which, "-o", file}, words...)...)
-	// each folder of a PATH is looked at, and each above us
+	// The program looks at each folder of PATH, and at each above its own.
 	cmd.Env, cmd.Dir = append(os.Environ(), "PATH=/usr/bin:/bin"), s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("strace: %w: %s", err, out)

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	outages     = 20 // of each waiter and kind of service
+	outages     = 20 // for each waiter and kind of service
 	longOutage  = time.Minute
 	soonest     = 300 * time.Millisecond // the service comes up at a random moment from here
 	latest      = 3 * time.Second        // to here, after the wait began
 	waitOnAge   = 2 * time.Minute        // for npm to fetch it
-	neverWaited = time.Minute            // after which a waiter is given up
+	neverWaited = time.Minute            // a waiter that takes longer is given up
 )
 
-// waiter is a program that waits for a service, and how to call it; an empty argv: it cannot wait
-// for such a one.
+// waiter is a program that waits for a service, and how to call it. An empty argv says that it
+// cannot wait for such a service.
 type waiter struct {
 	name    string
-	missing string // why it is not measured; "" when it is
+	missing string // why it is not measured, or empty
 	argv    func(kind, address string, limit time.Duration) []string
 }
 
-// waiters are ouro-timer and its peers. wait-on is fetched into dir by npm, where there is one.
+// waiters returns ouro-timer and its peers. npm, if it is installed, fetches wait-on into dir.
 func waiters(ouro, dir string) []waiter {
 	list := []waiter{
 		{name: "ouro-timer health-wait", argv: func(kind, address string, limit time.Duration) []string {
@@ -69,7 +69,7 @@ func waiters(ouro, dir string) []waiter {
 	return list
 }
 
-// held is a port of loopback that is taken and refuses connections, until it is opened.
+// held is a port of loopback that refuses connections until open is called.
 type held struct {
 	fd      int
 	address string
@@ -94,7 +94,7 @@ func hold() (held, error) {
 
 func (h held) close() error { return unix.Close(h.fd) }
 
-// open lets connections in, and says from when on.
+// open makes the port accept connections, and returns from when on it does.
 func (h held) open() (net.Listener, time.Time, error) {
 	if err := unix.Listen(h.fd, 128); err != nil {
 		return nil, time.Time{}, errors.Join(err, h.close())
@@ -106,8 +106,8 @@ func (h held) open() (net.Listener, time.Time, error) {
 	return l, up, err
 }
 
-// health measures how soon a wait for a service ends once the service is there, and how often
-// waiters knock in vain.
+// health measures how soon a wait for a service ends after the service has come up, and how often
+// waiters ask before.
 func health(ouro, dir string) error {
 	dir = filepath.Join(dir, "wait-on")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -123,8 +123,8 @@ func health(ouro, dir string) error {
 	return knocks(list)
 }
 
-// noticed starts services at random moments after the wait began, the same moments for each waiter
-// in turn.
+// noticed starts services at random moments after the wait began. The moments are the same for each
+// waiter.
 func noticed(list []waiter) error {
 	fmt.Printf("\n%-44s %10s %10s %8s\n", fmt.Sprintf("service up until the wait exits, ms, %d outages", outages), "p50", "p99", "ratio")
 	for _, kind := range []string{"tcp", "http"} {
@@ -157,8 +157,8 @@ func noticed(list []waiter) error {
 	return nil
 }
 
-// notices begins a wait, brings the service up, and returns for how many milliseconds the wait went
-// on.
+// notices begins a wait, brings the service up, and returns how many milliseconds later the wait
+// ended.
 func (w waiter) notices(kind string, after time.Duration) (float64, error) {
 	port, err := hold()
 	if err != nil {
@@ -232,7 +232,7 @@ func knocks(list []waiter) error {
 	return nil
 }
 
-// connects counts calls of connect(2) to a port that refuses.
+// connects counts the calls of connect(2) of a waiter to a port that refuses connections.
 func (w waiter) connects() (string, error) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		return "strace not here", nil
@@ -260,7 +260,7 @@ func (w waiter) connects() (string, error) {
 	return fmt.Sprint(strings.Count(string(text), "sin_port=htons("+number+")")), nil
 }
 
-// requests counts requests to a service that answers 503.
+// requests counts the requests of a waiter to a service that answers 503.
 func (w waiter) requests() (string, error) {
 	if w.argv("http", "", 0) == nil {
 		return "knows none", nil
@@ -282,7 +282,7 @@ func (w waiter) requests() (string, error) {
 	return fmt.Sprint(n.Load()), nil
 }
 
-// inVain runs a waiter that must give up, after the whole outage.
+// inVain runs a waiter until the end of the outage, when it must give up.
 func inVain(argv []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*longOutage)
 	defer cancel()

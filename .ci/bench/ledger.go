@@ -13,11 +13,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// ledgerLines is how many lines the ledgers have that are audited.
+// ledgerLines is how many lines each audited ledger has.
 const ledgerLines = 1_000_000
 
-// ledgers are what an audit of a million lines may meet: how many tasks the lines are of, and what
-// rhythm they have.
+// ledgers are kinds of ledgers that an audit may read: how many tasks their lines are about, and
+// which schedules the tasks have.
 var ledgers = []struct {
 	name   string
 	tasks  int
@@ -29,8 +29,8 @@ var ledgers = []struct {
 	{"500,000 one-shots that are over", ledgerLines / 2, state.Timing{Text: "9:01", Kind: "once", Zone: "UTC"}},
 }
 
-// auditing measures log --audit of a million lines: how long it takes, and how much memory it has
-// at the most, which is to be 64 MB.
+// auditing measures log --audit of a million lines: how long it takes, and its peak of memory,
+// which is to be at peak 64 MB.
 func auditing(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s\n", "log --audit of a million lines", "seconds", "MB")
 	for i, l := range ledgers {
@@ -54,7 +54,7 @@ func auditing(ouro, dir string) error {
 	return nil
 }
 
-// writeLedger makes a state folder of which only the ledger is left.
+// writeLedger makes a state folder that contains only a ledger.
 func writeLedger(home string, tasks int, timing state.Timing) error {
 	for _, sub := range []string{"runs", "timers"} {
 		if err := os.MkdirAll(filepath.Join(home, sub), 0o700); err != nil {

@@ -1,11 +1,11 @@
 // Bench measures ouro-timer beside its peers, in one run, and prints tables: go run ./.ci/bench
 //
-// With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that
-// out, and -small the first.
+// -sizes says how many tasks are pending in the second table. An empty -sizes leaves that table
+// out, and -small the first one.
 //
-// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on,
-// fetched by npm if that is here. A figure is only good beside the other of its line: machines
-// differ, ratios less so.
+// The peers are programs of Debian: at (package at), sleep (coreutils) and wait-for-it; and
+// wait-on, which npm fetches if it is installed. A figure only means something beside the other
+// ones of its line, because machines differ more than ratios.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	starts = 300 // of each program
+	starts = 300 // how often each program is started
 	adds   = 60
 	shots  = 50
 	waits  = 40
@@ -49,7 +49,8 @@ func main() {
 	}
 }
 
-// stamp is the child of a one-shot: it writes how late it started, by its own clock, first thing.
+// stamp is the command of a one-shot. The first thing that it does is to write how late it started,
+// by its own clock.
 func stamp(due, file string) {
 	now := time.Now()
 	at, err := time.Parse(time.RFC3339Nano, due)
@@ -75,7 +76,7 @@ func bench(aims, small, loop, services, lines bool, numbers string) error {
 	}
 	defer os.RemoveAll(dir)
 	ouro, empty := filepath.Join(dir, "ouro-timer"), filepath.Join(dir, "empty")
-	os.Setenv("CGO_ENABLED", "0") // as the README has it
+	os.Setenv("CGO_ENABLED", "0") // as README.md says
 	if err := run("go", "build", "-tags", "urfave_cli_no_docs", "-o", ouro, "."); err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func row(name string, ours, peers []float64, percent int) {
 	fmt.Printf("%-44s %10.2f %10.2f %8.2f\n", name, a, b, a/b)
 }
 
-// at is a percentile.
+// at returns a percentile.
 func at(list []float64, percent int) float64 {
 	list = slices.Sorted(slices.Values(list))
 	return list[min(len(list)*percent/100, len(list)-1)]

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// lists is how often a list is measured, and sets how often what makes very many files is.
+// lists is how often a list is measured, and sets how often something that makes very many files
+// is.
 const (
 	lists = 15
 	sets  = 3
@@ -31,7 +32,7 @@ var ofMany = []goal{
 	{"memory of a runner of 100,000 from the fifth second on", "60 MB", func(s *site) (string, error) { return s.resident(100_000) }},
 }
 
-// listed is ls --json of 10,000 tasks beside atq with as many jobs.
+// listed compares ls --json of 10,000 tasks with atq of as many jobs.
 func (s *site) listed() (string, error) {
 	spool, err := openSpool()
 	if err != nil {
@@ -45,14 +46,14 @@ func (s *site) listed() (string, error) {
 	return ratio(alternate(lists, []string{s.ouro, "ls", "--json"}, []string{"atq"})), nil
 }
 
-// listedMemory is the most memory that it takes.
+// listedMemory measures the peak of memory of that ls.
 func (s *site) listedMemory() (string, error) {
 	os.Setenv("OURO_HOME", s.homes[idlers])
 	mb, err := memory([]string{s.ouro, "ls", "--json"})
 	return fmt.Sprintf("%.0f MB", mb), err
 }
 
-// onScreen is ls on a terminal, beside very many tasks and beside 20, in turn.
+// onScreen compares ls on a terminal with very many tasks and with 20. They run in turn.
 func (s *site) onScreen() (string, error) {
 	few, many := filepath.Join(s.dir, "screen"), filepath.Join(s.dir, "screens")
 	for home, n := range map[string]int{few: 20, many: 100_000} {
@@ -79,8 +80,8 @@ func (s *site) onScreen() (string, error) {
 	return ratio(ours, peers), nil
 }
 
-// added is how many tasks a second one call adds, durably. Beside it stands what another build of
-// the program does (-before).
+// added measures how many tasks a second one call adds durably. It also measures another build of
+// the program (-before).
 func (s *site) added() (string, error) {
 	builds := []string{s.ouro}
 	if before != "" {
@@ -104,7 +105,7 @@ func (s *site) added() (string, error) {
 	return fmt.Sprintf("%.2f (%.0f / %.0f a second)", ours/theirs, ours, theirs), nil
 }
 
-// adds is how many tasks a second a build adds to a state folder with one call.
+// adds returns how many tasks a second one call of a build adds to a state folder.
 func (s *site) adds(build, home string) (float64, error) {
 	add := exec.Command(build, "at", "in 30 days", "--stdin", "jsonl", "-q")
 	add.Env = append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
@@ -116,8 +117,8 @@ func (s *site) adds(build, home string) (float64, error) {
 	return idlers / time.Since(begin).Seconds(), nil
 }
 
-// bursts are many one-shots that are due at one instant beside xargs -P, and beside a program that
-// starts as many, waits for them, and keeps nothing: more than that nobody can reach.
+// bursts compares many one-shots that are due at one instant with xargs -P, and with a program that
+// only starts as many and waits for them, which is as fast as anything can be.
 func (s *site) bursts() (string, error) {
 	words, err := json.Marshal(map[string]any{"command": []string{"true"}})
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *site) bursts() (string, error) {
 	return fmt.Sprintf("%.2f (%.0f / %.0f a second; starting and waiting alone: %.2f)", mine/theirs, mine, theirs, most/theirs), nil
 }
 
-// starting is how long it takes to start a crowd of commands, some at once, and to wait for them.
+// starting returns how long it takes to start many commands, some at once, and to wait for them.
 func starting(command string) (time.Duration, error) {
 	path, err := exec.LookPath(command)
 	if err != nil {
@@ -173,7 +174,7 @@ func starting(command string) (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
-// resident is the most memory that a runner has beside so many tasks from its fifth second to its
+// resident returns the peak of memory of a runner with n tasks, from its fifth second to its
 // fifteenth.
 func (s *site) resident(n int) (string, error) {
 	r := exec.Command(s.ouro, "run", "--quiet")

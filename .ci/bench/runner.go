@@ -16,16 +16,15 @@ import (
 )
 
 const (
-	ticks   = 20   // starts of each peer that are timed
-	crowd   = 1000 // one-shots that are due at the same instant
-	abreast = 32   // of them at once
+	ticks   = 20   // how many starts of each peer are timed
+	crowd   = 1000 // how many one-shots are due at the same instant
+	abreast = 32   // how many of them run at once
 	idlers  = 10_000
 	idle    = time.Minute
 )
 
-// beats measures how late commands start, by the clock they read themselves first thing (date),
-// under the runner and its peers; how fast a crowd of commands is run; and what a runner costs that
-// has nothing to do.
+// beats measures how late commands start under the runner and its peers, by the clock that the
+// commands read at their start (date), how fast many commands run, and what an idle runner costs.
 func beats(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s\n", "lateness of a command's own clock, ms", "p50", "p99")
 	for _, p := range []struct {
@@ -61,7 +60,7 @@ func beats(ouro, dir string) error {
 	return idleCost(ouro, dir)
 }
 
-// said is an error with what the program wrote.
+// said returns an error with the output of the program.
 func said(err error) error {
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
@@ -69,7 +68,8 @@ func said(err error) error {
 	return err
 }
 
-// after is how many milliseconds the instant that date(1) wrote as seconds lies after another.
+// after returns how many milliseconds an instant in seconds, as date(1) wrote it, is after another
+// one.
 func after(text string, due time.Time) (float64, error) {
 	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {
@@ -157,8 +157,7 @@ func snoozeLateness(string, string) (late []float64, err error) {
 	return late, nil
 }
 
-// atdLateness runs an atd of its own when it may, and has it start a few jobs at the next full
-// minute.
+// atdLateness runs an atd of its own, if it may, which starts a few jobs at the next full minute.
 func atdLateness(_, dir string) (late []float64, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root starts an atd")
@@ -218,8 +217,9 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 	return late, nil
 }
 
-// burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do
-// nothing, of which most of the time is the bookkeeping, and commands that take a little while.
+// burst compares many one-shots that are due at the same instant with xargs -P. It uses commands
+// that do nothing, for which most of the time is bookkeeping, and commands that take a little
+// while.
 func burst(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s %8s %10s %10s %8s\n", fmt.Sprintf("%d, %d at once, a second", crowd, abreast), "at -c", "xargs sh", "ratio", "at --", "xargs", "ratio")
 	for i, command := range []string{"true", "/bin/true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
@@ -250,7 +250,7 @@ func burst(ouro, dir string) error {
 	return nil
 }
 
-// xargs is how long it takes for a crowd of lines, each given to a command in the place of {}.
+// xargs returns how long xargs takes for many lines. Each line replaces {} in a command.
 func xargs(line string, command ...string) (time.Duration, error) {
 	x := exec.Command("xargs", append([]string{"-P", strconv.Itoa(abreast), "-I{}"}, command...)...)
 	x.Stdin = strings.NewReader(strings.Repeat(line+"\n", crowd))
@@ -259,8 +259,7 @@ func xargs(line string, command ...string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// crowded is how long a runner takes for a crowd of commands, each a line in the form of at
-// --stdin.
+// crowded returns how long a runner takes for many commands, each a line for at --stdin.
 func crowded(ouro, home, form, line string) (time.Duration, error) {
 	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
 	due := time.Now().Add(3 * time.Second)
@@ -286,7 +285,7 @@ func crowded(ouro, home, form, line string) (time.Duration, error) {
 	return took, nil
 }
 
-// bulk adds very many tasks with one call, three times, and prints how many a second.
+// bulk adds very many tasks with one call, three times, and prints how many it adds a second.
 func bulk(ouro, dir string) error {
 	var rates []float64
 	for i := range 3 {
@@ -322,7 +321,7 @@ func idleCost(ouro, dir string) error {
 		r.Process.Signal(os.Interrupt)
 		r.Wait()
 	}()
-	time.Sleep(150 * time.Second) // until it has looked at everything, and dozes
+	time.Sleep(150 * time.Second) // until it has looked at everything and is idle
 	pid := strconv.Itoa(r.Process.Pid)
 	calls := "strace is not here"
 	if _, err := exec.LookPath("strace"); err == nil {

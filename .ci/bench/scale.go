@@ -16,9 +16,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// scale measures how each operation goes beside so many pending tasks, and beside at(1) with as
-// many jobs where it has the operation. Durations are of whole processes, in milliseconds, p50; a
-// cell is ours / at's = ratio.
+// scale measures each operation with n pending tasks, and that of at(1) with as many jobs if it has
+// the operation. Durations are those of whole processes, in milliseconds, p50. A cell is ours /
+// at's = ratio.
 func scale(ouro, dir string, sizes []int) error {
 	homes := map[int]string{}
 	for _, n := range sizes {
@@ -54,10 +54,10 @@ func scale(ouro, dir string, sizes []int) error {
 	return nil
 }
 
-// jobsMost is the longest queue that at(1) is given.
+// jobsMost is the longest queue that at(1) gets.
 const jobsMost = 100_000
 
-// table is what was measured, by operation and number of tasks.
+// table has the measured values, by operation and number of tasks.
 type table struct {
 	sizes []int
 	rows  []string
@@ -86,11 +86,11 @@ func (t *table) print() {
 	}
 }
 
-// turns is how often one at is measured beside each number of tasks.
+// turns is how often one at is measured with each number of tasks.
 const turns = 150
 
-// growth measures one at beside each number of tasks in turn, so that all numbers share what else
-// the machine does.
+// growth measures one at with each number of tasks in turn, so that other work of the machine
+// affects all numbers alike.
 func (t *table) growth(ouro string, homes map[int]string) error {
 	for _, kind := range []struct {
 		row   string
@@ -121,7 +121,7 @@ func (t *table) growth(ouro string, homes map[int]string) error {
 	return nil
 }
 
-// operations measures the rest beside n tasks, and beside n jobs.
+// operations measures the other operations with n tasks, and with n jobs.
 func (t *table) operations(ouro string, n int, spool *spool) error {
 	var jobs []int
 	if spool != nil {
@@ -139,7 +139,7 @@ func (t *table) operations(ouro string, n int, spool *spool) error {
 	if n <= 10_000 {
 		few = 10
 	}
-	next := 1 // the first task is gone when a runner has been here
+	next := 1 // a runner has run the first task
 	id := func() string { next++; return state.ID(uint64(next % n)) }
 	job := func() string {
 		j := jobs[len(jobs)-1]
@@ -191,8 +191,8 @@ func (t *table) operations(ouro string, n int, spool *spool) error {
 	return nil
 }
 
-// memory is the most memory that a command holds, in MB. That it finds something to do, as doctor
-// does without a runner, is no matter.
+// memory returns the peak of memory of a command, in MB. An exit code other than 0 is not an error,
+// because doctor without a runner has one.
 func memory(words []string) (float64, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	err := cmd.Run()
@@ -205,8 +205,8 @@ func memory(words []string) (float64, error) {
 
 func argv(words ...string) func() []string { return func() []string { return words } }
 
-// once runs a command and returns how long it took, in milliseconds. Its output goes to out, or
-// nowhere.
+// once runs a command and returns how long it took, in milliseconds. It discards the output if out
+// is nil.
 func once(words []string, out *os.File) (float64, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	if out != nil {
@@ -220,11 +220,11 @@ func once(words []string, out *os.File) (float64, error) {
 	return float64(time.Since(begin).Microseconds()) / 1000, err
 }
 
-// settled is how long a runner's memory must not have grown for it to be all that it takes.
+// settled is how long the memory of a runner must not grow before it counts as its peak.
 const settled = 3 * time.Second
 
-// runner measures how long a runner takes from its start to that of a command that is due, and the
-// most memory it has held once it has looked at everything.
+// runner measures how long a runner takes from its start to that of a command that is due, and its
+// peak of memory after it has looked at everything.
 func (t *table) runner(ouro, home string, n int) error {
 	file := filepath.Join(home, "started")
 	if _, err := once([]string{ouro, "at", "1s", "-q", "--no-autostart", "--", "touch", file}, nil); err != nil {
@@ -266,7 +266,7 @@ func (t *table) runner(ouro, home string, n int) error {
 	return nil
 }
 
-// peak is the most memory a process has held, in KB.
+// peak returns the peak of memory of a process, in KB.
 func peak(pid int) (int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is a terminal of 40 lines that takes all it is sent.
+// screen is a terminal of 40 lines that discards all that is written to it.
 type screen struct{ keys, tty *os.File }
 
 func openScreen() (s screen, err error) {

@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// spool is the queue of at(1). Adding 100,000 jobs with at(1) takes many minutes: one is added by
-// it, and the others are copies of that one's file under numbers of their own, as only root can
-// make them. They are due tomorrow and later, and go when all is measured.
+// spool is the queue of at(1). Because at(1) takes many minutes to add 100,000 jobs, it adds one,
+// and the others are copies of its file under other numbers, which only root can make. They are due
+// tomorrow and later, and are removed at the end.
 type spool struct {
 	dir  string
-	like []byte      // a job
+	like []byte      // the file of a job
 	is   os.FileInfo // its owner and mode
 	made []string
 }
@@ -42,7 +42,7 @@ func openSpool() (*spool, error) {
 	if s.like, err = os.ReadFile(files[0]); err == nil {
 		s.is, err = os.Stat(files[0])
 	}
-	// Whatever ends this program, the jobs go.
+	// The jobs are removed whatever ends this program.
 	signal.Ignore(syscall.SIGPIPE)
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
@@ -54,10 +54,10 @@ func openSpool() (*spool, error) {
 	return s, err
 }
 
-// jobsFrom is the number of the first copy: out of the way of those that at(1) gives out.
+// jobsFrom is the number of the first copy. It is higher than those that at(1) gives out.
 const jobsFrom = 0x80000
 
-// fill makes the queue n jobs long, and returns the numbers of some it has made.
+// fill makes the queue n jobs long, and returns the numbers of some jobs that it has made.
 func (s *spool) fill(n int) (jobs []int, err error) {
 	owner := s.is.Sys().(*syscall.Stat_t)
 	minutes, err := strconv.ParseInt(filepath.Base(s.made[0])[6:], 16, 64)
@@ -82,7 +82,7 @@ func (s *spool) fill(n int) (jobs []int, err error) {
 	return jobs, nil
 }
 
-// clear removes every job, those that at(1) has added in between among them.
+// clear removes all jobs, also those that at(1) has added meanwhile.
 func (s *spool) clear() {
 	for _, f := range s.made {
 		os.Remove(f)

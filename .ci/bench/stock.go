@@ -11,9 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// stock makes a state folder with n pending tasks: one is added by the program, and the others are
-// copies of its file under IDs and due instants of their own. They are a minute apart, from
-// tomorrow on.
+// stock makes a state folder with n pending tasks. The program adds one, and the others are copies
+// of its file with other IDs and due instants, which are a minute apart from tomorrow on.
 func stock(ouro, home string, n int) error {
 	os.Setenv("OURO_HOME", home)
 	if _, err := once([]string{ouro, "at", "1h", "-q", "--no-autostart", "--", "true"}, nil); err != nil {
@@ -38,7 +37,7 @@ func stock(ouro, home string, n int) error {
 			return err
 		}
 	}
-	// How many IDs were given out is found out from the names when nothing else says it.
+	// The program finds out from the names how many IDs were given out, if nothing else says it.
 	for _, file := range []string{"commits", "ledger.jsonl"} {
 		if err := os.Remove(filepath.Join(home, "runs", file)); err != nil {
 			return err

@@ -1,11 +1,10 @@
-// Inspect opens the files of a release as those do who install from them, and compares them with
+// Inspect opens the files of a release like a program that installs them, and compares them with
 // each other: go run ./.ci/inspect DIR
 //
-// checksums.txt has each file that is published. An archive has the program of the system that it
-// is named after, built without paths. The list of modules of a program has the modules that are in
-// it. The manifest of Scoop names archives of this release, by their hashes and with a program that
-// is in them. What an apk package says of itself is true: the hash of its files, and of each of
-// them.
+// It checks that checksums.txt has each published file, that an archive has the program of the
+// system in its name, built without paths, that the list of modules of a program has the modules in
+// it, that the manifest of Scoop has archives of this release, with their hashes and a program in
+// them, and that the hashes in an apk package are those of its files.
 package main
 
 import (
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// release is what is looked at.
+// release is the release that is inspected.
 type release struct {
 	folder string
 	sums   map[string]string // of checksums.txt
@@ -58,7 +57,7 @@ func run(args []string) error {
 	return nil
 }
 
-// files are the names of those that match, which are some.
+// files returns the names of the files that match. It is an error if there are none.
 func (r *release) files(patterns ...string) ([]string, error) {
 	var names []string
 	for _, pattern := range patterns {
@@ -147,7 +146,8 @@ func (r *release) archives() error {
 	return err
 }
 
-// modules compares the list of a program's modules with what the linker wrote into the program.
+// modules compares the list of a program's modules with those that the linker wrote into the
+// program.
 func (r *release) modules() error {
 	names, err := r.files("*.cdx.json")
 	for _, name := range names {
@@ -181,8 +181,8 @@ func (r *release) modules() error {
 	return err
 }
 
-// scoop reads the manifest by the schema of Scoop: an architecture has url, hash and bin. Where no
-// archives for Windows are made, there is none.
+// scoop checks the manifest by the schema of Scoop: an architecture has url, hash and bin. There is
+// no manifest if the release has no archives for Windows.
 func (r *release) scoop() error {
 	text, err := r.read("scoop/ouro-timer.json")
 	if archives, _ := r.files("*windows*.zip"); os.IsNotExist(err) && archives == nil {
@@ -224,9 +224,9 @@ func (r *release) scoop() error {
 	return nil
 }
 
-// apk opens packages as apk(5) describes them: members of gzip one after the other, of which the
-// last are control and data. The control part names the hash of the data part as it is packed, and
-// each file the hash of itself.
+// apk checks packages as apk(5) describes them: they are members of gzip, and the last two are the
+// control part and the data part. The control part has the hash of the packed data part, and each
+// file has its own hash.
 func (r *release) apk() error {
 	names, err := r.files("*.apk")
 	for _, name := range names {
@@ -262,7 +262,7 @@ func (r *release) apk() error {
 	return err
 }
 
-// parts are the control and the data part of an apk package, as they are packed.
+// parts returns the packed control part and data part of an apk package.
 func parts(content []byte) (control, data []byte, err error) {
 	from := bytes.NewReader(content)
 	var ends []int
@@ -286,7 +286,7 @@ func parts(content []byte) (control, data []byte, err error) {
 
 func pkginfo(control []byte) (map[string]string, error) {
 	members, err := tarball(control)
-	if err != nil && err != io.ErrUnexpectedEOF { // the control part has no end of a tar file
+	if err != nil && err != io.ErrUnexpectedEOF { // the control part lacks the end of a tar file
 		return nil, err
 	}
 	facts := map[string]string{}
@@ -303,7 +303,7 @@ func pkginfo(control []byte) (map[string]string, error) {
 	return facts, nil
 }
 
-// hashed counts the files of a data part, each of which has its hash beside it.
+// hashed counts the files of a data part, and checks the hash of each.
 func hashed(data []byte) (int, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

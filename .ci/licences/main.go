@@ -1,4 +1,4 @@
-// Licences writes the licences of the modules that ouro-timer is linked from, on any system that it
+// Licences writes the licences of the modules of which ouro-timer is linked, on any system that it
 // is released for, into one file: go run ./.ci/licences FILE. A module without one is an error.
 package main
 
@@ -19,7 +19,7 @@ import (
 
 var systems = []string{"linux", "darwin", "freebsd", "windows"}
 
-// licence is how a file is called that has one, or what belongs to it.
+// licence matches the names of files with a licence, or with notices that belong to one.
 var licence = regexp.MustCompile(`^(?i)(licen[cs]e|copying|notice|patents|unlicense|APLv2|GPLv3)([.-].*)?$`)
 
 type module struct{ Path, Version, Dir string }
@@ -56,7 +56,7 @@ func run(args []string) error {
 	return os.WriteFile(args[0], out.Bytes(), 0o644)
 }
 
-// linked adds the modules of the packages that the program is made of on a system.
+// linked adds the modules of the packages in the program for a system.
 func linked(system string, modules map[string]module) error {
 	cmd := exec.Command("go", "list", "-deps", "-tags", "urfave_cli_no_docs", "-json=Module", ".")
 	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")

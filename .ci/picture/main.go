@@ -16,7 +16,7 @@ import (
 
 const columns, rows = 112, 27
 
-// calls are typed one after the other, each when the one before it has answered.
+// calls are typed one after the other, each after the end of the one before.
 var calls = []string{
 	`ouro-timer at every weekday at 9am -- ./fetch-news`,
 	`ouro-timer at in 20 minutes --task "call Bob"`,
@@ -48,7 +48,7 @@ func run() error {
 	if err := os.WriteFile(filepath.Join(folder, "fetch-news"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		return err
 	}
-	// The service is installed here, for all that a command looks at.
+	// Commands see an installed service here.
 	wants := filepath.Join(folder, ".config", "systemd", "user", "default.target.wants")
 	if err := os.MkdirAll(wants, 0o755); err != nil {
 		return err
@@ -80,7 +80,7 @@ func run() error {
 	}
 	defer tmux("kill-server")
 	for _, call := range calls {
-		time.Sleep(2 * time.Second) // as a person who reads, and types
+		time.Sleep(2 * time.Second) // like a person who reads and types
 		if _, err := tmux("send-keys", "-l", call); err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Types checks the types of all packages of the module for other systems than this one: go run
-// ./.ci/types linux/arm64 windows/amd64. What only their types are wanted of is not compiled: that
-// takes a tenth of the time. Releases are compiled for each system.
+// ./.ci/types linux/arm64 windows/amd64. It does not compile them, and so takes a tenth of the
+// time. Releases are compiled for each system.
 package main
 
 import (
@@ -19,11 +19,11 @@ import (
 	"sync"
 )
 
-// listed is a package as go list has it, behind those that it imports.
+// listed is a package of go list, which lists a package after those that it imports.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	ImportMap       map[string]string // of those that the standard library has copies of
+	ImportMap       map[string]string // the paths of packages of which the standard library has copies
 	Module          *struct{ Main bool }
 	Error           *struct{ Err string }
 }
@@ -82,15 +82,15 @@ func check(target string) error {
 	return nil
 }
 
-// checked are the packages of one system that were checked.
+// checked are the checked packages of one system.
 type checked struct {
 	packages map[string]*types.Package
 	sizes    types.Sizes
 	own      int
 }
 
-// add checks a package whose imports are there. Of others than ours only the declarations are
-// looked at.
+// add checks a package whose imports were checked before. It checks only the declarations of
+// packages that are not ours.
 func (c *checked) add(p listed) error {
 	if p.ImportPath == "unsafe" {
 		return nil
@@ -121,7 +121,7 @@ func (c *checked) add(p listed) error {
 	return errors.Join(errs...)
 }
 
-// imports finds what was checked before.
+// imports finds packages that were checked before.
 type imports struct {
 	packages map[string]*types.Package
 	mapped   map[string]string

@@ -1,4 +1,4 @@
-// Vendorhash sees that flake.nix names the hash of the modules that nix fetches for it, which is
+// Vendorhash checks that flake.nix has the hash of the modules that nix fetches for it, which is
 // that of what `go mod vendor` writes: go run ./.ci/vendorhash. With -w it writes the hash there.
 // Nix is not needed.
 package main
@@ -65,9 +65,9 @@ func run(write bool) error {
 	return fmt.Errorf("%s has the vendorHash %s, and it is %s: go run ./.ci/vendorhash -w", flake, m[1], want)
 }
 
-// node writes a file or a folder as an archive of nix has it: names, contents and whether a file
-// can be run, in the order of the names, and nothing else. See "The Purely Functional Software
-// Deployment Model", figure 5.2.
+// node writes a file or a folder as an archive of nix contains it: only names, contents and whether
+// a file can be executed, in the order of the names. See "The Purely Functional Software Deployment
+// Model", figure 5.2.
 func node(w io.Writer, path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func node(w io.Writer, path string) error {
 	return nil
 }
 
-// text writes words: of each its length, itself, and zeros up to a multiple of eight bytes.
+// text writes words. Each is its length, its bytes, and zeros up to a multiple of eight bytes.
 func text(w io.Writer, words ...string) {
 	for _, word := range words {
 		binary.Write(w, binary.LittleEndian, uint64(len(word)))
