@@ -10,27 +10,27 @@ import (
 // The type decides which fields have a meaning; docs/notify.md has the table.
 type Channel struct {
 	Name string `toml:"-"`
-	// desktop, terminal, email, webhook, exec, or the scheme of a service's URL; empty: taken from
-	// the URL
+	// Type is desktop, terminal, email, webhook, exec, heartbeat or the scheme of a service's URL.
+	// If it is empty, the URL decides.
 	Type string `toml:"type"`
-	// of a webhook, a service or a heartbeat; it can hold secrets
+	// URL is that of a webhook, a service or a heartbeat. It may contain secrets.
 	URL      string   `toml:"url"`
 	To       string   `toml:"to"`       // who is told if the message names nobody
 	From     string   `toml:"from"`     // the sender of email
-	Host     string   `toml:"host"`     // the SMTP server; empty: email goes by Resend
-	Port     int      `toml:"port"`     // of the SMTP server; 0: the usual one of TLS
-	User     string   `toml:"user"`     // at the SMTP server; empty: no login
+	Host     string   `toml:"host"`     // the SMTP server; if empty, email goes by Resend
+	Port     int      `toml:"port"`     // of the SMTP server; 0 means the usual one of TLS
+	User     string   `toml:"user"`     // at the SMTP server; if empty, there is no login
 	Password string   `toml:"password"` // of User
 	Key      string   `toml:"key"`      // of Resend
 	Secret   string   `toml:"secret"`   // signs what a webhook gets
 	TLS      string   `toml:"tls"`      // of SMTP: starttls (the default), tls or none
 	Timeout  string   `toml:"timeout"`  // as ParseTimeout reads it; empty: ChannelTimeout
 	Command  []string `toml:"command"`  // of exec: the program and its arguments, no shell
-	// of a heartbeat: the URL to ping when a run starts; empty: none, or the one that follows from
-	// URL
+	// Start is the URL that a heartbeat pings when a run starts. If it is empty, that is the one
+	// that follows from URL, or none.
 	Start string `toml:"start"`
-	OK    string `toml:"ok"`   // when it has ended well
-	Fail  string `toml:"fail"` // when it has not
+	OK    string `toml:"ok"`   // like Start, when a run succeeds
+	Fail  string `toml:"fail"` // like Start, when a run fails
 
 	// Exposed is the file with this channel's secrets if other users can read it. The channel is
 	// then not used.

@@ -96,9 +96,9 @@ func (s *Stretch) UnmarshalText(text []byte) error {
 	return errors.Join(err[:]...)
 }
 
-// unrunMost is how many stretches a tally keeps. Beyond that the shortest is dropped, and its
+// maxUnrun is how many stretches a tally keeps. Beyond that the shortest is dropped, and its
 // instants count as taken.
-const unrunMost = 8
+const maxUnrun = 8
 
 // Taken reports whether the occurrence of due has ended and cannot be claimed. While the clock
 // shows instants again, those that nobody claimed before can be claimed. An occurrence that has
@@ -185,10 +185,10 @@ func (t *Tally) pass(l Line) {
 // so it makes a new one.
 func (t *Tally) leave(from, to time.Time) {
 	list := append(slices.Clip(t.Unrun), Stretch{from, to})
-	if len(list) > unrunMost {
+	if len(list) > maxUnrun {
 		least := 0
 		// never the newest: a correction of the clock most likely concerns it
-		for i, s := range list[:unrunMost] {
+		for i, s := range list[:maxUnrun] {
 			if s.To.Sub(s.From) < list[least].To.Sub(list[least].From) {
 				least = i
 			}

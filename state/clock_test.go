@@ -179,7 +179,7 @@ func TestUnrunIsBounded(t *testing.T) {
 	if !reflect.DeepEqual(copied.Unrun, was) {
 		t.Errorf("the copy has %v, had %v", copied.Unrun, was)
 	}
-	if len(tally.Unrun) != unrunMost {
+	if len(tally.Unrun) != maxUnrun {
 		t.Errorf("%d stretches", len(tally.Unrun))
 	}
 	if s, ok := tally.Unclaimed(long.To); !ok || !s.From.Equal(inside.Add(1)) {

@@ -12,11 +12,12 @@ import (
 // together with the rule's lines.
 type Doc struct {
 	Task Task
-	// the next due instant; of an ended task the last one, of a removed task the one that was next
+	// Due is the next due instant, of an ended task the last one, and of a removed task the one
+	// that was next.
 	Due    time.Time
 	Phase  Phase     // Pending, Paused, Ended or Removed; Running follows from Open
-	Resume time.Time // of a paused task: when it resumes by itself; zero: only by a call
-	Gone   time.Time // of a removed task: when it was removed; zero: not known
+	Resume time.Time // when a paused task resumes by itself, or zero
+	Gone   time.Time // when a removed task was removed, or zero if that is not known
 	Tally  Tally
 	Open   []Record // its open claims, in any order; each has its own due instant
 }
@@ -49,7 +50,7 @@ func (d Doc) OverSince() time.Time {
 }
 
 // Lives reports whether the task keeps its key. A task that has ended keeps it while its last
-// occurrence runs, but not while somebody runs it by hand.
+// occurrence runs, but not while it is run by hand.
 func (d Doc) Lives() bool {
 	switch d.Phase {
 	case Pending, Paused:

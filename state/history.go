@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Ledger tells what has happened, line by line.
+// Ledger reads what has happened, line by line.
 type Ledger interface {
 	// Log calls yield with the lines of the ledger, newest first, until yield returns false, and
 	// returns where the ledger ended. After can go on from there. An empty task ID means all tasks.

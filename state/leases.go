@@ -40,21 +40,21 @@ type Leases interface {
 	Standby(ctx context.Context) []int
 }
 
-// Contact is how a runner stands with the others that share the state; the zero value: nobody does,
-// or all is well.
+// Contact is how well a runner reaches the others that share the state. The zero value means that
+// there are none, or that all is well.
 type Contact struct {
-	Silent time.Duration // for how long they may not have heard of it
+	Silent time.Duration // for how long the others may not have heard of it
 	Ahead  time.Duration // how far its clock is ahead of that of the servers
 }
 
-// What the others and a runner that is cut off from them count on.
+// What a runner that is cut off does, and what the others do then.
 const (
-	CutOff    = 20 * time.Second // after which it starts nothing
-	LostAfter = 2 * time.Minute  // after which what it runs is theirs to end, and to start again
+	CutOff    = 20 * time.Second // after this time it starts nothing
+	LostAfter = 2 * time.Minute  // after this time the others end what it runs, and start it again
 )
 
-// LeadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a
-// runner that is about to end takes to look at the queue once more.
+// LeadWait is how long Lead tries. It is longer than a process takes to check whether a runner
+// lives, and than a runner that is about to end takes to look at the queue once more.
 const LeadWait = 250 * time.Millisecond
 
 // Lease is the runner lock while it is held.

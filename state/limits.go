@@ -89,3 +89,52 @@ func Recent(made []time.Time, now time.Time) []time.Time {
 	slices.SortFunc(list, time.Time.Compare)
 	return list
 }
+
+// Census counts what Limits bound.
+type Census interface {
+	// Waiting returns how many tasks wait.
+	Waiting() (int, error)
+	// Pending returns how many tasks of an origin wait.
+	Pending(origin string) (int, error)
+	// Made returns when an origin made tasks within the last hour, and perhaps earlier.
+	Made(origin string) ([]time.Time, error)
+}
+
+// Admit refuses, with a *LimitError, a change after which there would be more than the limits
+// allow: a task that is made (before is nil), restored, or given another origin. A wait that is not
+// part of a run is never refused, because it runs nothing.
+func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
+	made, restored := before == nil, before != nil && before.Phase == Removed && after.Waits()
+	adopted := before != nil && before.Task.Origin != after.Task.Origin && after.Waits()
+	origin := after.Task.Origin
+	switch {
+	case !made && !restored && !adopted, after.Task.Type() == TypeWait && origin == "":
+		return nil
+	}
+	if l.Tasks > 0 && !adopted {
+		n, err := c.Waiting()
+		if err != nil {
+			return err
+		}
+		if err := l.CheckTasks(n); err != nil {
+			return err
+		}
+	}
+	if l.Pending > 0 && origin != "" {
+		n, err := c.Pending(origin)
+		if err != nil {
+			return err
+		}
+		if err := l.CheckPending(origin, n); err != nil {
+			return err
+		}
+	}
+	if l.PerHour <= 0 || origin == "" || !made {
+		return nil
+	}
+	at, err := c.Made(origin)
+	if err != nil {
+		return err
+	}
+	return l.CheckHour(origin, at, now)
+}

@@ -25,10 +25,11 @@ type Listing struct {
 	Problems []Problem
 }
 
-// lotSize is how many tasks are read together, and readersMost is how many lots are read at a time.
+// batchSize is how many tasks are read together, and maxReaders is how many batches are read at a
+// time.
 const (
-	lotSize     = 32
-	readersMost = 8
+	batchSize  = 32
+	maxReaders = 8
 )
 
 // Map reads the tasks of a listing on all processors and calls of with each there. It yields the
@@ -41,48 +42,48 @@ func Map[T any](ctx context.Context, l Listing, of func(*Entry) T, yield func(v 
 		problems []Problem
 		err      error
 	}
-	type lot struct {
+	type batch struct {
 		begin int
 		list  chan []made
 	}
 	reading, stop := context.WithCancel(ctx)
-	workers := min(runtime.GOMAXPROCS(0), readersMost, l.Len/lotSize+1)
-	todo, lots := make(chan lot), make(chan lot, 2*workers)
+	workers := min(runtime.GOMAXPROCS(0), maxReaders, l.Len/batchSize+1)
+	todo, batches := make(chan batch), make(chan batch, 2*workers)
 	for range workers {
 		go func() {
 			var e Entry
-			for lot := range todo {
-				list := make([]made, min(lotSize, l.Len-lot.begin))
+			for batch := range todo {
+				list := make([]made, min(batchSize, l.Len-batch.begin))
 				for i := range list {
 					if list[i].err = reading.Err(); list[i].err == nil {
-						list[i].problems, list[i].err = l.Read(lot.begin+i, &e)
+						list[i].problems, list[i].err = l.Read(batch.begin+i, &e)
 					}
 					if list[i].err == nil {
 						list[i].v = of(&e)
 					}
 				}
-				lot.list <- list
+				batch.list <- list
 			}
 		}()
 	}
 	go func() {
-		for begin := 0; begin < l.Len && reading.Err() == nil; begin += lotSize {
-			lot := lot{begin, make(chan []made, 1)}
-			lots <- lot
-			todo <- lot
+		for begin := 0; begin < l.Len && reading.Err() == nil; begin += batchSize {
+			batch := batch{begin, make(chan []made, 1)}
+			batches <- batch
+			todo <- batch
 		}
 		close(todo)
-		close(lots)
+		close(batches)
 	}()
 	defer func() {
 		stop()
-		for lot := range lots {
-			<-lot.list
+		for batch := range batches {
+			<-batch.list
 		}
 	}()
 	problems, behind := slices.Clone(l.Problems), l.Len
-	for lot := range lots {
-		for _, m := range <-lot.list {
+	for batch := range batches {
+		for _, m := range <-batch.list {
 			behind--
 			problems = append(problems, m.problems...)
 			switch {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Rule takes how a task stands, and returns how it stands after a change with the lines that the
-// ledger gets for it. An error says why the change is refused; then nothing has changed. A rule
+// Rule takes the document of a task, and returns the document after a change, with the lines that
+// the ledger gets. An error says why the change is refused, and then nothing has changed. A rule
 // reads no clock, file or other task. Only the store checks what depends on other tasks: that no
-// two have one key, and that there are not too many (Admit).
+// two have the same key, and that there are not too many (Admit).
 //
-// The rules are the only place that knows what may follow what. Every store, the simulation and the
-// tests apply them.
+// Only the rules decide how a document may change. Every store, the simulation and the tests apply
+// them.
 type Rule func(Doc) (Doc, []Line, error)
 
-// Create returns how a new task with an ID stands. state.Check says before whether it can be kept.
+// Create returns the document of a new task with an ID. The caller has called Check before.
 func Create(t Task, due time.Time) (Doc, []Line) {
 	t = t.Clone().UTC()
 	t.Format, t.Revision = Format, 1
@@ -23,13 +23,13 @@ func Create(t Task, due time.Time) (Doc, []Line) {
 }
 
 // Update replaces what a task says, as Store.Update promises. With a line, the instants that it
-// stands for, from the due instant on, first end as it says. ErrTaken: the line is not about the
-// task's due instant, or that instant would be due again.
+// stands for, from the due instant on, first end as it says. It returns ErrTaken if the line is not
+// about the task's due instant, or if that instant would be due again.
 func Update(t Task, due, now time.Time, passed *Line) Rule {
 	return update(t, due, now, passed, EventEdited)
 }
 
-// Rewind is Update to a due instant that may have ended. The clock was put back, and the instants
+// Rewind is Update to a due instant that may have ended: after the clock was set back, the instants
 // from it on come again.
 func Rewind(t Task, due, now time.Time) Rule { return update(t, due, now, nil, EventClock) }
 
@@ -123,7 +123,7 @@ func Resume(now time.Time) Rule {
 }
 
 // HoldWait takes a wait with this much left out of the queue. Nobody is told of it until
-// GoOnWaiting. ErrTaken: it is not in the queue at the due instant.
+// GoOnWaiting. It returns ErrTaken if the task is not in the queue at the due instant.
 func HoldWait(due time.Time, left time.Duration, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if !d.queued(due) || d.Task.Type() != TypeWait {
@@ -135,8 +135,8 @@ func HoldWait(due time.Time, left time.Duration, now time.Time) Rule {
 	}
 }
 
-// GoOnWaiting puts a held wait back into the queue, at another due instant. ErrTaken: it is not
-// held.
+// GoOnWaiting puts a held wait back into the queue, at another due instant. It returns ErrTaken if
+// the wait is not held.
 func GoOnWaiting(due, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if _, held := d.Task.Wait.Rest(); !held || d.Phase != Paused {
@@ -150,7 +150,7 @@ func GoOnWaiting(due, now time.Time) Rule {
 
 // GoOn is Resume of a task whose due instant may have passed while it was paused. The instants that
 // the line stands for, from the due instant on, end as it says. The task moves to next, or ends if
-// next is zero, and is then not resumed. ErrTaken: the instants have ended already.
+// next is zero, and is then not resumed. It returns ErrTaken if the instants have ended already.
 func GoOn(passed Line, next, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if d.Phase != Paused {
@@ -225,9 +225,9 @@ func Move(due, to, now time.Time) Rule {
 	}
 }
 
-// Claim opens a claim for the occurrence that is due at due, and moves the task to next, or to its
-// end if next is zero. An instant that has ended already, or is open, is not claimed, and the task
-// still moves on. This happens when a person puts the task's old file back.
+// Claim opens a claim for the occurrence that is due at due, and moves the task to next, or ends it
+// if next is zero. An instant that has ended or is open is not claimed, and the task still moves
+// on. This happens if a person restores an old file of the task.
 func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if err := CheckNext(due, next); err != nil {
@@ -280,7 +280,7 @@ func Release(r Record) Rule {
 	}
 }
 
-// Note keeps what is known of a claim's attempts and who has the claim.
+// Note stores what is known of a claim's attempts, and the runner that has the claim.
 func Note(r Record) Rule {
 	return changeClaim(r.Due, func(open *Record) {
 		*open = open.Noted(r)
@@ -288,7 +288,7 @@ func Note(r Record) Rule {
 	})
 }
 
-// Started keeps what is known of a claim's process.
+// Started stores what is known of a claim's process.
 func Started(r Record) Rule {
 	return changeClaim(r.Due, func(open *Record) { *open = open.Noted(r) })
 }
@@ -386,7 +386,7 @@ func (d Doc) open(r Record) Doc {
 // without returns the claims except the i-th.
 func without(open []Record, i int) []Record { return slices.Delete(slices.Clone(open), i, i+1) }
 
-// changeClaim changes the open claim with this due instant. ErrEnded: there is none.
+// changeClaim changes the open claim with this due instant. It returns ErrEnded if there is none.
 func changeClaim(due time.Time, change func(*Record)) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		i := d.Claim(due)
@@ -412,64 +412,4 @@ func (d Doc) checkFree(due, last time.Time, open []Record) error {
 		}
 	}
 	return CheckFree(due, taken...)
-}
-
-// Noted is the claim with what Started and Note take over from r.
-func (c Record) Noted(r Record) Record {
-	c.Child, c.Started, c.Starting, c.First = r.Child, UTC(r.Started), UTC(r.Starting), UTC(r.First)
-	c.Attempt, c.Retry = r.Attempt, UTC(r.Retry)
-	return c
-}
-
-// Clone returns a copy that shares no memory with the claim.
-func (c Record) Clone() Record {
-	c.Task = c.Task.Clone()
-	return c
-}
-
-// Census counts what Limits bound, for Admit.
-type Census interface {
-	Waiting() (int, error)              // tasks that wait, of everybody
-	Pending(origin string) (int, error) // and of one origin
-	// when an origin made tasks within the last hour; may include earlier ones
-	Made(origin string) ([]time.Time, error)
-}
-
-// Admit refuses, with a *LimitError, a change after which there would be more than the limits
-// allow: a task that is made (before is nil), restored, or given another origin. A wait that is not
-// part of a run is never refused, because it runs nothing.
-func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
-	made, restored := before == nil, before != nil && before.Phase == Removed && after.Waits()
-	adopted := before != nil && before.Task.Origin != after.Task.Origin && after.Waits()
-	origin := after.Task.Origin
-	switch {
-	case !made && !restored && !adopted, after.Task.Type() == TypeWait && origin == "":
-		return nil
-	}
-	if l.Tasks > 0 && !adopted {
-		n, err := c.Waiting()
-		if err != nil {
-			return err
-		}
-		if err := l.CheckTasks(n); err != nil {
-			return err
-		}
-	}
-	if l.Pending > 0 && origin != "" {
-		n, err := c.Pending(origin)
-		if err != nil {
-			return err
-		}
-		if err := l.CheckPending(origin, n); err != nil {
-			return err
-		}
-	}
-	if l.PerHour <= 0 || origin == "" || !made {
-		return nil
-	}
-	at, err := c.Made(origin)
-	if err != nil {
-		return err
-	}
-	return l.CheckHour(origin, at, now)
 }

@@ -44,7 +44,7 @@ func (p Problem) Error() string {
 
 func (p Problem) Unwrap() error { return p.Err }
 
-// What a caller may decide on.
+// The errors by which a caller may decide what to do.
 var (
 	ErrNotFound = errors.New("no such task")
 	ErrEnded    = errors.New("already ended")
@@ -52,21 +52,22 @@ var (
 	ErrKept     = errors.New("a task with this key exists")
 	ErrConflict = errors.New("changed in the meantime")
 	ErrLed      = errors.New("another runner holds the lock")
-	// the state lock could not be taken in time
+	// ErrBusy says that the state lock could not be taken in time.
 	ErrBusy = errors.New("the state is busy")
-	// wrong owner, permissions, no room, read-only
+	// ErrUnusable says that the owner or the permissions are wrong, or that nothing can be written.
 	ErrUnusable = errors.New("the state cannot be used")
-	ErrNewer    = errors.New("written by a newer version") // and left untouched
-	// not UTF-8, too large, an instant out of range
+	ErrNewer    = errors.New("written by a newer version") // the file stays untouched
+	// ErrInvalid says that text is not UTF-8, something is too large, or an instant is out of
+	// range.
 	ErrInvalid = errors.New("cannot be kept")
 )
 
 // A Problem with one of these errors means that nothing is missing.
 var (
-	// ErrTorn is a last line of the ledger that was only partly written. Nobody was told that it
+	// ErrTorn says that the last line of the ledger was written in part. No caller was told that it
 	// was kept.
 	ErrTorn = errors.New("its last line was cut short")
-	// ErrCopy is an older state of a task beside a newer one, as a crash or a copy by hand can
-	// leave it. The newer one counts.
+	// ErrCopy says that there is an older file of a task beside a newer one, after a crash or a
+	// copy by hand. The newer one counts.
 	ErrCopy = errors.New("is an older copy of a task that has another file")
 )

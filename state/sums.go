@@ -9,7 +9,8 @@ type Sums struct {
 	Manual      Outcomes   `toml:"manual"`      // runs by hand
 	Deliveries  Deliveries `toml:"deliveries"`
 	Late        Lateness   `toml:"late"` // start minus due, of the occurrences that were started
-	// from the first start to the end of commands, attempts and pauses included; manual runs, too
+	// Took is from the first start of a command to its end, with all attempts and pauses. Manual
+	// runs count, too.
 	Took Spans `toml:"took"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EndOfTime is after every instant a task can be due at.
+// EndOfTime is after every instant at which a task can be due.
 var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // Tasks says which tasks there are and when they are due.

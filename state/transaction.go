@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Transaction is the time in which one writer changes a store. It answers what rules need to know,
-// and takes what they decide. Later calls in the same transaction see what was put; others see all
-// of it or nothing. Every store makes its changes by AddIn, ChangeIn and Charge.
+// Transaction is a change of a store by one writer. It returns what rules need to know, and stores
+// what they decide. Later calls in the same transaction see what was put. Others see all of it or
+// nothing. Every store makes its changes by AddIn, ChangeIn and Charge.
 type Transaction interface {
-	// Load returns how a task stands. ErrNotFound: there is no such task.
+	// Load returns the document of a task, or ErrNotFound.
 	Load(c Change) (Doc, error)
 
 	// Holder returns the task that lives and has the key. It is false if there is none. No task has
@@ -23,8 +23,8 @@ type Transaction interface {
 	// NextID returns the ID of the next new task that is put.
 	NextID() string
 
-	// Put stores how a task stands after a change, and the lines of the change. before is nil for a
-	// new task. It returns what is stored.
+	// Put stores the document of a task after a change, and the lines of the change. before is nil
+	// for a new task. It returns the stored document.
 	Put(before *Doc, after Doc, lines []Line, c Change) (Doc, error)
 
 	// Charge counts a creation of an origin. It refuses one beyond the limits.
@@ -85,9 +85,9 @@ func admit(tx Transaction, before *Doc, after Doc, now time.Time) (other Doc, er
 	return Doc{}, tx.Admit(before, after, now)
 }
 
-// Transactions makes the changes of a store. It calls do for each of n things, with as many of them
-// in a transaction as the store likes. It calls answer for each that was refused or could not be
-// stored. Things that cannot be stored together are done again, one by one.
+// Transactions makes the n changes of a call. It calls do for each, with any number of them in one
+// transaction. It calls answer for each that was refused or could not be stored. If changes cannot
+// be stored together, it makes them again, one by one.
 type Transactions func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error))
 
 // AddAll adds tasks.
@@ -120,14 +120,15 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 	return err
 }
 
-// Dry is the handle that Changes.Dry returns. transact calls its function with a transaction that
-// is thrown away.
+// Dry returns what Changes.Dry of a store returns. transact calls its function with a transaction
+// that is thrown away.
 func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
 	d := &dry{transact: transact, keys: map[string]Entry{}}
 	d.Verbs = Verbs{d}
 	return d
 }
 
+// dry is the Changes that Dry returns.
 type dry struct {
 	Verbs
 	transact func(context.Context, func(Transaction) error) error

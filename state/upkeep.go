@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Upkeep is what a runner does for the store besides its work: it forgets what is past, and sets
-// aside what is damaged.
+// Upkeep is what a runner does for the store besides its work: it drops what is old, and
+// quarantines what is damaged.
 type Upkeep interface {
 	// Prune drops what is older than keep says:
 	// - tasks that ended or were removed, with their output
@@ -18,18 +18,18 @@ type Upkeep interface {
 	// What is pending, paused or running is never touched, except for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
-	// Sync does what every change may put off: it writes to the disk what the commit log stands
-	// for, and starts a new log. Without it nothing is ever lost, but the log grows. A runner calls
-	// it when it has nothing to do, or ends; it delays nobody for long.
+	// Sync writes the changes in the commit log to their files, waits for the disk, and starts a
+	// new log. Without it nothing is lost, but the log grows. A runner calls it when it is idle, or
+	// ends. It delays no other caller for long.
 	Sync(ctx context.Context) error
 
 	// Quarantine moves task files that cannot be read, and have not changed for the given time, out
 	// of the queue, and returns them. Nothing reads them again until the user mends them.
 	Quarantine(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
-	// Quarantined returns the paths of what was set aside and not yet mended or deleted. It is
-	// cheap enough for every command to call. Older copies of tasks that are there are left out,
-	// because nothing is lost with them.
+	// Quarantined returns the paths of files that are in quarantine. It is cheap enough for every
+	// command to call. Older copies of tasks that are there are left out, because nothing is lost
+	// with them.
 	Quarantined(ctx context.Context) ([]string, error)
 }
 
@@ -37,18 +37,18 @@ type Upkeep interface {
 // is made, and nobody edits the state by hand.
 type NoFiles struct{}
 
-// Sync has nothing to do.
+// Sync does nothing.
 func (NoFiles) Sync(ctx context.Context) error { return ctx.Err() }
 
-// Quarantine has nothing to do.
+// Quarantine does nothing.
 func (NoFiles) Quarantine(ctx context.Context, _ time.Duration) ([]Problem, error) {
 	return nil, ctx.Err()
 }
 
-// Quarantined names nothing.
+// Quarantined returns nothing.
 func (NoFiles) Quarantined(ctx context.Context) ([]string, error) { return nil, ctx.Err() }
 
-// Keep says how much of what is past is kept. Zero means no bound.
+// Keep says how much Prune keeps. Zero means no limit.
 type Keep struct {
 	Ended  time.Duration // ended and removed tasks, and the ledger
 	Runs   int           // runs of each task whose output is kept
@@ -58,7 +58,7 @@ type Keep struct {
 	Inbox  int           // items of all tasks together
 }
 
-// Pruned is what was forgotten.
+// Pruned is what Prune has dropped.
 type Pruned struct {
 	Tasks  int
 	Runs   int   // whose output was removed

@@ -57,7 +57,7 @@ func (l Line) Says() (said string, ok bool) {
 	if l.Type != LineTask || l.Event != EventCreated && l.Event != EventEdited {
 		return "", false
 	}
-	// older versions only kept its beginning
+	// Older versions only kept the beginning of the text, as the description.
 	if said = l.Text; said == "" && (l.Event == EventCreated || l.Given == nil) {
 		said = l.Description
 	}
@@ -140,9 +140,9 @@ func (t Texts) Spell(l Line) Line {
 
 // brief is a text as lists show it, cut if it is long.
 func brief(text string) string {
-	const most = 200
-	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+	const size = 200
+	if len(text) <= size || utf8.RuneCountInString(text) <= size {
 		return text
 	}
-	return string([]rune(text)[:most-1]) + "…"
+	return string([]rune(text)[:size-1]) + "…"
 }

@@ -23,7 +23,7 @@ import (
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	ImportMap       map[string]string // the paths of packages of which the standard library has copies
+	ImportMap       map[string]string // of packages that the standard library has copied
 	Module          *struct{ Main bool }
 	Error           *struct{ Err string }
 }
