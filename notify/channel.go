@@ -41,7 +41,7 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	case !TakesRecipient(c.Type):
 		return c, localError("channel %s takes no recipient", name)
 	case to == "":
-		return c, localError("there is no recipient behind the colon of %s:", name)
+		return c, localError("there is no recipient after the colon of %s:", name)
 	}
 	c.To = to
 	return c, nil

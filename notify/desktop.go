@@ -26,7 +26,7 @@ type notification struct {
 	Body  string `json:"body"`
 }
 
-const noBus = "there is no desktop to tell: no D-Bus session bus (DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus)"
+const noBus = "there is no desktop to notify: no D-Bus session bus (DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus)"
 
 // sendDesktop shows a notification from a child process that runs this program. The library cannot
 // be stopped when a bus or a daemon never answers, and it reads the environment of its process. It

@@ -31,7 +31,7 @@ func TestFind(t *testing.T) {
 		{"pager", "", "", "", `there is no channel "pager"; there are box, chat, desktop, email, ops, terminal`},
 		{"desktop:bob", "", "", "", "channel desktop takes no recipient"},
 		{"chat:bob", "", "", "", "channel chat takes no recipient"},
-		{"email:", "", "", "", "no recipient behind the colon"},
+		{"email:", "", "", "", "no recipient after the colon"},
 		{"mailto:a@b?subject=x", "", "", "", "takes one address and nothing else"},
 		{"https://", "", "", "", "cannot be understood"},
 		{"://token", "", "", "", "no scheme"},

@@ -288,7 +288,7 @@ func CheckScheme(scheme string) error {
 	case scheme == "generic":
 		return localError(`there is no service "generic"; write the url of a webhook as https://host/path`)
 	}
-	return localError("there is no service %q; there are %s. A hundred more are told by apprise: %s", shownScheme(scheme), strings.Join(Schemes(), ", "), Apprise)
+	return localError("there is no service %q; there are %s; with apprise there are a hundred more: %s", shownScheme(scheme), strings.Join(Schemes(), ", "), Apprise)
 }
 
 // Apprise is a channel of config.toml that sends through apprise.
@@ -321,7 +321,7 @@ func parseService(raw string) (service, serviceURL, error) {
 	case err != nil:
 		return malformed("it cannot be read; in its parts @ is written as %40, / as %2F, : as %3A and % as %25")
 	case u.Opaque != "" || !strings.HasPrefix(rest, "//"):
-		return malformed("there is no :// behind " + shownScheme(scheme))
+		return malformed("there is no :// after " + shownScheme(scheme))
 	case custom && scheme != "teams+https":
 		return malformed(shownScheme(scheme) + ":// is nothing it knows")
 	case u.Fragment != "":

@@ -80,8 +80,8 @@ var services = []service{
 		check: func(l serviceURL) string {
 			_, err := strconv.ParseUint(discordColor(l), 16, 24)
 			return cmp.Or(
-				textIf(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is not a number"),
-				textIf(l.User.Username() == "", "there is no token in front of the @"),
+				textIf(!digits().MatchString(l.Host), "the id of the webhook, after the @, is not a number"),
+				textIf(l.User.Username() == "", "there is no token before the @"),
 				textIf(l.Path != "", "there is a path behind the id of the webhook"),
 				textIf(err != nil, "the color is not a number such as 0x50d9ff"),
 			)
@@ -128,9 +128,9 @@ var services = []service{
 			_, err := strconv.Atoi(cmp.Or(l.opt["priority"], "0"))
 			return cmp.Or(
 				missingPart(l, "host"),
-				textIf(!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A"),
+				textIf(!gotifyToken().MatchString(token), "the last part of the path is not the token of an application, which has 15 characters and begins with A"),
 				textIf(err != nil, "the priority is not a number"),
-				textIf(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"),
+				textIf(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are not JSON"),
 			)
 		},
 		titled: true,
@@ -173,7 +173,7 @@ var services = []service{
 		scheme: "mattermost", name: "Mattermost", form: "mattermost://HOST/TOKEN", hosted: true,
 		keys: "disabletls icon icon_emoji icon_url title",
 		check: func(l serviceURL) string {
-			return cmp.Or(textIf(strings.Trim(l.Path, "/") == "", "there is no token behind the host"), missingPart(l, "host"))
+			return cmp.Or(textIf(strings.Trim(l.Path, "/") == "", "there is no token after the host"), missingPart(l, "host"))
 		},
 		size: size{units: 16000},
 		ask: func(l serviceURL, t text) []request {
@@ -189,7 +189,7 @@ var services = []service{
 			path := strings.TrimPrefix(l.Path, "/")
 			return cmp.Or(
 				missingPart(l, "host"),
-				textIf(path == "", "there is no topic behind the host"),
+				textIf(path == "", "there is no topic after the host"),
 				textIf(!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64"),
 				textIf(!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"),
 			)
@@ -216,7 +216,7 @@ var services = []service{
 			_, bad := responders(l)
 			return cmp.Or(
 				missingPart(l, "host"),
-				textIf(strings.Trim(l.Path, "/") == "", "there is no key behind the host"),
+				textIf(strings.Trim(l.Path, "/") == "", "there is no key after the host"),
 				textIf(l.opt["priority"] != "" && !opsPriority().MatchString(l.opt["priority"]), "the priority is not one of P1 to P5"),
 				textIf(bad, "responders are written as team:NAME, user:NAME, schedule:NAME or escalation:NAME"),
 			)
@@ -243,7 +243,7 @@ var services = []service{
 		keys: "action client client_url dedup_key severity source title",
 		check: func(l serviceURL) string {
 			return cmp.Or(
-				textIf(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key behind the host has not 32 characters of 0-9 and a-f"),
+				textIf(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key after the host has not 32 characters of 0-9 and a-f"),
 				textIf(!slices.Contains([]string{"", "critical", "error", "warning", "info"}, l.opt["severity"]), "the severity is not one of critical, error, warning and info"),
 				textIf(!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve"),
 			)
@@ -272,7 +272,7 @@ var services = []service{
 		keys: "devices priority title",
 		check: func(l serviceURL) string {
 			return cmp.Or(
-				textIf(l.Host == "", "there is no key of a user behind the @"),
+				textIf(l.Host == "", "there is no key of a user after the @"),
 				textIf(l.opt["priority"] == "2", "priority 2 cannot be asked for; 1 is the highest"),
 				textIf(!slices.Contains([]string{"", "-2", "-1", "0", "1"}, l.opt["priority"]), "the priority is not one of -2, -1, 0 and 1"),
 				missingPart(l, "password"),
@@ -304,7 +304,7 @@ var services = []service{
 			return cmp.Or(
 				textIf(m == nil, "the token is not of three parts, or its parts are not those of Slack"),
 				textIf(m != nil && m[3] != m[5], "the parts of the token are not separated alike"),
-				textIf(l.Hostname() == "", "there is no channel behind the @"),
+				textIf(l.Hostname() == "", "there is no channel after the @"),
 			)
 		},
 		// Slack cuts at 40,000 characters, and an escaped one takes five
@@ -375,9 +375,9 @@ var services = []service{
 		keys: "channels chats notification preview title",
 		check: func(l serviceURL) string {
 			return cmp.Or(
-				textIf(!telegramToken().MatchString(userOf(l)), "the token in front of the @ is not that of a bot, such as 123456:ABC…"),
+				textIf(!telegramToken().MatchString(userOf(l)), "the token before the @ is not that of a bot, such as 123456:ABC…"),
 				textIf(slices.Contains(chats(l), ""), "there is no chat in chats="),
-				textIf(l.Host == "", "behind the @ there is no telegram"),
+				textIf(l.Host == "", "there is no \"telegram\" after the @"),
 			)
 		},
 		size: size{units: 4096},

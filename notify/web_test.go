@@ -237,7 +237,7 @@ func TestResendAnswers(t *testing.T) {
 		{"nothing said", notifytest.Answer(200, ""), false, 0, " answered 200, but not as Resend does"},
 		{"another's JSON", notifytest.Answer(200, `{"ok":true,"key":"re_1234"}`), false, 0, " answered 200, but not as Resend does"},
 		{"an id of nothing", notifytest.Answer(202, `{"id":""}`), false, 0, " answered 202, but not as Resend does"},
-		{"no JSON", notifytest.Answer(502, "<html>bad gateway</html>"), false, 0, "502"},
+		{"not JSON", notifytest.Answer(502, "<html>bad gateway</html>"), false, 0, "502"},
 		{"the same is under way", notifytest.Answer(409, `{"name":"concurrent_idempotent_requests","message":"in progress"}`), false, 0, "in progress"},
 		{"the same key for another", notifytest.Answer(409, `{"name":"invalid_idempotent_request","message":"different payload"}`), true, 0, "different payload"},
 	} {

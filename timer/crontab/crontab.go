@@ -183,7 +183,7 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 		return reason, hint
 	}
 	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "? ") {
-		return "a field stands where the command begins: cron has five fields, and no seconds", "leave the seconds out: minute hour day month weekday command"
+		return "there is a field where the command should begin: cron has five fields, and no seconds", "leave the seconds out: minute hour day month weekday command"
 	}
 	if system {
 		if e.User, text = next(text); text == "" {

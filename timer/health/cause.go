@@ -184,7 +184,7 @@ func (c Cause) String() string {
 	case c.Proxy:
 		text = "the proxy: " + text
 	case c.Beside != "":
-		text = c.Beside + ", which it is to be newer than: " + text
+		text = c.Beside + ", which it must be newer than: " + text
 	}
 	if c.Away != "" {
 		text = "after a redirect to " + c.Away + ": " + text

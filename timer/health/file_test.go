@@ -47,7 +47,7 @@ func TestFileIsAsAsked(t *testing.T) {
 		{"is newer", "hour", File{NewerThanFile: dir + "/old"}, false, ""},
 		{"is older", "old", File{NewerThanFile: dir + "/hour"}, false, "is not newer than " + dir + "/hour"},
 		{"is as old", "hour", File{NewerThanFile: dir + "/hour"}, false, "is not newer than " + dir + "/hour"},
-		{"newer than nothing", "hour", File{NewerThanFile: dir + "/none"}, false, dir + "/none, which it is to be newer than: no such file"},
+		{"newer than nothing", "hour", File{NewerThanFile: dir + "/none"}, false, dir + "/none, which it must be newer than: no such file"},
 		{"changed since", "hour", File{Since: hour.Add(-time.Minute)}, false, ""},
 		{"changed at that instant", "hour", File{Since: hour}, false, ""},
 		{"changed within a tick of the kernel's clock", "hour", File{Since: hour.Add(clockLag)}, false, ""},
@@ -60,7 +60,7 @@ func TestFileIsAsAsked(t *testing.T) {
 		{"emptied", "empty", File{NonEmpty: true}, true, ""},
 		{"grown old", "old", File{Within: time.Hour}, true, ""},
 		{"not gone", "hour", File{}, true, "is still there"},
-		{"newer than nothing, inverted", "hour", File{NewerThanFile: dir + "/none"}, true, dir + "/none, which it is to be newer than: no such file"},
+		{"newer than nothing, inverted", "hour", File{NewerThanFile: dir + "/none"}, true, dir + "/none, which it must be newer than: no such file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := once(t, Options{File: test.file, Invert: test.invert}, "file:"+dir+"/"+test.path)

@@ -136,7 +136,7 @@ func Parse(text string) (Target, error) {
 			t.host, err = parseName(rest)
 			// an address resolves to itself, and no server is asked
 			if err == nil && strings.HasPrefix(rest, "//") && net.ParseIP(t.host) != nil {
-				err = predicate("has an address, and no name to look up", `try "dns://`+t.host+`/example.org", which asks that server`)
+				err = predicate("has an address, not a name to look up", `try "dns://`+t.host+`/example.org", which asks that server`)
 			}
 		}
 	case "docker":

@@ -110,7 +110,7 @@ func (c *Change) finish(ctx context.Context, st state.Changes, wake func(context
 		case !wake(ctx) || c.Clock.Now().After(give):
 			// The run of that task was interrupted with its runner. The key is free as soon as a
 			// runner has recorded that.
-			return d, problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has noted that yet", id, key),
+			return d, problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has recorded that yet", id, key),
 				problem.T("%s does; then call again", problem.To("run").With("once", true)))
 		default:
 			if err := c.Clock.For(ctx, 50*time.Millisecond); err != nil {

@@ -55,7 +55,7 @@ func ReadTags(said []string) (list []string, err error) {
 			continue
 		case strings.IndexFunc(tag, odd) >= 0:
 			return nil, problem.Of(problem.T("%s %s is more than one word", problem.Option("tag"), plain.Quote(tag)),
-				problem.T("a tag has no blanks and no commas; several are said one by one: %s", problem.Set("tag", "home")))
+				problem.T("a tag has no blanks and no commas; give several one by one: %s", problem.Set("tag", "home")))
 		case len(tag) > maxTag:
 			return nil, problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("tag"), maxTag, len(tag)), problem.T("give a short word, such as %s", problem.Set("tag", "home")))
 		}
