@@ -67,12 +67,12 @@ func (b *account) lacksHead(l state.Line) {
 	case l.Event == state.EventEdited:
 		return // it had another schedule
 	case l.Schedule != nil:
-		p.rhythm, known = b.a.rhythms.of(l.Schedule)
+		p.scheduleKey, known = b.a.keys.of(l.Schedule)
 	case p.revision != max(l.Revision, 1):
 		return
 	}
 	if known {
-		if t := b.a.beginOf(p.rhythm, time.Time{}); t != nil {
+		if t := b.a.beginOf(p.scheduleKey, time.Time{}); t != nil {
 			t.open = true
 			b.eras[0].term = t
 		}
@@ -133,7 +133,7 @@ func (b *account) change(l state.Line) {
 	case state.EventQuarantined: // when the file is repaired, the task goes on without a line
 		was.close(due)
 		if e.term = nil; was.term != nil {
-			if e.term = b.a.beginOf(was.term.rhythm, time.Time{}); e.term != nil {
+			if e.term = b.a.beginOf(was.term.scheduleKey, time.Time{}); e.term != nil {
 				e.term.open, e.term.floor = true, b.high
 			}
 		}

@@ -83,18 +83,18 @@ type Auditor struct {
 	peak   time.Time // the latest time at which a line says that it was written
 	back   bool      // the present line was written by a clock that had shown more
 
-	accounts map[string]*account // those that are in use or do not fit on the shelf
-	// those that have changed since the last attempt to put them on the shelf
+	accounts map[string]*account // those that are in use or cannot be packed
+	// those that have changed since the last attempt to pack them
 	recent   []*account
-	shelf    shelf // the other accounts
+	packed   packedStore // the other accounts
 	plans    map[string]plan
 	standing map[string]state.Entry // the tasks whose accounts did not balance when they were read
-	rhythms  rhythms
+	keys     scheduleKeys
 }
 
-// plan is the rhythm of a task and the revision of the task that has it.
+// plan is the schedule of a task and the revision of the task that has it.
 type plan struct {
-	rhythm
+	scheduleKey
 	revision int64
 }
 
@@ -106,7 +106,7 @@ func New(o Options) *Auditor {
 // Expect takes a task that may have been made in the part of the ledger that is dropped.
 func (a *Auditor) Expect(e state.Entry) {
 	if a.Dropped && e.Task.Recurring() {
-		if r, ok := a.rhythms.of(&e.Task.When); ok {
+		if r, ok := a.keys.of(&e.Task.When); ok {
 			a.plans[e.Task.ID] = plan{r, e.Task.Revision}
 		}
 	}
@@ -138,10 +138,10 @@ func (a *Auditor) Add(l state.Line) {
 	a.used(b)
 }
 
-// maxRecent is how many accounts are in use before they are put on the shelf.
+// maxRecent is how many accounts are in use before they are packed.
 var maxRecent = 1024
 
-// used notes that an account has changed, and puts accounts on the shelf when many have.
+// used notes that an account has changed, and packs accounts when many have.
 func (a *Auditor) used(b *account) {
 	if b.recent {
 		return
@@ -152,7 +152,7 @@ func (a *Auditor) used(b *account) {
 	}
 	for _, b := range a.recent {
 		b.recent = false
-		if a.shelf.put(b) {
+		if a.packed.put(b) {
 			delete(a.accounts, b.id)
 		}
 	}
@@ -160,11 +160,11 @@ func (a *Auditor) used(b *account) {
 	a.recent = a.recent[:0]
 }
 
-// account returns the account of a task, if there is one, and takes it from the shelf.
+// account returns the account of a task, if there is one, and unpacks it.
 func (a *Auditor) account(id string) *account {
 	b := a.accounts[id]
 	if b == nil {
-		if b = a.shelf.take(a, id); b != nil {
+		if b = a.packed.take(a, id); b != nil {
 			a.accounts[id] = b
 		}
 	}

@@ -452,10 +452,10 @@ func TestFaults(t *testing.T) {
 		if got := found(auditOf(list, audit.Options{})); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		// What goes on the shelf after each line makes no difference, nor do other tasks between the lines.
+		// Which accounts are packed after each line makes no difference, nor do other tasks between the lines.
 		restore := audit.Recent(1)
 		if got := found(auditOf(list, audit.Options{})); got != c.want {
-			t.Errorf("%s: from the shelf %q, want %q", c.name, got, c.want)
+			t.Errorf("%s: packed %q, want %q", c.name, got, c.want)
 		}
 		restore()
 		var more []state.Line

@@ -1,6 +1,6 @@
 package audit
 
-// Recent changes how many books are in use before some go on the shelf, until restore is called.
+// Recent changes how many accounts are in use before some are packed, until restore is called.
 func Recent(n int) (restore func()) {
 	was := maxRecent
 	maxRecent = n

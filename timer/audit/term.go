@@ -13,7 +13,7 @@ import (
 // one.
 type term struct {
 	a *Auditor
-	rhythm
+	scheduleKey
 	first time.Time // zero when it is not known yet: then it is the first instant with an outcome
 	// there may be instants before first, because the ledger lacks the beginning of the term
 	open  bool
@@ -32,25 +32,25 @@ type covered struct{ first, last time.Time }
 
 // begin makes a term. It is nil when the schedule cannot be read.
 func (a *Auditor) begin(timing *state.Timing, first time.Time) *term {
-	r, ok := a.rhythms.of(timing)
+	r, ok := a.keys.of(timing)
 	if !ok {
 		return nil
 	}
 	return a.beginOf(r, first)
 }
 
-func (a *Auditor) beginOf(r rhythm, first time.Time) *term {
+func (a *Auditor) beginOf(r scheduleKey, first time.Time) *term {
 	if r.words == 0 && first.IsZero() {
 		return nil
 	}
-	return &term{a: a, rhythm: r, first: first, cur: first}
+	return &term{a: a, scheduleKey: r, first: first, cur: first}
 }
 
 // once reports whether first is the only instant of the term.
 func (t *term) once() bool { return t.words == 0 }
 
 func (t *term) schedule() *when.Schedule {
-	s, _ := t.a.rhythms.schedule(t.rhythm)
+	s, _ := t.a.keys.schedule(t.scheduleKey)
 	return s
 }
 

@@ -9,25 +9,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// rhythm identifies a schedule in few bytes. The zero value is that of a one-shot.
-type rhythm struct {
-	words uint32 // index into rhythms.words, from 1 on
+// scheduleKey identifies a schedule in few bytes. The zero value is that of a one-shot.
+type scheduleKey struct {
+	words uint32 // index into scheduleKeys.words, from 1 on
 	start int64  // in Unix nanoseconds
 }
 
-// rhythms are the schedules of a ledger. Many tasks share the same words.
-type rhythms struct {
-	words  []state.Timing    // without their start, unless a rhythm cannot hold it
+// scheduleKeys are the schedules of a ledger. Many tasks share the same words.
+type scheduleKeys struct {
+	words  []state.Timing    // without their start, unless a key cannot hold it
 	number map[string]uint32 // the index of each, by all that the words say
-	read   map[rhythm]*when.Schedule
+	read   map[scheduleKey]*when.Schedule
 }
 
 // maxSchedules is how many schedules are kept, so that when as many tasks take turns none is read
 // twice.
 const maxSchedules = 4096
 
-// of returns the rhythm of a timing, or false when the schedule cannot be read.
-func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
+// of returns the key of a timing, or false when the schedule cannot be read.
+func (s *scheduleKeys) of(t *state.Timing) (r scheduleKey, ok bool) {
 	if t == nil {
 		return r, false
 	}
@@ -42,7 +42,7 @@ func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 	key := fmt.Sprintf("%#v", words)
 	if r.words = s.number[key]; r.words == 0 {
 		if s.number == nil {
-			s.number, s.read = map[string]uint32{}, map[rhythm]*when.Schedule{}
+			s.number, s.read = map[string]uint32{}, map[scheduleKey]*when.Schedule{}
 		}
 		s.words = append(s.words, words)
 		r.words = uint32(len(s.words))
@@ -53,7 +53,7 @@ func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 }
 
 // schedule reads a schedule. It is nil for a one-shot.
-func (s *rhythms) schedule(r rhythm) (*when.Schedule, error) {
+func (s *scheduleKeys) schedule(r scheduleKey) (*when.Schedule, error) {
 	if r.words == 0 {
 		return nil, nil
 	}

@@ -7,26 +7,27 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// shelf keeps the accounts of tasks with little to know in a few bytes each: a ledger of a million
-// lines may have hundreds of thousands. IDs are given in a row, so they are indexes of arrays.
-type shelf struct {
-	simple map[uint64]*[shelfPage]simple
-	steady map[uint64]*[shelfPage]steady
+// packedStore keeps the accounts of tasks with little to know in a few bytes each: a ledger of a
+// million lines may have hundreds of thousands. IDs are given in a row, so they are indexes of
+// arrays.
+type packedStore struct {
+	simple map[uint64]*[packedPage]packedSimple
+	steady map[uint64]*[packedPage]packedRecurring
 }
 
-const shelfPage = 1024
+const packedPage = 1024
 
-// simple is the account of a one-shot that waits, or of a task that has ended.
-type simple struct {
+// packedSimple is the account of a one-shot that waits, or of a task that has ended.
+type packedSimple struct {
 	at    moment // when it is due, or the latest instant that has ended
 	next  uint32
 	fired uint32
 	kind  simpleKind
-	shelved
+	packedState
 }
 
-// shelved has the fields of both kinds.
-type shelved struct{ seen, stood bool }
+// packedState has the fields of both kinds.
+type packedState struct{ seen, stood bool }
 
 type simpleKind uint8
 
@@ -38,12 +39,12 @@ const (
 	finished
 )
 
-// steady is the account of a recurring task from which nothing is missing.
-type steady struct {
+// packedRecurring is the account of a recurring task from which nothing is missing.
+type packedRecurring struct {
 	cur, first, high, floor moment
-	rhythm                  // zero for an empty place
+	scheduleKey             // zero for an empty place
 	next, fired, revision   uint32
-	shelved
+	packedState
 }
 
 // moment is an instant in Unix nanoseconds.
@@ -67,8 +68,8 @@ func (m moment) time() time.Time {
 	return time.Unix(0, int64(m)).UTC()
 }
 
-// put puts an account on the shelf, if it can be restored from what fits there.
-func (s *shelf) put(b *account) bool {
+// put packs an account, if it can be restored from what fits there.
+func (s *packedStore) put(b *account) bool {
 	page, i, ok := place(b.id)
 	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || len(b.unrun) > 0 || b.stood && b.limit != max(b.nums.next-1, 0) {
 		return false
@@ -78,7 +79,7 @@ func (s *shelf) put(b *account) bool {
 	if int(next) != b.nums.next || int(fired) != b.fired || int64(revision) != e.revision || !b.complete(e.after) {
 		return false
 	}
-	v := simple{next: next, fired: fired, shelved: shelved{b.seen, b.stood}}
+	v := packedSimple{next: next, fired: fired, packedState: packedState{b.seen, b.stood}}
 	at := b.high
 	switch {
 	case e.ban == Removed:
@@ -98,7 +99,7 @@ func (s *shelf) put(b *account) bool {
 	case e.old != nil:
 		return false
 	default:
-		v := steady{rhythm: t.rhythm, next: next, fired: fired, revision: revision, shelved: v.shelved}
+		v := packedRecurring{scheduleKey: t.scheduleKey, next: next, fired: fired, revision: revision, packedState: v.packedState}
 		for _, m := range []struct {
 			to *moment
 			of time.Time
@@ -117,39 +118,39 @@ func (s *shelf) put(b *account) bool {
 }
 
 // keep returns a page and makes it if necessary.
-func keep[T any](pages *map[uint64]*[shelfPage]T, page uint64) *[shelfPage]T {
+func keep[T any](pages *map[uint64]*[packedPage]T, page uint64) *[packedPage]T {
 	if *pages == nil {
-		*pages = map[uint64]*[shelfPage]T{}
+		*pages = map[uint64]*[packedPage]T{}
 	}
 	p := (*pages)[page]
 	if p == nil {
-		p = new([shelfPage]T)
+		p = new([packedPage]T)
 		(*pages)[page] = p
 	}
 	return p
 }
 
-// take takes an account from the shelf. It is nil when it is not there.
-func (s *shelf) take(a *Auditor, id string) *account {
+// take unpacks an account. It is nil when it is not packed.
+func (s *packedStore) take(a *Auditor, id string) *account {
 	page, i, ok := place(id)
 	if !ok {
 		return nil
 	}
 	if p := s.simple[page]; p != nil && p[i].kind != nothing {
 		v := p[i]
-		p[i] = simple{}
+		p[i] = packedSimple{}
 		return v.account(a, id)
 	}
 	if p := s.steady[page]; p != nil && p[i].words != 0 {
 		v := p[i]
-		p[i] = steady{}
+		p[i] = packedRecurring{}
 		return v.account(a, id)
 	}
 	return nil
 }
 
-// shelvedAccount returns an account as it was put on the shelf, without its era.
-func shelvedAccount(a *Auditor, id string, v shelved, next, fired uint32, high time.Time, e era) *account {
+// unpackedAccount returns an account as it was packed, without its era.
+func unpackedAccount(a *Auditor, id string, v packedState, next, fired uint32, high time.Time, e era) *account {
 	b := newBook(a, id)
 	b.made, b.seen, b.stood, b.fired = true, v.seen, v.stood, int(fired)
 	b.nums.next, b.nums.below, b.high = int(next), high, high
@@ -163,26 +164,26 @@ func shelvedAccount(a *Auditor, id string, v shelved, next, fired uint32, high t
 	return b
 }
 
-func (v simple) account(a *Auditor, id string) *account {
+func (v packedSimple) account(a *Auditor, id string) *account {
 	at := v.at.time()
 	switch v.kind {
 	case waits:
-		return shelvedAccount(a, id, v.shelved, v.next, v.fired, time.Time{}, era{revision: 1, term: &term{a: a, first: at, cur: at}})
+		return unpackedAccount(a, id, v.packedState, v.next, v.fired, time.Time{}, era{revision: 1, term: &term{a: a, first: at, cur: at}})
 	case over:
-		return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{term: &term{a: a, first: at, cur: at, done: true, spent: true, floor: at}})
+		return unpackedAccount(a, id, v.packedState, v.next, v.fired, at, era{term: &term{a: a, first: at, cur: at, done: true, spent: true, floor: at}})
 	case removed:
-		return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{ban: Removed})
+		return unpackedAccount(a, id, v.packedState, v.next, v.fired, at, era{ban: Removed})
 	}
-	return shelvedAccount(a, id, v.shelved, v.next, v.fired, at, era{ban: Finished})
+	return unpackedAccount(a, id, v.packedState, v.next, v.fired, at, era{ban: Finished})
 }
 
-func (v steady) account(a *Auditor, id string) *account {
-	t := &term{a: a, rhythm: v.rhythm, cur: v.cur.time(), first: v.first.time(), floor: v.floor.time()}
-	return shelvedAccount(a, id, v.shelved, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
+func (v packedRecurring) account(a *Auditor, id string) *account {
+	t := &term{a: a, scheduleKey: v.scheduleKey, cur: v.cur.time(), first: v.first.time(), floor: v.floor.time()}
+	return unpackedAccount(a, id, v.packedState, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
 }
 
-// place returns where the account of a task is on the shelf.
+// place returns where the packed account of a task is.
 func place(id string) (page uint64, i int, ok bool) {
 	n, ok := state.IDNumber(id)
-	return n / shelfPage, int(n % shelfPage), ok
+	return n / packedPage, int(n % packedPage), ok
 }
