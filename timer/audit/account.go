@@ -40,12 +40,12 @@ func newBook(a *Auditor, id string) *account { return &account{a: a, id: id, num
 // era is what holds for the numbers between one change of the task and the next.
 type era struct {
 	after int // the numbers after this one
-	// ^A version that did not say made the change: claims that were open then may have later
+	// A version that did not say made the change: claims that were open then may have later
 	// numbers.
 	vague bool
 	event string // the change
 	at    time.Time
-	// ^The clock that made the change had shown more: what began before it may have a later time.
+	// The clock that made the change had shown more: what began before it may have a later time.
 	back     bool
 	revision int64
 	ban      string // Removed, Finished or Paused, when nothing may begin; otherwise empty

@@ -99,7 +99,7 @@ func (s *schedule) inTime(ctx context.Context, pause, took time.Duration) time.D
 // rest waits for the pause, or until a change makes an attempt due. It reports whether the wait
 // goes on.
 func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) bool {
-	began, bell := time.Now(), l.changed
+	began, changed := time.Now(), l.changed
 	s.due = began.Add(pause)
 	for {
 		timer := time.NewTimer(time.Until(s.due))
@@ -109,9 +109,9 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) 
 			return false
 		case <-timer.C:
 			return true
-		case _, open := <-bell:
+		case _, open := <-changed:
 			timer.Stop()
-			bell = nil // many changes in a row are one
+			changed = nil // many changes in a row are one
 			soon := began.Add(s.pace.longest)
 			if open {
 				soon = s.changeDue(began)

@@ -18,10 +18,10 @@ const (
 	AtOnce      = 8 // attempts at the same time
 	EachChannel = 2 // of one channel
 
-	// ^An attempt is repeated for so long after a notice was queued, unless the settings say
+	// An attempt is repeated for so long after a notice was queued, unless the settings say
 	// otherwise.
 	TellFor = 24 * time.Hour
-	// ^The least number of attempts: the machine may have been off, and needs a moment until its
+	// The least number of attempts: the machine may have been off, and needs a moment until its
 	// network is back.
 	minAttempts = 5
 	maxPause    = time.Hour // the longest pause between two attempts

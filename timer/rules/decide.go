@@ -178,7 +178,7 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 		return p
 	case e.Due.After(now):
 		return p
-	// The waiting process tells it. If that ends without having told, the runner does.
+	// The waiting process reports it. If that ends before it has, the runner does.
 	case e.Awaited:
 		p.Held = true
 		return p

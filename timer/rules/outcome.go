@@ -137,7 +137,8 @@ func Unbegun(r state.Record) bool {
 	return r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0
 }
 
-// TakingOver decides it; lives says that the process of the claim lives.
+// TakingOver returns what happens to a claim whose runner is gone. lives says that the process of
+// the claim is alive.
 func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
 	untouched := Unbegun(r) && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
@@ -200,9 +201,9 @@ func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
 
-// WaitedLine returns the outcome of a wait that its caller told at told and that ended at now. It
-// is not in the inbox, because somebody has it. The recipients that the task names are told all the
-// same.
+// WaitedLine returns the outcome of a wait that its caller reported at told and that ended at now.
+// It is not in the inbox, because somebody has it. The recipients that the task names are told all
+// the same.
 func WaitedLine(r state.Record, told, now time.Time) state.Line {
 	l := Judge(r, nil, Result{Started: told, Ended: now})
 	if len(r.Task.Policy.Notify) > 0 {

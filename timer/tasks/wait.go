@@ -13,8 +13,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Wait is a wait that outlives its caller: a task of type wait, which a runner tells unless its
-// caller is present. A nil Wait is not kept as a task; its methods do nothing.
+// Wait is a wait that outlives its caller: a task of type wait. When it is due, its caller reports
+// it, or a runner if the caller is not present. A nil Wait is not kept as a task, so there is
+// nothing to announce or to change.
 type Wait struct {
 	Entry   state.Entry
 	Changed <-chan struct{} // closed when others have changed it
@@ -23,10 +24,10 @@ type Wait struct {
 	release func()
 }
 
-// ErrTold is the end of a wait that was told.
+// ErrTold says that a wait has ended because somebody else has reported it.
 var ErrTold = errors.New("told elsewhere")
 
-// waitPoll is the pause between two checks while a runner is just telling the wait.
+// waitPoll is the pause between two checks while a runner is just reporting the wait.
 const waitPoll = 20 * time.Millisecond
 
 // KeepWait makes a task of a wait and announces its caller.
@@ -38,7 +39,7 @@ func KeepWait(ctx context.Context, st state.Store, c clock.Clock, t state.Task, 
 	w := &Wait{Entry: e, st: st, clock: c}
 	w.Changed, w.release, err = st.Announce(context.WithoutCancel(ctx), e.Task.ID, e.Due)
 	if err != nil {
-		// otherwise it is told twice, which is better than not at all
+		// if this fails it is reported twice, which is better than not at all
 		_, _ = st.Remove(ctx, e.Task.ID, c.Now())
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (w *Wait) ID() string {
 	return w.Entry.Task.ID
 }
 
-// Occurrence returns the ID of what is told, whoever tells it. A wait has one instant and one
+// Occurrence returns the ID of the occurrence, whoever reports it. A wait has one instant and one
 // number, and is never run by hand.
 func (w *Wait) Occurrence() string {
 	if w == nil {
@@ -118,8 +119,8 @@ func lostRace(err error) bool {
 	return errors.Is(err, state.ErrTaken) || errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound)
 }
 
-// Told records that the wait was told at an instant. If somebody else has taken it meanwhile, their
-// item in the inbox is acknowledged: it is the same occurrence.
+// Told records that the caller reported the wait at an instant. If somebody else has taken it
+// meanwhile, their item in the inbox is acknowledged: it is the same occurrence.
 func (w *Wait) Told(ctx context.Context, at time.Time) error {
 	self, err := runner.Self()
 	if err != nil {
@@ -139,7 +140,7 @@ func (w *Wait) Told(ctx context.Context, at time.Time) error {
 	return err
 }
 
-// Unread reports whether a runner has told the wait to the inbox, where nobody has taken the item.
+// Unread reports whether a runner has put the wait into the inbox, where nobody has taken the item.
 // When a runner is just doing so, it waits for it.
 func (w *Wait) Unread(ctx context.Context) bool {
 	for w.beingTold(ctx) && w.clock.For(ctx, waitPoll) == nil {
@@ -148,7 +149,7 @@ func (w *Wait) Unread(ctx context.Context) bool {
 	return err == nil && slices.ContainsFunc(items, func(i state.Item) bool { return i.ID == w.Occurrence() && i.Leased.IsZero() })
 }
 
-// beingTold reports whether a runner is just telling it.
+// beingTold reports whether a runner is just reporting it.
 func (w *Wait) beingTold(ctx context.Context) bool {
 	e, err := Reread(ctx, w.st, w.Entry)
 	return err == nil && len(e.Open) > 0 && IsRunning(e)
@@ -203,7 +204,7 @@ func (w *Wait) announce(ctx context.Context, e state.Entry) {
 	w.Entry, w.release = e, nil
 	var err error
 	if w.Changed, w.release, err = w.st.Announce(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
-		w.Changed = nil // a runner may tell it as well, which is better than nobody
+		w.Changed = nil // a runner may report it as well, which is better than nobody
 	}
 }
 
