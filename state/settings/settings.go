@@ -122,7 +122,7 @@ func Read(dir string) (r Reading, err error) {
 		}
 	}
 	good, err := codec.Encode(all)
-	if err == nil && len(all) > 0 { // Decode would take a text without keys for one that was cut short
+	if err == nil && len(all) > 0 { // Decode would take an empty text for one that was cut short
 		err = codec.Decode(good, &r.Config)
 	}
 	if err != nil {

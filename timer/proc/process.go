@@ -170,7 +170,7 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		// An error means that ctx has ended, and then nobody reads over or asks why.
+		// An error means that ctx has ended, and then over is not read.
 		_ = c.For(ctx, grace)
 	}()
 	select {

@@ -126,7 +126,7 @@ func (p *Process) reap() Result {
 	return r
 }
 
-// reapUnseen waits for the end of a child whose result nobody wants, so that no zombie stays.
+// reapUnseen waits for the end of a child whose result does not matter, so that no zombie stays.
 func reapUnseen(pid int) {
 	for {
 		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {

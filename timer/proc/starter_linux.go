@@ -40,8 +40,8 @@ const (
 var errStarterDied = &StartError{"start", starterName, syscall.EAGAIN}
 
 // stuckStarters are the starters that got no answer in time. They keep waiting, because another one
-// would get no answer, either. When one gets its answer, it ends, because nobody tells it to
-// execute the program.
+// would get no answer, either. When one gets its answer, it ends, because it is not told to execute
+// the program.
 type stuckStarters struct {
 	mu      sync.Mutex
 	byMount map[string]int // how many wait for each mount point
