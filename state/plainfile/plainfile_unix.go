@@ -18,7 +18,7 @@ import (
 var umaskSpares atomic.Bool
 
 // open opens a plain file and returns what it is. It takes two system calls, or one for a new file
-// if umaskSpares is set. Then is stays empty.
+// if umaskSpares is set. In that case, the Stat_t is zero.
 func open(path string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, err error) {
 	return openIn(nil, path, flags, mode)
 }

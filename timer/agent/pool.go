@@ -121,7 +121,7 @@ func (p *Pool) slot(prog Program) *slot {
 
 // Fire makes an attempt to tell a program of a reminder, and returns how it ended. Attempts for one
 // program are made one after the other. If ctx ends before the program is told, it is not told, and
-// Result.Err is ctx.Err(). After that, Fire waits for the end of the attempt.
+// Result.Err is ctx.Err(). Once the program is told, Fire waits for the end of the attempt.
 func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	s := p.slot(c.Program)
 	defer func() { r.Ended = p.Clock.Now() }()

@@ -248,7 +248,7 @@ func (a *process) refused(m message, failed *Error) {
 	_, _ = a.stderr.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
 }
 
-// breakOff ends a process of which too many requests were refused.
+// breakOff ends a process that has made too many requests that were refused.
 func (a *process) breakOff() {
 	a.mu.Lock()
 	a.broken = true

@@ -149,8 +149,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 var errProbed = errors.New("only probed")
 
 // Probe returns why a child could not be started, as far as that can be told without starting it,
-// or nil. It only examines a Spec that may hang: for any other, a look at the files is quick, and
-// the caller takes it.
+// or nil. It returns nil for a Spec that cannot hang, without a look at it: LookPath is quick then.
 func Probe(ctx context.Context, spec Spec) error {
 	if !spec.MayHang() {
 		return nil

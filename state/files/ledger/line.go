@@ -43,7 +43,7 @@ func (e Entry) Text() ([]byte, error) {
 }
 
 // readLine reads a line of the ledger. A line that is not of type Head must be about a task. If the
-// error is errAltered, the line was read.
+// error is errAltered, l is what the line says now.
 func readLine(line []byte) (l state.Line, err error) {
 	if err = json.Unmarshal(line, &l); err == nil && l.Type != Head && !state.WholeID(l.TaskID) {
 		err = fmt.Errorf("it names task %q", l.TaskID)

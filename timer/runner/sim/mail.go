@@ -25,8 +25,9 @@ type sent struct {
 	err error
 }
 
-// passMailLock gives the lock of the notifier to the next runner, if r has it and ends. If r is
-// nil, it gives it to the first runner, if none has it. Deliveries of r end without a result.
+// passMailLock gives the lock of the notifier to another runner if r, which ends, has it.
+// Deliveries of r then end without a result. If r is nil, the first runner gets the lock, unless
+// one has it.
 func (w *World) passMailLock(r *Runner) {
 	if w.mailer != r {
 		return
