@@ -134,14 +134,38 @@ func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	return c, err
 }
 
-// all is KV.Prefix from the beginning, repeated patiently. It returns the last cell of each key
-// that has data, oldest first.
+// all is KV.Prefix from the beginning. It returns the last cell of each key that has data, oldest
+// first. The patience is not over as long as more comes, because many tasks may take longer than
+// that to read.
 func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
-	err = s.patiently(ctx, func(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := time.AfterFunc(s.patience, cancel)
+	defer over.Stop()
+	for most := 0; ; pause(limited) {
 		list = nil
-		last, err = s.kv.Prefix(ctx, prefix, 0, func(c Cell) bool { list = append(list, c); return true })
-		return err
-	})
+		last, err = s.kv.Prefix(limited, prefix, 0, func(c Cell) bool {
+			if list = append(list, c); len(list) > most { // what has come again is no more
+				most = len(list)
+				if most%100 == 1 {
+					over.Reset(s.patience)
+				}
+			}
+			return true
+		})
+		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
+			break
+		}
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		err = context.DeadlineExceeded
+	}
+	if err = away(ctx, err); err != nil {
+		return nil, 0, err
+	}
 	newest := make(map[string]uint64, len(list))
 	for _, c := range list {
 		newest[c.Key] = max(newest[c.Key], c.Rev)

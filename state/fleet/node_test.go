@@ -368,3 +368,61 @@ func TestRank(t *testing.T) {
 		}
 	})
 }
+
+// slow is servers that send a hundred messages a second, and perhaps break off after some.
+type slow struct {
+	fleet.KV
+	breaks int // 0: never
+}
+
+func (s *slow) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {
+	n, broken := 0, false
+	last, err := s.KV.Prefix(ctx, prefix, after, func(c fleet.Cell) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+		n++
+		broken = n == s.breaks
+		return !broken && yield(c)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case broken:
+		return 0, errCut
+	}
+	return last, err
+}
+
+// TestManyTakeLonger: what takes longer than the patience to read is read, and what never comes is not waited for.
+func TestManyTakeLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &slow{KV: model.New()}
+		s := fleet.New(kv, fleet.Options{Local: memory.New()})
+		due := time.Now()
+		drafts := make([]state.Draft, 1500)
+		for i := range drafts {
+			drafts[i] = state.Draft{Due: due, Task: state.Task{Created: due, Text: "tea", When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC", Start: due}}}
+		}
+		for _, a := range s.AddAll(t.Context(), drafts) {
+			if a.Err != nil {
+				t.Fatal(a.Err)
+			}
+		}
+		begun := time.Now()
+		if l, err := s.List(t.Context(), state.Pending); err != nil || l.Len != len(drafts) || time.Since(begun) < 15*time.Second {
+			t.Errorf("%d tasks after %v: %v", l.Len, time.Since(begun), err)
+		}
+		kv.breaks, begun = 700, time.Now()
+		if _, err := s.List(t.Context(), state.Pending); !errors.Is(err, fleet.ErrAway) || time.Since(begun) > 30*time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+		ended, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := s.List(ended, state.Pending); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fleet.ErrAway) {
+			t.Errorf("the caller has ended: %v", err)
+		}
+	})
+}
