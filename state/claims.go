@@ -37,20 +37,21 @@ type Claims interface {
 	// Release undoes a claim for which nothing was started. The task is due again at the claim's
 	// instant, and the claim's number is used again. A manual claim leaves no trace.
 	//
-	// ErrEnded: the claim is not open. ErrTaken: a later occurrence has been claimed or has ended,
-	// or the task was edited, paused, finished or removed since. The claim then stays open.
+	// It returns ErrEnded if the claim is not open. It returns ErrTaken if a later occurrence has
+	// been claimed or has ended, or the task was edited, paused, finished or removed since. The
+	// claim then stays open.
 	Release(ctx context.Context, r Record) error
 
 	// Halt asks the runner of the claim to end it, and stores why in Record.Halt. Queue.Changed
-	// tells the runner. ErrEnded: the claim has ended.
+	// tells the runner. It returns ErrEnded if the claim has ended.
 	Halt(ctx context.Context, r Record, why string) error
 
 	// Halted returns the open claims whose end was requested. It reads no others.
 	Halted(ctx context.Context) ([]Record, error)
 
 	// End appends the line to the ledger, updates the tally and closes the claim, in one
-	// transaction. The line's task, number, due instant, revision and type are the record's.
-	// ErrEnded: the claim has ended already, and no second line is written.
+	// transaction. The line's task, number, due instant, revision and type are the record's. If the
+	// claim has ended already, it returns ErrEnded and writes no second line.
 	End(ctx context.Context, r Record, line Line) error
 
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.

@@ -7,8 +7,9 @@ import (
 
 // Leases say who runs tasks. One runner at a time holds the runner lock.
 type Leases interface {
-	// Lead takes the runner lock for this process. ErrLed: another process still has it after
-	// LeadWait. Release returns the lock, and so does the end of the process, however it ends.
+	// Lead takes the runner lock for this process. It returns ErrLed if another process still has
+	// it after LeadWait. Release returns the lock, and so does the end of the process, however it
+	// ends.
 	Lead(ctx context.Context, r Leader) (Lease, error)
 
 	// LeadNext is Lead, but waits until it has the lock or ctx ends. It does not poll where the

@@ -18,8 +18,8 @@ type Listing struct {
 	// is over.
 	Wake func(i int) time.Time
 	// Read reads the i-th task, and returns which parts of it could not be read. If the task has
-	// changed meanwhile, Read returns either state, in the old place. ErrNotFound: the task has
-	// left all of the phases or cannot be read. Any other error ends the listing.
+	// changed meanwhile, Read returns either state, in the old place. It returns ErrNotFound if the
+	// task has left all of the phases or cannot be read. Any other error ends the listing.
 	Read func(i int, into *Entry) ([]Problem, error)
 	// Problems are what could not be read so far.
 	Problems []Problem

@@ -225,7 +225,8 @@ type Mail interface {
 	Take(ctx context.Context, q Query, now, until time.Time) (items []Item, more int, problems []Problem, err error)
 
 	// Ack ends items for good, whoever has them. The errors are in the order of the IDs, which are
-	// whole. ErrNotFound: there is no such item. A damaged item can be acknowledged, too.
+	// whole. It returns ErrNotFound if there is no such item. A damaged item can be acknowledged,
+	// too.
 	Ack(ctx context.Context, ids []string) []error
 
 	// Dropped says how many items Prune has dropped that nobody had acknowledged. It is zero if
@@ -239,12 +240,12 @@ type Mail interface {
 	Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []Notice, next time.Time, problems []Problem, err error)
 
 	// Postpone keeps a notice that Outbox returned for a later try, with its new Due, Attempts and
-	// Last. ErrNotFound: it was told or postponed since.
+	// Last. It returns ErrNotFound if the notice was told or postponed since.
 	Postpone(ctx context.Context, n Notice) error
 
 	// Told ends a notice that Outbox returned with a line of type LineDelivery. The line's task,
 	// number and channel are the notice's. If the line's Inbox is not empty, it becomes an item.
-	// ErrNotFound: the notice was told or postponed since.
+	// Told returns ErrNotFound if the notice was told or postponed since.
 	Told(ctx context.Context, n Notice, line Line) error
 
 	// WatchMail returns a channel like Queue.Changed. It receives after items and notices came,

@@ -23,11 +23,11 @@ type Stream interface {
 	// output is not kept.
 	Create(ctx context.Context) (*os.File, error)
 
-	// Append adds text to what is kept. fs.ErrNotExist: nothing is kept.
+	// Append adds text to what is kept. It returns fs.ErrNotExist if nothing is kept.
 	Append(ctx context.Context, text string) error
 
-	// Open opens what is kept, also while it grows. fs.ErrNotExist: nothing is kept, or it was
-	// dropped.
+	// Open opens what is kept, also while it grows. It returns fs.ErrNotExist if nothing is kept,
+	// or it was dropped.
 	Open(ctx context.Context) (StreamReader, error)
 
 	// Bound keeps the stream small on disk while a child writes to it. It may give up all but the

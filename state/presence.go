@@ -10,8 +10,8 @@ type Presence interface {
 	// Announce says that the caller waits for a pending task of type wait (Entry.Awaited), until
 	// leave is called or the process ends, however it ends. Several may wait at once. The channel
 	// receives, soon and at least once, after the task is no longer pending at due or, if it was
-	// paused at this call, no longer paused. It may receive for no reason before that. ErrNotFound:
-	// id is not an ID.
+	// paused at this call, no longer paused. It may receive for no reason before that. Announce
+	// returns ErrNotFound if id is not an ID.
 	Announce(ctx context.Context, id string, due time.Time) (changed <-chan struct{}, leave func(), err error)
 
 	// NoteAgents notes the agent processes that a runner keeps, or that it keeps none. The note

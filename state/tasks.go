@@ -13,8 +13,8 @@ var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 type Tasks interface {
 	// Find returns the tasks in any phase whose ID is id or, if there is none, those whose ID
 	// begins with it, in order of ID. It reads no other tasks. An id with a correct check symbol is
-	// never taken for the beginning of another. ErrNotFound: there is no such task. A match that
-	// cannot be read is an error.
+	// never taken for the beginning of another. It returns ErrNotFound if there is no such task. A
+	// match that cannot be read is an error.
 	Find(ctx context.Context, id string) ([]Entry, error)
 
 	// Finder is Find for many IDs. It asks once which tasks there are. Its function is for one
@@ -69,10 +69,10 @@ type Changes interface {
 
 	// Add makes a task pending with a new ID, which was never used before, and logs its creation.
 	//
-	// ErrInvalid: it cannot be kept, because its text is not UTF-8 or more than 1 MiB, or an
-	// instant is outside the years 1 to 9999. ErrKept: a task that lives (pending, paused or
-	// running) has the same Key. Nothing is added, and the entry is that task's. ErrLimit (a
-	// *LimitError): the store's Limits allow no more.
+	// It returns ErrInvalid if the task cannot be kept, because its text is not UTF-8 or more than
+	// 1 MiB, or an instant is outside the years 1 to 9999. It returns ErrKept if a task that lives
+	// (pending, paused or running) has the same Key; the entry is then that task's, and nothing is
+	// added. It returns ErrLimit (a *LimitError) if the store's Limits allow no more.
 	//
 	// The count of an origin's tasks needs no reading of the queue, and is never too low. A process
 	// that dies in Add may leave it too high for an hour. A wait is never refused, because it runs
@@ -80,7 +80,7 @@ type Changes interface {
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
 	// Charge counts a creation of an origin without adding anything, for a change that makes a task
-	// run again. ErrLimit as for Add.
+	// run again. It returns ErrLimit as for Add.
 	Charge(ctx context.Context, origin string, now time.Time) error
 
 	// Update replaces what a task says by t. t has the task's ID and the Revision that the caller
@@ -88,9 +88,10 @@ type Changes interface {
 	// as it is; another one moves the task there. Only later occurrences change. A paused task
 	// stays paused.
 	//
-	// ErrConflict: the task has another revision by now. ErrEnded: the task has no later
-	// occurrences, such as a one-shot that was claimed. ErrTaken: an occurrence at or after the new
-	// due instant has been claimed or has ended. ErrLimit: as for Add, if the origin changes.
+	// It returns ErrConflict if the task has another revision by now. It returns ErrEnded if the
+	// task has no later occurrences, such as a one-shot that was claimed. It returns ErrTaken if an
+	// occurrence at or after the new due instant has been claimed or has ended. It returns ErrLimit
+	// as for Add, if the origin changes.
 	Update(ctx context.Context, t Task, due, now time.Time) (Entry, error)
 
 	// Replace is Update. With a line, the instants that it stands for, from the task's due instant
@@ -99,15 +100,15 @@ type Changes interface {
 
 	// Pause takes a task out of the queue until Resume: nothing starts, and its due instant stays.
 	// A resume that is not zero is kept with it, for Next and DueBy. A task that is paused already
-	// gets the new resume. ErrEnded as for Update.
+	// gets the new resume. It returns ErrEnded as for Update.
 	Pause(ctx context.Context, id string, resume, now time.Time) (Entry, error)
 
 	// PauseAll does for each task, in order, what Pause does, with far fewer waits for the disk.
 	PauseAll(ctx context.Context, ids []string, resume, now time.Time) []Changed
 
 	// Resume puts a paused task back into the queue at the due instant that it has. If it is to
-	// resume at a later one, call Skip before. ErrTaken: it is not paused, or an occurrence at or
-	// after that instant has been claimed or has ended.
+	// resume at a later one, call Skip before. It returns ErrTaken if the task is not paused, or an
+	// occurrence at or after that instant has been claimed or has ended.
 	Resume(ctx context.Context, id string, now time.Time) (Entry, error)
 
 	// ResumeAll does for each task, in order, what Skip with its line and then Resume do, with far
@@ -115,13 +116,15 @@ type Changes interface {
 	ResumeAll(ctx context.Context, list []Resumption, now time.Time) []Changed
 
 	// Remove ends a task that is pending, paused or running: no further occurrence starts. An open
-	// run goes on. Remove logs the removal, but no line for the instant that would have come.
-	// ErrNotFound: there is no such task. ErrEnded: it has ended or was removed already.
+	// run goes on. Remove logs the removal, but no line for the instant that would have come. It
+	// returns ErrNotFound if there is no such task. It returns ErrEnded if the task has ended or
+	// was removed already.
 	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
 
-	// Restore undoes Remove, with the given due instant. It does not count as a creation. ErrEnded:
-	// the task was not removed. ErrTaken: an occurrence at or after that instant has been claimed
-	// or has ended. ErrKept, with the other task: one that lives has its Key. ErrLimit as for Add.
+	// Restore undoes Remove, with the given due instant. It does not count as a creation. It
+	// returns ErrEnded if the task was not removed. It returns ErrTaken if an occurrence at or
+	// after that instant has been claimed or has ended. It returns ErrKept and the other task if
+	// one that lives has its Key. It returns ErrLimit as for Add.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
 	// Dry returns a handle that answers what changes would do at the moment of the call, and makes
@@ -134,22 +137,23 @@ type Changes interface {
 // shows them.
 type Occurrences interface {
 	// Move changes the due instant of a task in the queue because its zone's rules have changed,
-	// and logs it. ErrTaken: due is no longer the task's due instant, or an occurrence at or after
-	// the new one has been claimed or has ended.
+	// and logs it. It returns ErrTaken if due is no longer the task's due instant, or an occurrence
+	// at or after the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
 	// Rewind is Update to a due instant that may have ended. The clock was put back by hours and
 	// has stayed so, and the instants from due on come again. Tally.Taken says which of them can be
-	// claimed. Rewind logs that, and not an edit. ErrTaken: an occurrence at or after the new due
-	// instant is open.
+	// claimed. Rewind logs that, and not an edit. It returns ErrTaken if an occurrence at or after
+	// the new due instant is open.
 	Rewind(ctx context.Context, t Task, due, now time.Time) (Entry, error)
 
 	// Skip ends the occurrences of id that line stands for, from due on, without starting anything.
 	// It moves the task to next, or to Ended if next is zero, and numbers the line. A paused task
-	// stays paused. ErrTaken: due is no longer the task's due instant.
+	// stays paused. It returns ErrTaken if due is no longer the task's due instant.
 	Skip(ctx context.Context, id string, due, next time.Time, line Line) error
 
-	// Finish ends a task because a stop condition is met. ErrEnded: it has ended already.
+	// Finish ends a task because a stop condition is met. It returns ErrEnded if the task has ended
+	// already.
 	Finish(ctx context.Context, id, why string, now time.Time) error
 
 	// ClockShift is what was last stored about a clock that is back. It is zero if there is

@@ -31,8 +31,8 @@ type Changed struct {
 }
 
 // Changer makes changes of tasks. The answers are in the order of the changes. Each change is made
-// whole, or refused on its own; changes that are given together wait for the disk together.
-// ErrNotFound: there is no such task.
+// whole, or refused on its own; changes that are given together wait for the disk together. The
+// error of a change is ErrNotFound if there is no such task.
 type Changer interface {
 	Change(ctx context.Context, changes ...Change) []Changed
 
