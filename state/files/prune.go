@@ -107,33 +107,15 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	if err != nil {
 		return nil, err
 	}
-	// How many files or claims a task has: 1, or 2 for more. Very many tasks may wait, and most of
-	// them do not matter here.
-	known := make(map[string]uint8, len(over.tasks)+len(tallies)+len(outputs))
-	for f := range over.found() {
-		known[f.id] = 0
-	}
+	remains := outputs
 	for _, f := range tallies {
 		if id, ok := strings.CutSuffix(f, suffix); ok {
-			known[id] = 0
+			remains = append(remains, id)
 		}
 	}
-	for _, id := range outputs {
-		known[id] = 0
-	}
-	for _, all := range []*names{living, &over} {
-		for id := range all.ids(nil) {
-			if n, asked := known[id]; asked {
-				known[id] = min(n+1, 2)
-			}
-		}
-	}
-	aside, err := s.idsIn(corruptDir) // users may mend them and move them back
+	known, err := s.filesOf(living, &over, remains)
 	if err != nil {
 		return nil, err
-	}
-	for _, id := range aside {
-		known[id] = 2
 	}
 	for f := range over.found() {
 		if known[f.id] > 1 {
@@ -153,12 +135,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	}
 	// Tasks whose file is gone, and what is left of them.
 	left := map[string]bool{}
-	for _, f := range tallies {
-		if id, ok := strings.CutSuffix(f, suffix); ok && state.WholeID(id) && known[id] == 0 {
-			left[id] = true
-		}
-	}
-	for _, id := range outputs {
+	for _, id := range remains {
 		if state.WholeID(id) && known[id] == 0 {
 			left[id] = true
 		}
@@ -174,6 +151,34 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	// for one replay to be like another
 	slices.SortFunc(list, func(a, b former) int { return strings.Compare(a.id, b.id) })
 	return list, nil
+}
+
+// filesOf returns how many files or claims each task has that is over or of which something
+// remains: 0, 1, or 2 for more. Very many tasks may wait, and most of them do not matter here. A
+// task with a file in corruptDir has 2: its user may mend the file and move it back.
+func (s *Store) filesOf(living, over *names, remains []string) (map[string]uint8, error) {
+	known := make(map[string]uint8, len(over.tasks)+len(remains))
+	for f := range over.found() {
+		known[f.id] = 0
+	}
+	for _, id := range remains {
+		known[id] = 0
+	}
+	for _, all := range []*names{living, over} {
+		for id := range all.ids(nil) {
+			if n, asked := known[id]; asked {
+				known[id] = min(n+1, 2)
+			}
+		}
+	}
+	aside, err := s.idsIn(corruptDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range aside {
+		known[id] = 2
+	}
+	return known, nil
 }
 
 // outdated reports whether a task ended or was removed before the instant.

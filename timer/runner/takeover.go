@@ -73,31 +73,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 			g.halt(n, r.Halt, now)
 		}
 	case rules.ToRelease:
-		err := g.Store.Release(ctx, r)
-		switch {
-		case err == nil:
-			g.agenda.put(state.Slot{ID: r.Task.ID, Due: r.Due})
-			return nil
-		case errors.Is(err, state.ErrEnded):
-			return nil
-		case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
-			return err
-		}
-		start, err := g.wanted(ctx, r) // queue held it, and later instants have ended
-		if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
-			var changed bool
-			changed, err = g.changed(ctx, r)
-			start = !changed // told at least once
-		}
-		switch {
-		case err != nil:
-			return err
-		case start && g.own(ctx, n):
-			g.host.Start(n.r, n.last)
-		case start:
-		default:
-			g.interrupted(ctx, r)
-		}
+		return g.releaseLeft(ctx, n)
 	case rules.ToRest:
 		if g.Mode == Once && r.Retry.After(now) {
 			return nil // a runner that stays will make it
@@ -121,6 +97,38 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		if g.own(ctx, n) {
 			g.ready = append(g.ready, n)
 		}
+	}
+	return nil
+}
+
+// releaseLeft releases a claim whose runner is gone and had begun nothing of it. A claim that cannot be
+// released, because an instant waits behind it or later ones have ended, starts if it is still wanted.
+// An error says that the store did not answer, and that nothing has happened.
+func (g *engine) releaseLeft(ctx context.Context, n *run) error {
+	r := n.r
+	err := g.Store.Release(ctx, r)
+	switch {
+	case err == nil:
+		g.agenda.put(state.Slot{ID: r.Task.ID, Due: r.Due})
+		return nil
+	case errors.Is(err, state.ErrEnded):
+		return nil
+	case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
+		return err
+	}
+	start, err := g.wanted(ctx, r)
+	if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
+		var changed bool
+		changed, err = g.changed(ctx, r)
+		start = !changed // told at least once
+	}
+	switch {
+	case err != nil:
+		return err
+	case !start:
+		g.interrupted(ctx, r)
+	case g.own(ctx, n):
+		g.host.Start(n.r, n.last)
 	}
 	return nil
 }
