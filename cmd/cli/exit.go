@@ -127,7 +127,7 @@ func mending(err error) string {
 	case errors.Is(err, syscall.EROFS):
 		return "make the file system writable, or set OURO_HOME to a folder on another one"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "set OURO_HOME to a folder of yours; what it names is none"
+		return "set OURO_HOME to a folder of yours; what it names is not a folder"
 	case errors.Is(err, fs.ErrPermission):
 		return "see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours"
 	}

@@ -177,7 +177,7 @@ func (r reader) web() (err error) {
 				cli.Quote(r.s.Opt.Text("method"))),
 				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
 		case h.Method == http.MethodConnect:
-			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is",
+			return problem.Of(problem.T("%s asks a proxy for a tunnel, and does not ask a server how it is",
 				problem.Set("method", "CONNECT")),
 				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port",
 					problem.Set("method", "HEAD")))
@@ -352,7 +352,7 @@ func (r reader) trust() error {
 	}
 	if r.asked.MinDays = r.s.Opt.Int("min-days"); r.s.Opt.Has("min-days") && r.asked.MinDays < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")),
-			problem.T("leave it out: that the certificate is valid now is asked for anyway"))
+			problem.T("leave it out: whether the certificate is valid now is checked anyway"))
 	}
 	return nil
 }
@@ -387,7 +387,8 @@ func (r reader) file() error {
 		return nil
 	}
 	if _, err := os.Stat(r.s.Opt.Text("newer-than")); err != nil {
-		return problem.Of(problem.T("%s %s is not a file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
+		return problem.Of(problem.T("%s %s is not an existing file, a duration or an instant with an offset",
+			problem.Option("newer-than"), cli.Quote(text)),
 			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"),
 				newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}

@@ -326,7 +326,7 @@ func findings() map[string]string {
 		audit.Twice:       "more than one outcome",
 		audit.Unscheduled: "an outcome, and no such instant",
 		audit.Count:       "a line that counts otherwise",
-		audit.Outcome:     "an outcome that is none",
+		audit.Outcome:     "a word that is not an outcome",
 		audit.Number:      "a number of another occurrence",
 		audit.Lacking:     "the ledger lacks it",
 		audit.Unmade:      "the ledger lacks its making",

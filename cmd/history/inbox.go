@@ -101,10 +101,10 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
 			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
 	case s.Opt.Bool("count") && slices.ContainsFunc([]string{"take", "wait", "limit"}, s.Opt.Has):
-		return o, problem.Of(problem.T("%s only looks, at once and at all; %s do not go with it",
+		return o, problem.Of(problem.T("%s counts all items at once; %s do not go with it",
 			problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.OneOfThem)
 	case s.Opt.Bool("all") && s.Opt.Has("take"):
-		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken",
+		return o, problem.Of(problem.T("%s exclude each other: an item that somebody has leased cannot be leased",
 			problem.Options(" and ", "all", "take")), cli.OneOfThem)
 	case !o.wait && s.Opt.Has("max"):
 		return o, cli.GoesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))

@@ -186,7 +186,8 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 				if near := problem.Nearest(word, outcomes); near != "" {
 					hint = problem.T("did you mean %s? %s", near, hint)
 				}
-				return o, problem.Of(problem.T("%s %s is none", problem.Option("outcome"), cli.Quote(word)), hint)
+				return o, problem.Of(problem.T("%s %s is not an outcome", problem.Option("outcome"),
+					cli.Quote(word)), hint)
 			}
 			o.outcomes = append(o.outcomes, word)
 		}
@@ -422,7 +423,7 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 	if t, err := when.Instant(text, o); err == nil {
 		return t, nil
 	}
-	return time.Time{}, problem.Of(problem.T("%s is %s, neither a duration back from now nor an instant",
+	return time.Time{}, problem.Of(problem.T("%s is %s, which is neither a duration back from now nor an instant",
 		problem.Option("since"), cli.Quote(text)),
 		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"),
 			problem.Set("since", "2026-11-21T09:00")))

@@ -199,16 +199,8 @@ func (in *Lines) Blank(text string) bool {
 
 // readOne reads all of standard input as one object.
 func (in *Lines) readOne(ctx context.Context) (Draft, error) {
-	var data []byte
-	var err error
-	read := make(chan struct{})
-	go func() { // a pipe may never be written to, and the call can still be ended
-		defer close(read)
-		data, err = io.ReadAll(io.LimitReader(in.In, LineMost+1))
-	}()
-	select {
-	case <-read:
-	case <-ctx.Done():
+	data, err := cli.ReadInput(ctx, in.Call, "-", LineMost)
+	if ctx.Err() != nil {
 		return Draft{}, ctx.Err()
 	}
 	text := strings.TrimPrefix(string(data), "\xef\xbb\xbf")

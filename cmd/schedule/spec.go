@@ -2,9 +2,6 @@ package schedule
 
 import (
 	"context"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -115,7 +112,7 @@ func Excepted(s *cli.Call) []string {
 func inFolder(s *cli.Call, days []string) {
 	for i, text := range days {
 		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
-			days[i] = rules.InFile(path(s, name))
+			days[i] = rules.InFile(cli.Absolute(s, name))
 		}
 	}
 }
@@ -212,24 +209,8 @@ func script(s *cli.Call, name string) func(context.Context) (string, error) {
 
 // readScript reads a script from a file, or from standard input.
 func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
-	var b []byte
-	var err error
-	read := make(chan struct{})
-	go func() { // a pipe may never be written to, and the call can still be ended
-		defer close(read)
-		if name == "-" {
-			b, err = io.ReadAll(io.LimitReader(s.In, scriptMost+1))
-			return
-		}
-		var f *os.File
-		if f, err = os.Open(path(s, name)); err == nil {
-			defer f.Close()
-			b, err = io.ReadAll(io.LimitReader(f, scriptMost+1))
-		}
-	}()
-	select {
-	case <-read:
-	case <-ctx.Done():
+	b, err := cli.ReadInput(ctx, s, name, scriptMost)
+	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	itself := problem.Set(problem.Command, []string{"/path/to/script"})
@@ -248,15 +229,4 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 			problem.T("schedule the file itself: %s", itself))
 	}
 	return string(b), nil
-}
-
-// path returns the absolute path of a file that the user named.
-func path(s *cli.Call, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	if dir, err := s.Getwd(); err == nil {
-		return filepath.Join(dir, name)
-	}
-	return name
 }

@@ -105,8 +105,8 @@ func noTasks(name string, err error) error {
 func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
 	for _, own := range []string{"key", "replace"} {
 		if _, has := table[own]; has {
-			w.err = problem.Of(problem.T("%s has no place here", cli.Quote(own)),
-				problem.T("the name of the table is the key, and what is different is changed"))
+			w.err = problem.Of(problem.T("%s does not belong in a table", cli.Quote(own)),
+				problem.T("leave it out: the name of the table is the key, and apply changes what is different"))
 			return w
 		}
 	}
@@ -118,7 +118,7 @@ func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
 	}
 	data, err := json.Marshal(table)
 	if err != nil {
-		w.err = problem.Of(problem.T("it has a number that is none"), problem.T("write whole numbers"))
+		w.err = problem.Of(problem.T("it has a value that is not a number (nan or inf)"), problem.T("write a number"))
 		return w
 	}
 	one := *s

@@ -31,7 +31,7 @@ func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 		return source{}, problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])),
 			problem.T("import one at a time"))
 	case len(s.Args) == 2 && s.Opt.Bool("user"):
-		return source{}, problem.Of(problem.T("%s is beside %s, which is the crontab of the user",
+		return source{}, problem.Of(problem.T("%s is given beside %s, which is your own crontab",
 			cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
 	case len(s.Args) == 1 && !s.Opt.Bool("user"):
 		return source{}, problem.Of(problem.T("which crontab?"),
@@ -58,7 +58,7 @@ func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 	if s.Opt.Bool("user") && !s.Opt.Has("group") {
 		from.group = kindCrontab + ":" + me.Username + ":"
 	}
-	path := absolute(s, name)
+	path := cli.Absolute(s, name)
 	system := s.Opt.Bool("system") || path == "/etc/crontab" || filepath.Base(filepath.Dir(path)) == "cron.d"
 	if line, named := crontab.Of(text); named && !system {
 		system = true

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -103,25 +101,8 @@ const sourceMost = 16 << 20
 
 // readSource reads a file, or standard input, whole.
 func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
-	var b []byte
-	var err error
-	read := make(chan struct{})
-	go func() { // a pipe may never be written to, and the call can still be ended
-		defer close(read)
-		in := s.In
-		if name != "-" {
-			var f *os.File
-			if f, err = os.Open(absolute(s, name)); err != nil {
-				return
-			}
-			defer f.Close()
-			in = f
-		}
-		b, err = io.ReadAll(io.LimitReader(in, sourceMost+1))
-	}()
-	select {
-	case <-read:
-	case <-ctx.Done():
+	b, err := cli.ReadInput(ctx, s, name, sourceMost)
+	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if err != nil {
@@ -133,14 +114,6 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 			problem.T("give it in parts"))
 	}
 	return string(b), nil
-}
-
-// absolute returns the absolute path of a file that the user named.
-func absolute(s *cli.Call, name string) string {
-	if dir, err := s.Getwd(); err == nil && !filepath.IsAbs(name) {
-		return filepath.Join(dir, name)
-	}
-	return name
 }
 
 // groupOf returns the beginning of the keys of a source: its kind, and the name that the call gives

@@ -85,7 +85,7 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 func timersNamed(s *cli.Call) (files []string, folder string, part bool, err error) {
 	dirs := map[string]bool{}
 	for _, name := range s.Args[1:] {
-		path := absolute(s, name)
+		path := cli.Absolute(s, name)
 		info, err := os.Stat(path)
 		if err == nil && info.IsDir() {
 			found, err := filepath.Glob(filepath.Join(path, "*.timer"))

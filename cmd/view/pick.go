@@ -243,7 +243,7 @@ func PhaseWords(e state.Entry, is string) string {
 func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")),
+		return nil, nil, problem.Of(problem.T("%s needs a text to look for", problem.Option("match")),
 			problem.T("%s shows what the tasks say", listing(s)))
 	}
 	all, _, err := state.All(ctx, st)

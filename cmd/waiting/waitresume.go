@@ -34,7 +34,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	}
 	for _, flag := range ofAnew {
 		if s.Opt.Has(flag) {
-			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is for one that begins",
+			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is only for a new wait",
 				problem.Option("resume"), problem.Option(flag)),
 				problem.T("leave one of them out"))
 		}

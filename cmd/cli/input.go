@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Absolute returns the absolute path of a file that the user named.
+func Absolute(s *Call, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if dir, err := s.Getwd(); err == nil {
+		return filepath.Join(dir, name)
+	}
+	return name
+}
+
+// ReadInput reads a file that the user named, or standard input for "-", but no more than one byte
+// beyond most. It returns when ctx ends, because a pipe may never be written to; the read is then
+// left to the end of the process.
+func ReadInput(ctx context.Context, s *Call, name string, most int64) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		in := s.In
+		if name != "-" {
+			f, err := os.Open(Absolute(s, name))
+			if err != nil {
+				done <- result{nil, err}
+				return
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, most+1))
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
