@@ -102,16 +102,53 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	if err := cli.NoArguments(s); err != nil {
 		return err
 	}
-	given := ""
+	given, err := modeOf(s)
+	if err != nil {
+		return err
+	}
+	if err := fitsMode(s, given); err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	switch given {
+	case "background":
+		return handover.RunBackground(ctx, s, st)
+	case "status":
+		return runStatus(ctx, s, st)
+	case "stop":
+		return runStop(ctx, s, st)
+	case "once":
+		if s.DryRun {
+			return planRun(ctx, s, st)
+		}
+		return runLoop(ctx, s, st, runner.Once, "foreground")
+	case "drain":
+		return runLoop(ctx, s, st, runner.Drain, "foreground")
+	case "detached":
+		return runDetached(ctx, s, st)
+	}
+	return runLoop(ctx, s, st, runner.Forever, "foreground")
+}
+
+// modeOf returns the one option that says what run does; empty for the runner in the foreground.
+func modeOf(s *cli.Call) (given string, err error) {
 	for _, mode := range []string{"once", "drain", "background", "status", "stop", "detached"} {
 		if !s.Opt.Bool(mode) {
 			continue
 		}
 		if given != "" {
-			return cli.Excluding(problem.Option(given), problem.Option(mode))
+			return "", cli.Excluding(problem.Option(given), problem.Option(mode))
 		}
 		given = mode
 	}
+	return given, nil
+}
+
+// fitsMode refuses options that have no meaning in a mode of run.
+func fitsMode(s *cli.Call, given string) error {
 	for _, of := range []string{"kill", "max", "pid"} {
 		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
 			return cli.GoesWith(problem.Option(of), "stop",
@@ -156,28 +193,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX",
 				problem.To("run").With("background", true)))
 	}
-	st, err := s.Open()
-	if err != nil {
-		return err
-	}
-	switch given {
-	case "background":
-		return handover.RunBackground(ctx, s, st)
-	case "status":
-		return runStatus(ctx, s, st)
-	case "stop":
-		return runStop(ctx, s, st)
-	case "once":
-		if s.DryRun {
-			return planRun(ctx, s, st)
-		}
-		return runLoop(ctx, s, st, runner.Once, "foreground")
-	case "drain":
-		return runLoop(ctx, s, st, runner.Drain, "foreground")
-	case "detached":
-		return runDetached(ctx, s, st)
-	}
-	return runLoop(ctx, s, st, runner.Forever, "foreground")
+	return nil
 }
 
 // parallel is how many commands run at once when config.toml does not say.

@@ -144,13 +144,19 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 
 // Text writes the task for people: each line is a name and a value.
 func (j showJSON) Text(o *cli.Out) {
-	e, told, now, again := j.entry, j.told, j.Now, o.Program()
 	field := func(name, value string) {
 		if value != "" {
 			o.Line("%-12s %s", name, value)
 		}
 	}
-	paint := o.Paint()
+	j.what(o, field)
+	j.times(o, field)
+	j.history(o, field)
+}
+
+// what writes what the task does.
+func (j showJSON) what(o *cli.Out, field func(name, value string)) {
+	e, again := j.entry, o.Program()
 	field("id", j.ID)
 	field("state", j.State)
 	if j.Removed {
@@ -187,6 +193,11 @@ func (j showJSON) Text(o *cli.Out) {
 	if j.Program != nil {
 		field("run by", *j.Program)
 	}
+}
+
+// times writes when the task comes.
+func (j showJSON) times(o *cli.Out, field func(name, value string)) {
+	e, now, again, paint := j.entry, j.Now, o.Program(), o.Paint()
 	field("when", cli.Visible(j.When)+" ("+string(j.Kind)+", "+j.TZ+")")
 	if j.Problem != nil {
 		field("problem", paint.As(cli.Bad, cli.Visible(*j.Problem)))
@@ -244,6 +255,11 @@ func (j showJSON) Text(o *cli.Out) {
 			field("", cli.Visible(days))
 		}
 	}
+}
+
+// history writes the policy of the task, where it came from, and how it went so far.
+func (j showJSON) history(o *cli.Out, field func(name, value string)) {
+	e, told, again, paint := j.entry, j.told, o.Program(), o.Paint()
 	for _, p := range view.PolicyFields(e.Task) {
 		field(p.Name, cli.Visible(p.Value))
 	}

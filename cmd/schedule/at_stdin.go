@@ -51,29 +51,8 @@ func (in *Lines) readCall(ctx context.Context) error {
 		return err
 	}
 	in.timed = spec.When != nil
-	run, objects := problem.T("the lines say what to run"), problem.Set("stdin", FormJSONL)
-	for _, odd := range []struct {
-		is         bool
-		what, hint problem.Text
-	}{
-		{in.Dash, problem.T("a command after %s", problem.Command), run},
-		{in.Opt.Has("c"), problem.T("%s", problem.Option("c")), run},
-		{in.Opt.Has("file"), problem.T("%s", problem.Option("file")), run},
-		{in.Form != formJSON && in.Opt.Has("key"), problem.T("%s", problem.Option("key")),
-			problem.T(`a key is one task's: give each line its own "key", with %s`, objects)},
-		{in.Form == formLines && in.Opt.Has("replace"), problem.T("%s", problem.Option("replace")),
-			problem.T("lines have no keys; give objects with %s", objects)},
-		{in.Form != formJSON && in.Opt.Has("expect"), problem.T("%s", problem.Option("expect")),
-			problem.T(`it is one task's: give each line its own "expect", with %s`, objects)},
-		{in.Form == formJSON && in.Opt.Has("spread"), problem.T("%s", problem.Option("spread")),
-			problem.T("it deals out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
-		{in.Opt.Has("spread") && in.Opt.Has("jitter"), problem.T("%s", problem.Options(" with ", "jitter", "spread")),
-			problem.T("give one of them: %s puts each task off by its share of the span", problem.Option("spread"))},
-	} {
-		if odd.is {
-			return problem.Of(problem.T("%s has no meaning beside %s", odd.what,
-				problem.Set("stdin", in.Form)), odd.hint)
-		}
+	if err := in.refuseOptions(); err != nil {
+		return err
 	}
 	if in.Opt.Has("spread") {
 		if in.span, err = tasks.Span("spread", in.Opt.Text("spread"), problem.T("to deal tasks out over"),
@@ -121,6 +100,35 @@ func (in *Lines) readCall(ctx context.Context) error {
 	sample.Sample = true
 	_, err = readAt(ctx, sample)
 	return err
+}
+
+// refuseOptions refuses options that have no meaning beside --stdin.
+func (in *Lines) refuseOptions() error {
+	run, objects := problem.T("the lines say what to run"), problem.Set("stdin", FormJSONL)
+	for _, odd := range []struct {
+		is         bool
+		what, hint problem.Text
+	}{
+		{in.Dash, problem.T("a command after %s", problem.Command), run},
+		{in.Opt.Has("c"), problem.T("%s", problem.Option("c")), run},
+		{in.Opt.Has("file"), problem.T("%s", problem.Option("file")), run},
+		{in.Form != formJSON && in.Opt.Has("key"), problem.T("%s", problem.Option("key")),
+			problem.T(`a key is one task's: give each line its own "key", with %s`, objects)},
+		{in.Form == formLines && in.Opt.Has("replace"), problem.T("%s", problem.Option("replace")),
+			problem.T("lines have no keys; give objects with %s", objects)},
+		{in.Form != formJSON && in.Opt.Has("expect"), problem.T("%s", problem.Option("expect")),
+			problem.T(`it is one task's: give each line its own "expect", with %s`, objects)},
+		{in.Form == formJSON && in.Opt.Has("spread"), problem.T("%s", problem.Option("spread")),
+			problem.T("it deals out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
+		{in.Opt.Has("spread") && in.Opt.Has("jitter"), problem.T("%s", problem.Options(" with ", "jitter", "spread")),
+			problem.T("give one of them: %s puts each task off by its share of the span", problem.Option("spread"))},
+	} {
+		if odd.is {
+			return problem.Of(problem.T("%s has no meaning beside %s", odd.what,
+				problem.Set("stdin", in.Form)), odd.hint)
+		}
+	}
+	return nil
 }
 
 // shareIf returns a share of the span; nil when there is no span.
