@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/manage"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/cmd/simulate"
+	"github.com/ouro-timer/ouro-timer/cmd/tell"
 	"github.com/ouro-timer/ouro-timer/cmd/top"
 	"github.com/ouro-timer/ouro-timer/cmd/transfer"
 	"github.com/ouro-timer/ouro-timer/cmd/waiting"
@@ -42,7 +43,7 @@ var table = cli.Table{
 	{Name: "run", Make: daemon.RunCommand},
 	{Name: "service", Make: daemon.ServiceCommand},
 	{Name: "health-wait", Make: healthwait.Command},
-	{Name: "notify", Make: daemon.NotifyCommand},
+	{Name: "notify", Make: tell.NotifyCommand},
 	{Name: "when", Make: schedule.WhenCommand},
 	{Name: "simulate", Make: simulate.Command},
 	{Name: "import", Make: transfer.ImportCommand},
@@ -57,7 +58,7 @@ var table = cli.Table{
 	{Name: "completion", Make: guide.CompletionCommand},
 	{Name: "version", Make: guide.VersionCommand},
 	{Name: "__complete", Make: guide.CompleteCommand},
-	{Name: "_desktop", Make: daemon.DesktopCommand},
+	{Name: "_desktop", Make: tell.DesktopCommand},
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.

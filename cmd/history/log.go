@@ -13,8 +13,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/await"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -268,7 +268,7 @@ func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) err
 	if !s.Opt.Has("output-limit") {
 		output = view.EndedMost
 	}
-	a := tasks.Await{ID: o.task, Number: o.number}
+	a := await.Run{ID: o.task, Number: o.number}
 	if o.after != nil {
 		a.After = &o.after.Place
 	}

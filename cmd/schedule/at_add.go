@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/rhythm"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/await"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -173,7 +174,7 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	if err != nil {
 		return err
 	}
-	a := tasks.Await{ID: d.Entry.Task.ID}
+	a := await.Run{ID: d.Entry.Task.ID}
 	if d.Created {
 		a.Number = 1
 	}

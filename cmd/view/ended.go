@@ -8,8 +8,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/await"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // EndedShapes are the forms of the answer of a call with --wait.
@@ -91,7 +91,7 @@ func (a NotEndedJSON) Text(o *cli.Out) {
 // when its time-out ended it, else 1. When most is over first (0 means no bound), it answers with
 // the call that goes on, and the code is 75; the run goes on. An answered end is taken out of the
 // inbox.
-func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64,
+func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, most time.Duration, output int64,
 	warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if most > 0 {
@@ -163,7 +163,7 @@ func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
 }
 
 // notEnded answers when the bound of the call comes first.
-func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, again problem.Call,
+func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a await.Run, again problem.Call,
 	warnings []cli.Warning) error {
 	list, err := st.Find(ctx, a.ID)
 	if err != nil {

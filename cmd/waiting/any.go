@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/healthwait"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/await"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -33,7 +34,7 @@ type thing struct {
 	kind, text string       // as it was given, but for a password
 	typed      string       // as the next call is to have it
 	time       *waitOptions // of a time
-	task       tasks.Await  // of a task
+	task       await.Run    // of a task
 	target     int          // of a target: its place among those of health-wait
 }
 
@@ -116,7 +117,7 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 	refused := (*health.ParseError)(nil)
 	switch {
 	case err == nil && target.Scheme() == thingTask:
-		return thing{kind: thingTask, text: target.String(), typed: word, task: tasks.Await{ID: target.Arg()}}, nil
+		return thing{kind: thingTask, text: target.String(), typed: word, task: await.Run{ID: target.Arg()}}, nil
 	case err == nil:
 		o.health.Targets = append(o.health.Targets, target)
 		return thing{kind: thingTarget, text: target.String(), typed: word, target: len(o.health.Targets) - 1}, nil

@@ -68,11 +68,11 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	defer stop()
 	c := &contest{over: stop}
 	w := waited{gone: map[int]error{}}
-	if o.lookOnce(racing, s, c) {
+	if lookOnce(racing, s, o, c) {
 		w.first = c.first
 		return w
 	}
-	waiting, cancel := o.within(racing, s, 0)
+	waiting, cancel := within(racing, s, o, 0)
 	defer cancel()
 	var all []func() []gone
 	for i, t := range o.things {
@@ -95,7 +95,7 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	}
 	if len(o.health.Targets) > 0 {
 		all = append(all, func() []gone {
-			looking, cancel := o.within(racing, s, leastLook)
+			looking, cancel := within(racing, s, o, leastLook)
 			defer cancel()
 			w.health = o.health.Run(looking, s)
 			return o.targets(c, w.health)
@@ -115,7 +115,7 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 }
 
 // within bounds ctx by --max, and by no less than least.
-func (o *anyOptions) within(ctx context.Context, s *cli.Call, least time.Duration) (context.Context,
+func within(ctx context.Context, s *cli.Call, o *anyOptions, least time.Duration) (context.Context,
 	context.CancelFunc) {
 	if o.most == 0 {
 		return context.WithCancel(ctx)
@@ -125,7 +125,7 @@ func (o *anyOptions) within(ctx context.Context, s *cli.Call, least time.Duratio
 
 // lookOnce looks at the tasks and the inbox in the order given, and reports whether one has come.
 // Its errors are left to the wait that follows, which meets them again.
-func (o *anyOptions) lookOnce(ctx context.Context, s *cli.Call, c *contest) bool {
+func lookOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *contest) bool {
 	for i, t := range o.things {
 		switch t.kind {
 		case thingTask:
@@ -134,7 +134,7 @@ func (o *anyOptions) lookOnce(ctx context.Context, s *cli.Call, c *contest) bool
 				return true
 			}
 		case thingInbox:
-			if over, err := o.claimItem(ctx, s, c, i); over && err == nil {
+			if over, err := claimItem(ctx, s, o, c, i); over && err == nil {
 				return true
 			}
 		}
@@ -168,7 +168,7 @@ func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *contest, i i
 		if _, err := look.Await(ctx, o.st, s.Clock); err != nil {
 			return err
 		}
-		if over, err := o.claimItem(ctx, s, c, i); over || err != nil {
+		if over, err := claimItem(ctx, s, o, c, i); over || err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *contest, i i
 
 // claimItem claims the oldest item that nobody has, and leases it with --take. It reports whether
 // the contest is over.
-func (o *anyOptions) claimItem(ctx context.Context, s *cli.Call, c *contest, i int) (over bool, err error) {
+func claimItem(ctx context.Context, s *cli.Call, o *anyOptions, c *contest, i int) (over bool, err error) {
 	over = c.claim(func() *arrival {
 		var seen tasks.Found
 		if seen, err = o.mail.Look(ctx, o.st, s.Clock); err != nil || len(seen.Items) == 0 {
@@ -208,7 +208,7 @@ func (o *anyOptions) targets(c *contest, r health.Result) (list []gone) {
 // runAny waits, and answers which thing came first.
 func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	if o.st != nil {
-		limited, cancel := o.within(ctx, s, 0)
+		limited, cancel := within(ctx, s, &o, 0)
 		handover.NoRunner(limited, s, o.st)
 		cancel()
 	}

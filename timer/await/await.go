@@ -1,4 +1,5 @@
-package tasks
+// Package await waits for the end of a run of a task, which the ledger tells.
+package await
 
 import (
 	"context"
@@ -10,8 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Await says whose end is waited for.
-type Await struct {
+// Run says whose end is waited for.
+type Run struct {
 	ID string
 	// Number is the number of the run. With 0 it is the next end of any run, or the last one of a
 	// task that is over.
@@ -27,7 +28,7 @@ const awaitPause = 10 * time.Millisecond
 // End waits until a run or an instant of the task has ended, and returns its line in the ledger.
 // When ctx ends first it returns its error, and the place to go on from. It returns
 // problem.Cancelled when nothing can end any more, because the task was removed.
-func (a Await) End(ctx context.Context, st state.Store, c clock.Clock) (line state.Line, at state.Place, err error) {
+func (a Run) End(ctx context.Context, st state.Store, c clock.Clock) (line state.Line, at state.Place, err error) {
 	changed, err := st.WatchLog(ctx, a.ID)
 	if err != nil {
 		return line, at, err
@@ -52,7 +53,7 @@ func (a Await) End(ctx context.Context, st state.Store, c clock.Clock) (line sta
 }
 
 // Look looks once, and does not wait. Its errors are those of End.
-func (a Await) Look(ctx context.Context, st state.Store) (line state.Line, found bool, err error) {
+func (a Run) Look(ctx context.Context, st state.Store) (line state.Line, found bool, err error) {
 	at, err := a.begin(ctx, st)
 	if err == nil {
 		line, _, found, err = a.look(ctx, st, at)
@@ -61,7 +62,7 @@ func (a Await) Look(ctx context.Context, st state.Store) (line state.Line, found
 }
 
 // begin returns the place in the ledger from which ends count.
-func (a Await) begin(ctx context.Context, st state.Ledger) (at state.Place, err error) {
+func (a Run) begin(ctx context.Context, st state.Ledger) (at state.Place, err error) {
 	if a.After != nil {
 		return *a.After, nil
 	}
@@ -71,7 +72,7 @@ func (a Await) begin(ctx context.Context, st state.Ledger) (at state.Place, err 
 
 // look looks for the end from a place on, and returns the place to go on from. It asks first
 // whether the task is over, so that it reads everything that was written before.
-func (a Await) look(ctx context.Context, st state.Store, from state.Place) (line state.Line, at state.Place, found bool,
+func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line state.Line, at state.Place, found bool,
 	err error) {
 	at = from
 	over, err := a.over(ctx, st)
@@ -112,7 +113,7 @@ func ends(l state.Line) bool {
 }
 
 // over reports whether nothing of the task can end any more.
-func (a Await) over(ctx context.Context, st state.Tasks) (bool, error) {
+func (a Run) over(ctx context.Context, st state.Tasks) (bool, error) {
 	list, err := st.Find(ctx, a.ID)
 	if errors.Is(err, state.ErrNotFound) {
 		return true, nil
@@ -124,7 +125,7 @@ func (a Await) over(ctx context.Context, st state.Tasks) (bool, error) {
 }
 
 // next is the first end after a place, which moves on.
-func (a Await) next(ctx context.Context, st state.Ledger, from state.Place) (line state.Line, at state.Place, found bool, err error) {
+func (a Run) next(ctx context.Context, st state.Ledger, from state.Place) (line state.Line, at state.Place, found bool, err error) {
 	at, _, err = st.After(ctx, a.ID, from, func(l state.Line) bool {
 		if found = l.TaskID == a.ID && ends(l); found {
 			line = l
@@ -135,7 +136,7 @@ func (a Await) next(ctx context.Context, st state.Ledger, from state.Place) (lin
 }
 
 // last is the latest end of all.
-func (a Await) last(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
+func (a Run) last(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
 	_, _, err = st.Log(ctx, a.ID, func(l state.Line) bool {
 		if found = ends(l); found {
 			line = l
@@ -146,7 +147,7 @@ func (a Await) last(ctx context.Context, st state.Ledger) (line state.Line, foun
 }
 
 // ofRun is the end of the one run.
-func (a Await) ofRun(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
+func (a Run) ofRun(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
 	_, _, _, err = st.Occurrence(ctx, a.ID, a.Number, func(l state.Line) bool {
 		if found = ends(l) && l.Number <= a.Number && a.Number < l.Number+max(l.Count, 1); found {
 			line = l

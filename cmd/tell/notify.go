@@ -1,4 +1,5 @@
-package daemon
+// Package tell has the command notify, which tells somebody now.
+package tell
 
 import (
 	"cmp"
