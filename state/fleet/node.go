@@ -138,7 +138,7 @@ func (s *Store) Homeless(ctx context.Context) (ids []string, err error) {
 	}
 	list, err := s.standing(ctx, "", false)
 	for _, f := range list {
-		if f.doc.Waits() && !slices.ContainsFunc(nodes, func(n state.Node) bool { return n.Fits(f.on) }) {
+		if f.waits && !slices.ContainsFunc(nodes, func(n state.Node) bool { return n.Fits(f.on) }) {
 			ids = append(ids, f.id)
 		}
 	}

@@ -58,8 +58,12 @@ func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]st
 type stands struct {
 	id   string
 	cell Cell
-	doc  state.Doc // without its text
 	on   []string
+	// of its document, which has the room for all that a task can say
+	waits     bool
+	shown     state.Phase
+	due, wake time.Time
+	open      []state.Record
 }
 
 // standing returns the tasks whose IDs begin so, in no order. With past, those that have ended are
@@ -85,7 +89,8 @@ func (s *Store) standing(ctx context.Context, spelled string, past bool) (list [
 				return nil, err
 			}
 			id := idOf(c.Key)
-			f := stands{id, c, r.doc(id), r.On}
+			d := r.doc(id)
+			f := stands{id, c, r.On, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
 			if i, ok := at[id]; !ok {
 				at[id] = len(list)
 				list = append(list, f)
@@ -108,10 +113,10 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		return state.Listing{}, err
 	}
 	if len(phases) > 0 {
-		list = slices.DeleteFunc(list, func(f stands) bool { return !slices.Contains(phases, f.doc.Shown()) })
+		list = slices.DeleteFunc(list, func(f stands) bool { return !slices.Contains(phases, f.shown) })
 	}
 	slices.SortFunc(list, func(a, b stands) int {
-		return state.Order{Rank: a.doc.Shown().Rank(), Due: a.doc.Due, ID: a.id}.Compare(state.Order{Rank: b.doc.Shown().Rank(), Due: b.doc.Due, ID: b.id})
+		return state.Order{Rank: a.shown.Rank(), Due: a.due, ID: a.id}.Compare(state.Order{Rank: b.shown.Rank(), Due: b.due, ID: b.id})
 	})
 	return state.Listing{
 		Len: len(list),
@@ -120,7 +125,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 			if s.drained.Load() || !s.node.Fits(list[i].on) {
 				return time.Time{}
 			}
-			return list[i].doc.Wake()
+			return list[i].wake
 		},
 		Read: func(i int, into *state.Entry) ([]state.Problem, error) {
 			d, err := s.decode(ctx, list[i].cell)
@@ -149,7 +154,7 @@ func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (lis
 		return nil, err
 	}
 	for _, f := range found {
-		for _, r := range f.doc.Open {
+		for _, r := range f.open {
 			if !wanted(r) {
 				continue
 			}
