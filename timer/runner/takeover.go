@@ -101,9 +101,9 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	return nil
 }
 
-// releaseLeft releases a claim whose runner is gone and had begun nothing of it. If the claim cannot
-// be released, because an instant waits behind it or later ones have ended, it starts if it is still
-// wanted. An error says that the store did not answer, and that nothing has happened.
+// releaseLeft releases a claim whose runner is gone and had begun nothing of it. If the claim
+// cannot be released, because an instant waits behind it or later ones have ended, it starts if it
+// is still wanted. An error says that the store did not answer, and that nothing has happened.
 func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	r := n.r
 	err := g.Store.Release(ctx, r)

@@ -254,51 +254,9 @@ func (c timing) newOnce(o when.Options, sched *when.Schedule) error {
 func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Options, anew bool) error {
 	t := c.was.Task.When
 	now := o.Now
-	kept := c.was.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
-	switch {
-	case c.Start != nil && *c.Start == "":
-		anew = true
-	case c.Start != nil:
-		start, err := Moment("start", *c.Start, o)
-		if err != nil {
-			return err
-		}
-		o.Start = start
-		anew = true
-	case !anew || kept:
-		if o.Now = t.Start; t.Given {
-			o.Start = t.Start
-		}
-	}
-	if c.was.Task.Recurring() {
-		o.End, o.Count = t.End, t.Count
-	}
-	if anew && !kept && o.Count > 0 && old != nil {
-		// Those that have come count.
-		until := c.was.Due.Add(-1)
-		if now.After(until) {
-			until = now
-		}
-		if o.Count -= old.Count(t.Start.Add(-1), until, o.Count); o.Count < 1 {
-			return problem.New(problem.Never, problem.T("all instants that its %s allows have come", problem.Option("count")),
-				problem.T("give another %s, or %s for no bound", problem.Option("count"), problem.Set("count", 0)))
-		}
-	}
-	if c.End != nil {
-		if o.End = (time.Time{}); *c.End != "" {
-			against := o
-			against.Now = now
-			end, err := Moment("end", *c.End, against)
-			if err != nil {
-				return err
-			}
-			o.End = end
-		}
-	}
-	if c.Count != nil {
-		if o.Count = *c.Count; o.Count < 0 {
-			return problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("write %s for no bound", problem.Set("count", 0)))
-		}
+	o, anew, err := c.bounds(old, o, anew)
+	if err != nil {
+		return err
 	}
 	except, err := c.exceptions(ctx, o)
 	if err != nil {
@@ -317,21 +275,9 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	if err != nil {
 		return err
 	}
-	// The next instant that lies ahead and is not taken. An instant that has run with another share
-	// of the jitter does not run again.
-	after := lastTaken(c.was)
-	if now.After(after) {
-		after = now
-	}
-	if turn := c.was.Due.Add(delay - delayOf(t) - 1); !anew && c.Except == nil && turn.After(after) && t.Zone == o.Zone.String() {
-		after = turn
-	}
-	shifted := sched
-	if delay > 0 {
-		shifted = sched.Shifted(delay)
-	}
-	due, err := firstDue(shifted, after)
-	if !anew && t.Zone == o.Zone.String() && delay == delayOf(t) && !c.was.Due.After(now) {
+	sameZone := t.Zone == o.Zone.String()
+	due, err := firstDue(sched.Shifted(delay), c.after(now, delay, !anew && sameZone))
+	if !anew && sameZone && delay == delayOf(t) && !c.was.Due.After(now) {
 		due, err, old = c.was.Due, nil, nil // only its end changes: what is due stays due
 	}
 	if err != nil {
@@ -347,6 +293,75 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	}
 	c.Passed = passedLine(c.was, old, now)
 	return nil
+}
+
+// bounds returns the options with which a recurrence is read: its start, its end and its count, as
+// they are given or as the task has them. anew says that the recurrence starts again. The instants
+// that have come count.
+func (c timing) bounds(old *when.Schedule, o when.Options, anew bool) (when.Options, bool, error) {
+	t := c.was.Task.When
+	now := o.Now
+	kept := c.was.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
+	switch {
+	case c.Start != nil && *c.Start == "":
+		anew = true
+	case c.Start != nil:
+		start, err := Moment("start", *c.Start, o)
+		if err != nil {
+			return o, anew, err
+		}
+		o.Start = start
+		anew = true
+	case !anew || kept:
+		if o.Now = t.Start; t.Given {
+			o.Start = t.Start
+		}
+	}
+	if c.was.Task.Recurring() {
+		o.End, o.Count = t.End, t.Count
+	}
+	if anew && !kept && o.Count > 0 && old != nil {
+		until := c.was.Due.Add(-1)
+		if now.After(until) {
+			until = now
+		}
+		if o.Count -= old.Count(t.Start.Add(-1), until, o.Count); o.Count < 1 {
+			return o, anew, problem.New(problem.Never, problem.T("all instants that its %s allows have come", problem.Option("count")),
+				problem.T("give another %s, or %s for no bound", problem.Option("count"), problem.Set("count", 0)))
+		}
+	}
+	if c.End != nil {
+		if o.End = (time.Time{}); *c.End != "" {
+			against := o
+			against.Now = now
+			end, err := Moment("end", *c.End, against)
+			if err != nil {
+				return o, anew, err
+			}
+			o.End = end
+		}
+	}
+	if c.Count != nil {
+		if o.Count = *c.Count; o.Count < 0 {
+			return o, anew, problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("write %s for no bound", problem.Set("count", 0)))
+		}
+	}
+	return o, anew, nil
+}
+
+// after returns the instant after which the next one is looked for: it lies ahead and is not taken.
+// An instant that has run with another share of the jitter does not run again. keeps says that the
+// recurrence goes on from what is due.
+func (c timing) after(now time.Time, delay time.Duration, keeps bool) time.Time {
+	after := lastTaken(c.was)
+	if now.After(after) {
+		after = now
+	}
+	turn := c.was.Due.Add(delay - delayOf(c.was.Task.When) - 1)
+	if keeps && c.Except == nil && turn.After(after) {
+		after = turn
+	}
+	return after
 }
 
 // past returns the problem of a time that has passed. The hint says what to type instead, and
