@@ -17,7 +17,7 @@ import (
 // and while the process is stopped (Ctrl-Z) or in the background. A signal that cannot be caught
 // leaves it changed.
 //
-// A space within other letters that come at once, as what was typed ahead does, is none.
+// A space among other letters that come at once, as text that was typed ahead, does not count.
 func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 	f, ok := w.In.(*os.File)
 	if !ok || !IsTerminal(f) || !Foreground(f) {

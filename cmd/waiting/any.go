@@ -31,11 +31,11 @@ const (
 
 // thing is one of the things that a wait --any waits for.
 type thing struct {
-	kind, text string       // as it was given, but for a password
-	typed      string       // as the next call is to have it
-	time       *waitOptions // of a time
-	task       await.Run    // of a task
-	target     int          // of a target: its place among those of health-wait
+	kind, text string       // as it was given, without a password
+	typed      string       // as the call that goes on has it
+	time       *waitOptions // the wait, when it is a time
+	task       await.Run    // the run, when it is a task
+	target     int          // its place in health, when it is a target
 }
 
 // anyOptions is a wait --any, with all its words and options read.
@@ -43,11 +43,11 @@ type anyOptions struct {
 	things []thing
 	begun  clock.Moment
 	zone   *time.Location
-	most   time.Duration // for how long the call may block; 0: no bound
+	most   time.Duration // how long the call may block; 0 means no bound
 	mail   tasks.Mail
 	health healthwait.Group
-	st     state.Store // nil: nothing of it is asked for
-	// an earlier call that was waited by has seen the ledger up to there; nil: there was none
+	st     state.Store // nil when no thing needs it
+	// The place in the ledger up to which an earlier call has seen it; nil when there was none.
 	place *state.Place
 }
 
@@ -181,7 +181,7 @@ func refuseSplitTime(s *cli.Call, times when.Options) error {
 			text := strings.Join(words[from:from+n], " ")
 			if _, err := when.Parse(text, times); err != nil {
 				if p := cli.Explain(err); p.Code == problem.Ambiguous {
-					return p // at 7: it would be a time if it were said more clearly
+					return p // "at 7" would be a time if it were said more clearly
 				}
 				continue
 			}

@@ -25,13 +25,13 @@ type countdown struct {
 	ours     func() bool
 	progress *progress
 	left     func(due time.Time) time.Duration
-	whole    time.Duration // of which left is a part
+	whole    time.Duration // the whole time of the wait
 	zone     *time.Location
-	keys     bool   // space holds it, and has it go on
-	name     string // what is waited for, fit for a terminal; empty: nothing is said of it
-	big      bool   // digits as large as there is room for
+	keys     bool   // space pauses the wait, and lets it go on
+	name     string // what is waited for, safe for a terminal; may be empty
+	big      bool   // draw digits, as large as there is room for
 	paint    cli.Paint
-	narrow   bool // no letters but ASCII
+	narrow   bool // draw only ASCII
 	times    cli.Locale
 }
 

@@ -18,19 +18,18 @@ import (
 )
 
 const (
-	// keepLeast is how long a wait with a task is that is kept also without --max, keepBounded how
-	// long any wait is that is kept with it, however late the bound comes: the caller may be killed
-	// before. What is shorter than that nobody could resume in time.
+	// keepLeast is how long a wait with a task has to be so that it is kept without --max, and
+	// keepBounded how long any wait has to be so that it is kept with --max, because its caller may be
+	// killed before the bound. Nobody could resume a shorter wait in time.
 	keepLeast   = 10 * time.Second
 	keepBounded = 500 * time.Millisecond
-	// keepPatience bounds how long a wait that need not be kept is held up by a state that is busy.
+	// keepPatience is how long a busy store may delay a wait that does not have to be kept.
 	keepPatience = 5 * time.Second
-	// keepMoment is what a wait takes to be kept at the most when the caller's bound is shorter:
-	// whoever gives one wants to go on later, and a state that is busy for a moment must not make
-	// that an error.
+	// keepMoment is the least time for keeping a wait when the bound of the call is shorter. Its
+	// caller wants to go on later, and a store that is busy for a moment must not make that an error.
 	keepMoment = 2 * time.Second
-	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was
-	// cancelled: somebody waits for the end of a program that was told to end.
+	// endPatience is how long a wait may take to write that it was told, and cancelPatience that it
+	// was cancelled, because somebody waits for the end of the program.
 	endPatience    = 10 * time.Second
 	cancelPatience = 2 * time.Second
 )
