@@ -19,14 +19,15 @@ import (
 
 const (
 	// keepLeast is how long a wait with a task has to be so that it is kept without --max, and
-	// keepBounded how long any wait has to be so that it is kept with --max, because its caller may be
-	// killed before the bound. Nobody could resume a shorter wait in time.
+	// keepBounded how long any wait has to be so that it is kept with --max, because its caller may
+	// be killed before the bound. Nobody could resume a shorter wait in time.
 	keepLeast   = 10 * time.Second
 	keepBounded = 500 * time.Millisecond
 	// keepPatience is how long a busy store may delay a wait that does not have to be kept.
 	keepPatience = 5 * time.Second
 	// keepMoment is the least time for keeping a wait when the bound of the call is shorter. Its
-	// caller wants to go on later, and a store that is busy for a moment must not make that an error.
+	// caller wants to go on later, and a store that is busy for a moment must not make that an
+	// error.
 	keepMoment = 2 * time.Second
 	// endPatience is how long a wait may take to write that it was told, and cancelPatience that it
 	// was cancelled, because somebody waits for the end of the program.
