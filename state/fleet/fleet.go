@@ -63,6 +63,7 @@ type Store struct {
 	// Nothing may begin on this node, according to the last follower.
 	drained  atomic.Bool
 	followed atomic.Pointer[follower] // the last follower
+	opened   openClaims
 
 	mu     sync.Mutex
 	tasks  map[string]state.Task // the texts of tasks, by key; a text never changes
@@ -134,26 +135,27 @@ func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	return c, err
 }
 
-// all is KV.Prefix from the beginning. It returns the last cell of each key that has data, oldest
-// first. The patience is not over as long as more comes, because many tasks may take longer than
-// that to read.
-func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
+// since is KV.Prefix, repeated patiently. After an attempt that broke off, it yields cells again.
+// The patience is not over as long as more comes, because many tasks may take longer than that to
+// read.
+func (s *Store) since(ctx context.Context, prefix string, after uint64, yield func(Cell)) (last uint64, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := time.AfterFunc(s.patience, cancel)
 	defer over.Stop()
 	for most := 0; ; pause(limited) {
-		list = nil
-		last, err = s.kv.Prefix(limited, prefix, 0, func(c Cell) bool {
-			if list = append(list, c); len(list) > most { // what has come again is no more
-				most = len(list)
+		n := 0
+		last, err = s.kv.Prefix(limited, prefix, after, func(c Cell) bool {
+			if n++; n > most { // what has come again is no more
+				most = n
 				if most%100 == 1 {
 					over.Reset(s.patience)
 				}
 			}
+			yield(c)
 			return true
 		})
 		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
@@ -163,12 +165,21 @@ func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint6
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		err = context.DeadlineExceeded
 	}
-	if err = away(ctx, err); err != nil {
+	return last, away(ctx, err)
+}
+
+// all is since from the beginning. It returns the last cell of each key that has data, oldest
+// first.
+func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
+	newest := map[string]uint64{}
+	last, err = s.since(ctx, prefix, 0, func(c Cell) {
+		if c.Rev > newest[c.Key] {
+			newest[c.Key] = c.Rev
+			list = append(list, c)
+		}
+	})
+	if err != nil {
 		return nil, 0, err
-	}
-	newest := make(map[string]uint64, len(list))
-	for _, c := range list {
-		newest[c.Key] = max(newest[c.Key], c.Rev)
 	}
 	kept := list[:0]
 	for _, c := range list {
@@ -176,7 +187,7 @@ func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint6
 			kept = append(kept, c)
 		}
 	}
-	return kept, last, err
+	return kept, last, nil
 }
 
 // noncesMost is how many commits a key remembers. When more have written it between a commit whose

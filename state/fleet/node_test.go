@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -424,5 +425,78 @@ func TestManyTakeLonger(t *testing.T) {
 		if _, err := s.List(ended, state.Pending); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fleet.ErrAway) {
 			t.Errorf("the caller has ended: %v", err)
 		}
+	})
+}
+
+// counted counts the cells below a prefix that are read.
+type counted struct {
+	fleet.KV
+	cells int
+}
+
+func (c *counted) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {
+	return c.KV.Prefix(ctx, prefix, after, func(cell fleet.Cell) bool {
+		c.cells++
+		return yield(cell)
+	})
+}
+
+// TestOpenReadsWhatIsNew: open claims are known without reading all tasks again, those of others
+// included, and what has ended long ago is not taken for open.
+func TestOpenReadsWhatIsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := model.New()
+		kv := &counted{KV: shared}
+		s, other := fleet.New(kv, fleet.Options{Local: memory.New()}), fleet.New(shared, fleet.Options{Local: memory.New()})
+		due := time.Now()
+		drafts := make([]state.Draft, 500)
+		for i := range drafts {
+			drafts[i] = state.Draft{Due: due, Task: state.Task{Created: due, Text: "tea", When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC", Start: due}}}
+		}
+		var ids []string
+		for _, added := range s.AddAll(t.Context(), drafts) {
+			if added.Err != nil {
+				t.Fatal(added.Err)
+			}
+			ids = append(ids, added.Entry.Task.ID)
+		}
+		claim := func(id string) state.Record {
+			t.Helper()
+			changed := other.Change(t.Context(), state.Change{ID: id, Now: due, Rule: state.Claim(due, time.Time{}, state.Ident{PID: 7, Start: 1}, due)})
+			if changed[0].Err != nil {
+				t.Fatal(changed[0].Err)
+			}
+			return changed[0].Doc.Open[0]
+		}
+		open := func(most int, want ...string) {
+			t.Helper()
+			before := kv.cells
+			list, _, err := s.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range list {
+				got = append(got, r.Task.ID)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if read := kv.cells - before; !slices.Equal(got, want) || read > most {
+				t.Errorf("open are %v, not %v; %d cells were read, at most %d are new", got, want, read, most)
+			}
+		}
+		open(500)
+		first := claim(ids[3])
+		open(4, ids[3])
+		open(0, ids[3])
+		claim(ids[4])
+		open(4, ids[3], ids[4])
+		line := state.Line{Type: state.LineOccurrence, TaskID: ids[3], Due: &due, Number: first.Number, Outcome: state.OK, At: due}
+		if err := other.End(t.Context(), first, line); err != nil {
+			t.Fatal(err)
+		}
+		open(4, ids[4])
+		time.Sleep(30 * time.Hour) // nobody is told any more of what has ended
+		open(600, ids[4])
 	})
 }

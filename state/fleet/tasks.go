@@ -148,26 +148,6 @@ func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
 	return s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
 }
 
-func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (list []state.Record, err error) {
-	found, err := s.standing(ctx, "", false)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range found {
-		for _, r := range f.open {
-			if !wanted(r) {
-				continue
-			}
-			if r.Task, err = s.text(ctx, f.id, r.Task.Revision); err != nil {
-				return nil, err
-			}
-			list = append(list, r)
-		}
-	}
-	slices.SortFunc(list, state.CompareClaims)
-	return list, nil
-}
-
 // same returns the index of the open claim of a record, or -1 when it has ended. The instant may
 // have been claimed again.
 func same(d state.Doc, r state.Record) int {

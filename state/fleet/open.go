@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// openClaims are the tasks with open claims. Runners ask for them after each change, so only what
+// was written since the last answer is read, however many tasks there are.
+type openClaims struct {
+	mu    sync.Mutex
+	until uint64 // the revision up to which they are read; 0: not at all
+	read  time.Time
+	tasks map[string][]state.Record // by ID, without the texts of the tasks
+}
+
+// openTrusted is how long after an answer the next one may rely on it. The servers drop a task that
+// has ended after the time of its tombstone, and then nobody is told any more that it has.
+const openTrusted = tombstone / 4
+
+// take notes what a cell says.
+func (o *openClaims) take(c Cell) error {
+	id := idOf(c.Key)
+	if len(c.Data) == 0 {
+		delete(o.tasks, id)
+		return nil
+	}
+	var r record
+	if err := decode(c, &r); err != nil {
+		return err
+	}
+	if open := r.doc(id).Open; len(open) > 0 {
+		o.tasks[id] = open
+	} else {
+		delete(o.tasks, id)
+	}
+	return nil
+}
+
+// refresh reads what was written since the last call, or everything when that was too long ago by
+// either clock: the machine may have slept.
+func (o *openClaims) refresh(ctx context.Context, s *Store) error {
+	now := time.Now()
+	awake, wall := now.Sub(o.read), now.Round(0).Sub(o.read.Round(0))
+	if max(awake, wall) > openTrusted || wall < 0 {
+		o.until = 0
+	}
+	for {
+		if o.until == 0 {
+			o.tasks = map[string][]state.Record{}
+		}
+		var broken error
+		last, err := s.since(ctx, living, o.until, func(c Cell) {
+			if err := o.take(c); err != nil {
+				broken = err
+			}
+		})
+		if err == nil {
+			err = broken
+		}
+		if err != nil {
+			o.until = 0
+			return err
+		}
+		if last >= o.until {
+			o.until, o.read = last, now
+			return nil
+		}
+		o.until = 0 // the servers have an older state than before, as from a backup
+	}
+}
+
+// claims returns the open claims that are wanted, oldest first.
+func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (list []state.Record, err error) {
+	s.opened.mu.Lock()
+	err = s.opened.refresh(ctx, s)
+	if err == nil {
+		for open := range maps.Values(s.opened.tasks) {
+			for _, r := range open {
+				if wanted(r) {
+					list = append(list, r.Clone())
+				}
+			}
+		}
+	}
+	s.opened.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range list {
+		if list[i].Task, err = s.text(ctx, r.Task.ID, r.Task.Revision); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, state.CompareClaims)
+	return list, nil
+}
