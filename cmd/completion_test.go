@@ -129,7 +129,7 @@ func TestComplete(t *testing.T) {
 		{"rm --json=true --j", ""},
 		{"rm -q --q", ""},
 		{"at --env A --en", "--env --end"},
-		{"at --e", "--env --every --end --except --expect"},
+		{"at --e", "--each --env --every --end --except --expect"},
 		{"at --int", "--interval"},
 		{"at --every 5m --int", ""},
 		{"at -5", ""},

@@ -12,7 +12,7 @@ import (
 )
 
 // untestedLines is how many lines at the most are compiled for systems where nothing is run. What is written for them stays small.
-var untestedLines = map[string]int{"darwin": 385, "freebsd": 340, "windows": 800}
+var untestedLines = map[string]int{"darwin": 386, "freebsd": 340, "windows": 800}
 
 // TestUntestedCodeIsListed requires that docs/platforms.md names the packages with code for the systems where nothing is run, and that there
 // is no more of it.

@@ -39,7 +39,7 @@ Each reminder has an id, and only an answer with that id counts. Several may con
 			"ouro-timer fleet permit agent helper --key helper.nk",
 		},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"connect", "relay"}}, {Name: "name", Kind: option.Name, Required: true}},
-		Options:   option.Rows{cli.QuietFlag("print nothing but errors on standard error"), cli.JsonFlag(), cli.FieldsFlag()},
+		Options:   option.Rows{cli.QuietFlag("print nothing but errors on standard error")},
 		Run:       runAgent,
 	}
 }
@@ -54,8 +54,6 @@ func runAgent(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("agent needs one word of connect and relay"), problem.T("%s", problem.To("agent", "connect", "NAME")))
 	case len(s.Args) != 2 || !jet.AgentName(s.Args[1]):
 		return problem.Of(problem.T("%s needs the name of one agent: letters, digits, - and _", word), problem.T("%s", problem.To("agent", word, "helper")))
-	case s.Opt.Has("json") || s.Opt.Has("fields"):
-		return problem.Of(problem.T("this speaks JSON-RPC, a line each, and has no other answer"), problem.T("leave %s out", problem.Options(" and ", "json", "fields")))
 	}
 	address, err := s.StoreAddress()
 	if err != nil {

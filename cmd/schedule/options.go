@@ -30,7 +30,7 @@ func onFlag(usage string) option.Option {
 func agentFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true,
-			Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
+			Help: "tell the agent PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text,
 			Help: "with --agent: the ID of the project that is told (TEXT)"},
@@ -57,9 +57,9 @@ func policyFlags() option.Rows {
 		option.Option{Name: "if", Kind: option.Shell,
 			Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
 		option.Option{Name: "timeout", Kind: option.Duration,
-			Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 means no limit"},
+			Help: "end a run after DURATION: TERM to its group, KILL 10 s later; 0 for no limit"},
 		option.Option{Name: "retries", Kind: option.Whole,
-			Help: "after a failure or a time-out make up to N more attempts; the last one's output is kept"},
+			Help: "after a failure or a time-out make up to N more attempts; the last output is kept"},
 		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast),
 			Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff +
 				" when it is not given"},
@@ -94,7 +94,7 @@ func tellFlags() option.Rows {
 		option.Option{Name: "notify-on", Kind: option.Word,
 			Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange,
 				state.NotifyRecovery, state.NotifyNever},
-			Help: "when to tell (default: messages always, commands on output)"},
+			Help: "always, failure, output, change, recovery or never (default: output; of a message always)"},
 		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path",
 			Help: "POST what is told to URL as JSON, too; may be repeated"},
 		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
