@@ -278,8 +278,34 @@ func (r *relayed) fails(text, hint string) error {
 	return write(r.call, failure(r.was, text, hint))
 }
 
+// harmless are the params of requests that a connected agent may use. Whoever has its key is told
+// reminders and may make some for itself. The others would let it run programs on the machines of
+// the fleet, read their files, or have them ask any address.
+var harmless = []string{"title", "when", "rrule", "description", "project_id", "priority", "id"}
+
+// checked is a request with only harmless params. It returns the param that is refused, if any.
+func (m rpc) checked() (line []byte, refused string) {
+	params := map[string]json.RawMessage{}
+	if raw, ok := m.fields["params"]; ok && string(raw) != "null" {
+		if json.Unmarshal(raw, &params) != nil {
+			return nil, "params"
+		}
+		for name := range params {
+			if !slices.Contains(harmless, name) {
+				return nil, name
+			}
+		}
+		m.fields["params"], _ = json.Marshal(params)
+	}
+	line, err := json.Marshal(m.fields)
+	if err != nil {
+		return nil, "params"
+	}
+	return line, ""
+}
+
 // fromAgent passes on an answer to what the agent was told last, or what it asks. A late answer is
-// dropped.
+// dropped, and so is what is neither.
 func (r *relayed) fromAgent(l jet.Line) error {
 	if l.Nobody {
 		return r.fails(fmt.Sprintf("no agent %q is connected", r.name), "start it: ouro-timer agent connect "+r.name)
@@ -290,13 +316,23 @@ func (r *relayed) fromAgent(l jet.Line) error {
 	case m.answer && json.Unmarshal(m.id, &id) == nil && id == r.flight && id != "":
 		r.flight = ""
 		return write(r.call, m.as(r.was))
-	case m.answer && strings.HasPrefix(id, r.token+"."):
+	case !m.call:
 		return nil
-	case m.id != nil && len(r.asked) < pendingMost:
+	}
+	line, param := m.checked()
+	switch {
+	case param == "":
+	case m.id == nil:
+		return nil
+	default:
+		return r.port.Send(l.Back, "", failure(m.id, fmt.Sprintf("a connected agent must not give %q", param),
+			"leave it out: what it makes is a reminder for itself"))
+	}
+	if m.id != nil && len(r.asked) < pendingMost {
 		r.asked[string(m.id)] = l.Back
 	}
 	r.last = l.Back
-	return write(r.call, l.Text)
+	return write(r.call, line)
 }
 
 // connected is a process elsewhere that is an agent.

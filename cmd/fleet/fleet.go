@@ -116,6 +116,9 @@ func run(ctx context.Context, s *cli.Call) error {
 		return nil
 	}
 	if word == "drain" {
+		if err := knownNode(ctx, s, f, s.Args[1]); err != nil {
+			return err
+		}
 		if err := f.Drain(ctx, s.Args[1], !s.Opt.Bool("off")); err != nil {
 			return err
 		}
@@ -131,6 +134,18 @@ func run(ctx context.Context, s *cli.Call) error {
 		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Free, r.Drained})
 	}
 	s.Answer(answer)
+	return nil
+}
+
+// knownNode warns of a node whose runner does not live: the name may be mistyped.
+func knownNode(ctx context.Context, s *cli.Call, f *fleet.Store, name string) error {
+	list, err := f.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(r fleet.Runner) bool { return r.Name == name }) {
+		s.Warn("no runner lives on a machine called %s now; ouro-timer fleet nodes lists those that live", cli.Quote(name))
+	}
 	return nil
 }
 

@@ -15,12 +15,12 @@ import (
 // Alive reports whether the process still runs here.
 func Alive(i state.Ident) bool { return identity(i).Alive() }
 
-// AliveFor reports whether a process lives, as far as self can tell. A process of this boot of the
-// machine lives if here says so, one of another machine lives as long as a runner there has a
-// lease. A process of an earlier boot does not live.
+// AliveFor reports whether a process lives, as far as self can tell. A process that self would see
+// lives if here says so. One of another machine, or of another container on this one, lives as long
+// as a runner there has a lease. A process of an earlier boot does not live.
 func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node string) bool) bool {
 	switch {
-	case i.Boot == self.Boot:
+	case visible(self, i):
 		return here(i)
 	case elsewhere(self, i):
 		return leased(i.Node)
@@ -28,9 +28,14 @@ func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node
 	return false
 }
 
-// elsewhere reports whether a process is one of another machine.
+// visible reports whether self would see a process if it lives: it has the same kernel and the same
+// pid namespace.
+func visible(self, i state.Ident) bool { return i.Boot == self.Boot && i.NS == self.NS }
+
+// elsewhere reports whether a process is one of another machine, or of another container on this
+// one that is a node of its own.
 func elsewhere(self, i state.Ident) bool {
-	return i.Boot != self.Boot && i.Node != "" && i.Node != self.Node
+	return !visible(self, i) && i.Node != "" && i.Node != self.Node
 }
 
 // Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux knows.

@@ -56,6 +56,9 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 			what = rules.ToEnd
 		}
 	}
+	if !g.fits(r.Task) && (what == rules.ToRest || what == rules.ToTell || what == rules.ToRerun) {
+		return nil // a runner that may run it goes on
+	}
 	switch what {
 	case rules.ToEnd:
 		g.interrupted(ctx, r)
@@ -101,6 +104,12 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	return nil
 }
 
+// fits reports whether a task may run on this machine.
+func (g *engine) fits(t state.Task) bool {
+	fleet, shared := state.SharedBy(g.Store)
+	return !shared || fleet.Here().Fits(t.On)
+}
+
 // releaseLeft releases a claim whose runner is gone and had begun nothing of it. If the claim
 // cannot be released, because an instant waits behind it or later ones have ended, it starts if it
 // is still wanted. An error says that the store did not answer, and that nothing has happened.
@@ -109,12 +118,17 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	err := g.Store.Release(ctx, r)
 	switch {
 	case err == nil:
-		g.agenda.put(state.Slot{ID: r.Task.ID, Due: r.Due})
+		if g.fits(r.Task) {
+			g.agenda.put(state.Slot{ID: r.Task.ID, Due: r.Due})
+		}
 		return nil
 	case errors.Is(err, state.ErrEnded):
 		return nil
 	case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
 		return err
+	}
+	if !g.fits(r.Task) {
+		return nil // a runner that may run it looks
 	}
 	start, err := g.wanted(ctx, r)
 	if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
