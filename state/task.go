@@ -154,7 +154,7 @@ type Job struct {
 	Script string `toml:"script,omitempty"`
 	Prog   string `toml:"program,omitempty"` // the shell for Shell and Script
 
-	Dir   string `toml:"dir,omitempty"` // absolute
+	Dir   string `toml:"dir,omitempty"` // absolute; empty in a fleet: the home of the runner's user
 	Umask int    `toml:"umask"`
 	// the command's environment, except for the OURO_ variables
 	Env map[string]string `toml:"env,omitempty"`

@@ -189,7 +189,7 @@ func (d *Doctor) checkCommand(ctx context.Context, e state.Entry, silent error, 
 		tell(d.unanswered(t, silent))
 		return
 	}
-	if info, err := os.Stat(job.Dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(job.Dir); job.Dir != "" && (err != nil || !info.IsDir()) {
 		why := "is not a folder"
 		switch {
 		case errors.Is(err, os.ErrNotExist):

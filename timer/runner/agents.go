@@ -30,6 +30,7 @@ const (
 // would, has the origin of the task for which it was started. What it asks for has the origin of
 // the reminder that it was last told.
 func ProgramOf(t state.Task) agent.Program {
+	t = atHome(t)
 	env := make([]string, 0, len(t.Run.Env))
 	for name, value := range t.Run.Env {
 		if name != OriginVariable {

@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"cmp"
+	"maps"
+	"os"
 	"strconv"
 	"time"
 
@@ -34,6 +37,30 @@ func environ(r state.Record, last string) []string {
 		"OURO_LAST_OUTCOME="+last,
 		OriginVariable+"="+r.Task.ChildOrigin(),
 	)
+}
+
+// ofUser are the variables of a user that a command from another machine gets from the runner.
+var ofUser = []string{"HOME", "USER", "LOGNAME", "LANG"}
+
+// atHome returns a task as it runs on this machine. A command without a folder was scheduled for
+// whatever machine may run it: it starts in the home of the runner's user, with the variables of that
+// user that it does not name itself.
+func atHome(t state.Task) state.Task {
+	if len(t.On) == 0 || t.Run.Dir != "" || t.Type() == state.TypeMessage || t.Type() == state.TypeWait {
+		return t
+	}
+	env := maps.Clone(t.Run.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	for _, name := range ofUser {
+		value, known := os.LookupEnv(name)
+		if _, named := env[name]; known && !named {
+			env[name] = value
+		}
+	}
+	t.Run.Env, t.Run.Dir = env, cmp.Or(env["HOME"], "/")
+	return t
 }
 
 // OriginVariable tells a task that a run schedules what it came from: the ID of the task whose run

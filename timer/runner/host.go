@@ -65,6 +65,7 @@ func (m *machine) done(r state.Record) {
 }
 
 func (m *machine) Start(r state.Record, last string) {
+	r.Task = atHome(r.Task)
 	s := m.begin(r)
 	go func() { m.events <- Event{Record: r, Result: s.attempt(last)} }()
 }

@@ -63,13 +63,13 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	case rules.ToEnd:
 		g.interrupted(ctx, r)
 	case rules.ToAdopt:
-		// a runner that stays will wait for it; this one sees to it as long as it lives
-		if g.Mode != Once {
-			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
-		}
 		n.adopted = true
 		if !g.own(ctx, n) {
 			return nil
+		}
+		// a runner that stays will wait for it; this one sees to it as long as it lives
+		if g.Mode != Once {
+			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		}
 		g.host.Adopt(n.r)
 		if r.Halt != "" {
@@ -93,11 +93,11 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 			g.host.Start(n.r, n.last)
 		}
 	case rules.ToRerun:
-		g.Say("%s was interrupted and is run again", occurrence(r))
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		n.resting = true
 		if g.own(ctx, n) {
+			g.Say("%s was interrupted and is run again", occurrence(r))
 			g.ready = append(g.ready, n)
 		}
 	}

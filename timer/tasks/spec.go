@@ -4,7 +4,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -91,16 +90,14 @@ type Surroundings struct {
 	Env   map[string]string // never changed, because many tasks may share it
 }
 
-// elsewhere returns what a command gets that runs on another machine: the home of its user and the
-// paths of the system.
+// elsewhere returns what a command gets that runs on another machine: the paths of the system. Its
+// folder and the variables of its user are those of the runner there (runner.AtHome).
 func (s *Surroundings) elsewhere() *Surroundings {
 	env := map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-	for _, name := range []string{"HOME", "USER", "LOGNAME", "LANG", "OURO_STORE"} {
-		if value, ok := s.Env[name]; ok {
-			env[name] = value
-		}
+	if value, ok := s.Env["OURO_STORE"]; ok {
+		env["OURO_STORE"] = value
 	}
-	return &Surroundings{Dir: cmp.Or(s.Env["HOME"], "/"), Umask: s.Umask, Env: env}
+	return &Surroundings{Umask: s.Umask, Env: env}
 }
 
 // Awaited finds a task that another waits for, by its ID, the beginning of its ID or its key.
