@@ -43,8 +43,8 @@ func environ(r state.Record, last string) []string {
 var ofUser = []string{"HOME", "USER", "LOGNAME", "LANG"}
 
 // atHome returns a task as it runs on this machine. A command without a folder was scheduled for
-// whatever machine may run it: it starts in the home of the runner's user, with the variables of that
-// user that it does not name itself.
+// whatever machine may run it: it starts in the home of the runner's user, with those variables of
+// the user that it does not name itself.
 func atHome(t state.Task) state.Task {
 	if len(t.On) == 0 || t.Run.Dir != "" || t.Type() == state.TypeMessage || t.Type() == state.TypeWait {
 		return t
