@@ -119,7 +119,7 @@ func mending(err error) string {
 	case errors.Is(err, fleet.ErrDenied):
 		return "use the credentials of a role that may, in config.toml under [fleet]: ouro-timer fleet permit shows what each role has"
 	case errors.Is(err, fleet.ErrAway):
-		return "see whether the servers that store in config.toml (or OURO_STORE) names are up: ouro-timer fleet doctor"
+		return "see whether the servers that store in config.toml (or OURO_STORE) names are up, and take these credentials ([fleet] nkey or creds)"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "make room on the disk, and call again: nothing was lost"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):

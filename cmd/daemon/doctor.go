@@ -72,7 +72,11 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	}
 	d := &doctoring{Call: s, would: would}
 	unusable := d.examined(examinerOf(s))
-	state.Examine(ctx, slices.Concat(unusable, d.of.Inspections(), d.fleet()), fix && !would,
+	local, shared := d.of.Inspections(), d.fleet()
+	local = slices.DeleteFunc(local, func(i state.Inspection) bool {
+		return slices.ContainsFunc(shared, func(of state.Inspection) bool { return of.Name == i.Name })
+	})
+	state.Examine(ctx, slices.Concat(unusable, local, shared), fix && !would,
 		func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
@@ -126,8 +130,8 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	}}}
 }
 
-// fleet returns the inspections of a fleet, if the tasks are in one. Its servers are examined by
-// fleet doctor.
+// fleet returns the inspections of a fleet, if the tasks are in one. They take the place of those of
+// the folder with the same names. The servers are examined by fleet doctor.
 func (d *doctoring) fleet() []state.Inspection {
 	if address, err := d.StoreAddress(); err != nil || address == "" {
 		return nil
@@ -147,7 +151,32 @@ func (d *doctoring) fleet() []state.Inspection {
 				Hint: d.Program() + " fleet nodes"})
 		}
 		return "its servers answer; " + d.Program() + " fleet doctor looks at them"
-	}}}
+	}}, {Name: "overdue", Look: d.fleetOverdue}}
+}
+
+// fleetOverdue reports tasks that this machine may run and no runner has begun in time.
+func (d *doctoring) fleetOverdue(ctx context.Context, tell func(state.Finding)) string {
+	st, err := d.Open()
+	if err != nil {
+		return "" // the inspection before says so
+	}
+	l, err := st.List(ctx, state.Pending)
+	if err != nil {
+		return ""
+	}
+	late := 0
+	for i := range l.Len {
+		if at := l.Wake(i); !at.IsZero() && d.of.Now.Sub(at) > doctor.MaxOverdue {
+			late++
+		}
+	}
+	if late == 0 {
+		return "no task that this machine may run is overdue"
+	}
+	tell(state.Finding{Level: state.Wrong, Reason: doctor.Overdue,
+		Text: cli.Plural(late, "task") + " should have started by now, and no runner has begun them",
+		Hint: d.Program() + " fleet nodes says whose runners live; one is started by " + d.Program() + " run --background"})
+	return ""
 }
 
 // reported adds a problem that had to be mended before the examination could go on.

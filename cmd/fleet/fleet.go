@@ -229,11 +229,19 @@ type findingJSON struct {
 
 // Text is a line each.
 func (a doctorJSON) Text(o *cli.Out) {
-	fmt.Fprintf(o.Stdout, "ok\tfleet %s on %s (%s), %d replicas, %d messages in %d bytes; a write takes %.1f ms\n",
-		a.Fleet, cli.Visible(strings.Join(a.Servers, ", ")), cli.Visible(a.Version), a.Replicas, a.Messages, a.Bytes, 1000*a.Commit)
+	fmt.Fprintf(o.Stdout, "ok\tfleet %s on %s (%s), %s, %s in %d bytes; a write takes %.1f ms\n",
+		a.Fleet, cli.Visible(strings.Join(a.Servers, ", ")), cli.Visible(a.Version), cli.Plural(int(a.Replicas), "replica"), cli.Plural(int(a.Messages), "message"), a.Bytes, 1000*a.Commit)
 	for _, f := range a.Findings {
 		fmt.Fprintf(o.Stdout, "%s\t%s\t%s\n", f.Status, f.Text, f.Hint)
 	}
+}
+
+// waiting says how many tasks wait.
+func waiting(n int) string {
+	if n == 1 {
+		return "1 task waits"
+	}
+	return fmt.Sprint(n, " tasks wait")
 }
 
 // Clocks that differ by so much.
@@ -289,7 +297,7 @@ func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) 
 			return err
 		}
 		if len(homeless) > 0 {
-			tell(state.Odd, "start a runner there: ouro-timer service install", "%d tasks wait that no living runner may run, such as %s", len(homeless), homeless[0])
+			tell(state.Odd, "start a runner there: ouro-timer service install", "%s that no living runner may run, such as %s", waiting(len(homeless)), homeless[0])
 		}
 	}
 	s.Answer(a)

@@ -53,7 +53,7 @@ func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
 		switch due := stamp(n.Due.In(d.Zone)); {
 		case !d.led:
 			tell(wrong(Waiting, n.ID(), text+"; no runner is there to do it", d.Program+" run --background"))
-		case d.Now.Sub(n.Due) > maxOverdue:
+		case d.Now.Sub(n.Due) > MaxOverdue:
 			tell(odd(Overdue, n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
 		case n.Attempts > 0:
 			tell(odd(Waiting, n.ID(), text+"; the next attempt is at "+due, "see to the channel: "+d.Program+" notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))

@@ -16,8 +16,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// maxOverdue is how long a task may be overdue before it is reported.
-const maxOverdue = time.Minute
+// MaxOverdue is how long a task may be overdue before it is reported.
+const MaxOverdue = time.Minute
 
 // survey is the result of one pass over the live tasks, for all checks of tasks.
 type survey struct {
@@ -267,7 +267,7 @@ func (d *Doctor) checkStart(_ context.Context, e state.Entry, _ error, tell repo
 	}
 	f := odd(Postponed, "", fmt.Sprintf("%s cannot be started since %s: %s", named(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
 		"the runner tries again within a minute; mend what it says, or "+d.Program+" rm "+e.Task.ID)
-	if d.Now.Sub(delay.Since) > maxOverdue {
+	if d.Now.Sub(delay.Since) > MaxOverdue {
 		f.Level = state.Wrong
 	}
 	tell(f)
@@ -276,10 +276,10 @@ func (d *Doctor) checkStart(_ context.Context, e state.Entry, _ error, tell repo
 // late reports whether a runner should have taken or resumed a task.
 func (d *Doctor) late(e state.Entry) bool {
 	if e.Held {
-		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > maxOverdue
+		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > MaxOverdue
 	}
 	_, putOff := d.delay(e)
-	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > maxOverdue && len(e.Open) == 0 && !e.Awaited && !putOff
+	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > MaxOverdue && len(e.Open) == 0 && !e.Awaited && !putOff
 }
 
 // checkOverdue reports tasks that no runner took.
