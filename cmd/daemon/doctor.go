@@ -130,8 +130,8 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	}}}
 }
 
-// fleet returns the inspections of a fleet, if the tasks are in one. They take the place of those of
-// the folder with the same names. The servers are examined by fleet doctor.
+// fleet returns the inspections of a fleet, if the tasks are in one. They take the place of those
+// of the folder with the same names. The servers are examined by fleet doctor.
 func (d *doctoring) fleet() []state.Inspection {
 	if address, err := d.StoreAddress(); err != nil || address == "" {
 		return nil
