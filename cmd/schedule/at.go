@@ -37,6 +37,8 @@ the latest missed instant does. Output is kept: ouro-timer log ID
 The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
 they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME,
 OURO_ORIGIN; in a fleet OURO_FENCE, too, which grows with each run: what is written to may refuse one that comes late.
+With --on or --each it starts in the home of the user whose runner runs it, with that user's HOME, USER, LOGNAME and
+LANG, the paths of the system and what --env names.
 
 --notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
 without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
