@@ -20,15 +20,15 @@ func AckCommand() cli.Command {
 		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>] | --all",
 		Short: "acknowledge what is in the inbox: it is gone for good",
 		Long: `
-Ends items (k7m2/3) for good, whoever has taken them; what happened stays in the log. Of the task's ID a unique beginning
-is enough. Every item is tried: one that is not there, because it was acknowledged already or never was, is told on
-standard error, the others are ended, and the exit code is 3.
+Ends items (k7m2/3) for good, whoever has taken them; what happened stays in the log. A unique beginning of the task's
+ID is enough. Every item is tried: when one is not there, because it was acknowledged already or never was, standard
+error says so, the others are ended, and the exit code is 3.
 
 --task ends all items of a task, --up-to all that came up to a cursor of ouro-timer inbox, that item included, and both
 together those of the task up to it; --all ends all there are. When there is none, that is not a failure.
 
-k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task,
---up-to and --all leave that alone.`,
+k7m2/3/CHANNEL also ends a notice that still waits for that channel: it is tried no more, and the log says so. --task,
+--up-to and --all do not end such notices.`,
 		Examples: []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2",
 			"ouro-timer ack --up-to 20261123T080000.000000000Z"},
 		Ids:       "item",
@@ -69,21 +69,21 @@ func (a ackJSON) Text(o *cli.Out) {
 }
 
 func runAck(ctx context.Context, s *cli.Call) error {
-	some := s.Opt.Has("task") || s.Opt.Has("up-to")
-	many := some || s.Opt.Bool("all")
+	narrowed := s.Opt.Has("task") || s.Opt.Has("up-to")
+	byOption := narrowed || s.Opt.Bool("all")
 	switch {
-	case some && s.Opt.Bool("all"):
+	case narrowed && s.Opt.Bool("all"):
 		return problem.Of(problem.T("%s ends every item; %s end some", problem.Option("all"),
 			problem.Options(" and ", "task", "up-to")), cli.OneOfThem)
 	case s.Opt.Bool("all") && len(s.Args) > 0:
-		return problem.Of(problem.T("%s ends every item; what is %s?", problem.Option("all"),
+		return problem.Of(problem.T("%s ends every item, so %s cannot be given with it", problem.Option("all"),
 			cli.Quote(s.Args[0])), problem.T("give the items, or %s", problem.Option("all")))
-	case many && len(s.Args) > 0:
-		return problem.Of(problem.T("%s name items already; what is %s?",
+	case byOption && len(s.Args) > 0:
+		return problem.Of(problem.T("%s choose the items, so %s cannot be given with them",
 			problem.Options(" and ", "task", "up-to"), cli.Quote(s.Args[0])),
 			problem.T("give the items, or the options"))
-	case !many && len(s.Args) == 0:
-		return problem.Of(problem.T("which item? %s needs one, such as k7m2/3", problem.To("ack")),
+	case !byOption && len(s.Args) == 0:
+		return problem.Of(problem.T("%s needs an item, such as k7m2/3", problem.To("ack")),
 			problem.T("%s shows them", problem.To("inbox")))
 	}
 	st, err := s.Open()
@@ -92,7 +92,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	}
 	var ids []string
 	var failed []view.PickError
-	if many {
+	if byOption {
 		ids, err = manyItems(ctx, s, st)
 	} else {
 		ids, failed, err = namedItems(ctx, s, st)
@@ -101,7 +101,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	acknowledge := func(ctx context.Context, ids []string) []error { return tasks.Acknowledge(ctx, st, s.Clock, ids) }
-	if many {
+	if byOption {
 		acknowledge = st.Ack
 	}
 	answer := ackJSON{Acknowledged: []acked{}}
@@ -109,7 +109,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 		switch {
 		case err == nil:
 			answer.Acknowledged = append(answer.Acknowledged, acked{ids[i]})
-		case errors.Is(err, state.ErrNotFound) && many: // somebody else came first
+		case errors.Is(err, state.ErrNotFound) && byOption: // somebody else came first
 		case errors.Is(err, state.ErrNotFound):
 			failed = append(failed, *noItem(ids[i]))
 		default:
@@ -120,6 +120,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	return view.Answered(ctx, s, answer, failed, nil)
 }
 
+// noItem is the failure of an item that is not in the inbox.
 func noItem(id string) *view.PickError {
 	p := view.PickFailed(id, problem.NotFound,
 		problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
@@ -135,16 +136,15 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 		name, rest, part := strings.Cut(word, "/")
 		name = strings.ToLower(name)
 		if !part || rest == "" {
-			p := noItem(word)
-			p.Code, p.Message = problem.NotFound, problem.T("%s names no item; an item is named as in %s/3",
-				cli.Quote(word), cli.OrElse(name, "k7m2"))
+			p := view.PickFailed(word, problem.NotFound, problem.T("%s is not the ID of an item, such as %s/3",
+				cli.Quote(word), cli.OrElse(name, "k7m2")))
 			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"),
 				problem.To("ack").With("task", cli.OrElse(name, "ID")))
 			failed = append(failed, *p)
 			continue
 		}
 		if number, channel, ok := strings.Cut(rest, "/"); ok && channel != "" && !strings.Contains(channel, "+") {
-			// mail:bob@example.org, as it was given
+			// the channel may be given as in a call: mail:bob@example.org
 			rest = number + "/" + state.ChannelForm(channel)
 		}
 		if !state.WholeID(name) {

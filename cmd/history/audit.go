@@ -21,7 +21,7 @@ import (
 
 func auditFlag() option.Option {
 	return option.Option{Name: "audit", Kind: option.Flag,
-		Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
+		Help: "say whether each past instant has exactly one outcome; exit 1 when one has not, 4 when damage hides it"}
 }
 
 // findingJSON is a finding of log --audit --json. Each is a line before the result.
@@ -41,6 +41,7 @@ type findingJSON struct {
 // Text writes the finding as a line.
 func (a findingJSON) Text(o *cli.Out) { o.Line("%s", a.line) }
 
+// auditJSON is the result of log --audit.
 type auditJSON struct {
 	Type     string     `json:"type" jsonschema:"audit"`
 	Now      time.Time  `json:"now"`
@@ -60,8 +61,8 @@ type auditJSON struct {
 	Dropped *int       `json:"dropped_lines,omitempty" jsonschema:"lines of the beginning of the ledger that are not kept any more; absent: nobody counted them"`
 	Until   *time.Time `json:"dropped_until,omitempty" jsonschema:"when the latest of them was written"`
 
-	left   int    // how many runs have no outcome yet
-	before string // says what is no longer kept
+	unaccounted int    // how many runs have ended and have no outcome yet
+	before      string // says what is no longer kept
 }
 
 // Text writes the result.
@@ -72,9 +73,9 @@ func (a auditJSON) Text(o *cli.Out) {
 	case a.Balanced:
 		o.Talk("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
-			alsoResting(a.Resting), alsoLeft(a.left))
+			alsoResting(a.Resting), alsoUnaccounted(a.unaccounted))
 	case a.Findings == 0:
-		o.Talk("The ledger is damaged, so nobody can say whether all is accounted for. What can be read is: %s of %s.",
+		o.Talk("The ledger is damaged, so nobody can say whether all is accounted for. What can be read: %s of %s.",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	default:
 		o.Talk("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"),
@@ -96,41 +97,31 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 		return problem.Of(problem.T("--audit looks at all of the ledger; -n has no meaning with it"),
 			problem.T("%s narrows it", problem.To("log").With("audit", true).With("since", "7d")))
 	}
-	var problems []state.Problem
-	var one []state.Entry // the task that it is about; none: all are
-	task := ""
-	if len(s.Args) == 1 || s.Opt.Has("match") {
-		if len(s.Args) == 1 && strings.Contains(s.Args[0], "/") {
-			return problem.Of(problem.T("an audit is of a task, not of one occurrence"),
-				problem.T("%s", problem.To("log", strings.SplitN(s.Args[0], "/", 2)[0]).With("audit", true)))
-		}
-		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
-		if err != nil {
-			return err
-		}
-		if len(failed) > 0 {
-			return failed[0].Problem
-		}
-		one, task = found[:1], found[0].Task.ID
-	}
-	gone, some, err := st.Gone(ctx)
+	named, err := auditedTask(ctx, s, st)
 	if err != nil {
 		return err
 	}
-	a := audit.New(audit.Options{Since: since, Dropped: some, Until: gone.Until})
-	tasks := func(yield func(state.Entry)) error {
-		for _, e := range one {
-			yield(e)
-		}
-		if one != nil {
+	task := ""
+	if named != nil {
+		task = named.Task.ID
+	}
+	gone, dropped, err := st.Gone(ctx)
+	if err != nil {
+		return err
+	}
+	a := audit.New(audit.Options{Since: since, Dropped: dropped, Until: gone.Until})
+	var problems []state.Problem
+	eachTask := func(yield func(state.Entry)) error {
+		if named != nil {
+			yield(*named)
 			return nil
 		}
 		more, err := state.Each(ctx, st, func(e state.Entry) bool { yield(e); return true })
 		problems = more
 		return err
 	}
-	if some {
-		if err := tasks(a.Expect); err != nil {
+	if dropped {
+		if err := eachTask(a.Expect); err != nil {
 			return err
 		}
 	}
@@ -139,8 +130,8 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 	if err != nil {
 		return err
 	}
-	var late lateness
-	if err := tasks(func(e state.Entry) { a.Stand(e); late.count(e, o.Now) }); err != nil {
+	overdue := 0
+	if err := eachTask(func(e state.Entry) { a.Stand(e); overdue += countOverdue(e, o.Now) }); err != nil {
 		return err
 	}
 	_, more, err := st.After(ctx, task, end, add) // what has come while the tasks were read
@@ -161,42 +152,58 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 	if err != nil {
 		return err
 	}
-	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led, s.Program()),
+	return answerAudit(s, audited{a.Result(), gone, dropped, overdue, overdueWarning(overdue, led, s.Program()),
 		problems, since}, o)
 }
 
-// lateness counts the instants that are due and have not begun.
-type lateness struct{ overdue int }
-
-// count counts the instants of a task that are due and that nobody runs.
-func (l *lateness) count(e state.Entry, now time.Time) {
-	if !view.IsOverdue(e, now) {
-		return
+// auditedTask returns the task that the call names; nil means all.
+func auditedTask(ctx context.Context, s *cli.Call, st state.Store) (*state.Entry, error) {
+	switch {
+	case len(s.Args) == 0 && !s.Opt.Has("match"):
+		return nil, nil
+	case len(s.Args) == 1 && strings.Contains(s.Args[0], "/"):
+		return nil, problem.Of(problem.T("an audit is of a task, not of one occurrence"),
+			problem.T("%s", problem.To("log", strings.SplitN(s.Args[0], "/", 2)[0]).With("audit", true)))
 	}
-	l.overdue++
-	if sched, err := rules.Schedule(e.Task); err == nil && sched != nil {
-		l.overdue += sched.Count(e.Due, now, instantsMost)
+	found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+	if err != nil {
+		return nil, err
 	}
+	if len(failed) > 0 {
+		return nil, failed[0].Problem
+	}
+	return &found[0], nil
 }
 
-// warning is a warning about them; it is empty when there are none.
-func (l *lateness) warning(led bool, program string) string {
+// countOverdue is how many instants of a task are due and have not begun.
+func countOverdue(e state.Entry, now time.Time) int {
+	if !view.IsOverdue(e, now) {
+		return 0
+	}
+	if sched, err := rules.Schedule(e.Task); err == nil && sched != nil {
+		return 1 + sched.Count(e.Due, now, instantsMost)
+	}
+	return 1
+}
+
+// overdueWarning is a warning about overdue instants; it is empty when there are none.
+func overdueWarning(overdue int, led bool, program string) string {
 	switch {
-	case l.overdue == 0:
+	case overdue == 0:
 		return ""
 	case led:
-		return cli.Plural(l.overdue, "instant") + " should have started by now; " + program + " doctor says why"
+		return cli.Plural(overdue, "instant") + " should have started by now; " + program + " doctor says why"
 	}
-	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: " + program +
+	return cli.Plural(overdue, "instant") + " should have started by now, and no runner is alive: " + program +
 		" run --background"
 }
 
 // instantsMost is the most overdue instants of a task that are counted.
 const instantsMost = 1_000_000
 
-// claims sorts the open claims: those that run, those that wait for another attempt, and those that
+// sortClaims sorts the open claims: those that run, those that wait for another attempt, and those that
 // nobody runs, with a warning for each.
-func claims(open []state.Record, program string) (running, resting int, lost []string) {
+func sortClaims(open []state.Record, program string) (running, resting int, warnings []string) {
 	for _, r := range open {
 		switch {
 		case runner.Elsewhere(r.Runner) || tasks.RunAlive(r) && r.Retry.IsZero():
@@ -204,53 +211,54 @@ func claims(open []state.Record, program string) (running, resting int, lost []s
 		case !r.Retry.IsZero():
 			resting++
 		default:
-			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; "+program+
+			warnings = append(warnings, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; "+program+
 				" run --once accounts for it")
 		}
 	}
-	return running, resting, lost
+	return running, resting, warnings
 }
 
 // audited is the result of an audit.
 type audited struct {
 	audit.Result
-	gone     state.Gone
-	dropped  bool // the beginning of the ledger was dropped
-	overdue  int
-	late     string // a warning
-	problems []state.Problem
-	since    time.Time
+	gone           state.Gone
+	dropped        bool   // the beginning of the ledger was dropped
+	overdue        int    // how many instants
+	overdueWarning string // empty for none
+	problems       []state.Problem
+	since          time.Time
 }
 
-// tellAudited answers with the result.
-func tellAudited(s *cli.Call, r audited, o when.Options) error {
-	from, since, late := r.Known, r.since, r.late
-	if since.After(from) {
-		from = since
+// answerAudit answers with the result.
+func answerAudit(s *cli.Call, r audited, o when.Options) error {
+	from := r.Known
+	if r.since.After(from) {
+		from = r.since
 	}
 	warnings := []string{}
 	for _, p := range r.problems {
 		warnings = append(warnings, p.Error())
 		s.Warn("warning: %s", cli.Visible(p.Error()))
 	}
-	running, resting, lost := claims(r.Claims, s.Program())
-	left := len(lost)
-	if late != "" {
-		lost = append(lost, late)
+	running, resting, more := sortClaims(r.Claims, s.Program())
+	unaccounted := len(more)
+	if r.overdueWarning != "" {
+		more = append(more, r.overdueWarning)
 	}
-	for _, w := range lost {
+	for _, w := range more {
 		warnings = append(warnings, w)
 		s.Warn("warning: %s", w)
 	}
 	if len(r.Unknown) > 0 {
-		s.Warn("warning: the ledger no longer has the schedule of %s; of what they did before its beginning nothing can be said", strings.Join(r.Unknown, ", "))
+		s.Warn("warning: the ledger no longer has the schedule of %s, so nothing can be said about them before "+
+			"its beginning", strings.Join(r.Unknown, ", "))
 	}
 	if r.More > 0 {
-		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow it", len(r.Findings))
+		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow them", len(r.Findings))
 		warnings = append(warnings, text)
 		s.Warn("warning: %s", text)
 	}
-	// nobody knows what these lines said
+	// A damaged line may have said anything. A torn line was never confirmed.
 	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn))
 	balanced := len(r.Findings) == 0 && damaged == nil
 	for _, f := range r.Findings {
@@ -266,7 +274,7 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	}
 	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks,
 		r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
-		cli.OrEmpty(r.Unknown), warnings, r.lines(), r.until(o.Zone), left, r.before(o.Zone)})
+		cli.OrEmpty(r.Unknown), warnings, r.lines(), r.until(o.Zone), unaccounted, r.before(o.Zone)})
 	if len(r.Findings) > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
@@ -295,10 +303,11 @@ func (r audited) before(zone *time.Location) string {
 	case !r.dropped:
 		return ""
 	case r.gone.Lines == 0:
-		return "The ledger does not have its beginning any more ([keep] in config.toml), and nobody has counted what was dropped."
+		return "The beginning of the ledger was dropped ([keep] in config.toml), and nobody counted its lines."
 	}
-	return fmt.Sprintf("Dropped, as [keep] in config.toml has it: %s, the latest of %s. Of what only they told, nothing can be said.", cli.Plural(r.gone.Lines, "line"),
-		when.Stamp(r.gone.Until.In(zone)))
+	return fmt.Sprintf("%s dropped ([keep] in config.toml), the latest of %s. Nothing can be said about what only "+
+		"they told.", cli.OrElse(map[bool]string{true: "1 line was"}[r.gone.Lines == 1],
+		cli.Plural(r.gone.Lines, "line")+" were"), when.Stamp(r.gone.Until.In(zone)))
 }
 
 // alsoResting says how many claims wait between two attempts; empty for none.
@@ -312,24 +321,25 @@ func alsoResting(n int) string {
 	return fmt.Sprintf(", %d wait for a further attempt", n)
 }
 
-func alsoLeft(n int) string {
+// alsoUnaccounted says how many runs have no outcome yet; empty for none.
+func alsoUnaccounted(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", %d still to be accounted for", n)
 }
 
-// findings explains each kind of finding.
-func findings() map[string]string {
+// findingWords are the words for each kind of finding.
+func findingWords() map[string]string {
 	return map[string]string{
 		audit.None:        "no outcome",
 		audit.Twice:       "more than one outcome",
-		audit.Unscheduled: "an outcome, and no such instant",
-		audit.Count:       "a line that counts otherwise",
+		audit.Unscheduled: "an outcome, but no such instant",
+		audit.Count:       "a line with another count",
 		audit.Outcome:     "a word that is not an outcome",
-		audit.Number:      "a number of another occurrence",
+		audit.Number:      "the number of another occurrence",
 		audit.Lacking:     "the ledger lacks it",
-		audit.Unmade:      "the ledger lacks its making",
+		audit.Unmade:      "the ledger lacks its creation",
 		audit.Removed:     "it began after its task was removed",
 		audit.Finished:    "it began after its task had met its stop condition",
 		audit.Paused:      "it began while its task was paused",
@@ -343,7 +353,7 @@ func findingLine(f audit.Finding, zone *time.Location) string {
 	if f.Number > 0 {
 		name = state.OccurrenceID(f.TaskID, f.Number)
 	}
-	switch text = findings()[f.Kind]; f.Kind {
+	switch text = findingWords()[f.Kind]; f.Kind {
 	case audit.Lacking:
 		what = "number"
 	case audit.Unmade:

@@ -28,22 +28,21 @@ func InboxCommand() cli.Command {
 		Long: `
 Keeps what nobody should miss until ouro-timer ack ends it: messages that were told, failures, results of commands
 that have written something, occurrences (the single times of a task) that were missed, and news that could not be
-delivered. Oldest first; of some tasks only when their IDs are given, or of single items (k7m2/3). Looking changes
-nothing.
+delivered. Oldest first. IDs of tasks, or of single items (k7m2/3), narrow it to those. Looking changes nothing.
 
-Of an item at most 4 KiB are shown: of a message its beginning, of a command how it ended and the last lines it wrote.
-Where more is kept, ouro-timer log k7m2/3 has all of it.
+At most 4 KiB of an item are shown: the beginning of a message, or how a command ended and the last lines it wrote.
+When more is kept, ouro-timer log k7m2/3 has all of it.
 
 --take leases what it prints: for 10 minutes, with --take 2m for two, no other --take gets it. After that it is there
-again, so a reader that dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID.
+again, so a reader that dies before ack loses nothing. Only --all, --since or its own ID shows what is leased.
 --wait blocks until there is something, without polling; when two wait with --take, each item goes to one of them.
 --count prints how many there are, 0 for none, for a shell's prompt.
 --since CURSOR is for readers that keep a place of their own: only what came after it, leased or not; each answer says
 from where to go on.
 
-In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
-line breaks and tabs in it are written \n and \t; with --all, until when it is taken (or -) comes last. The exit code is
-4 when an item cannot be read, and 75 at --max.`,
+In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what its task is, text
+(line breaks and tabs in it are written \n and \t), and with --all the end of its lease (or -). The exit code is 4 when
+an item cannot be read, and 75 at --max.`,
 		Examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json",
 			"ouro-timer inbox --wait --take --json --max 9m",
 			"ouro-timer inbox --since 20261123T080000.000000000Z"},
@@ -80,10 +79,10 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 // inboxOptions is a call of inbox, with all its words and options read except the IDs.
 type inboxOptions struct {
 	tasks.Mail
-	zone *time.Location
-	wait bool
-	most time.Duration // 0 means no bound
-	dry  bool          // a dry run: nothing is leased
+	zone  *time.Location
+	wait  bool
+	bound time.Duration // 0 means no bound
+	dry   bool          // a dry run: nothing is leased
 }
 
 func newInbox(s *cli.Call) (o inboxOptions, err error) {
@@ -115,7 +114,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		}
 	}
 	if o.wait {
-		if o.most, err = cli.Longest(s); err != nil {
+		if o.bound, err = cli.Longest(s); err != nil {
 			return o, err
 		}
 	}
@@ -137,8 +136,8 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	if s.Opt.Bool("count") {
 		o.Query.Limit = 1 // the others are only counted
 	}
-	// A place of its own would hide items from this reader that another one had leased when it came
-	// by. An item that is named is always shown.
+	// A reader with --since never comes back to an item before its cursor, so it sees leased items
+	// too. An item that the call names is always shown.
 	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args,
 		func(word string) bool { return !strings.Contains(word, "/") })
 	o.Query.Free = o.Take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
@@ -158,7 +157,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	if len(failed) > 0 && len(o.Query.Tasks) == 0 {
 		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") &&
 			!state.WholeID(strings.ToLower(word)) {
-			return problem.Of(problem.T("is %s how long %s leases? It is not a duration, and no task has that ID",
+			return problem.Of(problem.T("%s is neither a duration for %s nor the ID of a task",
 				cli.Quote(word), problem.Option("take")),
 				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
 		}
@@ -178,7 +177,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	waited := o.wait && len(m.Items) == 0
 	s.WarnOf(m.Problems)
-	tellMail(ctx, s, st, &o, m, failed, waited)
+	answerItems(ctx, s, st, &o, m, failed, waited)
 	if !o.wait {
 		s.WarnAll(handover.Homeless(ctx, st))
 	}
@@ -199,8 +198,8 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 // await blocks until there is something, or the bound is reached.
 func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (tasks.Found, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.most)
+	if o.bound > 0 {
+		limited, cancel = cli.Within(ctx, s.Clock, o.bound)
 	}
 	defer cancel()
 	handover.NoRunner(limited, s, st)
@@ -218,8 +217,8 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 	return tasks.Found{Now: s.Clock.Now()}, nil
 }
 
-// again is this call once more.
-func (o *inboxOptions) again(s *cli.Call) problem.Call {
+// nextCall is the call that goes on after --max.
+func (o *inboxOptions) nextCall(s *cli.Call) problem.Call {
 	c := cli.With(problem.To("inbox", s.Args...), s.Opt, "since", "limit", "tz")
 	if s.Opt.Has("take") {
 		c = c.With("take", problem.Bare(s.Opt.Text("take")))
@@ -228,9 +227,9 @@ func (o *inboxOptions) again(s *cli.Call) problem.Call {
 		s.Opt, "json", "fields")
 }
 
-// pickItems finds the items that the arguments name by IDs of items, of occurrences or of tasks, of
-// which a unique beginning is enough. A whole ID is taken when there is a task or an item of it,
-// because an item can outlive its task.
+// pickItems finds the items that the arguments name, by IDs of items, of occurrences or of tasks. A
+// unique beginning of the ID of a task is enough. The ID may be of a task that has items and is
+// gone, because an item can outlive its task.
 func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string,
 	failed []view.PickError, err error) {
 	var items []state.Item
@@ -274,7 +273,7 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 		id := task + "/" + rest
 		before := len(ids)
 		for _, i := range items {
-			// an occurrence includes its notices that could not be delivered
+			// An occurrence includes its notices that could not be delivered.
 			if i.ID == id || strings.HasPrefix(i.ID, id+"/") {
 				ids = append(ids, i.ID)
 			}

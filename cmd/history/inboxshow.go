@@ -24,11 +24,11 @@ type inboxJSON struct {
 	Dropped  *dropped             `json:"dropped,omitempty" jsonschema:"absent: nothing ever was"`
 	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was taken: this is what would have been"`
 
-	until   time.Time // the end of the lease; zero when nothing was leased
-	nothing string    // says why there are none
-	named   bool      // the call names items
-	leases  bool      // leases are shown, too
-	goesOn  bool      // the call has --since with a place
+	until       time.Time // the end of the lease; zero when nothing was leased
+	emptyText   string    // says why there are none
+	named       bool      // the call names items
+	showsLeases bool      // the call has --all, so the ends of leases are shown too
+	hasCursor   bool      // the call has --since
 }
 
 // countJSON is how many items there are.
@@ -41,7 +41,7 @@ type countJSON struct {
 // Text writes only the number.
 func (a countJSON) Text(o *cli.Out) { o.Line("%d", a.Count) }
 
-// dropped are the items that were removed before anybody acknowledged them, because [keep] bounds
+// dropped are the items that were removed before anybody acknowledged them, because [keep] limits
 // the inbox.
 type dropped struct {
 	Items int       `json:"items"`
@@ -49,15 +49,15 @@ type dropped struct {
 	Last  time.Time `json:"last" jsonschema:"the latest"`
 }
 
-// droppedSaid is for how long the inbox tells people about dropped items.
+// droppedSaid is for how long the inbox mentions dropped items to people.
 const droppedSaid = 7 * 24 * time.Hour
 
-// droppedOf reads what was dropped; nil when nothing was. An error here does not keep the inbox
+// readDropped reads what was dropped; nil when nothing was. An error here does not keep the inbox
 // from being shown.
-func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Location) *dropped {
+func readDropped(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Location) *dropped {
 	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
-		s.Warn("warning: what was dropped of the inbox cannot be read: %s", cli.Visible(err.Error()))
+		s.Warn("warning: the count of dropped items cannot be read: %s", cli.Visible(err.Error()))
 	}
 	if d.Items == 0 {
 		return nil
@@ -65,8 +65,8 @@ func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Locat
 	return &dropped{d.Items, d.Since.In(zone), d.Last.In(zone)}
 }
 
-// tellMail answers with the items.
-func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m tasks.Found,
+// answerItems answers with the items.
+func answerItems(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m tasks.Found,
 	failed []view.PickError, waited bool) {
 	rows := make([]view.ItemJSON, len(m.Items))
 	for i, item := range m.Items {
@@ -85,15 +85,15 @@ func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions,
 	answer := inboxJSON{Now: m.Now.In(o.zone), Status: "ready", Total: len(rows) + m.More, More: m.More,
 		Cursor: cursor, Items: rows,
 		Errors: view.PickErrors(s, failed), Problems: view.ProblemTexts(m.Problems), DryRun: o.dry,
-		until: m.Until, named: len(s.Args) > 0, leases: s.Opt.Bool("all"), goesOn: s.Opt.Has("since")}
+		until: m.Until, named: len(s.Args) > 0, showsLeases: s.Opt.Bool("all"), hasCursor: s.Opt.Has("since")}
 	switch {
 	case waited:
-		answer.Status, answer.Continue = "waiting", cli.GoingOn(s, o.again(s))
+		answer.Status, answer.Continue = "waiting", cli.GoingOn(s, o.nextCall(s))
 	case len(rows) == 0:
-		answer.Status, answer.nothing = "empty", o.nothing(ctx, st, m)
+		answer.Status, answer.emptyText = "empty", o.emptyText(ctx, st, m)
 	}
 	if s.InJSON || !waited {
-		answer.Dropped = droppedOf(ctx, s, st, o.zone)
+		answer.Dropped = readDropped(ctx, s, st, o.zone)
 	}
 	s.Answer(answer)
 }
@@ -107,14 +107,14 @@ func (a inboxJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
 	switch {
 	case terminal && len(a.Items) == 0:
-		o.Line("%s", a.nothing)
+		o.Line("%s", a.emptyText)
 	case len(a.Items) == 0:
-		o.Talk("%s", a.nothing)
+		o.Talk("%s", a.emptyText)
 	case terminal:
 		a.table(o, width)
 	default:
 		for _, r := range a.Items {
-			if line := r.Fields(); a.leases {
+			if line := r.Fields(); a.showsLeases {
 				o.Line("%s\t%s", line, r.Taken())
 			} else {
 				o.Line("%s", line)
@@ -125,17 +125,17 @@ func (a inboxJSON) Text(o *cli.Out) {
 		o.Talk("… and %s more; --limit N shows more", view.Thousands(a.More))
 	}
 	if d := a.Dropped; d != nil && a.Now.Sub(d.Last) < droppedSaid {
-		o.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
-			cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1],
-				view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
+		o.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] in config.toml "+
+			"limits the inbox", cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1],
+			view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
 	}
-	if a.goesOn && a.Cursor != "" {
+	if a.hasCursor && a.Cursor != "" {
 		o.Talk("to go on from here: --since %s", a.Cursor)
 	}
 }
 
-// nothing is the text when there are no items.
-func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found) string {
+// emptyText is the text when there are no items.
+func (o *inboxOptions) emptyText(ctx context.Context, st state.Mail, m tasks.Found) string {
 	q, problems := o.Query, view.UnreadCount(m.Problems)
 	q.Free = false
 	switch {
@@ -155,8 +155,8 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m tasks.Found
 	return "Nothing is waiting."
 }
 
-// mailTable writes the items for a person: a line for each, and its text below, the whole text when
-// the call names it.
+// table writes the items for a person: a line for each, and its text below, the whole text when the
+// call names items.
 func (a inboxJSON) table(o *cli.Out, width int) {
 	widest, day, taken := 0, "", a.Now
 	times := cli.LocaleOf(o)

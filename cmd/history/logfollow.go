@@ -15,8 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// logPlace is the place that log --follow has reached: the last line that was told, and how much of
-// the output of runs that go on.
+// logPlace is the place that log --follow has reached: the last line that was shown, and how much of
+// the output of the runs that go on.
 type logPlace struct {
 	state.Place
 	runs map[int][2]int64 // how many bytes of standard output and standard error, by number
@@ -61,15 +61,15 @@ func parseLogPlace(text string) (*logPlace, error) {
 	return p, nil
 }
 
-// logPause is the least time between two looks, so that many lines are read at once.
+// logPause is the least time between two reads of the ledger, so that many lines are read at once.
 const logPause = 10 * time.Millisecond
 
-// followLog answers log --follow. It sets the watch before the first look, so that it misses
-// nothing in between.
+// followLog answers log --follow. It begins to watch before it reads, so that it misses nothing in
+// between.
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.most)
+	if o.bound > 0 {
+		limited, cancel = cli.Within(ctx, s.Clock, o.bound)
 	}
 	defer cancel()
 	changed, err := st.WatchLog(limited, o.task)
@@ -79,7 +79,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
 	defer f.close()
 	gone := cli.ReaderGone(s.World.Out)
-	over, err := f.begin(limited, known)
+	over, err := f.showPast(limited, known)
 	for err == nil && !over {
 		if err = s.Flush(); err != nil {
 			return err
@@ -87,10 +87,10 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 		select {
 		case <-limited.Done():
 		case <-gone:
-			s.Line("") // the reader has gone; the write ends this program as it ends any writer
+			s.Line("") // nobody reads: writing ends this program by SIGPIPE, as it does any writer
 			return s.Flush()
 		case <-changed:
-			over, err = f.round(limited, false)
+			over, err = f.showNew(limited, false)
 		}
 		if err == nil && !over {
 			err = s.Clock.For(limited, logPause)
@@ -100,7 +100,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && limited.Err() != nil:
-		return f.bounded()
+		return f.endAtMax()
 	}
 	return err
 }
@@ -108,38 +108,38 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 // logFollower writes entries and output as they come.
 type logFollower struct {
 	*cli.Call
-	st    state.Store
-	o     *logOptions
-	at    state.Place
-	runs  map[int]*runOutput // the runs of the task that go on
-	begun bool               // the entries of the past were told
-	told  bool               // the occurrence that the call names has ended
-	lost  error              // why nothing can be written any more
+	st              state.Store
+	o               *logOptions
+	place           state.Place        // what has been read of the ledger
+	runs            map[int]*runOutput // the runs of the task that go on
+	pastShown       bool               // the entries of the past were told
+	occurrenceEnded bool               // the occurrence that the call names has ended
+	fatal           error              // why it cannot go on
 }
 
-// begin tells the entries of the past that the call asks for, and the runs that go on.
-func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err error) {
+// showPast shows the entries of the past that the call asks for, and the runs that go on.
+func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err error) {
 	past, err := f.o.past(ctx, f.st)
 	if err != nil {
 		return false, err
 	}
-	if err := f.o.missing(ctx, f.Call, f.st, past, known); err != nil {
+	if err := f.o.notFound(ctx, f.Call, f.st, past, known); err != nil {
 		return false, err
 	}
-	f.tellProblems(past.problems)
-	f.at, f.begun = past.end, true
+	f.showProblems(past.problems)
+	f.place, f.pastShown = past.end, true
 	if f.o.after != nil {
-		f.at = f.o.after.Place
+		f.place = f.o.after.Place
 		for n, at := range f.o.after.runs {
 			f.runs[n] = newRunOutput(f.st, f.o.task, n, at)
 		}
-		return f.round(ctx, true)
+		return f.showNew(ctx, true)
 	}
 	for _, l := range past.lines {
-		if f.told = f.told || f.o.number > 0; f.InJSON {
+		if f.occurrenceEnded = f.occurrenceEnded || f.o.occurrence > 0; f.InJSON {
 			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
-			logEntry(ctx, &f.Out, f.st, f.o, l, past.told)
+			logEntry(ctx, &f.Out, f.st, f.o, l, past.deliveries)
 		}
 	}
 	switch running := runningNow(past.open, f.o.now); {
@@ -148,26 +148,26 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	case len(past.open) > 0:
 		f.Talk("The runner of %s died; the next one accounts for it: %s run --background",
 			state.OccurrenceID(f.o.task, past.open[0].Number), f.Program())
-	case f.o.one() && len(past.lines) == 0 && !f.o.numbered:
+	case f.o.namesTask() && len(past.lines) == 0 && !f.o.hasLimit:
 		f.Talk("Task %s has not run yet.", f.o.task)
 	}
 	for _, r := range past.open {
-		if f.o.number == 0 || f.o.number == r.Number {
+		if f.o.occurrence == 0 || f.o.occurrence == r.Number {
 			f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{-1, -1})
 		}
 	}
-	return f.round(ctx, true)
+	return f.showNew(ctx, true)
 }
 
-// round tells what is new. It reports whether nothing more can come. With look it asks the task
-// although there is no new line.
-func (f *logFollower) round(ctx context.Context, look bool) (over bool, err error) {
+// showNew shows what is new, and reports whether nothing more can come. With askTask it looks
+// whether the task is over even when there is no new line.
+func (f *logFollower) showNew(ctx context.Context, askTask bool) (over bool, err error) {
 	for {
-		lines, err := f.lines(ctx)
-		if err != nil || f.lost != nil {
-			return false, errors.Join(err, f.lost)
+		lines, err := f.showLines(ctx)
+		if err != nil || f.fatal != nil {
+			return false, errors.Join(err, f.fatal)
 		}
-		if !f.o.one() {
+		if !f.o.namesTask() {
 			return false, nil
 		}
 		open, _, err := f.st.Open(ctx)
@@ -176,24 +176,24 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 		}
 		for _, r := range open {
 			if r.Task.ID == f.o.task && r.Number > 0 && f.runs[r.Number] == nil &&
-				(f.o.number == 0 || f.o.number == r.Number) {
+				(f.o.occurrence == 0 || f.o.occurrence == r.Number) {
 				f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{})
 			}
 		}
-		for _, n := range f.numbers() {
-			f.drain(ctx, f.runs[n], nil)
+		for _, n := range f.runNumbers() {
+			f.showOutput(ctx, f.runs[n], nil)
 		}
 		switch {
-		case f.lost != nil:
-			return false, f.lost
+		case f.fatal != nil:
+			return false, f.fatal
 		case over && lines == 0: // the lines of the end of the task were read before
 			return true, nil
-		case f.o.number > 0:
-			return f.told, nil
-		case lines == 0 && !look:
+		case f.o.occurrence > 0:
+			return f.occurrenceEnded, nil
+		case lines == 0 && !askTask:
 			return false, nil
 		}
-		look = false
+		askTask = false
 		list, err := f.st.Find(ctx, f.o.task)
 		switch {
 		case errors.Is(err, state.ErrNotFound):
@@ -210,41 +210,41 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 	}
 }
 
-// lines tells the new lines, and reports how many are about the task or occurrence that is
-// followed.
-func (f *logFollower) lines(ctx context.Context) (n int, err error) {
-	next, problems, err := f.st.After(ctx, "", f.at, func(l state.Line) bool {
-		if f.o.one() && l.TaskID != f.o.task {
+// showLines shows the new lines of the ledger, and reports how many of them are about the followed
+// task.
+func (f *logFollower) showLines(ctx context.Context) (n int, err error) {
+	next, problems, err := f.st.After(ctx, "", f.place, func(l state.Line) bool {
+		if f.o.namesTask() && l.TaskID != f.o.task {
 			return true
 		}
 		n++
 		if l.Lacks() {
 			one := []state.Line{l}
-			if f.lost = f.st.Spell(context.WithoutCancel(ctx), one); f.lost != nil {
+			if f.fatal = f.st.Spell(context.WithoutCancel(ctx), one); f.fatal != nil {
 				return false
 			}
 			l = one[0]
 		}
-		f.entry(context.WithoutCancel(ctx), l)
-		return f.lost == nil
+		f.showLine(context.WithoutCancel(ctx), l)
+		return f.fatal == nil
 	})
-	f.at = next
-	f.tellProblems(problems)
+	f.place = next
+	f.showProblems(problems)
 	if n > 0 && err == nil {
-		f.lost = errors.Join(f.lost, f.Flush())
+		f.fatal = errors.Join(f.fatal, f.Flush())
 	}
 	return n, err
 }
 
-// entry tells a line, after the rest of the output of its run.
-func (f *logFollower) entry(ctx context.Context, l state.Line) {
-	if f.o.number > 0 && f.o.shows(l) && l.Type != state.LineDelivery {
-		f.told = true
-	}
+// showLine shows a line of the ledger, after the rest of the output of its run.
+func (f *logFollower) showLine(ctx context.Context, l state.Line) {
 	shown := f.o.shows(l)
+	if f.o.occurrence > 0 && shown && l.Type != state.LineDelivery {
+		f.occurrenceEnded = true
+	}
 	streamed := false
 	if r := f.runs[l.Number]; l.Number > 0 && r != nil {
-		f.drain(ctx, r, &l)
+		f.showOutput(ctx, r, &l)
 		r.close()
 		delete(f.runs, l.Number)
 		streamed = true
@@ -252,9 +252,9 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	if !shown {
 		return
 	}
-	if f.o.one() && !streamed && l.Started != nil { // the run began and ended between two looks
+	if f.o.namesTask() && !streamed && l.Started != nil { // the run began and ended between two looks
 		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
-		f.drain(ctx, r, &l)
+		f.showOutput(ctx, r, &l)
 		r.close()
 	}
 	if f.InJSON {
@@ -264,10 +264,10 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	logEntryAlone(&f.Out, f.o, l, nil)
 }
 
-// tellProblems tells what could not be read.
-func (f *logFollower) tellProblems(list []state.Problem) {
+// showProblems says what could not be read.
+func (f *logFollower) showProblems(list []state.Problem) {
 	if !f.InJSON {
-		problems(f.Call, list)
+		warnOfProblems(f.Call, list)
 		return
 	}
 	for _, p := range list {
@@ -286,33 +286,33 @@ type followedJSON struct {
 	most time.Duration
 }
 
-// Text writes the call that goes on.
+// Text writes the command that goes on.
 func (a followedJSON) Text(o *cli.Out) {
 	o.Warn("followed for %s, as --max says", a.most)
 	o.Advise("go on: %s", cli.ShellLine(a.Continue))
 }
 
-// bounded ends the call at --max, and answers with the call that goes on.
-func (f *logFollower) bounded() error {
-	place := logPlace{f.at, map[int][2]int64{}}
+// endAtMax answers at --max with the call that goes on.
+func (f *logFollower) endAtMax() error {
+	place := logPlace{f.place, map[int][2]int64{}}
 	for n, r := range f.runs {
-		place.runs[n] = [2]int64{r.streams[0].told(), r.streams[1].told()}
+		place.runs[n] = [2]int64{r.streams[0].shown(), r.streams[1].shown()}
 	}
 	again := problem.To("log")
 	var id *string
-	if f.o.one() {
+	if f.o.namesTask() {
 		name := f.o.task
-		if f.o.number > 0 {
-			name = state.OccurrenceID(name, f.o.number)
+		if f.o.occurrence > 0 {
+			name = state.OccurrenceID(name, f.o.occurrence)
 		}
 		again, id = problem.To("log", name), &name
 	}
 	again = again.With("follow", true)
 	switch {
-	case f.begun:
+	case f.pastShown:
 		again = cli.With(again.With("after", place.String()), f.Opt, "max", "tz")
-	case f.o.numbered:
-		again = again.With("n", f.o.n)
+	case f.o.hasLimit:
+		again = again.With("n", f.o.limit)
 		fallthrough
 	default:
 		again = cli.With(again, f.Opt, "max", "tz", "since", "after")
@@ -321,12 +321,12 @@ func (f *logFollower) bounded() error {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = cli.With(again, f.Opt, "json", "fields")
-	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.GoingOn(f.Call, again), f.o.most})
+	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.GoingOn(f.Call, again), f.o.bound})
 	return cli.ExitCode(cli.ExitMax)
 }
 
-// numbers are the numbers of the runs that are followed, in order.
-func (f *logFollower) numbers() (list []int) {
+// runNumbers are the numbers of the runs that are followed, in order.
+func (f *logFollower) runNumbers() (list []int) {
 	for n := range f.runs {
 		list = append(list, n)
 	}

@@ -52,7 +52,7 @@ func newTailer(t *testing.T, at int64) *tailer {
 	return x
 }
 
-func (x *tailer) path() string { return x.run.streams[0].from.Where() }
+func (x *tailer) path() string { return x.run.streams[0].source.Where() }
 
 // wrote puts text in the place of the file, or behind it.
 func (x *tailer) wrote(how int, text string) {
@@ -70,7 +70,7 @@ func (x *tailer) wrote(how int, text string) {
 // tells drains and compares.
 func (x *tailer) tells(want string, end *state.Line) {
 	x.t.Helper()
-	x.drain(x.t.Context(), x.run, end)
+	x.showOutput(x.t.Context(), x.run, end)
 	if got := x.out.String(); got != want {
 		x.t.Errorf("told %.200q (%d bytes), want %.200q (%d bytes)", got, len(got), want, len(want))
 	}
@@ -97,7 +97,7 @@ func TestFollowedOutput(t *testing.T) {
 		}
 		x.wrote(os.O_APPEND, "\xe2\x82")
 		x.tells("", nil)
-		if at := x.run.streams[0].told(); at != 3 {
+		if at := x.run.streams[0].shown(); at != 3 {
 			t.Errorf("%d bytes were told", at)
 		}
 		x.tells("\xe2\x82\n", &state.Line{})
@@ -118,7 +118,7 @@ func TestFollowedOutput(t *testing.T) {
 			fmt.Fprintf(&text, "line %d\n", i)
 		}
 		x.wrote(os.O_TRUNC, text.String())
-		x.drain(t.Context(), x.run, nil)
+		x.showOutput(t.Context(), x.run, nil)
 		got := x.out.String()
 		if len(got) > view.OutputMost || len(got) < view.OutputMost-20 || !strings.HasPrefix(got, "line ") || !strings.HasSuffix(text.String(), "\n"+got) {
 			t.Errorf("%d bytes that begin with %.20q", len(got), got)
@@ -130,7 +130,7 @@ func TestFollowedOutput(t *testing.T) {
 		x.wrote(os.O_TRUNC, text[:1000])
 		x.tells(text[:1000], nil)
 		x.wrote(os.O_APPEND, text[1000:])
-		if _, err := x.run.streams[0].from.Trim(t.Context(), 64<<10, 192<<10); err != nil {
+		if _, err := x.run.streams[0].source.Trim(t.Context(), 64<<10, 192<<10); err != nil {
 			t.Fatal(err)
 		}
 		x.tells(text[1000:], &state.Line{Stdout: state.Output{Bytes: int64(len(text)), Truncated: true}})
@@ -141,7 +141,7 @@ func TestFollowedOutput(t *testing.T) {
 		for _, at := range []int{0, 1600, len(text) - 16_000, len(text)} {
 			x := newTailer(t, int64(at))
 			x.wrote(os.O_TRUNC, text)
-			if _, err := x.run.streams[0].from.Trim(t.Context(), 64<<10, 192<<10); err != nil {
+			if _, err := x.run.streams[0].source.Trim(t.Context(), 64<<10, 192<<10); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(x.path())

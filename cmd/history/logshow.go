@@ -15,26 +15,28 @@ import (
 
 // logEntry writes a line of the ledger. When the call names one task it also writes the output of
 // the run.
-func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
-	logEntryAlone(out, o, l, told)
-	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		showOutput(ctx, out, st, l, o.output)
+func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line,
+	deliveries *view.Deliveries) {
+	logEntryAlone(out, o, l, deliveries)
+	if o.namesTask() && l.Number > 0 && l.Type != state.LineDelivery {
+		showOutput(ctx, out, st, l, o.outputLimit)
 	}
 }
 
-func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliveries) {
+// logEntryAlone writes a line of the ledger without the output of its run.
+func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, deliveries *view.Deliveries) {
 	width, terminal := out.Width()
 	paint := out.Paint()
-	list := told.List(l, o.zone)
+	list := deliveries.List(l, o.zone)
 	switch {
-	case terminal && len(list) > 0: // the recipients are never cut off
+	case terminal && len(list) > 0: // each recipient has a line, so that none is cut off
 		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, false), width))
 		for _, text := range list {
-			out.Line("%s", cli.Fit("                               "+text, width))
+			out.Line("%s", cli.Fit(strings.Repeat(" ", len("2006-01-02 15:04:05  k7m2/333  "))+text, width))
 		}
 	case terminal:
-		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, !o.one()), width))
-	case o.one():
+		out.Line("%s", cli.Fit(logLine(paint, l, o.zone, !o.namesTask()), width))
+	case o.namesTask():
 		out.Line("%s", strings.Join(append([]string{logLine(paint, l, o.zone, false)}, list...), "; "))
 	default:
 		out.Line("%s", logFields(l, o.zone))
@@ -74,8 +76,8 @@ type logJSON struct {
 
 // Text writes what has happened, oldest first, and the output when the call names one task.
 func (a logJSON) Text(out *cli.Out) {
-	switch one := a.o.one(); {
-	case a.past.more && !a.o.numbered && !one:
+	switch one := a.o.namesTask(); {
+	case a.past.more && !a.o.hasLimit && !one:
 		out.Talk("… there are older entries; %s log -n N shows more", out.Program())
 	case a.Running:
 		out.Talk("%s", a.running)
@@ -87,17 +89,17 @@ func (a logJSON) Text(out *cli.Out) {
 		out.Talk("Nothing has happened yet.")
 	}
 	for _, l := range a.past.lines {
-		logEntry(context.Background(), out, a.st, &a.o, l, a.past.told)
+		logEntry(context.Background(), out, a.st, &a.o, l, a.past.deliveries)
 	}
 }
 
 // lineWithOutput is a line with the texts of its output, when the call names one task.
 func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
 	row := view.AsLineJSON(l, o.now.Location())
-	if o.one() && row.Stdout != nil {
+	if o.namesTask() && row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.Read(ctx, stdout, o.output)
-		row.Stderr.Read(ctx, stderr, o.output)
+		row.Stdout.Read(ctx, stdout, o.outputLimit)
+		row.Stderr.Read(ctx, stderr, o.outputLimit)
 	}
 	return row
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// runOutput is the output of a run that is told while it is written.
+// runOutput is the output of a run that is shown while the run writes it.
 type runOutput struct {
 	id      string
 	number  int
@@ -22,22 +22,22 @@ type runOutput struct {
 
 // stream is the standard output or the standard error of a run.
 type stream struct {
-	name string
-	from state.Stream
-	file state.StreamReader // nil when the file does not exist yet
-	at   int64              // how far it was read; below zero when a long beginning is left out
-	rest []byte             // was read and not told: the beginning of a character
-	open bool               // the told text does not end with a line feed
+	name    string
+	source  state.Stream
+	file    state.StreamReader // nil when the file does not exist yet
+	offset  int64              // how far it was read; below zero when a long beginning is left out
+	partial []byte             // was read and not told: the beginning of a character
+	midLine bool               // the told text does not end with a line feed
 }
 
 func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutput {
 	stdout, stderr := st.Output(id, number)
-	return &runOutput{id, number, [2]*stream{{name: "stdout", from: stdout, at: at[0]},
-		{name: "stderr", from: stderr, at: at[1]}}}
+	return &runOutput{id, number, [2]*stream{{name: "stdout", source: stdout, offset: at[0]},
+		{name: "stderr", source: stderr, offset: at[1]}}}
 }
 
-// told is how many bytes of it were told.
-func (t *stream) told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
+// shown is how many bytes of the stream were shown.
+func (t *stream) shown() int64 { return max(t.offset, 0) - int64(len(t.partial)) }
 
 func (r *runOutput) close() {
 	for _, t := range r.streams {
@@ -47,46 +47,47 @@ func (r *runOutput) close() {
 	}
 }
 
-// drain tells what the run has written since the last look. With its line it is the end of the run.
-func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) {
-	was := [2]state.Output{}
+// showOutput shows what a run has written since the last time. When the run has ended, end is its
+// line of the ledger, and showOutput shows the rest.
+func (f *logFollower) showOutput(ctx context.Context, r *runOutput, end *state.Line) {
+	recorded := [2]state.Output{}
 	if end != nil {
-		was = [2]state.Output{end.Stdout, end.Stderr}
+		recorded = [2]state.Output{end.Stdout, end.Stderr}
 	}
 	var buf [32 << 10]byte
 	for i, t := range r.streams {
-		if !t.find(ctx, end != nil, was[i]) {
+		if !t.open(ctx, end != nil, recorded[i]) {
 			continue
 		}
-		for f.lost == nil {
-			n, err := t.file.ReadAt(buf[:], t.at)
+		for f.fatal == nil {
+			n, err := t.file.ReadAt(buf[:], t.offset)
 			if n > 0 {
-				from := t.told()
-				t.at += int64(n)
-				f.piece(r, t, from, append(t.rest, buf[:n]...), false)
+				from := t.shown()
+				t.offset += int64(n)
+				f.showPiece(r, t, from, append(t.partial, buf[:n]...), false)
 			}
 			if err != nil || n == 0 {
 				break
 			}
 		}
-		if end != nil && len(t.rest) > 0 {
-			f.piece(r, t, t.told(), t.rest, true)
+		if end != nil && len(t.partial) > 0 {
+			f.showPiece(r, t, t.shown(), t.partial, true)
 		}
-		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON &&
+		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.midLine && !f.InJSON &&
 			(i == 0 || terminal) {
 			f.write(t, "\n") // the entry begins on a new line
 		}
 	}
 }
 
-// find opens the stream if it exists, and sets the place. Another attempt writes the file anew. An
-// attempt that has ended may have been cut in the middle, and what is left of it counts from its
-// end.
-func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
+// open opens the stream if its file exists, and sets the offset to read from. Another attempt begins
+// the file anew. The middle of a long output may have been removed when the run ended; then the
+// offset counts from the end.
+func (t *stream) open(ctx context.Context, ended bool, recorded state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
 		var err error
-		if t.file, err = t.from.Open(ctx); err != nil {
+		if t.file, err = t.source.Open(ctx); err != nil {
 			t.file = nil
 			return false
 		}
@@ -96,20 +97,20 @@ func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 		return false
 	}
 	switch {
-	case t.at < 0 && size > view.OutputMost:
-		t.at = startOfLine(t.file, size-view.OutputMost)
-	case t.at < 0:
-		t.at = 0
-	case fresh && ended && was.Truncated && t.at > view.OutputMost:
-		t.at = min(max(size-(was.Bytes-t.at), view.OutputMost), size)
-	case size < t.at:
-		t.at, t.rest = 0, nil
+	case t.offset < 0 && size > view.OutputMost:
+		t.offset = startOfLine(t.file, size-view.OutputMost)
+	case t.offset < 0:
+		t.offset = 0
+	case fresh && ended && recorded.Truncated && t.offset > view.OutputMost:
+		t.offset = min(max(size-(recorded.Bytes-t.offset), view.OutputMost), size)
+	case size < t.offset:
+		t.offset, t.partial = 0, nil
 	}
 	return true
 }
 
-// startOfLine is where the first whole line after an offset begins. When lines are long it is the
-// offset.
+// startOfLine is where the first whole line after an offset begins, or the offset when that line is
+// far.
 func startOfLine(f io.ReaderAt, at int64) int64 {
 	var buf [4 << 10]byte
 	n, _ := f.ReadAt(buf[:], at)
@@ -121,16 +122,16 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 	return at
 }
 
-// piece tells a piece of output. It keeps an incomplete character for the next piece, unless this
-// is the last.
-func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
+// showPiece shows a piece of output. It keeps an incomplete character for the next piece, unless
+// this is the last.
+func (f *logFollower) showPiece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
 	if !last {
 		whole = relay.WholeCharacters(text)
 	}
-	t.rest = slices.Clone(text[whole:])
+	t.partial = slices.Clone(text[whole:])
 	if last {
-		t.rest = nil
+		t.partial = nil
 	}
 	text = text[:whole]
 	if len(text) == 0 {
@@ -143,13 +144,13 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 	now := f.Clock.Now().In(f.o.zone)
 	f.Emit(view.PieceJSON{Type: "output", At: now, ID: state.OccurrenceID(r.id, r.number), TaskID: r.id,
 		Stream: t.name, Offset: from, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Now: now})
-	f.lost = errors.Join(f.lost, f.Flush())
+	f.fatal = errors.Join(f.fatal, f.Flush())
 }
 
 // write writes output to the stream that it was written to. A terminal gets control characters as
 // text.
 func (f *logFollower) write(t *stream, text string) {
-	t.open = !strings.HasSuffix(text, "\n")
+	t.midLine = !strings.HasSuffix(text, "\n")
 	to := f.World.Out
 	if t.name == "stderr" {
 		to = f.Err
@@ -162,10 +163,10 @@ func (f *logFollower) write(t *stream, text string) {
 		text = strings.Join(lines, "\n")
 	}
 	if t.name == "stderr" {
-		f.lost = errors.Join(f.lost, f.Flush())
-		_, _ = io.WriteString(f.Err, text) // an error means that the reader has gone
+		f.fatal = errors.Join(f.fatal, f.Flush())
+		_, _ = io.WriteString(f.Err, text) // an error means that nobody reads
 		return
 	}
-	_, _ = f.Stdout.WriteString(text) // flush tells
-	f.lost = errors.Join(f.lost, f.Flush())
+	_, _ = f.Stdout.WriteString(text) // Flush returns the error
+	f.fatal = errors.Join(f.fatal, f.Flush())
 }

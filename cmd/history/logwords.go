@@ -16,11 +16,11 @@ import (
 )
 
 // logFields is a line of the ledger for a pipe: when it was written, the occurrence or task, how it
-// ended or what happened to the task, its exit code or signal (for a change, the instant it is
-// about), by how many seconds it was late, and what it is. A missing field is -.
+// ended or what happened to the task, its exit code or signal (of a change, the instant that it
+// sets), by how many seconds it was late, and what it is. A missing field is -.
 func logFields(l state.Line, zone *time.Location) string {
 	name, what, end, late, about := l.TaskID, l.Event, "-", "-", cli.Visible(l.Description)
-	at := newInstant(l)
+	at := changeInstant(l)
 	if l.Type != state.LineTask {
 		name, what, at = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome), nil
 	}
@@ -46,9 +46,9 @@ func logFields(l state.Line, zone *time.Location) string {
 	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, about}, "\t")
 }
 
-// newInstant is the instant that a change of a task is about: when it is due from then on, or when
+// changeInstant is the instant that a change of a task sets: when it is due from then on, or when
 // its pause ends; nil for none.
-func newInstant(l state.Line) *time.Time {
+func changeInstant(l state.Line) *time.Time {
 	switch l.Event {
 	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved,
 		state.EventClock:
@@ -66,15 +66,15 @@ func logLine(p cli.Paint, l state.Line, zone *time.Location, withTask bool) stri
 	if l.Number > 0 {
 		name = state.OccurrenceID(l.TaskID, l.Number)
 	}
-	text := at + "  " + cli.Pad(name, 8) + "  " + p.As(means(l), Happened(l, zone))
+	text := at + "  " + cli.Pad(name, 8) + "  " + p.As(meaningOf(l), Happened(l, zone))
 	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
 		text += "  " + cli.Visible(l.Description)
 	}
 	return text
 }
 
-// means returns how a line of the ledger is painted.
-func means(l state.Line) cli.Meaning {
+// meaningOf returns the meaning that decides the colour of a line of the ledger.
+func meaningOf(l state.Line) cli.Meaning {
 	switch {
 	case l.Type == state.LineTask, l.Type == state.LineDelivery && l.Delivered:
 		return cli.Ordinary
@@ -104,7 +104,7 @@ func eventWords(l state.Line, zone *time.Location) string {
 	if (l.Event == state.EventCreated || l.Event == state.EventEdited) && l.When != "" {
 		text += ": " + cli.Visible(l.When)
 	}
-	if at := newInstant(l); at != nil {
+	if at := changeInstant(l); at != nil {
 		word := "due "
 		if l.Event == state.EventPaused {
 			word = "until "
@@ -125,7 +125,7 @@ func eventWords(l state.Line, zone *time.Location) string {
 
 // showOutput writes the standard output of a run and then its standard error. A terminal gets
 // control characters as text; a pipe gets the bytes.
-func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Line, most int64) {
+func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Line, limit int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := out.Width()
 	for _, stream := range []struct {
@@ -133,7 +133,7 @@ func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Lin
 		title string
 		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
-		text, cut, err := output.Tail(ctx, stream.from, most)
+		text, cut, err := output.Tail(ctx, stream.from, limit)
 		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
 			continue // an agent may write after its answer
 		}
@@ -159,7 +159,7 @@ func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Lin
 			}
 			continue
 		}
-		_, _ = out.Stdout.Write(text) // flush tells
+		_, _ = out.Stdout.Write(text) // Flush returns the error
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			out.Line("")
 		}
