@@ -24,7 +24,7 @@ func FuzzAsked(f *testing.F) {
 	home := f.TempDir()
 	w := cli.Real()
 	w.Getenv = func(name string) string { return map[string]string{"OURO_HOME": home, "TZ": "UTC"}[name] }
-	a := schedule.NewAgentAsks(cli.NewCall(w), false)
+	a := schedule.NewAgentRequests(cli.NewCall(w), false)
 	r := state.Record{Task: state.Task{ID: state.ID(1), When: state.Timing{Zone: "UTC"}, Run: state.Job{Agent: []string{"a"}, Dir: "/"}}}
 	f.Fuzz(func(t *testing.T, params string) {
 		if params != "" && !json.Valid([]byte(params)) || !utf8.ValidString(params) || strings.Contains(params, "title") {

@@ -26,7 +26,7 @@ func TestAgentAsks(t *testing.T) {
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}
-	asks := schedule.NewAgentAsks(cli.NewCall(w), false)
+	asks := schedule.NewAgentRequests(cli.NewCall(w), false)
 	about := func(program string) state.Record {
 		return state.Record{Task: state.Task{ID: state.ID(7), When: state.Timing{Zone: "Europe/Warsaw"}, Run: state.Job{Agent: []string{program}, Dir: "/", Env: map[string]string{"PATH": "/usr/bin:/bin"}}}}
 	}

@@ -86,7 +86,7 @@ func TestFieldsRefused(t *testing.T) {
 		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
 	} {
 		in := atObjects(option.Values{})
-		_, err := in.Object(c.line)
+		_, err := in.ReadObject(c.line)
 		var p *problem.Problem
 		objects := option.Objects{Command: "at", Rows: in.Base.Cmd.Options}
 		if !errors.As(err, &p) || !strings.HasPrefix(p.Message.In(objects), c.message) || !strings.HasPrefix(p.Hint.In(objects), c.hint) || p.ExitCode() != cli.ExitUsage {
@@ -98,11 +98,11 @@ func TestFieldsRefused(t *testing.T) {
 // TestFieldsOverCall has what the object says win over the command line, a time of its own over any there.
 func TestFieldsOverCall(t *testing.T) {
 	in := atObjects(option.Values{}.With("cron", "0 9 * * *").With("task", "of all").With("env", []string{"A=1"}).With("retries", 2))
-	o, err := in.Object(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
+	o, err := in.ReadObject(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := in.Said(o)
+	f := in.OptionsOf(o)
 	switch {
 	case f.Has("cron") || f.Text("cron") != "":
 		t.Error("the time of the command line is beside that of the object")
@@ -115,8 +115,8 @@ func TestFieldsOverCall(t *testing.T) {
 	case f.Text("key") != "😀 😀":
 		t.Errorf("key %q", f.Text("key"))
 	}
-	o, err = in.Object(`{"shell":"x"}`)
-	if err != nil || in.Said(o).Text("cron") != "0 9 * * *" {
+	o, err = in.ReadObject(`{"shell":"x"}`)
+	if err != nil || in.OptionsOf(o).Text("cron") != "0 9 * * *" {
 		t.Errorf("without a time of its own: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func FuzzFields(f *testing.F) {
 	}
 	in := atObjects(option.Values{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := in.Object(string(data))
+		o, err := in.ReadObject(string(data))
 		if err != nil {
 			var refused *problem.Problem
 			if !errors.As(err, &refused) || refused.Message.Empty() || refused.ExitCode() != cli.ExitUsage || !utf8.ValidString(cli.Visible(refused.Message.String()+refused.Hint.String())) {

@@ -15,7 +15,7 @@ import (
 // TestLongLine reads a line of 100 MB in memory that does not grow with it, and the line after it.
 func TestLongLine(t *testing.T) {
 	long := io.LimitReader(repeated('x'), 100<<20)
-	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), schedule.LineMost)
+	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), schedule.MaxLine)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i, want := range []struct {
@@ -49,7 +49,7 @@ func (b repeated) Read(p []byte) (int, error) {
 // TestBrokenStream leaves out the line in which a stream breaks off.
 func TestBrokenStream(t *testing.T) {
 	broken := errors.New("broken")
-	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), schedule.LineMost)
+	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), schedule.MaxLine)
 	if text, err := r.Next(); text != "whole" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -34,7 +34,7 @@ func TestKeeper(t *testing.T) {
 	store := &led{}
 	in := &schedule.Stdin{Lines: schedule.Lines{Call: cli.NewCall(w)}, St: store}
 	in.Cmd = &cli.Command{Name: "at"}
-	k := schedule.RunnerWatch{Begin: func(context.Context) handover.RunnerState {
+	k := schedule.RunnerWatch{StartRunner: func(context.Context) handover.RunnerState {
 		if store.is {
 			return handover.RunnerState{Runner: handover.RunnerAlive}
 		}
@@ -47,9 +47,9 @@ func TestKeeper(t *testing.T) {
 		t.Helper()
 		clock.Step(after)
 		store.is = isLed
-		k.See(t.Context())
-		if started != wantStarted || k.Trusted != wantTrusted {
-			t.Errorf("%s: %d started, trusted %v", name, started, k.Trusted)
+		k.Ensure(t.Context())
+		if started != wantStarted || k.Assumed != wantTrusted {
+			t.Errorf("%s: %d started, trusted %v", name, started, k.Assumed)
 		}
 	}
 	step("the first batch starts one", 0, false, 1, false)
@@ -61,8 +61,8 @@ func TestKeeper(t *testing.T) {
 	step("now there is more patience", 300*time.Millisecond, false, 3, true)
 	step("but not for ever", 300*time.Millisecond, false, 4, false)
 	step("what is left to one that is on its way", 300*time.Millisecond, false, 4, true)
-	k.Look(t.Context(), true)
-	if started != 5 || k.Trusted {
-		t.Errorf("at the end: %d started, trusted %v", started, k.Trusted)
+	k.Recheck(t.Context(), true)
+	if started != 5 || k.Assumed {
+		t.Errorf("at the end: %d started, trusted %v", started, k.Assumed)
 	}
 }

@@ -111,8 +111,8 @@ func TestWorstExit(t *testing.T) {
 // TestIntakeHoldsLittle lets a reader go ahead of the disk by so much and no more.
 func TestIntakeHoldsLittle(t *testing.T) {
 	for _, size := range []int{1, 1 << 20} {
-		in := schedule.NewIntake()
-		const n = 3 * schedule.BatchMost
+		in := schedule.NewItemQueue()
+		const n = 3 * schedule.MaxBatch
 		go func() {
 			for i := range n {
 				if in.Put(t.Context(), schedule.Item{Line: i + 1, Size: size}) != nil {
@@ -124,7 +124,7 @@ func TestIntakeHoldsLittle(t *testing.T) {
 		next := 1
 		for {
 			in.Mu.Lock()
-			if held := len(in.Items); held > 2*schedule.BatchMost || in.Weight > schedule.WeightMost+size {
+			if held := len(in.Items); held > 2*schedule.MaxBatch || in.Bytes > schedule.MaxQueuedBytes+size {
 				t.Errorf("%d items of %d bytes are held", held, size)
 			}
 			in.Mu.Unlock()
@@ -145,15 +145,15 @@ func TestIntakeHoldsLittle(t *testing.T) {
 	}
 	// One who waits for room, or for something to come, can be ended.
 	ctx, cancel := context.WithCancel(t.Context())
-	in := schedule.NewIntake()
-	if err := in.Put(ctx, schedule.Item{Size: schedule.WeightMost}); err != nil {
+	in := schedule.NewItemQueue()
+	if err := in.Put(ctx, schedule.Item{Size: schedule.MaxQueuedBytes}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
 	if err := in.Put(ctx, schedule.Item{}); err == nil {
 		t.Error("put went on without room")
 	}
-	if _, err := schedule.NewIntake().Take(ctx, nil); err == nil {
+	if _, err := schedule.NewItemQueue().Take(ctx, nil); err == nil {
 		t.Error("take went on without anything")
 	}
 }

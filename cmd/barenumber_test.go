@@ -29,7 +29,7 @@ func TestBareNumbers(t *testing.T) {
 	asks := func(params string) string {
 		w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 		r := state.Record{Task: state.Task{ID: state.ID(7), When: state.Timing{Zone: "UTC"}, Run: state.Job{Agent: []string{"./one"}, Dir: "/"}}}
-		answer, err := schedule.NewAgentAsks(cli.NewCall(w), false).Answer(t.Context(), r, "reminders.create", json.RawMessage(params))
+		answer, err := schedule.NewAgentRequests(cli.NewCall(w), false).Answer(t.Context(), r, "reminders.create", json.RawMessage(params))
 		if refused := (*agent.Error)(nil); errors.As(err, &refused) {
 			return refused.Message
 		} else if err != nil {

@@ -197,7 +197,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"schedule_task", `{"when":"1h","task":"x","recipient":"x"}`, `no argument "recipient"`, `"notify": ["email:`},
 		{"schedule_task", `{"when":"1h"}`, "nothing to do", `{"command":["make","backup"],"when":"1h"}`},
 		{"schedule_task", `{"when":"1h","task":"x","nottify":"desktop"}`, `no argument "nottify"`, `did you mean "notify"?`},
-		{"schedule_task", `{"when":"1h","task":"x","every":"5m"}`, `"every" gives the time already; what is "1h"?`, "leave one of them out"},
+		{"schedule_task", `{"when":"1h","task":"x","every":"5m"}`, `"every" already gives the time; what is "1h"?`, "leave one of them out"},
 		{"schedule_task", `{"when":"1h","task":"x","stdin":"lines"}`, `no argument "stdin"`, ""},
 		{"schedule_task", `["1h"]`, "a list, not an object", `{"when"`},
 		{"schedule_task", `{"when":"1h","task":"x","expect":"2020-01-01T00:00:00Z"}`, "not 2020", "explain_time shows how words are read"},

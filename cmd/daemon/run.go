@@ -259,7 +259,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	o.Again = read
 	again := make(chan struct{}, 1)
 	go readAgain(s.Opt, asked, []chan<- struct{}{read, again}, post, v)
-	o.Asked = schedule.NewAgentAsks(s, false).Answer
+	o.Asked = schedule.NewAgentRequests(s, false).Answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.InJSON {
 			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, zone), Now: s.Now(zone)})

@@ -81,7 +81,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	o.Asked = schedule.NewAgentAsks(s, true).Answer
+	o.Asked = schedule.NewAgentRequests(s, true).Answer
 	if s.DryRun {
 		return wouldFire(s, e, zone)
 	}

@@ -41,9 +41,10 @@ With --on or --each it starts in the home of the user whose runner runs it, with
 LANG, the paths of the system and what --env names.
 
 --notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
-without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
-it has written something, and of a row of failures the first and the recovery; --notify-on changes that. Whoever is
-told or not: messages, failures and output wait in the inbox until ouro-timer ack ends them.
+without it the channels of the config are told, or for a message, if there are none, the terminal it was set from. A message
+is told when it is due. A command tells when it has written something, and of failures in a row only the first and the
+recovery; --notify-on changes that. Whether somebody is told or not, messages, failures and output wait in the inbox
+until ouro-timer ack ends them.
 
 An agent is told reminder.fire with --title, --description, --project, --priority and the time, and has --timeout (30s) to
 answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). In its turn it may schedule.
@@ -51,14 +52,14 @@ answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). 
 In a fleet, --each LABEL makes one task for each machine that lives and has the label, all at once; with --key NAME they
 have the keys NAME@MACHINE. A machine that comes later gets none: call again, with a key.
 
---wait waits for the end of the task's first run, and answers how it ended and the end of what it wrote: a command in the
-background with a receipt. It exits with 0 when the run went well, 124 when its --timeout ended it, else 1; with 75 when
---max came first: the command goes on, and so do the words of the answer.
+--wait waits for the end of the task's first run, and answers how it ended and the last of what it wrote. It exits with 0
+when the run went well, 124 when its --timeout ended it, else 1. When --max comes first it exits with 75; the command
+goes on, and the answer says how to wait for it again.
 
 --key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
 call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
 when, command (a list), shell, task, description, env and the options below with _ for -; --stdin lines a line for the
-shell each, at one WHEN or dealt out from then on by --spread; --stdin json a single object.`,
+shell each, at one WHEN or spread out from then on by --spread; --stdin json a single object.`,
 		Examples: []string{
 			`ouro-timer at tomorrow 10am -- make backup`,
 			`ouro-timer at in 20 minutes --task "call Bob"`,
@@ -90,7 +91,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
-				Help: "be late by up to DURATION, dealt once and kept: not all start at once"},
+				Help: "be late by a random share of DURATION, chosen once, so that not all start at once"},
 			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat,
 				Help: "name the task NAME: while one of that name lives, nothing is added"},
 			option.Option{Name: "replace", Kind: option.Flag, Group: cli.GroupWhat,
@@ -99,7 +100,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true,
 				Help: "schedule many tasks from standard input, as jsonl, lines or json (FORM)"},
 			option.Option{Name: "spread", Kind: option.Duration, OfCall: true,
-				Help: "with --stdin: deal them out evenly over DURATION, the first at WHEN"},
+				Help: "with --stdin: spread the tasks evenly over DURATION, the first at WHEN"},
 			cli.WaitFlag("wait for its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),
 			option.Option{Name: "expect", Kind: option.Timestamp,
 				Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
@@ -129,24 +130,24 @@ type Draft struct {
 
 func runAtWords(ctx context.Context, s *cli.Call) error {
 	switch {
-	case size(s) > state.TaskLimit:
+	case callSize(s) > state.TaskLimit:
 		return tooLarge("the call")
 	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
-		return problem.Of(problem.T("%s waits for one run; %s excludes it", problem.Option("wait"),
+		return problem.Of(problem.T("%s waits for one run, and cannot be used with %s", problem.Option("wait"),
 			problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
 		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max",
 			s.Opt.Text("max")))
 	case s.Opt.Has("each") && s.Opt.Has("stdin"):
-		return problem.Of(problem.T("%s makes tasks of one, and %s gives many", problem.Option("each"),
+		return problem.Of(problem.T("%s cannot be used with %s", problem.Option("each"),
 			problem.Option("stdin")),
 			problem.T("call once for each task, or give each line the machine it is for, %s",
 				problem.Set("on", "build-1")))
 	case s.Opt.Has("stdin"):
 		return runAtStdin(ctx, s)
 	case s.Opt.Has("spread"):
-		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")),
-			problem.T("give them on standard input with %s or %s; %s puts off one task",
+		return problem.Of(problem.T("%s spreads out many tasks, and this is one", problem.Option("spread")),
+			problem.T("give many on standard input with %s or %s; %s delays one task",
 				problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
 	}
 	if s.Opt.Has("each") {
@@ -157,15 +158,15 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 			return err // nothing is scheduled yet
 		}
 	}
-	o, err := readAt(ctx, s)
+	draft, err := readAt(ctx, s)
 	if err != nil {
 		return err
 	}
-	return runAt(ctx, s, o)
+	return addOne(ctx, s, draft)
 }
 
-// size is how many bytes the words and options of the call have.
-func size(s *cli.Call) int {
+// callSize is how many bytes the words and options of the call have.
+func callSize(s *cli.Call) int {
 	n := s.Opt.Size()
 	for _, words := range [][]string{s.Args, s.Tail} {
 		for _, w := range words {
@@ -181,32 +182,33 @@ func tooLarge(what string) error {
 		problem.T("keep what is long in a file, and schedule a command that reads it"))
 }
 
-// readAt makes a task of the words of the call. It refuses words that mean something else to at(1),
-// and words that are a command or a message without the option that says so.
+// readAt makes a draft of the words of the call. When they are refused, the error helps with two
+// mistakes: letters that mean something else to at(1), and a command or a message without its
+// option.
 func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	spec, err := SpecOf(s)
 	if err != nil {
 		return Draft{}, err
 	}
-	o, err := drafted(ctx, s, spec)
+	draft, err := drafted(ctx, s, spec)
 	if err != nil {
-		return Draft{}, notTime(s, spec, otherAt(s, spec, err))
+		return Draft{}, hintForUnmarked(s, spec, hintForAt1(s, spec, err))
 	}
-	return o, nil
+	return draft, nil
 }
 
-// drafted makes a task of a request, with warnings about what would keep it from running.
+// drafted makes a draft of a request, with warnings about what would keep the task from running.
 func drafted(ctx context.Context, s *cli.Call, spec tasks.Spec) (Draft, error) {
 	c := tasks.Adding(WorldOf(s), spec)
 	if err := c.Apply(ctx); err != nil {
 		return Draft{}, err
 	}
-	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), otherShell(c)...)}, nil
+	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), shebangWarning(c)...)}, nil
 }
 
-// otherShell warns of a script whose first line names another program than the one that will run
-// it.
-func otherShell(c *tasks.Change) []cli.Warning {
+// shebangWarning warns of a script whose first line names another program than the one that will
+// run it.
+func shebangWarning(c *tasks.Change) []cli.Warning {
 	if c.Interpreter == "" {
 		return nil
 	}
@@ -215,11 +217,11 @@ func otherShell(c *tasks.Change) []cli.Warning {
 			cli.Quote(c.Interpreter), c.Task.Run.Prog, problem.Option("shell"))}}
 }
 
-// wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what
-// is to happen, they may be meant as that.
-func wordsBeside(s *cli.Call, form when.Form) error {
+// extraWords returns the error for words beside an option that already gives the time. When the
+// call does not say what to run, the hint takes the words for that.
+func extraWords(s *cli.Call, form when.Form) error {
 	words := strings.Join(s.Args, " ")
-	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), cli.Quote(words))
+	said := problem.T("%s already gives the time; what is %s?", problem.Option(form), cli.Quote(words))
 	if s.Dash || s.Cmd.Options.Named("task") == nil ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
 		return problem.Of(said, problem.T("leave one of them out"))
@@ -233,9 +235,9 @@ func isQueue(word string) bool {
 	return len(word) == 1 && (word[0] >= 'a' && word[0] <= 'z' || word[0] >= 'A' && word[0] <= 'Z')
 }
 
-// otherAt looks for letters that say something else to at(1), where what they say here is refused:
-// -q QUEUE, -c JOB and -d JOB.
-func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
+// hintForAt1 adds a hint to err when the call uses letters with the meaning that they have for
+// at(1): -q QUEUE, -c JOB and -d JOB.
+func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 	typed := s.Opt.Typed()
 	var e *when.Error
 	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) &&
@@ -253,18 +255,18 @@ func otherAt(s *cli.Call, spec tasks.Spec, err error) error {
 	}
 	switch {
 	case isJob(s.Opt.Text("c")):
-		return problem.As(err).Advising(problem.T("what at -c shows: %s; a line for the shell needs a time, too",
+		return problem.As(err).Advising(problem.T("to see a task: %s; to schedule a line for the shell, give a time, too",
 			problem.To("show", "ID")))
 	case typed["description"] == "d" && isJob(s.Opt.Text("description")):
-		return problem.As(err).Advising(problem.T("what at -d removes: %s; a description needs a time, too",
+		return problem.As(err).Advising(problem.T("to remove a task: %s; to schedule one with a description, give a time, too",
 			problem.To("rm", "ID")))
 	}
 	return err
 }
 
-// notTime looks for the mistake of giving the command or the message without saying so: the first
-// words are a time, the others are not. Where it was not made, the error stays what it is.
-func notTime(s *cli.Call, spec tasks.Spec, err error) error {
+// hintForUnmarked explains err when the first words are a time and the others are not: they may be
+// a command or a message without its option. Otherwise it returns err.
+func hintForUnmarked(s *cli.Call, spec tasks.Spec, err error) error {
 	var e *when.Error
 	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood || spec.Form != when.Any || s.Dash ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
@@ -284,7 +286,7 @@ func notTime(s *cli.Call, spec tasks.Spec, err error) error {
 		at := problem.To("at", head)
 		return problem.New(problem.NotUnderstood, problem.T("%s is not part of the time %s", cli.Quote(words),
 			cli.Quote(head)),
-			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words),
+			problem.T("as a message: %s; as a command: %s, or for the shell with %s", at.With("task", words),
 				at.Running(rest...), problem.Set("c", words)))
 	}
 	return err

@@ -84,8 +84,8 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	return j
 }
 
-// atJSON is the answer of at: a confirmation, and for a call with a key whether the task that had
-// the key was kept or replaced.
+// atJSON is the answer of at: a confirmation and, for a call with a key, what became of the task
+// that had the key.
 type atJSON struct {
 	confirmation
 	Replaced bool     `json:"replaced,omitempty"`
@@ -96,7 +96,7 @@ type atJSON struct {
 	unread int // items of the inbox
 }
 
-// Text confirms in a sentence, and says who runs the task and who is told. With --quiet it is the
+// Text writes a sentence, and says who runs the task and who is told. With --quiet it writes the
 // ID.
 func (a *atJSON) Text(o *cli.Out) {
 	if o.Quiet {
@@ -106,7 +106,7 @@ func (a *atJSON) Text(o *cli.Out) {
 		return
 	}
 	o.Line("%s", a.of.sentence())
-	for _, line := range a.of.more(a.h, o.Program()) {
+	for _, line := range a.of.details(a.h, o.Program()) {
 		o.Line("%s", line)
 	}
 	for _, note := range a.of.notes() {
@@ -126,26 +126,27 @@ type Scheduled struct {
 	dry      bool // the call was a dry run
 }
 
-// waking returns a function that starts a runner when none lives, and reports whether one does.
-func waking(s *cli.Call, st state.Leases) func(context.Context) bool {
+// runnerStarter returns a function that starts a runner when none lives, and reports whether one
+// lives afterwards.
+func runnerStarter(s *cli.Call, st state.Leases) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		return handover.HandOver(ctx, s, st).Runner != handover.RunnerNone && !s.DryRun
 	}
 }
 
-// runAt schedules the task, sees to it that somebody runs it, and confirms.
-func runAt(ctx context.Context, s *cli.Call, o Draft) error {
+// addOne schedules the task of a draft, makes sure that a runner lives, and answers.
+func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
-	done, err := o.Add(ctx, st, waking(s, st))
+	done, err := draft.Add(ctx, st, runnerStarter(s, st))
 	if err != nil {
 		return err
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handover.HandOver(ctx, s, st, done.Entry)
-	d := &Scheduled{Done: done, warnings: o.warnings, dry: s.DryRun}
+	d := &Scheduled{Done: done, warnings: draft.warnings, dry: s.DryRun}
 	d.addWarnings(h, handover.RecipientsOf(s, d.Entry.Task))
 	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
@@ -198,7 +199,7 @@ func (d *Scheduled) addWarnings(h handover.RunnerState, told handover.Recipients
 	}
 	if !view.Awaited(e) && e.Held {
 		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused,
-			Text: problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
+			Text: problem.T("task %s is paused; %s continues it", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return
 	}
 	d.warnings = append(d.warnings, handover.RunWarnings(e, d.Now, h)...)
@@ -207,7 +208,7 @@ func (d *Scheduled) addWarnings(h handover.RunnerState, told handover.Recipients
 	}
 }
 
-// zone is the zone in which the answer shows instants.
+// zone returns the zone in which the answer shows instants.
 func (d *Scheduled) zone() *time.Location {
 	if d.Created && !state.IsUnscheduled(d.Due) {
 		return d.Due.Location()
@@ -215,22 +216,22 @@ func (d *Scheduled) zone() *time.Location {
 	return rules.TaskZone(d.Entry.Task)
 }
 
-// reading is the instant at which the task is due, as text for people.
+// reading returns the instant at which the task is due, as text for people.
 func (d *Scheduled) reading() string {
 	return view.Coming(d.Entry, d.Now.In(d.zone()))
 }
 
-// others are the other times that the words could mean.
-func (d *Scheduled) others() []when.Candidate {
+// otherReadings returns the other times that the words could mean.
+func (d *Scheduled) otherReadings() []when.Candidate {
 	if d.Sched == nil {
 		return nil
 	}
 	return d.Sched.Others
 }
 
-// comes returns the words that follow the name of a task in a confirmation, as in "for tomorrow".
-// A task without an instant has no "for".
-func comes(e state.Entry, reading string) string {
+// forReading returns the words that follow the name of a task in a confirmation, such as "for
+// tomorrow". A task without an instant has no "for".
+func forReading(e state.Entry, reading string) string {
 	if state.IsUnscheduled(e.Due) {
 		return reading
 	}
@@ -242,81 +243,81 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told,
 		d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
-		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.others())
+		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.otherReadings())
 	}
 	return j
 }
 
-// sentence is the first line of the answer for people.
+// sentence returns the first line of the answer for people.
 func (d *Scheduled) sentence() string {
 	e := d.Entry
-	what, id := cli.Quote(plainWords(e.Task)), e.Task.ID
+	what, id := cli.Quote(taskWords(e.Task)), e.Task.ID
 	if d.Created {
 		if id == "" {
-			return fmt.Sprintf("%s %s %s.", cli.DeedOf("Scheduled", d.dry), what, comes(e, d.reading()))
+			return fmt.Sprintf("%s %s %s.", cli.DeedOf("Scheduled", d.dry), what, forReading(e, d.reading()))
 		}
-		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, comes(e, d.reading()), id)
+		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, forReading(e, d.reading()), id)
 	}
-	stands := "due " + d.reading()
+	status := "due " + d.reading()
 	switch {
 	case e.Held:
-		stands = "paused"
+		status = "paused"
 	case !tasks.Live(e):
-		stands = "running now"
+		status = "running now"
 	}
 	if d.Replaced {
 		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry),
-			cli.Quote(e.Task.Key), what, stands, id)
+			cli.Quote(e.Task.Key), what, status, id)
 	}
 	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry),
-		cli.Quote(e.Task.Key), what, stands, id)
+		cli.Quote(e.Task.Key), what, status, id)
 }
 
-// different says how the call differs from the task that had the key. It is empty when it does not.
-func (d *Scheduled) different() string {
+// differences says how the call differs from the task that had the key; empty when it does not.
+func (d *Scheduled) differences() string {
 	names := strings.Join(d.Differs, ", ")
 	switch {
 	case names == "":
 		return ""
 	case d.Replaced:
-		return "It was different in: " + names + "."
+		return "It differed in: " + names + "."
 	}
-	return "This call is different in: " + names + ". --replace changes the task to what it says."
+	return "This call differs in: " + names + ". --replace changes the task to what the call says."
 }
 
-// more is the lines that follow the sentence in the answer for people.
-func (d *Scheduled) more(h handover.RunnerState, program string) []string {
+// details returns the lines that follow the sentence in the answer for people.
+func (d *Scheduled) details(h handover.RunnerState, program string) []string {
 	e := d.Entry
 	var lines []string
-	if text := d.different(); text != "" {
+	if text := d.differences(); text != "" {
 		lines = append(lines, text)
 	}
 	switch {
 	case !d.Created && !d.Replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
-		lines = append(lines, d.told.Sentence(e.Task, program)+" "+who(e, h))
+		lines = append(lines, d.told.Sentence(e.Task, program)+" "+whoRuns(e, h))
 	case e.Task.Type() == state.TypeAgent:
 		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; %s log %s shows what comes of it.",
-			who(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), program, e.Task.ID),
+			whoRuns(e, h), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), program, e.Task.ID),
 			d.told.Sentence(e.Task, program))
 	default:
-		lines = append(lines, fmt.Sprintf("%s Its output is kept: %s log %s", who(e, h), program, e.Task.ID),
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: %s log %s", whoRuns(e, h), program, e.Task.ID),
 			d.told.Sentence(e.Task, program))
 	}
 	return append(lines, policyWords(e.Task)...)
 }
 
-// who says who runs a task. A task that waits for the next boot of the machine is run by a runner
-// of that boot.
-func who(e state.Entry, h handover.RunnerState) string {
+// whoRuns says who runs a task. A task that waits for the next boot of the machine is run by a
+// runner of that boot.
+func whoRuns(e state.Entry, h handover.RunnerState) string {
 	if e.AtBoot() {
 		return "A runner of the next boot runs it."
 	}
 	return h.Who()
 }
 
-// policyWords is a line with the tags and the parts of the policy that were set. There is no line
-// when all are defaults.
+// policyWords returns a line with the tags and the parts of the policy that were set; no line when
+// all are defaults.
 func policyWords(t state.Task) []string {
 	var parts []string
 	if len(t.Tags) > 0 {
@@ -331,21 +332,21 @@ func policyWords(t state.Task) []string {
 	return []string{"Set: " + strings.Join(parts, ", ") + "."}
 }
 
-// notes say how the time was read, and by how much jitter delays the task.
+// notes returns how the time was read, and by how much jitter delays the task.
 func (d *Scheduled) notes() []string {
 	if !d.Created && !d.Replaced {
 		return nil
 	}
 	var notes []string
 	if t := d.Entry.Task.When; t.Delay != "" && d.Share == nil {
-		notes = append(notes, "later by "+t.Delay+", its share of the jitter of "+t.Jitter)
+		notes = append(notes, "delayed by "+t.Delay+", chosen at random from the jitter of "+t.Jitter)
 	}
 	return slices.Concat(notes, readings(d.Sched, d.Now))
 }
 
-// plainWords returns the words by which a confirmation names a task: its description or command,
-// and for a command with a text the text, too.
-func plainWords(t state.Task) string {
+// taskWords returns the words by which a confirmation names a task: its description or command,
+// and also the text that a command gets.
+func taskWords(t state.Task) string {
 	text := view.Describe(t)
 	if t.Type() == state.TypeCommand && t.Description == "" && t.Text != "" && len(t.Run.Argv) > 0 {
 		return fmt.Sprintf("%s (%s)", text, cli.Visible(t.Text))

@@ -10,18 +10,18 @@ import (
 // batchJSON is the answer of at --stdin --quiet --json: one object for all lines.
 type batchJSON struct {
 	Now      time.Time       `json:"now"`
-	Count    int             `json:"count" jsonschema:"how many tasks the lines have: those scheduled, kept by their key, and replaced"`
+	Count    int             `json:"count" jsonschema:"how many tasks the lines name: scheduled, kept and replaced"`
 	Created  int             `json:"created"`
-	Kept     int             `json:"kept,omitempty" jsonschema:"that their key kept as they were"`
+	Kept     int             `json:"kept,omitempty" jsonschema:"tasks that had the key of a line and stayed as they were"`
 	Replaced int             `json:"replaced,omitempty"`
-	Refused  int             `json:"refused,omitempty" jsonschema:"lines that were; errors says why"`
+	Refused  int             `json:"refused,omitempty" jsonschema:"refused lines; errors says why"`
 	First    *time.Time      `json:"first,omitempty" jsonschema:"when the first of the tasks is due"`
-	Last     *time.Time      `json:"last,omitempty" jsonschema:"when the last of them is due, each for its next time"`
-	IDs      []string        `json:"ids" jsonschema:"of the tasks, in the order of the lines; of a dry run those that are there already"`
-	Errors   []lineErrorJSON `json:"errors,omitempty" jsonschema:"a line each that was refused"`
+	Last     *time.Time      `json:"last,omitempty" jsonschema:"when the last of them is next due"`
+	IDs      []string        `json:"ids" jsonschema:"the IDs of the tasks, in the order of the lines; in a dry run only of tasks that exist"`
+	Errors   []lineErrorJSON `json:"errors,omitempty" jsonschema:"one for each refused line"`
 	Runner   *string         `json:"runner,omitempty" jsonschema:"who runs them: alive, started, stopped or none"`
 	Warnings []string        `json:"warnings,omitempty" jsonschema:"each kind once"`
-	Error    *cli.ErrorJSON  `json:"error,omitempty" jsonschema:"why the lines behind those that were taken were not"`
+	Error    *cli.ErrorJSON  `json:"error,omitempty" jsonschema:"why the call ended before the last line"`
 	DryRun   bool            `json:"dry_run,omitempty" jsonschema:"nothing was scheduled: this is what would have been done"`
 }
 
@@ -52,22 +52,22 @@ func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
 	}
 }
 
-// answerBatch answers all lines at once. When an error ended the call, the answer has it beside
-// what was scheduled until then.
+// answerBatch answers all lines at once. When an error ended the call, the answer has the error and
+// what was scheduled before it.
 func (in *Stdin) answerBatch(ended error) error {
 	b := in.batch
 	b.Now, b.DryRun = in.Stamp(), in.DryRun
 	b.Created, b.Kept, b.Replaced, b.Refused = in.counts.created, in.counts.kept, in.counts.replaced, in.counts.failed
 	b.Count = b.Created + b.Kept + b.Replaced
 	b.Runner = cli.OrNull(in.runner.h.Runner)
-	b.Warnings = append(b.Warnings, in.quiet.texts(&in.Out)...)
+	b.Warnings = append(b.Warnings, in.grouped.texts(&in.Out)...)
 	if ended == nil {
 		in.Call.Answer(*b)
 		return nil
 	}
 	p := cli.Explain(ended)
-	told := in.AsErrorJSON(p)
-	b.Error = &told
+	failure := in.AsErrorJSON(p)
+	b.Error = &failure
 	in.Call.Answer(*b)
 	return cli.ExitCode(p.ExitCode())
 }

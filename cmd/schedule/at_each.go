@@ -14,33 +14,32 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// fleetsAlone refuses an option that says where in a fleet a task runs when there is no fleet.
-func fleetsAlone(s *cli.Call, name string) error {
+// requireFleet refuses an option that says where in a fleet a task runs, when there is no fleet.
+func requireFleet(s *cli.Call, name string) error {
 	address, err := s.StoreAddress()
 	if err == nil && address == "" {
-		err = problem.Of(problem.T("%s is for a fleet, and the tasks are on this machine alone", problem.Option(name)),
-			problem.T("leave it out, or name the fleet's servers: store in config.toml, or OURO_STORE"))
+		err = problem.Of(problem.T("%s is for a fleet, and this machine is not in one", problem.Option(name)),
+			problem.T("leave it out, or set store in config.toml, or OURO_STORE, to the fleet's servers"))
 	}
 	return err
 }
 
-// runAtEach schedules a task for each machine that has a label now: all of them are added at once.
+// runAtEach schedules a task for each living machine that has a label. All are added at once.
 func runAtEach(ctx context.Context, s *cli.Call) error {
 	label := s.Opt.Text("each")
 	switch {
 	case s.Opt.Has("on"):
-		return problem.Of(problem.T("%s says where each task runs; %s excludes it", problem.Option("each"),
-			problem.Option("on")), cli.OneOfThem)
+		return cli.Excluding("each", "on")
 	case s.Opt.Bool("wait"):
 		return problem.Of(problem.T("%s waits for one run, and %s makes a task for each machine",
 			problem.Option("wait"), problem.Option("each")),
-			problem.T("leave %s out; %s shows how they end", problem.Option("wait"), problem.To("log")))
+			problem.T("leave %s out; %s shows how the tasks end", problem.Option("wait"), problem.To("log")))
 	case label != state.AnyNode && !state.NodeWord(label):
 		return problem.Of(problem.T("%s %s is not a label", problem.Option("each"), cli.Quote(label)),
-			problem.T("give a label of machines, or %s for all that live; %s lists them",
+			problem.T("give a label of machines, or %s for all living machines; %s lists them",
 				problem.Set("each", state.AnyNode), problem.To("fleet", "nodes")))
 	}
-	if err := fleetsAlone(s, "each"); err != nil {
+	if err := requireFleet(s, "each"); err != nil {
 		return err
 	}
 	st, err := s.Open()
@@ -62,22 +61,16 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 	answer := eachJSON{Now: s.Stamp(), Each: label, Tasks: []eachTaskJSON{}, DryRun: s.DryRun}
 	var done []*Scheduled
 	var entries []state.Entry
-	for i, r := range tasks.AddAll(ctx, st, waking(s, st), list) {
-		row := eachTaskJSON{Node: nodes[i]}
-		if r.Err != nil {
-			row.refused = cli.Explain(r.Err)
-			told := s.AsErrorJSON(row.refused)
-			row.Error, answer.worst = &told, max(answer.worst, row.refused.ExitCode())
+	for i, r := range tasks.AddAll(ctx, st, runnerStarter(s, st), list) {
+		row := eachRow(s, nodes[i], drafts[i], r)
+		if row.refused != nil {
+			answer.worst = max(answer.worst, row.refused.ExitCode())
 		} else {
-			row.of = &Scheduled{Done: r.Done, warnings: drafts[i].warnings, dry: s.DryRun}
-			row.ID, row.Key, row.Due = cli.OrNull(r.Entry.Task.ID), r.Entry.Task.Key,
-				cli.Instant(view.DueOf(r.Entry), row.of.zone())
-			row.Created, row.Replaced, row.Differs = r.Created, r.Replaced, r.Differs
 			done, entries = append(done, row.of), append(entries, r.Entry)
 		}
 		answer.Tasks = append(answer.Tasks, row)
 	}
-	warnings := answer.see(ctx, s, st, done, entries)
+	warnings := answer.ensureRunner(ctx, s, st, done, entries)
 	s.Answer(answer)
 	if err := s.Flush(); err != nil && !s.DryRun && len(entries) > 0 {
 		p := cli.Explain(err)
@@ -90,11 +83,24 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// labelled are the names of the machines that live, begin tasks and have a label, in order.
+// eachRow returns what became of the task of one machine.
+func eachRow(s *cli.Call, node string, draft Draft, r tasks.Result) eachTaskJSON {
+	if r.Err != nil {
+		refused := cli.Explain(r.Err)
+		failure := s.AsErrorJSON(refused)
+		return eachTaskJSON{Node: node, Error: &failure, refused: refused}
+	}
+	of := &Scheduled{Done: r.Done, warnings: draft.warnings, dry: s.DryRun}
+	return eachTaskJSON{Node: node, ID: cli.OrNull(r.Entry.Task.ID), Key: r.Entry.Task.Key,
+		Due:     cli.Instant(view.DueOf(r.Entry), of.zone()),
+		Created: r.Created, Replaced: r.Replaced, Differs: r.Differs, of: of}
+}
+
+// labelled returns the names of the living machines that accept tasks and have a label, in order.
 func labelled(ctx context.Context, st state.Store, label string) (names []string, err error) {
 	shared, ok := state.SharedBy(st)
 	if !ok {
-		return nil, nil // fleetsAlone has refused that
+		return nil, nil // requireFleet has refused that
 	}
 	living, err := shared.Living(ctx)
 	if err != nil {
@@ -107,8 +113,9 @@ func labelled(ctx context.Context, st state.Store, label string) (names []string
 		for _, other := range living {
 			if other.Name != n.Name && slices.Contains(other.Labels, n.Name) {
 				return nil, problem.New(problem.Failed,
-					problem.T("%s is the name of a machine and a label of %s: a task for the one could run on the other", n.Name, other.Name),
-					problem.T("give one of them another word: name or labels under [node] of its config.toml"))
+					problem.T("%s is the name of a machine and a label of %s: a task for one could run on the other",
+						n.Name, other.Name),
+					problem.T("rename one of them: set name or labels under [node] of its config.toml"))
 			}
 		}
 		names = append(names, n.Name)
@@ -116,14 +123,14 @@ func labelled(ctx context.Context, st state.Store, label string) (names []string
 	slices.Sort(names)
 	if len(names) == 0 {
 		return nil, problem.New(problem.NotFound, problem.T("no living runner has the label %s", cli.Quote(label)),
-			problem.T("%s lists those that live, with their labels; drained ones get no task",
+			problem.T("%s lists the living machines and their labels; drained machines get no task",
 				problem.To("fleet", "nodes")))
 	}
 	return names, nil
 }
 
-// draftEach makes a task for each node of the words of the call. All are read at the same instant,
-// and a key gets the node's name behind it.
+// draftEach makes, of the words of the call, a draft for each node. All are read at the same
+// instant. @ and the node's name are appended to a key.
 func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error) {
 	one := *s
 	one.Present = s.Clock.Now()
@@ -135,13 +142,13 @@ func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error
 	for i, node := range nodes {
 		each := spec
 		each.On = []string{node}
-		// An empty one is refused as it is.
+		// drafted refuses an empty key, which has to stay empty for that.
 		if spec.Key != nil && strings.TrimSpace(*spec.Key) != "" {
 			key := *spec.Key + "@" + node
 			each.Key = &key
 		}
 		if drafts[i], err = drafted(ctx, &one, each); err != nil {
-			return nil, notTime(&one, each, otherAt(&one, each, err))
+			return nil, hintForUnmarked(&one, each, hintForAt1(&one, each, err))
 		}
 	}
 	return drafts, nil
@@ -174,8 +181,8 @@ type eachTaskJSON struct {
 	refused *problem.Problem
 }
 
-// see makes sure that somebody runs the tasks, and returns the warnings about that, each once.
-func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled,
+// ensureRunner makes sure that a runner runs the tasks, and returns the warnings of all, each once.
+func (a *eachJSON) ensureRunner(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled,
 	entries []state.Entry) (warnings []cli.Warning) {
 	if len(done) == 0 {
 		return nil
@@ -199,7 +206,7 @@ func (a *eachJSON) see(ctx context.Context, s *cli.Call, st state.Store, done []
 	return warnings
 }
 
-// Text confirms each in a sentence behind its node; with --quiet it is the IDs.
+// Text writes a sentence for each node; with --quiet it writes the IDs.
 func (a eachJSON) Text(o *cli.Out) {
 	noted := map[string]bool{}
 	for _, row := range a.Tasks {
@@ -211,7 +218,7 @@ func (a eachJSON) Text(o *cli.Out) {
 		case o.Quiet:
 		default:
 			o.Line("%s: %s", cli.Visible(row.Node), row.of.sentence())
-			if text := row.of.different(); text != "" {
+			if text := row.of.differences(); text != "" {
 				o.Line("%s", text)
 			}
 			for _, note := range row.of.notes() {

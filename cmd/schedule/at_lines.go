@@ -15,23 +15,23 @@ import (
 // lineReader splits a stream into lines. Its memory grows neither with the stream nor with the
 // length of a line.
 type lineReader struct {
-	r      *bufio.Reader
-	Number int // the number of the line that was read last, from 1
-	most   int // the most bytes of a line
+	r        *bufio.Reader
+	Number   int // the number of the line that was read last, from 1
+	maxBytes int // of a line
 }
 
-// NewLineReader returns a reader of lines of most bytes each.
-func NewLineReader(r io.Reader, most int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
+// NewLineReader returns a reader of lines that have at most maxBytes each.
+func NewLineReader(r io.Reader, maxBytes int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), maxBytes: maxBytes}
 }
 
-// ErrLong is the error of a line that is too long. The reader skips it, and goes on with the next.
+// ErrLong is the error of a line that is too long. The next call of Next returns the line after it.
 var ErrLong = errors.New("the line is too long")
 
-// Next returns the next line without its end (LF, CR LF or the end of the stream), and the first
-// without the byte order mark that some editors write. After the last line it returns io.EOF. When
-// the stream fails in the middle of a line, that line is dropped, because nobody knows how it would
-// have ended.
+// Next returns the next line without its end (LF, CR LF or the end of the stream). It removes the
+// byte order mark that some editors write before the first line. After the last line it returns
+// io.EOF. When the stream fails in the middle of a line, that line is dropped, because nobody knows
+// how it would have ended.
 func (l *lineReader) Next() (string, error) {
 	var line []byte
 	long := false
@@ -40,7 +40,7 @@ func (l *lineReader) Next() (string, error) {
 		if !long {
 			line = append(line, part...)
 		}
-		if len(line) > l.most+len("\r\n") {
+		if len(line) > l.maxBytes+len("\r\n") {
 			long, line = true, nil
 		}
 		switch {
@@ -57,44 +57,44 @@ func (l *lineReader) Next() (string, error) {
 		}
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if long || len(line) > l.most {
+		if long || len(line) > l.maxBytes {
 			return "", ErrLong
 		}
 		return string(line), nil
 	}
 }
 
-// Item is one line of --stdin, with the task that was read from it.
+// Item is one line of --stdin, with the draft of its task.
 type Item struct {
-	Line int
-	o    Draft
-	err  error // why there is no task
-	Size int   // about how many bytes the item takes up in memory
+	Line  int
+	draft Draft
+	err   error // why there is no draft
+	Size  int   // about how many bytes the item takes up in memory
 }
 
-// These are the bounds of what was read and is not yet scheduled.
+// These are the bounds of the queue of lines that were read and are not yet scheduled.
 const (
-	BatchMost  = 256     // the most tasks that are scheduled at once
-	WeightMost = 4 << 20 // the most bytes of items that wait
+	MaxBatch       = 256     // the most tasks of one batch
+	MaxQueuedBytes = 4 << 20 // the most bytes of all items, about
 )
 
-// intake is the queue between the goroutine that reads lines and the one that schedules them. The
-// next batch is read while one is written to the disk.
-type intake struct {
-	Mu     sync.Mutex
-	Items  []Item
-	Weight int           // the sizes of all items
-	err    error         // why no more come; io.EOF at the end
-	ready  chan struct{} // has a value when something was put
-	room   chan struct{} // has a value when something was taken
+// itemQueue is the queue between the goroutine that reads lines and the one that schedules them.
+// The next batch is read while one is written to the disk.
+type itemQueue struct {
+	Mu    sync.Mutex
+	Items []Item
+	Bytes int           // the sizes of all items
+	err   error         // why no more come; io.EOF at the end
+	ready chan struct{} // has a value when something was put
+	space chan struct{} // has a value when something was taken
 }
 
-func NewIntake() *intake {
-	return &intake{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func NewItemQueue() *itemQueue {
+	return &itemQueue{ready: make(chan struct{}, 1), space: make(chan struct{}, 1)}
 }
 
-// poke puts a value into a channel of one that may be full, and does not wait.
-func poke(c chan struct{}) {
+// signal puts a value into a channel with room for one, unless it has one already. It never blocks.
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -102,19 +102,19 @@ func poke(c chan struct{}) {
 }
 
 // Put waits until there is room for an item, and adds it.
-func (in *intake) Put(ctx context.Context, it Item) error {
+func (q *itemQueue) Put(ctx context.Context, it Item) error {
 	for {
-		in.Mu.Lock()
-		if in.Weight < WeightMost && len(in.Items) < 2*BatchMost {
-			in.Items = append(in.Items, it)
-			in.Weight += it.Size
-			in.Mu.Unlock()
-			poke(in.ready)
+		q.Mu.Lock()
+		if q.Bytes < MaxQueuedBytes && len(q.Items) < 2*MaxBatch {
+			q.Items = append(q.Items, it)
+			q.Bytes += it.Size
+			q.Mu.Unlock()
+			signal(q.ready)
 			return nil
 		}
-		in.Mu.Unlock()
+		q.Mu.Unlock()
 		select {
-		case <-in.room:
+		case <-q.space:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -122,35 +122,35 @@ func (in *intake) Put(ctx context.Context, it Item) error {
 }
 
 // End tells the taker that no more items come, and why.
-func (in *intake) End(err error) {
-	in.Mu.Lock()
-	in.err = err
-	in.Mu.Unlock()
-	poke(in.ready)
+func (q *itemQueue) End(err error) {
+	q.Mu.Lock()
+	q.err = err
+	q.Mu.Unlock()
+	signal(q.ready)
 }
 
 // Take waits for items and returns a batch of them. When none are left it returns the error of End.
 // When idle fires first it returns neither items nor an error.
-func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
+func (q *itemQueue) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
 	for {
-		in.Mu.Lock()
-		n := min(len(in.Items), BatchMost)
-		batch := in.Items[:n:n]
-		in.Items = in.Items[n:]
+		q.Mu.Lock()
+		n := min(len(q.Items), MaxBatch)
+		batch := q.Items[:n:n]
+		q.Items = q.Items[n:]
 		for _, it := range batch {
-			in.Weight -= it.Size
+			q.Bytes -= it.Size
 		}
-		err := in.err
-		in.Mu.Unlock()
+		err := q.err
+		q.Mu.Unlock()
 		switch {
 		case n > 0:
-			poke(in.room)
+			signal(q.space)
 			return batch, nil
 		case err != nil:
 			return nil, err
 		}
 		select {
-		case <-in.ready:
+		case <-q.ready:
 		case <-idle:
 			return nil, nil
 		case <-ctx.Done():
@@ -159,14 +159,14 @@ func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error
 	}
 }
 
-// spreadMost bounds the lines that --spread keeps in memory. It has to count all lines before it
-// can give the first its time.
-const spreadMost = 64 << 20
+// maxSpreadBytes bounds the lines that --spread keeps in memory. It has to count all lines before
+// it can give the first line its time.
+const maxSpreadBytes = 64 << 20
 
-// lineCost is how many bytes a line takes up in memory beside its text.
-const lineCost = 48
+// lineOverhead is how many bytes a line takes up in memory beside its text.
+const lineOverhead = 48
 
-// numbered is a line with its number, or with the error of a line that is too long.
+// numbered is a line with its number. A line that is too long has an error and no text.
 type numbered struct {
 	text string
 	line int
@@ -186,11 +186,11 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 		case err == nil && blank(text):
 			continue
 		}
-		if size += len(text) + lineCost; size > spreadMost {
+		if size += len(text) + lineOverhead; size > maxSpreadBytes {
 			return nil, problem.New(problem.Limit,
 				problem.T("there are too many lines: %s has to keep them all before it schedules the first",
 					problem.Option("spread")),
-				problem.T("split them, or leave %s out and give each line its own time", problem.Option("spread")))
+				problem.T("make several calls, or leave %s out and give each line its own time", problem.Option("spread")))
 		}
 		lines = append(lines, numbered{text, l.Number, err})
 	}
@@ -199,5 +199,5 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 // TooLong is the problem of a line that is longer than a task may be.
 func TooLong() error { return tooLarge("the line") }
 
-// LineMost is the most bytes of a line.
-const LineMost = state.TaskLimit
+// MaxLine is the most bytes of a line.
+const MaxLine = state.TaskLimit

@@ -8,48 +8,51 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// settling is how long a runner that was just started may take until it holds the lease. After each
-// start of which nothing was seen the time doubles, because the machine may be very busy.
-const settling = 250 * time.Millisecond
+// startGrace is how long a runner that was just started may take until it holds the lease. The time
+// doubles after each start whose runner did not appear, because the machine may be very busy.
+const startGrace = 250 * time.Millisecond
 
-// RunnerWatch makes sure that a runner lives while lines come in, however long that takes. It looks
-// after every batch. A runner that was just started needs a moment until it holds the lease, so no
-// second one is started meanwhile; the watch trusts that it comes, and checks that later.
+// RunnerWatch makes sure that a runner lives while lines come in, however long that takes. It
+// checks after every batch. A runner that was just started needs a moment until it holds the lease.
+// In that time no second one is started: the watch assumes that the first will appear, and checks
+// later.
 type RunnerWatch struct {
-	in      *Stdin
-	Begin   func(context.Context) handover.RunnerState // starts a runner when none lives
-	h       handover.RunnerState
-	started time.Time     // when the last runner was started; zero when none was
-	unseen  int           // how many runners were started since one was last seen
-	Trusted bool          // a batch was left to a runner that was not yet seen
-	idle    chan struct{} // has a value when it is time to check what was trusted
-	timer   *time.Timer
+	in          *Stdin
+	StartRunner func(context.Context) handover.RunnerState // starts a runner when none lives
+	h           handover.RunnerState
+	started     time.Time     // when the last runner was started; zero when none was
+	unseen      int           // how many runners were started since one was last seen alive
+	Assumed     bool          // the last batch was left to a runner that was not yet seen alive
+	idle        chan struct{} // has a value when it is time to check the assumption
+	timer       *time.Timer
 }
 
+// Start begins the watch of one call.
 func (k *RunnerWatch) Start(in *Stdin) {
 	k.in, k.idle = in, make(chan struct{}, 1)
-	if k.Begin == nil {
-		k.Begin = func(ctx context.Context) handover.RunnerState { return handover.HandOver(ctx, in.Call, in.St) }
+	if k.StartRunner == nil {
+		k.StartRunner = func(ctx context.Context) handover.RunnerState { return handover.HandOver(ctx, in.Call, in.St) }
 	}
-	k.timer = time.AfterFunc(time.Hour, func() { poke(k.idle) })
+	k.timer = time.AfterFunc(time.Hour, func() { signal(k.idle) })
 	k.timer.Stop()
 }
 
+// Stop ends the watch.
 func (k *RunnerWatch) Stop() { k.timer.Stop() }
 
-// See makes sure of a runner after tasks were written, and says which one it is.
-func (k *RunnerWatch) See(ctx context.Context) handover.RunnerState {
+// Ensure makes sure that a runner lives after tasks were written, and returns its state.
+func (k *RunnerWatch) Ensure(ctx context.Context) handover.RunnerState {
 	now := k.in.Clock.Now()
-	patience := settling << min(max(k.unseen-1, 0), 5)
-	if since := now.Sub(k.started); !k.started.IsZero() && since >= 0 && since < patience {
+	grace := startGrace << min(max(k.unseen-1, 0), 5)
+	if since := now.Sub(k.started); !k.started.IsZero() && since >= 0 && since < grace {
 		if _, led, err := runner.Led(ctx, k.in.St); err == nil && !led {
-			k.Trusted = true
-			k.timer.Reset(patience - since)
+			k.Assumed = true
+			k.timer.Reset(grace - since)
 			return k.h
 		}
 	}
-	k.h = k.Begin(ctx)
-	k.Trusted = false
+	k.h = k.StartRunner(ctx)
+	k.Assumed = false
 	switch k.h.Runner {
 	case handover.RunnerStarted:
 		k.started = now
@@ -60,13 +63,13 @@ func (k *RunnerWatch) See(ctx context.Context) handover.RunnerState {
 	return k.h
 }
 
-// Look checks that a runner lives that was only trusted to come.
-func (k *RunnerWatch) Look(ctx context.Context, last bool) {
-	if !k.Trusted {
+// Recheck checks that an assumed runner lives. The last check starts another one if it does not.
+func (k *RunnerWatch) Recheck(ctx context.Context, last bool) {
+	if !k.Assumed {
 		return
 	}
-	if last { // there is no later check, and a runner too many ends by itself
+	if last { // there is no later check, and a superfluous runner ends by itself
 		k.started = time.Time{}
 	}
-	k.See(ctx)
+	k.Ensure(ctx)
 }

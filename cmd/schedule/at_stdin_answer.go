@@ -20,37 +20,37 @@ import (
 // Stdin is a call of at --stdin.
 type Stdin struct {
 	Lines
-	St     state.Store
-	worst  int // the highest exit code of a line so far
-	counts struct{ created, kept, replaced, failed int }
-	warned map[cli.WarningKind]bool // the warnings that are written once for all lines
-	Asked  map[string]bool          // the sets of channels that were checked
-	quiet  likeWarnings             // with --quiet: the warnings that are written at the end
-	batch  *batchJSON               // with --quiet and --json: the answer to all lines
-	runner RunnerWatch
+	St      state.Store
+	worst   int // the highest exit code of a line so far
+	counts  struct{ created, kept, replaced, failed int }
+	warned  map[cli.WarningKind]bool // kinds written once that were written
+	Checked map[string]bool          // the sets of channels that were checked
+	grouped warningGroups            // with --quiet: the warnings that are written at the end
+	batch   *batchJSON               // with --quiet and --json: the answer to all lines
+	runner  RunnerWatch
 }
 
-// likeWarnings counts the warnings of many lines, by kind.
-type likeWarnings []*likeWarning
+// warningGroups are the warnings of many lines, grouped by kind.
+type warningGroups []*warningGroup
 
-type likeWarning struct {
+type warningGroup struct {
 	cli.Warning     // the warning of the first line
 	line        int // the first line
-	n           int // how many lines have one of this kind
+	n           int // how many warnings of this kind there are
 }
 
-// collect counts a warning of a line.
-func (list *likeWarnings) collect(line int, w cli.Warning) {
-	i := slices.IndexFunc(*list, func(have *likeWarning) bool { return have.Kind == w.Kind })
+// collect adds a warning of a line to its group.
+func (list *warningGroups) collect(line int, w cli.Warning) {
+	i := slices.IndexFunc(*list, func(have *warningGroup) bool { return have.Kind == w.Kind })
 	if i < 0 {
 		i = len(*list)
-		*list = append(*list, &likeWarning{Warning: w, line: line})
+		*list = append(*list, &warningGroup{Warning: w, line: line})
 	}
 	(*list)[i].n++
 }
 
-// texts are the warnings, one for each kind, with the number of lines that have one.
-func (list likeWarnings) texts(o *cli.Out) []string {
+// texts returns one warning for each group, with the number of lines that have it.
+func (list warningGroups) texts(o *cli.Out) []string {
 	texts := make([]string, len(list))
 	for i, w := range list {
 		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Says(w.Text))
@@ -63,7 +63,7 @@ func (list likeWarnings) texts(o *cli.Out) []string {
 
 func runAtStdin(ctx context.Context, s *cli.Call) error {
 	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
-		Asked: map[string]bool{}}
+		Checked: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func runAtStdin(ctx context.Context, s *cli.Call) error {
 		if err != nil {
 			return err
 		}
-		return runAt(ctx, s, o)
+		return addOne(ctx, s, o)
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -85,22 +85,23 @@ func runAtStdin(ctx context.Context, s *cli.Call) error {
 	return in.run(ctx)
 }
 
-// garbage is the GC percentage while lines are read. Little memory is in use then, so the usual 100
-// would collect a hundred times a second, which takes a third of the time.
-const garbage = 200
+// gcPercent is the target of the garbage collector while lines are read. The heap is small then:
+// with the usual 100 it would be collected a hundred times a second, which takes a third of the
+// time.
+const gcPercent = 200
 
-// run schedules the lines. It answers each in its turn, or with --quiet and --json all of them in
+// run schedules the lines. It answers each line in turn, or with --quiet and --json all lines in
 // one object.
 func (in *Stdin) run(ctx context.Context) error {
 	if in.Quiet && in.InJSON && in.Form != formJSON {
 		in.batch = &batchJSON{IDs: []string{}}
 	}
-	err := in.all(ctx)
+	err := in.scheduleAll(ctx)
 	switch {
 	case in.batch != nil:
 		err = in.answerBatch(err)
 	case err == nil:
-		in.sum()
+		in.summarize()
 	}
 	if err == nil && in.worst != cli.ExitOK {
 		return cli.ExitCode(in.worst)
@@ -109,17 +110,17 @@ func (in *Stdin) run(ctx context.Context) error {
 }
 
 // all schedules the lines. A line that was answered is durable.
-func (in *Stdin) all(ctx context.Context) error {
+func (in *Stdin) scheduleAll(ctx context.Context) error {
 	if cli.IsTerminal(in.In) {
 		in.Talk("Reading from the terminal; Ctrl-D ends it.")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
-	to := NewIntake()
+	to := NewItemQueue()
 	go func() { to.End(in.feed(feeding, to)) }()
 	defer func() {
-		for _, text := range in.quiet.texts(&in.Out) {
+		for _, text := range in.grouped.texts(&in.Out) {
 			in.Warn("warning: %s", cli.Visible(text))
 		}
 	}()
@@ -130,7 +131,7 @@ func (in *Stdin) all(ctx context.Context) error {
 		if err == nil && batch != nil {
 			err = in.schedule(ctx, batch)
 		} else if err == nil || err == io.EOF {
-			in.runner.Look(ctx, err == io.EOF)
+			in.runner.Recheck(ctx, err == io.EOF)
 		}
 		if err == io.EOF {
 			break
@@ -142,18 +143,18 @@ func (in *Stdin) all(ctx context.Context) error {
 	return nil
 }
 
-// schedule adds the tasks of a batch to the store and answers each line. An error ends the call.
+// schedule adds the tasks of a batch to the store, and answers each line. An error ends the call.
 func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 	var list []*tasks.Change
 	for _, it := range batch {
 		if it.err == nil {
-			list = append(list, it.o.Change)
+			list = append(list, it.draft.Change)
 		}
 	}
-	results := tasks.AddAll(ctx, in.St, waking(in.Call, in.St), list)
+	results := tasks.AddAll(ctx, in.St, runnerStarter(in.Call, in.St), list)
 	var h handover.RunnerState
 	if slices.ContainsFunc(results, func(r tasks.Result) bool { return r.Err == nil }) {
-		h = in.runner.See(ctx)
+		h = in.runner.Ensure(ctx)
 	}
 	for _, it := range batch {
 		var done tasks.Done
@@ -167,12 +168,12 @@ func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 		if it.err != nil {
 			in.refuse(it)
 		} else {
-			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.o.warnings}, h)
+			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.draft.warnings}, h)
 		}
 	}
 	if err := in.Flush(); err != nil {
 		p := cli.Explain(err)
-		return p.Saying(problem.T("the lines up to %d were taken, but %s", batch[len(batch)-1].Line, p.Message))
+		return p.Saying(problem.T("the lines up to %d were scheduled, but %s", batch[len(batch)-1].Line, p.Message))
 	}
 	return ctx.Err()
 }
@@ -183,14 +184,14 @@ type atLineJSON struct {
 	atJSON
 }
 
-// Text confirms in a sentence. With --quiet it is the ID.
+// Text writes a sentence. With --quiet it writes the ID.
 func (a atLineJSON) Text(o *cli.Out) {
 	if o.Quiet {
 		a.atJSON.Text(o)
 		return
 	}
 	o.Line("%s", a.of.sentence())
-	if text := a.of.different(); text != "" {
+	if text := a.of.differences(); text != "" {
 		o.Talk("line %d: %s", a.Line, cli.Visible(text))
 	}
 	for _, note := range a.of.notes() {
@@ -220,17 +221,18 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 	if in.InJSON && in.batch == nil {
 		return
 	}
+	// Warnings about the setup or the runner are the same for all lines, and are written once.
 	for _, w := range d.warnings {
-		switch alike := w.OfSetup() || w.Kind == cli.WarnRunner; {
-		case in.Quiet && w.OfSetup(), alike && in.warned[w.Kind]:
-		case alike && in.batch != nil:
+		switch once := w.OfSetup() || w.Kind == cli.WarnRunner; {
+		case in.Quiet && w.OfSetup(), once && in.warned[w.Kind]:
+		case once && in.batch != nil:
 			in.warned[w.Kind] = true
 			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
-		case alike:
+		case once:
 			in.warned[w.Kind] = true
 			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
 		case in.Quiet:
-			in.quiet.collect(line, w)
+			in.grouped.collect(line, w)
 		default:
 			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
 		}
@@ -238,13 +240,13 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 }
 
 // unreadyOnce returns why the channels of a task would not deliver. It checks each set of channels
-// once, for the first task that has it.
+// once: for the first task that has the set.
 func (in *Stdin) unreadyOnce(d *Scheduled, h handover.RunnerState) []cli.Warning {
 	names := strings.Join(d.told.All(), "\x00")
-	if in.Asked[names] || !d.Created && !d.Replaced {
+	if in.Checked[names] || !d.Created && !d.Replaced {
 		return nil
 	}
-	in.Asked[names] = true
+	in.Checked[names] = true
 	return handover.Unready(in.Call, d.told, h)
 }
 
@@ -272,8 +274,8 @@ func (in *Stdin) refuse(it Item) {
 	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
 }
 
-// sum says in one sentence how many lines were scheduled, kept, replaced and refused.
-func (in *Stdin) sum() {
+// summarize writes how many lines were scheduled, kept, replaced and refused.
+func (in *Stdin) summarize() {
 	var parts []string
 	for _, p := range []struct {
 		n    int
@@ -285,7 +287,7 @@ func (in *Stdin) sum() {
 		}
 	}
 	if len(parts) == 0 {
-		in.Talk("There was no line to schedule.")
+		in.Talk("There are no lines to schedule.")
 		return
 	}
 	front := ""

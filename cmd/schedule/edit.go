@@ -20,8 +20,8 @@ func EditCommand() cli.Command {
 		Name: "edit", Args: "{<id> | --match <text>} [<when>...] [<options of at>...] [-- <command>...]",
 		Short: "change a task: its time, its words, what it runs",
 		Long: `
-Changes what is given and nothing else; the answer names what became different. It is for later occurrences: a command
-that is running goes on as it was, and a one-shot that has begun can no longer be changed. A paused task stays paused.
+Changes what the call gives and nothing else; the answer names what changed. The change is for later occurrences: a
+command that is running goes on as it was, and a one-shot that has begun cannot be changed. A paused task stays paused.
 
 All words after the ID, before the options or --, are the new time, read as at reads it but in the task's zone (or --tz):
   15:00             of a one-shot, a time of day alone keeps the date
@@ -29,11 +29,10 @@ All words after the ID, before the options or --, are the new time, read as at r
   every day at 9am  a recurrence starts anew from now, or from --start
 Words that are a single time are refused for a task that recurs; --until or --delay make it happen once.
 
--c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are
-now; variables that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured.
-An empty value takes an option back: --description "", --tag "", --end "", --count 0; -c "" makes a message of a command
-that has a --task. --notify names anew who is told, --tag the tags; --webhook alone takes the place of the URLs there
-were and leaves the others.`,
+-c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables by those of this
+call; variables that --env named stay. Without them, --env adds variables, and the others stay as they were captured.
+An empty value removes an option: --description "", --tag "", --end "", --count 0; -c "" turns a command with a --task
+text into a message. --notify replaces all channels, and --tag all tags; --webhook alone replaces the URLs only.`,
 		Examples: []string{
 			`ouro-timer edit k7m2 15:00`,
 			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,
@@ -47,8 +46,8 @@ were and leaves the others.`,
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text,
 				Help: "what it is, in a few words (TEXT)"},
-			onFlag("run it on the NAME of a fleet's nodes or labels, or any, in the place of where it runs; may be repeated"),
-			tagFlag("mark it NAME, in the place of the tags it has; may be repeated; empty: none"),
+			onFlag("run it on node or label NAME of a fleet, or any, instead of where it runs; may be repeated"),
+			tagFlag("mark it NAME, instead of the tags it has; may be repeated; empty: none"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File,
 				Help: "run the script in FILE, or from standard input with -"},
@@ -58,22 +57,22 @@ were and leaves the others.`,
 				Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
-				Help: "be late by up to DURATION, dealt once more"},
+				Help: "be late by a random share of DURATION, chosen again"},
 			option.Option{Name: "expect", Kind: option.Timestamp,
-				Help: "refuse when the next instant is then not TIMESTAMP (RFC 3339)"},
+				Help: "refuse the change when the next instant would not be TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
 			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
-				Help: "ZONE that its times are meant in from now on (default: the one it has)"},
+				Help: "read its times in ZONE from now on (default: the one it has)"},
 			cli.JsonFlag(), cli.FieldsFlag(),
 		}),
-		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what is different"}},
+		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what changed"}},
 		Run:     runEdit,
 	}
 }
 
-// notChanges are the options of edit that change nothing of the task.
-var notChanges = []string{"match", "expect", "no-autostart", "dry-run", "quiet", "json"}
+// notAboutTask are the options of edit that change nothing of the task.
+var notAboutTask = []string{"match", "expect", "no-autostart", "dry-run", "quiet", "json"}
 
 func runEdit(ctx context.Context, s *cli.Call) error {
 	var words []string
@@ -95,7 +94,7 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	}
 	e := found[0]
 	if e.Task.Type() == state.TypeWait {
-		return tasks.IsWait(e, "and somebody may be waiting for what it says: it cannot be changed")
+		return tasks.IsWait(e, "and cannot be changed, because somebody may be waiting for it")
 	}
 	s.Args = words
 	spec, err := changes(s, e.Task.ID)
@@ -108,14 +107,14 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended,
 			problem.T("task %s %s", e.Task.ID, view.PhaseWords(d.Entry, "is still"))))
 	case err != nil:
-		return oneID(ctx, st, words, err)
+		return secondID(ctx, st, words, err)
 	}
-	return tellEdited(ctx, s, st, d)
+	return answerEdit(ctx, s, st, d)
 }
 
-// oneID explains words that are not a time because they begin with the ID of another task. Of other
-// words it returns err.
-func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
+// secondID explains words that are not a time because they begin with the ID of another task. For
+// other words it returns err.
+func secondID(ctx context.Context, st state.Tasks, words []string, err error) error {
 	if f := cli.Explain(err); f.ExitCode() != cli.ExitUsage || f.Code == problem.Usage || len(words) == 0 ||
 		!state.WholeID(words[0]) {
 		return err
@@ -123,19 +122,19 @@ func oneID(ctx context.Context, st state.Tasks, words []string, err error) error
 	if _, unknown := st.Find(ctx, words[0]); unknown != nil {
 		return err
 	}
-	return problem.Of(problem.T("edit takes one ID, and %s is another task", cli.Quote(words[0])),
-		problem.T("change one after the other"))
+	return problem.Of(problem.T("edit changes one task, and %s is the ID of another", cli.Quote(words[0])),
+		problem.T("call edit once for each task"))
 }
 
-// notEditable is the error for a task that cannot be changed.
+// notEditable returns the error for a task that cannot be changed.
 func notEditable(p view.PickError) error {
 	if p.Code == problem.Ended && (p.Other == nil || p.Other.Phase != state.Removed) {
-		return p.Advising(problem.T("it is too late to change it; %s schedules a new one", problem.To("at")))
+		return p.Advising(problem.T("it is too late to change the task; %s schedules a new one", problem.To("at")))
 	}
 	return p.Problem
 }
 
-// changes returns what the call changes of a task.
+// changes returns the request of a call of edit. It refuses a call that changes nothing.
 func changes(s *cli.Call, id string) (tasks.Spec, error) {
 	spec, err := SpecOf(s)
 	if err != nil {
@@ -145,9 +144,9 @@ func changes(s *cli.Call, id string) (tasks.Spec, error) {
 		spec.When = nil
 	}
 	if spec.When == nil && !s.Dash && !slices.ContainsFunc(s.Opt.Names(),
-		func(name string) bool { return !slices.Contains(notChanges, name) }) {
+		func(name string) bool { return !slices.Contains(notAboutTask, name) }) {
 		return spec, problem.Of(problem.T("nothing to change"),
-			problem.T("give a time, as in %s, or an option such as %s; %s shows what it has",
+			problem.T("give a time, as in %s, or an option such as %s; %s shows the task",
 				problem.To("edit", id, "15:00"), problem.Option("description"), problem.To("show", id)))
 	}
 	return spec, nil

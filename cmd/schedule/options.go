@@ -13,7 +13,8 @@ import (
 // afterFlag is the option that names the tasks after which a task runs.
 func afterFlag() option.Rows {
 	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any",
-		Help: "in place of a time: once the run of task ID has ended well, by ID:failed badly, by ID:any at all; repeated: all"}}.In(cli.GroupWhen)
+		Help: "instead of a time: when task ID has succeeded (ID:failed: failed; ID:any: ended); repeated: after all"}}.In(
+		cli.GroupWhen)
 }
 
 // tagFlag is the option that marks a task with words of the caller's choice.
@@ -30,7 +31,7 @@ func onFlag(usage string) option.Option {
 func agentFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true,
-			Help: "tell the agent PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
+			Help: "tell the agent PROGRAM, given with its arguments as one word, by JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text,
 			Help: "with --agent: the ID of the project that is told (TEXT)"},
@@ -38,38 +39,38 @@ func agentFlags() option.Rows {
 			Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh},
 			Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
 		option.Option{Name: "rpc-request", Kind: option.Flag,
-			Help: "with --agent: send a request with an id, which the answer has to have"},
+			Help: "with --agent: send a request with an id; the answer repeats it"},
 	}.In("An agent process")
 }
 
-// policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and
-// who is told.
+// policyFlags are the options for occurrences that are late, fail or run too long, and for who is
+// told.
 func policyFlags() option.Rows {
 	return append(option.Rows{
 		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll,
 			state.CatchupSkip}, Default: state.CatchupOnce,
 			Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},
 		option.Option{Name: "window", Kind: option.Duration,
-			Help: "never start later than DURATION after the time: what is later is missed"},
+			Help: "do not start later than DURATION after the time: the occurrence is then missed"},
 		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue,
 			state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip,
 			Help: "while a run goes on: skip the next, queue one, allow both, or replace the run"},
 		option.Option{Name: "if", Kind: option.Shell,
-			Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
+			Help: "run the SHELL text first, and skip the occurrence unless it exits 0"},
 		option.Option{Name: "timeout", Kind: option.Duration,
 			Help: "end a run after DURATION: TERM to its group, KILL 10 s later; 0 for no limit"},
 		option.Option{Name: "retries", Kind: option.Whole,
 			Help: "after a failure or a time-out make up to N more attempts; the last output is kept"},
 		option.Option{Name: "backoff", Kind: option.Duration, Default: cli.SpanText(rules.BackoffLeast),
-			Help: "wait DURATION before the first of them; for an agent " + tasks.AgentBackoff +
+			Help: "wait DURATION before the first retry; for an agent " + tasks.AgentBackoff +
 				" when it is not given"},
 		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor),
-			Help: "make each further pause N times as long; 1 keeps it"},
+			Help: "make each further pause N times as long; 1: all the same"},
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag,
-			Help: "run again what went on when the machine or the runner died"},
+			Help: "run again when the machine or the runner died during a run"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
 		option.Option{Name: "until-output", Kind: option.Regex,
-			Help: "end the recurrence when a run's standard output matches REGEX; (?m)^done$ is a line"},
+			Help: "end the recurrence when a run's standard output matches REGEX, such as (?m)^done$"},
 	}.In("When it is late, fails or goes on too long"), append(resourceFlags(), tellFlags()...)...)
 }
 
@@ -97,6 +98,6 @@ func tellFlags() option.Rows {
 			Help: "always, failure, output, change, recovery or never (default: output; of a message always)"},
 		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path",
 			Help: "POST what is told to URL as JSON, too; may be repeated"},
-		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing"},
+		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT before what is told; empty: no prefix"},
 	}.In("Who is told")
 }

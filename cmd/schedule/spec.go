@@ -17,17 +17,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// timeOf is what a call says of a time: its words, or the option that says how it is read, and the
-// bounds of a recurrence.
+// timeOf returns the part of a request that is about time: the words of the time, or the option
+// that gives it in one form, and the bounds of a recurrence.
 func timeOf(s *cli.Call) (tasks.Spec, error) {
-	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int),
-		Except: Excepted(s)}
+	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: valueOf(s, "count", s.Opt.Int),
+		Except: ExceptedDays(s)}
 	text, form, forced, err := cli.Forced(s)
 	switch {
 	case err != nil:
 		return spec, err
 	case forced && len(s.Args) > 0:
-		return spec, wordsBeside(s, form)
+		return spec, extraWords(s, form)
 	case forced:
 		spec.When, spec.Form = &text, form
 	case len(s.Args) > 0:
@@ -37,7 +37,7 @@ func timeOf(s *cli.Call) (tasks.Spec, error) {
 	return spec, nil
 }
 
-// SpecOf returns what a call says about a task.
+// SpecOf returns the request of a call: all that it says about a task.
 func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec, err := timeOf(s)
 	if err != nil {
@@ -48,21 +48,21 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
 	spec.Description, spec.Text, spec.Tags = textOf(s, "description"), textOf(s, "task"), listOf(s, "tag")
 	if spec.On = listOf(s, "on"); spec.On != nil {
-		if err := fleetsAlone(s, "on"); err != nil {
+		if err := requireFleet(s, "on"); err != nil {
 			return spec, err
 		}
 	}
 	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"),
 		listOf(s, "env")
 	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"),
-		textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
+		textOf(s, "priority"), valueOf(s, "rpc-request", s.Opt.Bool)
 	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
 	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"),
-		said(s, "retries", s.Opt.Int), said(s, "backoff-factor", s.Opt.Int)
+		valueOf(s, "retries", s.Opt.Int), valueOf(s, "backoff-factor", s.Opt.Int)
 	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
-	spec.Nice, spec.IONice, spec.Memory, spec.CPU = said(s, "nice", s.Opt.Int), textOf(s, "ionice"),
+	spec.Nice, spec.IONice, spec.Memory, spec.CPU = valueOf(s, "nice", s.Opt.Int), textOf(s, "ionice"),
 		textOf(s, "memory"), textOf(s, "cpu")
-	spec.Rerun, spec.UntilOK = said(s, "rerun-interrupted", s.Opt.Bool), said(s, "until-ok", s.Opt.Bool)
+	spec.Rerun, spec.UntilOK = valueOf(s, "rerun-interrupted", s.Opt.Bool), valueOf(s, "until-ok", s.Opt.Bool)
 	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"),
 		textOf(s, "notify-on"), textOf(s, "prefix")
 	spec.Sample = s.Sample
@@ -72,44 +72,44 @@ func SpecOf(s *cli.Call) (tasks.Spec, error) {
 	if s.Opt.Has("file") {
 		spec.Script = script(s, s.Opt.Text("file"))
 	}
-	err = choose(s.Cmd.Options, &spec)
+	err = resolveChoices(s.Cmd.Options, &spec)
 	return spec, err
 }
 
-// choose replaces the words of a request that stand for a choice, such as an abbreviation of
-// "high", by the choice itself.
-func choose(rows option.Rows, spec *tasks.Spec) error {
+// resolveChoices replaces the words of a request that stand for a choice, such as an abbreviation
+// of "high", by the choice itself.
+func resolveChoices(rows option.Rows, spec *tasks.Spec) error {
 	for _, word := range []struct {
 		name string
-		said *string
-		none bool // an empty word means no choice, and not the first one
+		text *string
+		none bool // an empty word means no choice; elsewhere it means the first one
 	}{{"priority", spec.Priority, false}, {"catchup", spec.Catchup, false}, {"overlap", spec.Overlap, false},
 		{"notify-on", spec.NotifyOn, true}} {
-		if word.said == nil {
+		if word.text == nil {
 			continue
 		}
-		if *word.said = strings.TrimSpace(*word.said); *word.said == "" && word.none {
+		if *word.text = strings.TrimSpace(*word.text); *word.text == "" && word.none {
 			continue
 		}
-		chosen, err := rows.Named(word.name).Choose(*word.said)
+		chosen, err := rows.Named(word.name).Choose(*word.text)
 		if err != nil {
 			return err
 		}
-		*word.said = chosen
+		*word.text = chosen
 	}
 	return nil
 }
 
-// Excepted are the days that the call leaves out, its files by their absolute paths; nil when it
-// says nothing of them.
-func Excepted(s *cli.Call) []string {
+// ExceptedDays returns the days that the call leaves out, with absolute paths of files; nil when
+// the call does not leave out days.
+func ExceptedDays(s *cli.Call) []string {
 	list := slices.Clone(listOf(s, "except"))
-	inFolder(s, list)
+	absoluteFiles(s, list)
 	return list
 }
 
-// inFolder makes the paths of files absolute among the days that are left out.
-func inFolder(s *cli.Call, days []string) {
+// absoluteFiles makes paths absolute where days that are left out are given by a file.
+func absoluteFiles(s *cli.Call, days []string) {
 	for i, text := range days {
 		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
 			days[i] = rules.InFile(cli.Absolute(s, name))
@@ -117,8 +117,8 @@ func inFolder(s *cli.Call, days []string) {
 	}
 }
 
-// said returns the value of an option; nil when it was not given.
-func said[T any](s *cli.Call, name string, value func(string) T) *T {
+// valueOf returns the value of an option; nil when it was not given.
+func valueOf[T any](s *cli.Call, name string, value func(string) T) *T {
 	if !s.Opt.Has(name) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func said[T any](s *cli.Call, name string, value func(string) T) *T {
 }
 
 // textOf returns the text of an option; nil when it was not given.
-func textOf(s *cli.Call, name string) *string { return said(s, name, s.Opt.Text) }
+func textOf(s *cli.Call, name string) *string { return valueOf(s, name, s.Opt.Text) }
 
 // listOf returns the values of an option; nil when it was not given.
 func listOf(s *cli.Call, name string) []string {
@@ -137,7 +137,7 @@ func listOf(s *cli.Call, name string) []string {
 	return cli.OrEmpty(s.Opt.List(name))
 }
 
-// WorldOf returns all that decides what a request of this call means.
+// WorldOf returns all that a request of this call depends on, such as the clock and the settings.
 func WorldOf(s *cli.Call) tasks.World {
 	return tasks.World{
 		Clock:    s.Clock,
@@ -152,20 +152,19 @@ func WorldOf(s *cli.Call) tasks.World {
 		Boot:     proc.Boot,
 		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
-		Find:     awaitedBy(s),
+		Find:     findAwaited(s),
 	}
 }
 
-// awaitedBy returns what finds the tasks that a task of the call waits for.
-func awaitedBy(s *cli.Call) tasks.Awaited {
+// findAwaited returns the function that finds the tasks that a task of the call waits for.
+func findAwaited(s *cli.Call) tasks.Awaited {
 	if s.Awaited != nil {
 		return s.Awaited
 	}
 	return func(ctx context.Context, id string) (state.Entry, error) { return awaited(ctx, s, id) }
 }
 
-// awaited finds the task that another one waits for, by its ID, the beginning of its ID, or its
-// key.
+// awaited finds a task that another one waits for: by ID, beginning of an ID, or key.
 func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	st, err := s.Open()
 	if err != nil {
@@ -189,11 +188,11 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	return e, err
 }
 
-// scriptMost is the most bytes of a script.
-const scriptMost = 1 << 20
+// maxScript is the most bytes of a script.
+const maxScript = 1 << 20
 
-// script returns a function that reads a script once. What runs later is the text that was there
-// when the task was scheduled.
+// script returns a function that reads a script once. The task runs the text that the file had when
+// it was scheduled.
 func script(s *cli.Call, name string) func(context.Context) (string, error) {
 	var text string
 	var err error
@@ -209,7 +208,7 @@ func script(s *cli.Call, name string) func(context.Context) (string, error) {
 
 // readScript reads a script from a file, or from standard input.
 func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
-	b, err := cli.ReadInput(ctx, s, name, scriptMost)
+	b, err := cli.ReadInput(ctx, s, name, maxScript)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -217,13 +216,13 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", problem.Of(problem.T("the script cannot be read: "+err.Error()),
-			problem.T("%s takes a file that can be read", problem.Option("file")))
-	case len(b) > scriptMost:
+			problem.T("give %s a file that you may read", problem.Option("file")))
+	case len(b) > maxScript:
 		return "", problem.New(problem.Limit, problem.T("the script is longer than 1 MiB"),
-			problem.T("keep it in a file and schedule that: %s", itself))
+			problem.T("schedule the file itself: %s", itself))
 	case len(strings.TrimSpace(string(b))) == 0:
 		return "", problem.Of(problem.T("the script is empty"),
-			problem.T("%s takes a file with commands, or - for standard input", problem.Option("file")))
+			problem.T("give %s a file with commands, or - for standard input", problem.Option("file")))
 	case !utf8.Valid(b):
 		return "", problem.Of(problem.T("the script is not valid UTF-8"),
 			problem.T("schedule the file itself: %s", itself))

@@ -20,8 +20,7 @@ type Typed struct {
 }
 
 // ReadTyped reads a line as at reads its words, or with an ID as edit reads the words after the ID.
-// It refuses options that are about a whole call. The request has the folder, the variables and the
-// user of s.
+// It refuses options that are about a whole call. The request has the folder and variables of s.
 func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	command := AtCommand()
 	if id != "" {
@@ -32,10 +31,10 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	case errors.Is(err, tasks.ErrQuote):
 		return t, problem.Of(problem.T("a quote is not closed"), problem.T(`close it; ' itself is written "'"`))
 	case err != nil:
-		return t, problem.Of(problem.T("a backslash stands at the end"), problem.T(`leave it out, or write \\`))
+		return t, problem.Of(problem.T("the line ends with a backslash"), problem.T(`leave it out, or write \\`))
 	case shell != "":
 		return t, problem.Of(problem.T("%s has no meaning without a shell", cli.Quote(shell)),
-			problem.T("a line for the shell: %s", problem.Set("c", "...")))
+			problem.T("give a line for the shell as %s", problem.Set("c", "...")))
 	}
 	command.Options = slices.DeleteFunc(slices.Clone(command.Options),
 		func(o option.Option) bool { return o.OfCall || o.Name == "match" })
@@ -46,7 +45,7 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	one := *s
 	one.Cmd, one.Opt, one.Args, one.Tail, one.Dash, one.After = &command, read.Values, read.Args, read.Tail,
 		read.Dash, read.After
-	one.In = strings.NewReader("") // top reads the keys
+	one.In = strings.NewReader("") // top reads the keyboard itself
 	t.call, t.World = &one, WorldOf(&one)
 	if id == "" {
 		t.Spec, err = SpecOf(&one)
@@ -56,10 +55,10 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	return t, err
 }
 
-// Explained adds to the error of a request what may have been meant.
+// Explained adds to the error of a request a hint at what may have been meant.
 func (t Typed) Explained(err error) error {
 	if t.call == nil {
 		return err
 	}
-	return notTime(t.call, t.Spec, err)
+	return hintForUnmarked(t.call, t.Spec, err)
 }

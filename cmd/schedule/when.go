@@ -101,20 +101,20 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
-	var better []when.NoteKind // the notes that a remark says in more detail
+	var replaced []when.NoteKind // the kinds of notes whose remarks say more
 	for _, r := range remarks {
 		if r.Kind == when.NoteLeap {
-			better = append(better, r.Kind)
+			replaced = append(replaced, r.Kind)
 		}
 	}
 	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now),
 		cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
-		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, better...),
+		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, replaced...),
 		!view.SpeaksUTF8(s.Getenv)})
 	return nil
 }
 
-// atBoot answers for the time "at each boot", which has no instants that are known before.
+// atBoot answers for the time "at each boot", whose instants nobody knows in advance.
 func atBoot(s *cli.Call, o when.Options) error {
 	for _, name := range []string{"once", "start", "end", "count", "except"} {
 		if s.Opt.Has(name) {
@@ -131,7 +131,7 @@ func atBoot(s *cli.Call, o when.Options) error {
 func (a whenJSON) Text(o *cli.Out) {
 	switch {
 	case a.Kind == state.KindBoot:
-		o.Line("at each boot of the machine, once; at what time is not known before")
+		o.Line("once at each boot of the machine, whose time is not known in advance")
 		o.Talk("read as %s %s", a.Kind, a.Canonical)
 		return
 	case len(a.Next) == 0:
@@ -156,10 +156,10 @@ func (a whenJSON) Text(o *cli.Out) {
 	}
 }
 
-// excludedOf is how many instants are examined to say how many of them fall on days left out.
-const excludedOf = 100
+// excludedSample is how many instants are examined for the note on days left out.
+const excludedSample = 100
 
-// readings are the notes on how a time was read, except those of some kinds, and a note on the
+// readings returns the notes on how a time was read, but for those of some kinds, and a note on the
 // instants that fall on days left out.
 func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
 	var notes []string
@@ -171,9 +171,9 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 			notes = append(notes, note.Text)
 		}
 	}
-	switch left, of := sched.Excluded(now, excludedOf); {
+	switch left, of := sched.Excluded(now, excludedSample); {
 	case of == 0:
-	case of < excludedOf:
+	case of < excludedSample:
 		notes = append(notes, fmt.Sprintf("%d of its %s fall on days that are left out", left,
 			cli.Plural(of, "instant")))
 	default:
@@ -193,20 +193,20 @@ type whenJSON struct {
 	Notes     []string        `json:"notes,omitempty"`
 	Others    []cli.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
 	Remarks   []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
-	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known before (boot)"`
+	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known in advance (boot)"`
 
 	sched *when.Schedule
 	notes []string // for people
 	ascii bool     // the terminal cannot show UTF-8
 }
 
-// asRemarks are remarks in JSON.
+// asRemarks returns remarks in JSON.
 func asRemarks(list []rhythm.Remark, zone *time.Location) []remark {
-	told := []remark{}
+	remarks := []remark{}
 	for _, r := range list {
-		told = append(told, remark{cli.Instant(r.At, zone), r.Text})
+		remarks = append(remarks, remark{cli.Instant(r.At, zone), r.Text})
 	}
-	return told
+	return remarks
 }
 
 // remark is a rhythm.Remark in JSON. It has no "at" when it is not about one instant.
@@ -215,7 +215,7 @@ type remark struct {
 	Text string     `json:"text"`
 }
 
-// reading is the first instant as text for people; nil for never.
+// reading returns the first instant as text for people; nil for never.
 func reading(next []time.Time, now time.Time) *string {
 	if len(next) == 0 {
 		return nil

@@ -106,7 +106,7 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	if err := m.period(s, o); err != nil {
 		return err
 	}
-	if m.except, err = tasks.ReadExceptions(ctx, schedule.Excepted(s), handover.Programs(s), o); err != nil {
+	if m.except, err = tasks.ReadExceptions(ctx, schedule.ExceptedDays(s), handover.Programs(s), o); err != nil {
 		return err
 	}
 	begin, now := m.from, o.Now.Truncate(time.Second)

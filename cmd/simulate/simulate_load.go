@@ -147,7 +147,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	base := *s
 	base.Cmd, base.Opt, base.OwnZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
 	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
-	lines := schedule.NewLineReader(in, schedule.LineMost)
+	lines := schedule.NewLineReader(in, schedule.MaxLine)
 	for {
 		text, err := lines.Next()
 		switch {
@@ -162,7 +162,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 		}
 		var o schedule.Draft
 		if err == nil {
-			o, err = reader.Read(ctx, text, nil)
+			o, err = reader.ReadLine(ctx, text, nil)
 		}
 		if err == nil {
 			o.Task.Created = begin

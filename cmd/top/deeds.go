@@ -290,7 +290,7 @@ func (d *deeds) fire(e state.Entry) tea.Msg {
 	said := ""
 	var line state.Line
 	if err == nil {
-		o.Asked = schedule.NewAgentAsks(d.call(), true).Answer
+		o.Asked = schedule.NewAgentRequests(d.call(), true).Answer
 		o.Say = func(string, ...any) {}
 		o.Deliver = func(r state.Record) error {
 			said = r.Task.Message()

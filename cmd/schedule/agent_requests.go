@@ -22,58 +22,58 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// remindersMost is how many reminders one list has.
-const remindersMost = 200
+// maxReminders is how many reminders one list has.
+const maxReminders = 200
 
-// agentAsks answers what agent processes ask, as if each request were a call of ouro-timer by a run
-// of the task that the agent was last told of: with its folder, variables, umask and zone, its
-// origin, and the settings as they are now. It is used by many goroutines.
-type agentAsks struct {
+// agentRequests answers the requests of agent processes. A request counts as a call by the task
+// that the agent was last told of: it has the folder, variables, umask and zone of that task, which
+// is its origin, and the settings of now. Many goroutines use one agentRequests.
+type agentRequests struct {
 	world cli.World
 	at    *cli.Command
-	start bool // a runner is started when none lives, as at does
+	start bool // a new reminder starts a runner when none lives
 }
 
-// NewAgentAsks answers for the runner that this call is, or with start for one that ends with its
-// run.
-func NewAgentAsks(s *cli.Call, start bool) *agentAsks {
+// NewAgentRequests returns what answers agents. A caller that does not stay as the runner sets
+// start, so that a new reminder finds one.
+func NewAgentRequests(s *cli.Call, start bool) *agentRequests {
 	at := AtCommand()
-	a := &agentAsks{world: s.World, at: &at, start: start}
+	a := &agentRequests{world: s.World, at: &at, start: start}
 	a.world.In, a.world.Out, a.world.Err = strings.NewReader(""), io.Discard, io.Discard
 	return a
 }
 
 // method is what an agent may ask for, with the params that it has.
 type method struct {
-	do      func(*agentAsks, context.Context, state.Record, asked) (any, error)
+	do      func(*agentRequests, context.Context, state.Record, requestParams) (any, error)
 	params  []string
 	example string
 }
 
-// ofCreate are the params of reminders.create.
-var ofCreate = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description",
+// createParams are the params of reminders.create.
+var createParams = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description",
 	"project_id", "priority"}
 
-// methods are all of them by name.
+// methods returns all methods by name.
 func methods() map[string]method {
 	return map[string]method{
-		"reminders.create": {(*agentAsks).create, ofCreate,
+		"reminders.create": {(*agentRequests).create, createParams,
 			`"params": {"title": "Self-review", "when": "2h"}`},
-		"reminders.list":   {(*agentAsks).list, []string{"project_id"}, `"params": {}`},
-		"reminders.cancel": {(*agentAsks).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
+		"reminders.list":   {(*agentRequests).list, []string{"project_id"}, `"params": {}`},
+		"reminders.cancel": {(*agentRequests).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
 	}
 }
 
 // Answer answers one request.
-func (a *agentAsks) Answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
+func (a *agentRequests) Answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
 	m, known := methods()[name]
 	if !known {
-		return nil, refusedBy(agent.CodeMethod, problem.Of(problem.T("there is no method %s", cli.Quote(name)),
-			problem.T("there are reminders.create, reminders.list and reminders.cancel")))
+		return nil, agentError(agent.CodeMethod, problem.Of(problem.T("there is no method %s", cli.Quote(name)),
+			problem.T("the methods are reminders.create, reminders.list and reminders.cancel")))
 	}
-	texts, err := readAsked(name, m, params)
+	texts, err := readParams(name, m, params)
 	if err != nil {
-		return nil, refusedBy(agent.CodeParams, cli.Explain(err))
+		return nil, agentError(agent.CodeParams, cli.Explain(err))
 	}
 	answer, err := m.do(a, ctx, r, texts)
 	if err == nil {
@@ -81,28 +81,29 @@ func (a *agentAsks) Answer(ctx context.Context, r state.Record, name string, par
 	}
 	p := cli.Explain(err)
 	if p.Code == problem.Usage {
-		return nil, refusedBy(agent.CodeParams, p)
+		return nil, agentError(agent.CodeParams, p)
 	}
-	return nil, refusedBy(agent.CodeRefused, p)
+	return nil, agentError(agent.CodeRefused, p)
 }
 
-// RefusedData is the data of an error that an agent is answered with.
+// RefusedData is the data of an error in an answer to an agent.
 type RefusedData struct {
 	Code problem.Code `json:"code"` // one of the error codes of every answer
 	Hint *string      `json:"hint"`
 }
 
-func refusedBy(code int, p *problem.Problem) error {
+// agentError returns a problem in the form in which an agent gets it.
+func agentError(code int, p *problem.Problem) error {
 	return &agent.Error{Code: code, Message: p.Message.In(Reminders{}),
 		Data: RefusedData{p.Code, cli.OrNull(p.Hint.In(Reminders{}))}}
 }
 
-// asked are the params of a request that say something: all are texts.
-type asked map[string]string
+// requestParams are the params of a request that have a value, by name.
+type requestParams map[string]string
 
-// readAsked reads the params of a method, as forgivingly as the arguments of MCP's tools are read:
-// what says nothing, such as null, "" or "None", is not there.
-func readAsked(name string, m method, params json.RawMessage) (asked, error) {
+// readParams reads the params of a method, as leniently as the arguments of MCP's tools are read: a
+// param that is null, "" or "None" counts as absent.
+func readParams(name string, m method, params json.RawMessage) (requestParams, error) {
 	if err := option.WholeCharacters(params); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := asked{}
+	texts := requestParams{}
 	for _, param := range v.Names() {
 		texts[param] = v.Text(param)
 		if err := option.NoNUL(param, texts[param]); err != nil {
@@ -128,8 +129,8 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	return texts, nil
 }
 
-// call is the session of a request about a record.
-func (a *agentAsks) call(r state.Record) *cli.Call {
+// call returns the call that a request stands for. The agent was last told of record r.
+func (a *agentRequests) call(r state.Record) *cli.Call {
 	t := r.Task
 	s := cli.NewCall(a.world)
 	s.Cmd, s.Surface, s.InJSON = a.at, Reminders{}, true
@@ -145,33 +146,34 @@ type CreatedReminder struct {
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
-// said is a param; nil when it was not given.
-func (p asked) said(name string) *string {
+// text returns the value of a param; nil when it was not given.
+func (p requestParams) text(name string) *string {
 	if text, ok := p[name]; ok {
 		return &text
 	}
 	return nil
 }
 
-// list is a param in the place of several values; nil when it was not given.
-func (p asked) list(name string) []string {
+// texts returns a param as the only value of a list; nil when it was not given.
+func (p requestParams) texts(name string) []string {
 	if text, ok := p[name]; ok {
 		return []string{text}
 	}
 	return nil
 }
 
-// request is what reminders.create asks for. With a rule the time is where it begins.
-func (p asked) request(r state.Record) (tasks.Spec, error) {
+// request returns what reminders.create asks for. Beside a rule, "when" is the time at which the
+// recurrence begins.
+func (p requestParams) request(r state.Record) (tasks.Spec, error) {
 	program := cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))
-	spec := tasks.Spec{Agent: &program, Title: p.said("title"), Description: p.said("description"),
-		Project: p.said("project_id"), Priority: p.said("priority"),
-		Webhook: p.list("webhook_url"), Except: p.list("except")}
-	time, rule := p.said("when"), p.said("rrule")
+	spec := tasks.Spec{Agent: &program, Title: p.text("title"), Description: p.text("description"),
+		Project: p.text("project_id"), Priority: p.text("priority"),
+		Webhook: p.texts("webhook_url"), Except: p.texts("except")}
+	time, rule := p.text("when"), p.text("rrule")
 	switch {
 	case p["title"] == "":
 		return spec, problem.Of(problem.T("%s is missing", problem.Option("title")),
-			problem.T("say what it is, %s", problem.Set("title", "Self-review")))
+			problem.T("say what the reminder is about, %s", problem.Set("title", "Self-review")))
 	case time == nil && rule == nil:
 		return spec, problem.Of(problem.T("%s is missing", problem.When),
 			problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`,
@@ -185,92 +187,93 @@ func (p asked) request(r state.Record) (tasks.Spec, error) {
 }
 
 // create schedules a reminder, as at does.
-func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
+func (a *agentRequests) create(ctx context.Context, r state.Record, p requestParams) (any, error) {
 	spec, err := p.request(r)
 	if err != nil {
 		return nil, err
 	}
 	s := a.call(r)
-	inFolder(s, spec.Except)
-	if err := choose(a.at.Options, &spec); err != nil {
+	absoluteFiles(s, spec.Except)
+	if err := resolveChoices(a.at.Options, &spec); err != nil {
 		return nil, err
 	}
 	if text, given := p["when"]; given {
-		if err := notPast(s, text); err != nil {
+		if err := refusePast(s, text); err != nil {
 			return nil, err
 		}
 	}
-	o, err := drafted(ctx, s, spec)
+	draft, err := drafted(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
-	if !o.Due.After(o.Now) {
-		return nil, hasCome(p["when"])
+	if !draft.Due.After(draft.Now) {
+		return nil, errPast(p["when"])
 	}
 	st, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	done, err := o.Add(ctx, st, waking(s, st))
+	done, err := draft.Add(ctx, st, runnerStarter(s, st))
 	if err != nil {
 		return nil, err
 	}
 	e := done.Entry
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
-		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner,
-			Text: problem.T("no runner is alive that would tell it")})
+		draft.warnings = append(draft.warnings, cli.Warning{Kind: cli.WarnRunner,
+			Text: problem.T("no runner is alive to tell the agent")})
 	}
 	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)),
-		s.WarningTexts(o.warnings)}, nil
+		s.WarningTexts(draft.warnings)}, nil
 }
 
-// notPast refuses an instant that has come. An agent that schedules what follows for when it was
-// told would be told without end; and the beginning of a recurrence that is past would make another
-// one each time.
-func notPast(s *cli.Call, text string) error {
+// refusePast refuses an instant that is not in the future. Otherwise an agent that repeats the time
+// of the reminder it was told of, as a due time or as the beginning of a recurrence, would schedule
+// another reminder each time it is told, without end.
+func refusePast(s *cli.Call, text string) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
 	}
-	// what is not an instant is judged as a time
+	// drafted judges a time that is not an instant.
 	if at, err := when.Instant(text, o); err == nil && !at.After(o.Now) {
-		return hasCome(text)
+		return errPast(text)
 	}
 	return nil
 }
 
-func hasCome(text string) error {
-	return problem.New(problem.Past, problem.T("%s has come already", cli.Quote(text)),
+func errPast(text string) error {
+	return problem.New(problem.Past, problem.T("%s is not in the future", cli.Quote(text)),
 		problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
-// Reminders is the surface of what agents ask: options are params, and calls the methods that stand
-// for them.
+// Reminders is the surface of the requests of agents: it writes options as params, and calls as
+// methods.
 type Reminders struct{}
 
-// params are the params that have another name than the option they stand for.
-func params() map[string]string {
+// paramNames returns, by option, the params whose names are not those of their options.
+func paramNames() map[string]string {
 	return map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id",
 		"start": "when"}
 }
 
-// Option is the param that stands for an option. One that has none is an option of a call of at.
+// Option returns the param that stands for an option. An option without a param is written as an
+// option of at.
 func (Reminders) Option(name string) string {
-	if slices.Contains(ofCreate, cli.OrElse(params()[name], name)) {
-		return option.JSON(cli.OrElse(params()[name], name))
+	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
+		return option.JSON(cli.OrElse(paramNames()[name], name))
 	}
 	return "ouro-timer at " + problem.Shell{}.Option(name)
 }
 
-// Setting is a param with its value.
+// Setting returns a param with its value.
 func (r Reminders) Setting(name string, value any) string {
-	if slices.Contains(ofCreate, cli.OrElse(params()[name], name)) {
+	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
 		return r.Option(name) + ": " + option.JSON(value)
 	}
 	return "ouro-timer at " + problem.Shell{}.Setting(name, value)
 }
 
-// Call is a method, or a call that can be typed.
+// Call returns the method that stands for a call. A call without a method is written as words.
 func (Reminders) Call(c problem.Call) string {
 	switch c.Command {
 	case "at":
@@ -289,7 +292,7 @@ type reminderRow struct {
 	ID          string    `json:"id"`
 	Title       string    `json:"title"`
 	Description *string   `json:"description"`
-	When        string    `json:"when"` // as it was said
+	When        string    `json:"when"` // as it was given
 	Due         time.Time `json:"due_date"`
 	Project     *string   `json:"project_id"`
 	Priority    string    `json:"priority"`
@@ -300,16 +303,16 @@ type reminderRow struct {
 // reminderList is the answer to reminders.list.
 type reminderList struct {
 	Reminders []reminderRow `json:"reminders"`
-	More      int           `json:"more"` // how many there are beside them
+	More      int           `json:"more"` // how many reminders are left out
 }
 
-// ofProgram reports whether a task is a reminder of a program.
-func ofProgram(t state.Task, p agent.Program) bool {
+// isReminderOf reports whether a task is a reminder for a program.
+func isReminderOf(t state.Task, p agent.Program) bool {
 	return t.Type() == state.TypeAgent && runner.ProgramOf(t).Equal(p)
 }
 
-// list lists the reminders to come of the program that asks, the next due first.
-func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, error) {
+// list lists the reminders to come for the program that asks, the next due first.
+func (a *agentRequests) list(ctx context.Context, r state.Record, p requestParams) (any, error) {
 	s := a.call(r)
 	st, err := s.Open()
 	if err != nil {
@@ -319,7 +322,7 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	var found []state.Entry
 	_, err = state.Each(ctx, st, func(e state.Entry) bool {
 		t := e.Task
-		if ofProgram(t, program) && tasks.Live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+		if isReminderOf(t, program) && tasks.Live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
 			found = append(found, e)
 		}
 		return true
@@ -328,7 +331,7 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 		return nil, err
 	}
 	slices.SortFunc(found, state.Compare)
-	answer := reminderList{Reminders: []reminderRow{}, More: max(len(found)-remindersMost, 0)}
+	answer := reminderList{Reminders: []reminderRow{}, More: max(len(found)-maxReminders, 0)}
 	for _, e := range found[:len(found)-answer.More] {
 		t := e.Task
 		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(),
@@ -344,17 +347,17 @@ type cancelledReminder struct {
 	Cancelled bool   `json:"cancelled"`
 }
 
-// cancel removes a reminder, as rm does. What is not a reminder of the program that asks, which
-// reminders.list would name, is not found.
-func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
-	none := problem.New(problem.NotFound, problem.T("there is no reminder %s", cli.Quote(p["id"])),
-		problem.T("reminders.list names those there are"))
+// cancel removes a reminder, as rm does. It finds no task but the reminders for the program that
+// asks, as reminders.list does.
+func (a *agentRequests) cancel(ctx context.Context, r state.Record, p requestParams) (any, error) {
+	notFound := problem.New(problem.NotFound, problem.T("there is no reminder %s", cli.Quote(p["id"])),
+		problem.T("reminders.list lists the reminders"))
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
 	case p["id"] == "":
 		return nil, problem.Of(problem.T(`"id" is missing`), problem.T(`name the reminder, "id": "rem_k7m2"`))
 	case !state.WholeID(id):
-		return nil, none
+		return nil, notFound
 	}
 	s := a.call(r)
 	st, err := s.Open()
@@ -364,11 +367,11 @@ func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, e
 	found, err := st.Find(ctx, id)
 	switch {
 	case errors.Is(err, state.ErrNotFound):
-		return nil, none
+		return nil, notFound
 	case err != nil:
 		return nil, err
-	case len(found) != 1 || !ofProgram(found[0].Task, runner.ProgramOf(r.Task)):
-		return nil, none
+	case len(found) != 1 || !isReminderOf(found[0].Task, runner.ProgramOf(r.Task)):
+		return nil, notFound
 	}
 	if _, err := st.Remove(ctx, id, s.Clock.Now()); err != nil {
 		return nil, err

@@ -22,20 +22,21 @@ type editJSON struct {
 	Changed   []string   `json:"changed"`
 	DueBefore *time.Time `json:"due_before,omitempty" jsonschema:"absent when the due instant is the same"`
 
-	of   tasks.Done
-	h    handover.RunnerState
-	whom handover.Recipients
-	now  time.Time
+	of         tasks.Done
+	h          handover.RunnerState
+	recipients handover.Recipients
+	now        time.Time
 }
 
-// aboutAgents says what else changed of a task that now tells an agent, or no longer does.
-func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
+// agentNotes returns notes on what else changed when a task became one for an agent, or ceased to
+// be one.
+func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 	changed := func(field string) bool { return slices.Contains(fields, field) }
 	before, now := was.Type() == state.TypeAgent, is.Type() == state.TypeAgent
 	switch {
 	case now && !before:
 		if changed("timeout") || changed("retries") {
-			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s say otherwise",
+			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s change that",
 				cli.OrElse(is.Policy.Timeout, "any time"), cli.Plural(is.Policy.Retries+1, "time"),
 				problem.Options(" and ", "timeout", "retries")))
 		}
@@ -44,10 +45,10 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 		switch {
 		case title == "":
 		case is.Description == title && changed("description"):
-			notes = append(notes, problem.T("the title is the description now; %s changes it",
+			notes = append(notes, problem.T("the title became the description; %s changes it",
 				problem.Option("description")))
 		case is.Description != title && is.Text != title:
-			notes = append(notes, problem.T("the title %s is gone; %s says what a task is", cli.Quote(title),
+			notes = append(notes, problem.T("the title %s is removed; %s gives the task a description", cli.Quote(title),
 				problem.Option("description")))
 		}
 		for _, had := range []struct {
@@ -58,7 +59,7 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 			{problem.Set("retries", was.Policy.Retries), is.Policy.Retries == 0},
 		} {
 			if had.gone && changed(string(had.what.Name)) {
-				notes = append(notes, problem.T("%s is what agents have, and is taken back; give it to keep it",
+				notes = append(notes, problem.T("%s was the default for an agent and is removed; give it to keep it",
 					had.what))
 			}
 		}
@@ -69,52 +70,52 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 			}
 		}
 		if len(lost) > 0 {
-			notes = append(notes, problem.T("only an agent is told: %s", strings.Join(lost, ", ")))
+			notes = append(notes, problem.T("removed, because only agents have it: %s", strings.Join(lost, ", ")))
 		}
 	}
 	return notes
 }
 
-// tellEdited makes sure that a runner runs the task, and answers what it is now.
-func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
-	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, otherShell(d.Change)
+// answerEdit makes sure that a runner lives, and answers what the task is now.
+func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
+	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, shebangWarning(d.Change)
 	h := handover.RunnerState{Runner: handover.RunnerNone}
 	if view.Awaited(e) {
 		h = handover.HandOver(ctx, s, st, e)
 	}
-	whom := handover.RecipientsOf(s, e.Task)
+	recipients := handover.RecipientsOf(s, e.Task)
 	if len(d.Fields) > 0 {
 		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
 	warnings = append(warnings, handover.RunWarnings(e, d.Now, h)...)
-	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // else the call that set it said so
-		warnings = append(warnings, handover.TellWarnings(s, e.Task, whom, h)...)
+	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // otherwise the earlier call warned
+		warnings = append(warnings, handover.TellWarnings(s, e.Task, recipients, h)...)
 	}
 	warnings = slices.Concat(warnings, view.TooLate(e), s.Remote)
-	moved := slices.Contains(d.Fields, "due")
-	var told []problem.Text
+	dueChanged := slices.Contains(d.Fields, "due")
+	var texts []problem.Text
 	notes, others := []string{}, []when.Candidate{}
 	if d.Sched != nil && len(d.Fields) > 0 {
 		notes, others = append(notes, readings(d.Sched, d.Now)...), d.Sched.Others
 	}
 	if len(d.Fields) > 0 && d.Passed != nil {
-		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s",
+		texts = append(texts, problem.T("%s of the old schedule had passed and will not be run, the first on %s",
 			cli.Plural(d.Passed.Count, "instant"), view.Stamp(d.Passed.Due.In(rules.TaskZone(was.Task)))))
 	}
 	if slices.Contains(d.Fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" &&
 		!s.Opt.Has("task") {
-		told = append(told,
-			problem.T("it is a command now, and the message's text is handed to it as OURO_TASK; %s drops it",
+		texts = append(texts,
+			problem.T("it is a command now, and gets the text of the message as OURO_TASK; %s removes the text",
 				problem.Set("task", "")))
 	}
-	for _, note := range append(told, aboutAgents(was.Task, e.Task, d.Fields)...) {
+	for _, note := range append(texts, agentNotes(was.Task, e.Task, d.Fields)...) {
 		notes = append(notes, s.Says(note))
 	}
 	now := d.Now.In(rules.TaskZone(e.Task))
-	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, whom, warnings), of: d,
-		h: h, whom: whom, now: now}
+	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, recipients, warnings), of: d,
+		h: h, recipients: recipients, now: now}
 	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
-	if moved && !state.IsUnscheduled(was.Due) {
+	if dueChanged && !state.IsUnscheduled(was.Due) {
 		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
 	}
 	s.Answer(answer)
@@ -129,26 +130,26 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	return nil
 }
 
-// Text says what has changed and when the task is due. With --quiet it is the ID.
+// Text writes what changed and when the task is due. With --quiet it writes the ID.
 func (a editJSON) Text(o *cli.Out) {
 	was, e, id := a.of.Was, a.of.Entry, a.of.Entry.Task.ID
 	if o.Quiet {
 		o.Line("%s", id)
 		return
 	}
-	what, zone := cli.Quote(plainWords(e.Task)), rules.TaskZone(e.Task)
+	what, zone := cli.Quote(taskWords(e.Task)), rules.TaskZone(e.Task)
 	due := "It is due " + a.Reading + "."
 	if state.IsUnscheduled(e.Due) {
 		due = "It comes " + a.Reading + "."
-	} else if !e.Due.After(a.now) { // the distance from now would not help
+	} else if !e.Due.After(a.now) { // "3 minutes ago" would not help
 		due = "It is due " + view.Stamp(e.Due.In(zone)) + "."
 	}
 	fields := strings.ReplaceAll(strings.Join(a.Changed, ", "), "_", "-")
 	switch {
 	case len(a.Changed) == 0:
-		o.Line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
+		o.Line("Nothing changed: %s is already like that. %s (ID: %s)", what, due, id)
 	case a.DueBefore != nil:
-		o.Line("%s %s %s. (ID: %s)", o.Deed("Scheduled"), what, comes(e, a.Reading), id)
+		o.Line("%s %s %s. (ID: %s)", o.Deed("Scheduled"), what, forReading(e, a.Reading), id)
 		o.Line("It was due %s. %s: %s.", view.Stamp(*a.DueBefore), o.Deed("Changed"), fields)
 	default:
 		o.Line("%s %s: %s. %s (ID: %s)", o.Deed("Changed"), what, fields, due, id)
@@ -159,13 +160,13 @@ func (a editJSON) Text(o *cli.Out) {
 	case e.Held:
 		o.Line("It is still paused until %s.", view.Echo(e.Resume.In(zone), a.now))
 	case len(a.Changed) > 0:
-		o.Line("%s", who(e, a.h))
+		o.Line("%s", whoRuns(e, a.h))
 	}
 	if slices.ContainsFunc(a.Changed, handover.AboutTelling) {
-		o.Line("%s", a.whom.Sentence(e.Task, o.Program()))
+		o.Line("%s", a.recipients.Sentence(e.Task, o.Program()))
 	}
 	if len(was.Open) > 0 && len(a.Changed) > 0 {
-		o.Talk("note: what is running of it goes on as it was")
+		o.Talk("note: its present run goes on as it was")
 	}
 	for _, line := range policyWords(e.Task) {
 		o.Line("%s", line)
