@@ -112,7 +112,7 @@ type logFollower struct {
 	o               *logOptions
 	place           state.Place        // what has been read of the ledger
 	runs            map[int]*runOutput // the runs of the task that go on
-	pastShown       bool               // the entries of the past were told
+	pastShown       bool               // the entries of the past were shown
 	occurrenceEnded bool               // the occurrence that the call names has ended
 	fatal           error              // why it cannot go on
 }
@@ -135,8 +135,9 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 		}
 		return f.showNew(ctx, true)
 	}
+	f.occurrenceEnded = f.o.occurrence > 0 && len(past.lines) > 0
 	for _, l := range past.lines {
-		if f.occurrenceEnded = f.occurrenceEnded || f.o.occurrence > 0; f.InJSON {
+		if f.InJSON {
 			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
 			logEntry(ctx, &f.Out, f.st, f.o, l, past.deliveries)
@@ -186,7 +187,7 @@ func (f *logFollower) showNew(ctx context.Context, askTask bool) (over bool, err
 		switch {
 		case f.fatal != nil:
 			return false, f.fatal
-		case over && lines == 0: // the lines of the end of the task were read before
+		case over && lines == 0: // the task was over before its last lines were read
 			return true, nil
 		case f.o.occurrence > 0:
 			return f.occurrenceEnded, nil
