@@ -110,7 +110,7 @@ func TestTop(t *testing.T) {
 			p.press("2")
 			p.until("  begun")
 			p.press("s")
-			p.until("ended ", "nothing runs")
+			p.until("ended ", "nothing is running")
 			p.press("a", `=now -c 'echo all is well; exit 3'`, "Enter")
 			p.until("1 unread")
 			p.press("3")

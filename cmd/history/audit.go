@@ -201,8 +201,8 @@ func overdueWarning(overdue int, led bool, program string) string {
 // instantsMost is the most overdue instants of a task that are counted.
 const instantsMost = 1_000_000
 
-// sortClaims sorts the open claims: those that run, those that wait for another attempt, and those that
-// nobody runs, with a warning for each.
+// sortClaims sorts the open claims: those that run, those that wait for another attempt, and those
+// that nobody runs, with a warning for each.
 func sortClaims(open []state.Record, program string) (running, resting int, warnings []string) {
 	for _, r := range open {
 		switch {

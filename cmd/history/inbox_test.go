@@ -12,7 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
-// TestInboxTypesAreInDocs requires that each type of item has its line in docs/inbox.md, and is in the schema of the answer.
+// TestInboxTypesAreInDocs requires that each type of item has its line in docs/inbox.md, and is in
+// the schema of the answer.
 func TestInboxTypesAreInDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/inbox.md")
 	if err != nil {

@@ -187,7 +187,7 @@ func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 // logPast is what the ledger has about the past, and the runs that go on.
 type logPast struct {
 	lines      []state.Line     // oldest first
-	deliveries *view.Deliveries // the deliveries of the lines; nil when they are entries of their own
+	deliveries *view.Deliveries // of the lines; nil when they are entries of their own
 	more       bool             // there are older ones
 	inLedger   bool             // there is an entry of the task
 	open       []state.Record   // the runs of the task that go on
@@ -209,7 +209,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 		}
 	}
 	n := o.pastLines(len(p.open) > 0)
-	lastRun := o.namesTask() && !o.hasLimit // the call means the last run
+	lastRun := o.namesTask() && !o.hasLimit
 	if lastRun {
 		p.deliveries = &view.Deliveries{}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// logPlace is the place that log --follow has reached: the last line that was shown, and how much of
-// the output of the runs that go on.
+// logPlace is the place that log --follow has reached: the last line that was shown, and how much
+// of the output of the runs that go on.
 type logPlace struct {
 	state.Place
 	runs map[int][2]int64 // how many bytes of standard output and standard error, by number
@@ -187,7 +187,7 @@ func (f *logFollower) showNew(ctx context.Context, askTask bool) (over bool, err
 		switch {
 		case f.fatal != nil:
 			return false, f.fatal
-		case over && lines == 0: // the task was over before its last lines were read
+		case over && lines == 0: // the task is over, and no line has come since
 			return true, nil
 		case f.o.occurrence > 0:
 			return f.occurrenceEnded, nil
@@ -253,7 +253,7 @@ func (f *logFollower) showLine(ctx context.Context, l state.Line) {
 	if !shown {
 		return
 	}
-	if f.o.namesTask() && !streamed && l.Started != nil { // the run began and ended between two looks
+	if f.o.namesTask() && !streamed && l.Started != nil { // the run was too short to be followed
 		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
 		f.showOutput(ctx, r, &l)
 		r.close()

@@ -80,9 +80,9 @@ func (f *logFollower) showOutput(ctx context.Context, r *runOutput, end *state.L
 	}
 }
 
-// open opens the stream if its file exists, and sets the offset to read from. Another attempt begins
-// the file anew. The middle of a long output may have been removed when the run ended; then the
-// offset counts from the end.
+// open opens the stream if its file exists, and sets the offset to read from. Another attempt
+// begins the file anew. The middle of a long output may have been removed when the run ended; then
+// the offset counts from the end.
 func (t *stream) open(ctx context.Context, ended bool, recorded state.Output) bool {
 	fresh := t.file == nil
 	if fresh {

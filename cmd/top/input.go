@@ -10,8 +10,8 @@ import (
 
 // input is a line that is being typed, with the place of the cursor in bytes.
 type input struct {
-	text string
-	at   int
+	text   string
+	cursor int
 }
 
 // insert puts text at the cursor. Line breaks and control characters become spaces.
@@ -22,32 +22,32 @@ func (in input) insert(text string) input {
 		}
 		return r
 	}, text)
-	in.text = in.text[:in.at] + text + in.text[in.at:]
-	in.at += len(text)
+	in.text = in.text[:in.cursor] + text + in.text[in.cursor:]
+	in.cursor += len(text)
 	return in
 }
 
-// before is where the letter before a place begins, and after where the letter after it ends.
-// Letters are what people take for one.
-func (in input) before() int {
+// letterBefore is where the letter before the cursor begins, and letterAfter where the letter after
+// it ends. A letter is what people take for one; it may have several code points.
+func (in input) letterBefore() int {
 	at, last := 0, 0
-	for at < in.at {
+	for at < in.cursor {
 		last = at
 		at += letter(in.text[at:])
 	}
 	return last
 }
 
-func (in input) after() int { return in.at + letter(in.text[in.at:]) }
+func (in input) letterAfter() int { return in.cursor + letter(in.text[in.cursor:]) }
 
 // letter is how many bytes the first letter of a text has.
 func letter(text string) int {
 	return len(cli.Letter(text))
 }
 
-// wordBefore is where the word before a place begins.
+// wordBefore is where the word before the cursor begins.
 func (in input) wordBefore() int {
-	left := strings.TrimRight(in.text[:in.at], " ")
+	left := strings.TrimRight(in.text[:in.cursor], " ")
 	return strings.LastIndexByte(left, ' ') + 1
 }
 
@@ -56,23 +56,23 @@ func (in input) press(k tea.Key) (input, bool) {
 	cut := func(from, to int) input { return input{in.text[:from] + in.text[to:], from} }
 	switch k.Keystroke() {
 	case "left", "ctrl+b":
-		return input{in.text, in.before()}, true
+		return input{in.text, in.letterBefore()}, true
 	case "right", "ctrl+f":
-		return input{in.text, in.after()}, true
+		return input{in.text, in.letterAfter()}, true
 	case "home", "ctrl+a":
 		return input{in.text, 0}, true
 	case "end", "ctrl+e":
 		return input{in.text, len(in.text)}, true
 	case "backspace", "ctrl+h":
-		return cut(in.before(), in.at), true
+		return cut(in.letterBefore(), in.cursor), true
 	case "delete", "ctrl+d":
-		return cut(in.at, in.after()), true
+		return cut(in.cursor, in.letterAfter()), true
 	case "ctrl+w", "alt+backspace":
-		return cut(in.wordBefore(), in.at), true
+		return cut(in.wordBefore(), in.cursor), true
 	case "ctrl+u":
-		return cut(0, in.at), true
+		return cut(0, in.cursor), true
 	case "ctrl+k":
-		return input{in.text[:in.at], in.at}, true
+		return input{in.text[:in.cursor], in.cursor}, true
 	}
 	if k.Text != "" {
 		return in.insert(k.Text), true
@@ -82,7 +82,7 @@ func (in input) press(k tea.Key) (input, bool) {
 
 // window returns the part of the line that fits into a width, and the column of the cursor in it.
 func (in input) window(width int) (text string, column int) {
-	column = cli.Columns(in.text[:in.at])
+	column = cli.Columns(in.text[:in.cursor])
 	from := max(column-width+1, 0)
 	return cli.Between(in.text, from, from+width), column - from
 }

@@ -15,47 +15,48 @@ import (
 type binding struct {
 	keys []string
 	word string // the word at the bottom of the screen; may be empty
-	// how the help writes the keys, with those of the next bindings; may be empty
-	shown string
-	says  string // what the keys do, in about twenty letters
-	do    func(m model) (tea.Model, tea.Cmd)
+	// shown is how the help writes the keys, together with those of the next bindings that have
+	// none.
+	shown  string
+	help   string // what the keys do, in about twenty letters
+	action func(m model) (tea.Model, tea.Cmd)
 }
 
 const helpKey, quitKey = "?", "q"
 
-// bindings returns all keys in the order of the help. It is a function because some of their
-// actions use it.
+// bindings returns all keys in the order of the help. It is a function because a variable that
+// some of its own actions use cannot be initialized.
 func bindings() []binding {
 	return []binding{
 		{[]string{"a"}, "add", "a", "add a task", add},
 		{[]string{"e"}, "edit", "e", "change the task", edit},
-		{[]string{"p"}, "pause", "p", "pause or resume it", onTask(doer.pause)},
+		{[]string{"p"}, "pause", "p", "pause or resume it", onTask(actions.pause)},
 		{[]string{"f"}, "fire", "f", "run it now", fire},
-		{[]string{"s"}, "stop", "s K", "end its run; by KILL",
-			func(m model) (tea.Model, tea.Cmd) { return stopping(m, false) }},
-		{[]string{"K"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return stopping(m, true) }},
-		{[]string{"d", "delete"}, "remove", "d", "remove it", onTask(doer.remove)},
+		{[]string{"s"}, "stop", "s K", "end its run; kill it",
+			func(m model) (tea.Model, tea.Cmd) { return stop(m, false) }},
+		{[]string{"K"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return stop(m, true) }},
+		{[]string{"d", "delete"}, "remove", "d", "remove it", onTask(actions.remove)},
 		{[]string{"u"}, "undo", "u", "undo the removal",
-			func(m model) (tea.Model, tea.Cmd) { return m.deed("restoring", m.do.restore) }},
+			func(m model) (tea.Model, tea.Cmd) { return m.beginAction("restoring", m.actions.restore) }},
 		{[]string{"c"}, "ack", "c C", "acknowledge it; all", acknowledge},
 		{[]string{"C"}, "", "", "", acknowledgeAll},
-		{[]string{"/"}, "filter", "/", "rows with words", filterRows},
+		{[]string{"/"}, "filter", "/", "filter the rows", filterRows},
 		{[]string{"1", "2", "3", "4"}, "", "1 2 3 4", "go to the pane", nil},
 		{[]string{"tab", "right", "l"}, "", "tab", "the next pane",
-			func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.at + 1) }},
+			func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.active + 1) }},
 		{[]string{"shift+tab", "left", "h"}, "", "", "",
-			func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.at + panes - 1) }},
+			func(m model) (tea.Model, tea.Cmd) { return m.switchTo(m.active + panes - 1) }},
 		{[]string{"down", "j"}, "", "up down", "another row", func(m model) (tea.Model, tea.Cmd) { return m.move(1) }},
 		{[]string{"up", "k"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-1) }},
 		{[]string{"pgdown", "space"}, "", "", "",
-			func(m model) (tea.Model, tea.Cmd) { return m.move(plan{&m}.page()) }},
-		{[]string{"pgup"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-plan{&m}.page()) }},
+			func(m model) (tea.Model, tea.Cmd) { return m.move(layout{&m}.page()) }},
+		{[]string{"pgup"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(-layout{&m}.page()) }},
 		{[]string{"home", "g"}, "", "g G", "the first; the last",
 			func(m model) (tea.Model, tea.Cmd) { return m.move(-1 << 30) }},
 		{[]string{"end", "G"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m.move(1 << 30) }},
-		{[]string{"enter"}, "", "enter", "the pane alone",
-			func(m model) (tea.Model, tea.Cmd) { m.whole = !m.whole; return m, nil }},
-		{[]string{"esc"}, "", "esc", "back to everything", back},
+		{[]string{"enter"}, "", "enter", "maximize the pane",
+			func(m model) (tea.Model, tea.Cmd) { m.maximized = !m.maximized; return m, nil }},
+		{[]string{"esc"}, "", "esc", "show all panes", back},
 		{[]string{"ctrl+l"}, "", "", "", func(m model) (tea.Model, tea.Cmd) { return m, tea.ClearScreen }},
 		{[]string{"ctrl+z"}, "", "ctrl+z", "back to the shell",
 			func(m model) (tea.Model, tea.Cmd) { return m, tea.Suspend }},
@@ -65,18 +66,16 @@ func bindings() []binding {
 	}
 }
 
-// An action makes the next model of the present one.
-
-// back removes the filter, and shows all panes.
+// back shows all panes and all rows.
 func back(m model) (tea.Model, tea.Cmd) {
-	m.whole, m.said = false, did{}
-	return m.filtered("")
+	m.maximized, m.status = false, status{}
+	return m.withFilter("")
 }
 
 // pressed returns the model after a key.
 func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	stroke := k.Keystroke()
-	if k.Text != "" && k.Text != " " { // the letter K, however it was typed
+	if k.Text != "" && k.Text != " " { // K is a key, whether it is typed with shift or caps lock
 		stroke = k.Text
 	}
 	switch {
@@ -91,9 +90,9 @@ func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, stroke) {
 			if stroke != quitKey && stroke != "ctrl+c" {
-				m.insisted = false
+				m.quitAsked = false
 			}
-			return b.do(m)
+			return b.action(m)
 		}
 	}
 	return m, nil
@@ -104,9 +103,9 @@ func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch stroke := k.Keystroke(); {
 	case stroke == "ctrl+c", stroke == "esc":
 		was := m.mode
-		m.mode, m.input, m.echo = listing, input{}, echo{}
+		m.mode, m.input, m.interpretation = listing, input{}, interpretation{}
 		if was == filtering {
-			return m.filtered("")
+			return m.withFilter("")
 		}
 		return m, nil
 	case stroke == "enter" && m.mode == filtering:
@@ -116,47 +115,47 @@ func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.input = listing, input{}
 		return m, nil
 	case stroke == "enter":
-		t := typed{m.input.text, m.of}
-		return m, func() tea.Msg { return m.do.enter(t) }
+		t := typed{m.input.text, m.editedTask}
+		return m, func() tea.Msg { return m.actions.submit(t) }
 	}
 	in, ok := m.input.press(tea.Key(k))
 	if !ok {
 		return m, nil
 	}
-	return m.edited(in)
+	return m.withInput(in)
 }
 
-// says returns the model with a line about something that cannot be done.
-func (m model) says(format string, a ...any) (tea.Model, tea.Cmd) {
-	m.said = did{text: fmt.Sprintf(format, a...), failed: true}
+// refuse returns the model with a status line that says why something cannot be done.
+func (m model) refuse(format string, a ...any) (tea.Model, tea.Cmd) {
+	m.status = status{text: fmt.Sprintf(format, a...), failed: true}
 	return m, nil
 }
 
-// deed begins an action. The status line shows it until it is done.
-func (m model) deed(doing string, do func() tea.Msg) (tea.Model, tea.Cmd) {
-	m.said = did{text: doing + " …"}
+// beginAction begins an action. The status line shows it until it is done.
+func (m model) beginAction(doing string, do func() tea.Msg) (tea.Model, tea.Cmd) {
+	m.status = status{text: doing + " …"}
 	return m, do
 }
 
 // noTask says that a key needs a task.
 func noTask(m model) (tea.Model, tea.Cmd) {
-	return m.says("no task is selected here that can still be due")
+	return m.refuse("no task that can still be due is selected")
 }
 
-// onTask makes the action of a key about the selected task.
-func onTask(do func(doer, state.Entry) tea.Msg) func(m model) (tea.Model, tea.Cmd) {
+// onTask makes the action of a key that is about the selected task.
+func onTask(do func(actions, state.Entry) tea.Msg) func(m model) (tea.Model, tea.Cmd) {
 	return func(m model) (tea.Model, tea.Cmd) {
 		e, ok := m.task()
 		if !ok {
 			return noTask(m)
 		}
-		m.said = did{}
-		return m, func() tea.Msg { return do(m.do, e) }
+		m.status = status{}
+		return m, func() tea.Msg { return do(m.actions, e) }
 	}
 }
 
 func add(m model) (tea.Model, tea.Cmd) {
-	m.mode, m.input, m.echo, m.of, m.said = adding, input{}, echo{}, state.Entry{}, did{}
+	m.mode, m.input, m.interpretation, m.editedTask, m.status = adding, input{}, interpretation{}, state.Entry{}, status{}
 	return m, nil
 }
 
@@ -166,9 +165,9 @@ func edit(m model) (tea.Model, tea.Cmd) {
 	case !ok || !tasks.Live(e):
 		return noTask(m)
 	case e.Task.Type() == state.TypeWait:
-		return m.says("%s is a wait: somebody may be waiting for what it says", e.Task.ID)
+		return m.refuse("%s is a wait, which cannot be changed: somebody may depend on it", e.Task.ID)
 	}
-	m.mode, m.input, m.echo, m.of, m.said = editing, input{}, echo{}, e, did{}
+	m.mode, m.input, m.interpretation, m.editedTask, m.status = editing, input{}, interpretation{}, e, status{}
 	return m, nil
 }
 
@@ -182,25 +181,25 @@ func fire(m model) (tea.Model, tea.Cmd) {
 	if !ok {
 		return noTask(m)
 	}
-	m.fired++
-	return m.deed("running "+e.Task.ID, func() tea.Msg { return m.do.fire(e) })
+	m.firing++
+	return m.beginAction("running "+e.Task.ID, func() tea.Msg { return m.actions.fire(e) })
 }
 
-func stopping(m model, kill bool) (tea.Model, tea.Cmd) {
+func stop(m model, kill bool) (tea.Model, tea.Cmd) {
 	e, ok := m.task()
-	if !ok || !m.seen.runs(e.Task.ID) {
-		return m.says("nothing runs of what is selected")
+	if !ok || !m.snapshot.runs(e.Task.ID) {
+		return m.refuse("no running task is selected")
 	}
-	return m.deed("ending "+e.Task.ID, func() tea.Msg { return m.do.stop(e, kill) })
+	return m.beginAction("ending "+e.Task.ID, func() tea.Msg { return m.actions.stop(e, kill) })
 }
 
 func acknowledge(m model) (tea.Model, tea.Cmd) {
 	of := m.subject()
 	if of.item == nil {
-		return m.says("nothing of the inbox is selected; 3 goes there")
+		return m.refuse("no item of the inbox is selected; 3 goes to the inbox")
 	}
 	id := of.item.ID
-	return m, func() tea.Msg { return m.do.acknowledge([]string{id}) }
+	return m, func() tea.Msg { return m.actions.acknowledge([]string{id}) }
 }
 
 func acknowledgeAll(m model) (tea.Model, tea.Cmd) {
@@ -208,43 +207,42 @@ func acknowledgeAll(m model) (tea.Model, tea.Cmd) {
 	for _, r := range m.rows(inboxPane) {
 		ids = append(ids, r.subject.item.ID)
 	}
-	if m.at != inboxPane || len(ids) == 0 {
-		return m.says("nothing of the inbox is listed here; 3 goes there")
+	if m.active != inboxPane || len(ids) == 0 {
+		return m.refuse("no items are listed here; 3 goes to the inbox")
 	}
-	return m.deed("acknowledging", func() tea.Msg { return m.do.acknowledge(ids) })
+	return m.beginAction("acknowledging", func() tea.Msg { return m.actions.acknowledge(ids) })
 }
 
 func quit(m model) (tea.Model, tea.Cmd) {
-	if m.fired > 0 && !m.insisted {
-		m.insisted = true
-		next, cmd := m.says("what was fired here still runs, and ends with the view; q again ends both")
-		return next, cmd
+	if m.firing > 0 && !m.quitAsked {
+		m.quitAsked = true
+		return m.refuse("a task that was fired here still runs, and ends with the view; q again quits")
 	}
 	return m, tea.Quit
 }
 
 // switchTo goes to a pane.
 func (m model) switchTo(to pane) (tea.Model, tea.Cmd) {
-	m.at = to % panes
-	return m.shown()
+	m.active = to % panes
+	return m.readDetails()
 }
 
 // move selects another row, as far as there are rows.
 func (m model) move(by int) (tea.Model, tea.Cmd) {
-	rows := m.rows(m.at)
+	rows := m.rows(m.active)
 	if len(rows) == 0 {
 		return m, nil
 	}
-	at := min(max(m.place[m.at]+by, 0), len(rows)-1)
-	m.place[m.at], m.row[m.at] = at, rows[at].key
-	return m.shown()
+	at := min(max(m.selectedIndex[m.active]+by, 0), len(rows)-1)
+	m.selectedIndex[m.active], m.selectedKey[m.active] = at, rows[at].key
+	return m.readDetails()
 }
 
 // page is how many rows of the pane are on the screen.
-func (m plan) page() int {
-	for _, b := range m.layout() {
-		if b.pane == m.at {
-			return max(b.list-1, 1)
+func (m layout) page() int {
+	for _, b := range m.boxes() {
+		if b.pane == m.active {
+			return max(b.listRows-1, 1)
 		}
 	}
 	return 1
@@ -256,7 +254,7 @@ func clicked(m model, at tea.Mouse) (tea.Model, tea.Cmd) {
 		m.mode = listing
 		return m, nil
 	}
-	where := plan{&m}
+	where := layout{&m}
 	if m.typing() || at.Button != tea.MouseLeft || !where.fits() {
 		return m, nil
 	}
@@ -265,18 +263,18 @@ func clicked(m model, at tea.Mouse) (tea.Model, tea.Cmd) {
 			return m.switchTo(tab.pane)
 		}
 	}
-	for _, b := range where.layout() {
-		if !b.holds(at.X, at.Y) {
+	for _, b := range where.boxes() {
+		if !b.contains(at.X, at.Y) {
 			continue
 		}
-		m.at = b.pane
+		m.active = b.pane
 		rows := m.rows(b.pane)
 		n := at.Y - b.y - 1
-		if n >= 0 && n < b.list && b.first(len(rows), m.place[b.pane])+n < len(rows) {
-			m.place[b.pane] = b.first(len(rows), m.place[b.pane]) + n
-			m.row[b.pane] = rows[m.place[b.pane]].key
+		if n >= 0 && n < b.listRows && b.first(len(rows), m.selectedIndex[b.pane])+n < len(rows) {
+			m.selectedIndex[b.pane] = b.first(len(rows), m.selectedIndex[b.pane]) + n
+			m.selectedKey[b.pane] = rows[m.selectedIndex[b.pane]].key
 		}
-		return m.shown()
+		return m.readDetails()
 	}
 	return m, nil
 }
@@ -291,9 +289,9 @@ func wheeled(m model, at tea.Mouse) (tea.Model, tea.Cmd) {
 	default:
 		return m, nil
 	}
-	for _, b := range (plan{&m}).layout() {
-		if b.holds(at.X, at.Y) {
-			m.at = b.pane
+	for _, b := range (layout{&m}).boxes() {
+		if b.contains(at.X, at.Y) {
+			m.active = b.pane
 			return m.move(by)
 		}
 	}

@@ -15,34 +15,34 @@ const tabsRow = 3
 // detail.
 type box struct {
 	pane
-	x, y, w, h  int
-	list, below int
+	x, y, w, h           int
+	listRows, detailRows int
 }
 
-func (b box) holds(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
+func (b box) contains(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
 
 // first is the first of n rows that is shown, so that the selected one is visible.
-func (b box) first(n, selected int) int { return max(min(selected-b.list/2, n-b.list), 0) }
+func (b box) first(n, selected int) int { return max(min(selected-b.listRows/2, n-b.listRows), 0) }
 
 // fits reports whether there is room to show anything.
-func (m plan) fits() bool { return m.width >= leastWidth && m.height >= leastHeight }
+func (m layout) fits() bool { return m.width >= leastWidth && m.height >= leastHeight }
 
 // grid reports whether all panes are shown at once.
-func (m plan) grid() bool { return m.width >= 110 && m.height >= 24 && !m.whole }
+func (m layout) grid() bool { return m.width >= 110 && m.height >= 24 && !m.maximized }
 
 // bottom is how many rows are below the panes.
-func (m plan) bottom() int {
+func (m layout) bottom() int {
 	if m.mode == adding || m.mode == editing {
 		return 4
 	}
 	return 2
 }
 
-// layout returns the areas of the panes.
-func (m plan) layout() []box {
+// boxes returns the areas of the panes.
+func (m layout) boxes() []box {
 	h := m.height - tabsRow - m.bottom()
 	if !m.grid() {
-		return []box{m.split(box{pane: m.at, x: 0, y: tabsRow, w: m.width, h: h})}
+		return []box{m.split(box{pane: m.active, x: 0, y: tabsRow, w: m.width, h: h})}
 	}
 	left := (m.width - 1) * 11 / 20
 	right := m.width - 1 - left
@@ -56,21 +56,21 @@ func (m plan) layout() []box {
 }
 
 // split says how many rows of an area the detail has. Output of a run always has some.
-func (m plan) split(b box) box {
+func (m layout) split(b box) box {
 	room, n := b.h-1, len(m.rows(b.pane))
 	switch {
 	case n == 0:
 	case b.pane == runningPane:
-		b.below = room - min(n, max(room/3, 1))
-	case b.pane != m.at:
-	case m.whole:
-		b.below = room - min(n, max(room/3, 1))
+		b.detailRows = room - min(n, max(room/3, 1))
+	case b.pane != m.active:
+	case m.maximized:
+		b.detailRows = room - min(n, max(room/3, 1))
 	case b.pane == inboxPane && room >= 6:
-		b.below = room - min(n, room/2)
+		b.detailRows = room - min(n, room/2)
 	case room >= 12:
-		b.below = room * 2 / 5
+		b.detailRows = room * 2 / 5
 	}
-	b.list = room - b.below
+	b.listRows = room - b.detailRows
 	return b
 }
 
@@ -82,7 +82,7 @@ type tab struct {
 }
 
 // tabs returns the names of all panes; none when all panes are shown.
-func (m plan) tabs() (list []tab) {
+func (m layout) tabs() (list []tab) {
 	if m.grid() {
 		return nil
 	}
@@ -96,13 +96,13 @@ func (m plan) tabs() (list []tab) {
 }
 
 // count says how many rows a pane has. The log has no total.
-func (m plan) count(p pane) string {
+func (m layout) count(p pane) string {
 	n, more := len(m.rows(p)), 0
 	switch p {
 	case duePane:
-		more = m.seen.more
+		more = m.snapshot.moreDue
 	case inboxPane:
-		more = m.seen.unread - len(m.seen.items)
+		more = m.snapshot.unread - len(m.snapshot.items)
 	case logPane:
 		return ""
 	}

@@ -27,76 +27,76 @@ type mode int
 const (
 	listing   mode = iota
 	adding         // a new task is being typed
-	editing        // the change of a task
-	filtering      // the words that rows must have
-	helping        // the keys are shown
+	editing        // the change of a task is being typed
+	filtering      // the words that rows must have are being typed
+	helping        // all keys are shown
 )
 
-// known is the data of the rows of all panes.
-type known struct {
+// data is what the rows of all panes are made of.
+type data struct {
 	zone       *time.Location
 	times      cli.Locale
 	clockWidth int // the width of an instant in a row
 	now        time.Time
-	seen       seen
+	snapshot   snapshot
 	filter     string
 }
 
 // selection says which rows the keys are about.
 type selection struct {
-	known
-	at    pane
-	row   [panes]string // the key of the selected row
-	place [panes]int    // the place of that row
+	data
+	active        pane
+	selectedKey   [panes]string // the key of the selected row
+	selectedIndex [panes]int    // its index among the rows of the pane
 }
 
 // model has everything that is drawn. Update makes the next one of it, and View draws it; neither
 // reads a clock or the store.
 type model struct {
 	selection
-	do    doer
-	looks looks
+	actions actions
+	looks   looks
 
 	width, height int
-	begun         bool // a look has ended
-	looking       bool // a look is going on
-	stale         bool // something has changed since the look began
+	loadedOnce    bool // there is a snapshot
+	loading       bool // the store is being read
+	stale         bool // something has changed since the reading began
 
-	whole    bool // one pane fills the screen
-	details  [panes]detail
-	watched  string // the task whose output is shown as it grows
-	mode     mode
-	input    input
-	of       state.Entry // the task that is being changed
-	echo     echo
-	said     did
-	fired    int  // how many runs of fire go on
-	insisted bool // q was pressed once although runs of fire would end
+	maximized      bool // one pane fills the screen
+	details        [panes]detail
+	watchedTask    string // the task whose output is shown as it grows
+	mode           mode
+	input          input
+	editedTask     state.Entry // the task that is being changed
+	interpretation interpretation
+	status         status
+	firing         int  // how many runs of fire go on
+	quitAsked      bool // q was pressed once although runs of fire would end
 }
 
-func newModel(do doer, zone *time.Location, now time.Time, l looks) model {
-	return model{selection: selection{known: known{zone: zone, now: now, times: l.times,
-		clockWidth: clockWidth(l.times)}}, do: do, looks: l, looking: true}
+func newModel(do actions, zone *time.Location, now time.Time, l looks) model {
+	return model{selection: selection{data: data{zone: zone, now: now, times: l.times,
+		clockWidth: clockWidth(l.times)}}, actions: do, looks: l, loading: true}
 }
 
 // ticked says that a second has begun.
 type ticked time.Time
 
 func tick(now time.Time) tea.Cmd {
-	return tea.Tick(second(now), func(t time.Time) tea.Msg { return ticked(t) })
+	return tea.Tick(untilNextSecond(now), func(t time.Time) tea.Msg { return ticked(t) })
 }
 
 func (m model) Init() tea.Cmd {
-	return tea.Batch(m.look(), tick(m.now))
+	return tea.Batch(m.load(), tick(m.now))
 }
 
-func (m model) look() tea.Cmd {
-	return func() tea.Msg { return m.do.look(m.filter) }
+func (m model) load() tea.Cmd {
+	return func() tea.Msg { return m.actions.load(m.filter) }
 }
 
 const (
-	lookPause = 200 * time.Millisecond // the least time between two looks
-	lookLasts = 30 * time.Minute       // how long a look at coming instants lasts
+	loadPause     = 200 * time.Millisecond // the least time between two readings of the store
+	snapshotLasts = 30 * time.Minute       // how long a snapshot has enough of the coming instants
 )
 
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -106,42 +106,42 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case ticked:
 		m.now = time.Time(msg).Round(0)
-		if m.now.Sub(m.seen.at) > lookLasts {
-			return m.again(tick(m.now))
+		if m.now.Sub(m.snapshot.at) > snapshotLasts {
+			return m.reload(tick(m.now))
 		}
 		return m, tick(m.now)
-	case changed:
-		return m.again(nil)
-	case found:
-		return m.found(msg)
+	case storeChanged:
+		return m.reload(nil)
+	case loaded:
+		return m.take(msg)
 	case detail:
 		for p := range panes {
-			if msg.of == m.row[p] {
+			if msg.of == m.selectedKey[p] {
 				m.details[p] = msg
 			}
 		}
 		return m, nil
-	case wrote:
-		if msg.id != m.watched {
+	case outputGrew:
+		if msg.id != m.watchedTask {
 			return m, nil
 		}
-		m.watched = ""
-		return m.shown()
-	case echo:
-		if msg.of.line == m.input.text && (m.mode == adding || m.mode == editing) {
-			m.echo = msg
+		m.watchedTask = ""
+		return m.readDetails()
+	case interpretation:
+		if msg.typed.line == m.input.text && (m.mode == adding || m.mode == editing) {
+			m.interpretation = msg
 		}
 		return m, nil
-	case did:
-		m.said = msg
-		m.fired += msg.fired
-		if msg.closes {
+	case status:
+		m.status = msg
+		m.firing += msg.firingChange
+		if msg.closesInput {
 			m.mode, m.input = listing, input{}
 		}
-		return m.again(nil)
+		return m.reload(nil)
 	case tea.PasteMsg:
 		if m.typing() {
-			return m.edited(m.input.insert(msg.Content))
+			return m.withInput(m.input.insert(msg.Content))
 		}
 		return m, nil
 	case tea.KeyPressMsg:
@@ -154,44 +154,44 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// again looks at the store, after the look that is going on.
-func (m model) again(more tea.Cmd) (tea.Model, tea.Cmd) {
-	if m.looking {
+// reload reads the store. While it is being read, another reading follows.
+func (m model) reload(more tea.Cmd) (tea.Model, tea.Cmd) {
+	if m.loading {
 		m.stale = true
 		return m, more
 	}
-	m.looking = true
-	return m, tea.Batch(more, m.look())
+	m.loading = true
+	return m, tea.Batch(more, m.load())
 }
 
-// found puts the result of a look into the model. When a row is gone the selection stays at its
-// place.
-func (m model) found(f found) (tea.Model, tea.Cmd) {
-	m.looking = false
+// take puts a new snapshot into the model. When the selected row is gone, the row that is now at
+// its index is selected.
+func (m model) take(f loaded) (tea.Model, tea.Cmd) {
+	m.loading = false
 	var more tea.Cmd
 	if m.stale || f.filter != m.filter {
 		m.stale = false
-		m.looking = true
-		more = tea.Tick(lookPause, func(time.Time) tea.Msg { return m.do.look(m.filter) })
+		m.loading = true
+		more = tea.Tick(loadPause, func(time.Time) tea.Msg { return m.actions.load(m.filter) })
 	}
 	if f.err != nil {
-		m.said = did{text: f.err.Error(), failed: true}
+		m.status = status{text: f.err.Error(), failed: true}
 		return m, more
 	}
-	told := m.begun && f.toldHere(m.seen)
-	m.seen, m.begun = f.seen, true
+	wrote := m.loadedOnce && f.wroteOnTerminal(m.snapshot)
+	m.snapshot, m.loadedOnce = f.snapshot, true
 	for p := range panes {
-		m.settle(p)
+		m.keepSelection(p)
 	}
-	next, cmd := m.shown()
-	if told { // what was written to the terminal is on top of the screen
+	next, cmd := m.readDetails()
+	if wrote { // the message has overwritten a part of the screen
 		cmd = tea.Batch(cmd, tea.ClearScreen)
 	}
 	return next, tea.Batch(more, cmd)
 }
 
-// toldHere reports whether a message was written to a terminal since the last look.
-func (n seen) toldHere(was seen) bool {
+// wroteOnTerminal reports whether a message was written to a terminal since an earlier snapshot.
+func (n snapshot) wroteOnTerminal(was snapshot) bool {
 	if len(n.log) == 0 || len(was.log) == 0 {
 		return false
 	}
@@ -206,39 +206,39 @@ func (n seen) toldHere(was seen) bool {
 	return false
 }
 
-// settle moves the selection of a pane to a row that exists.
-func (m *selection) settle(p pane) {
+// keepSelection keeps the selected row of a pane selected, or selects a row that exists.
+func (m *selection) keepSelection(p pane) {
 	rows := m.rows(p)
 	if len(rows) == 0 {
-		m.row[p], m.place[p] = "", 0
+		m.selectedKey[p], m.selectedIndex[p] = "", 0
 		return
 	}
-	at := slices.IndexFunc(rows, func(r row) bool { return r.key == m.row[p] })
+	at := slices.IndexFunc(rows, func(r row) bool { return r.key == m.selectedKey[p] })
 	switch {
-	case p == logPane && m.place[p] == 0: // the newest line stays selected
+	case p == logPane && m.selectedIndex[p] == 0: // the newest line stays selected
 		at = 0
 	case at < 0:
-		at = min(m.place[p], len(rows)-1)
+		at = min(m.selectedIndex[p], len(rows)-1)
 	}
-	m.row[p], m.place[p] = rows[at].key, at
+	m.selectedKey[p], m.selectedIndex[p] = rows[at].key, at
 }
 
-// shown asks for the details of the selected row, and watches the output of a run.
-func (m model) shown() (tea.Model, tea.Cmd) {
+// readDetails asks for the details of the selected rows, and watches the output of a run.
+func (m model) readDetails() (tea.Model, tea.Cmd) {
 	var cmds []tea.Cmd
 	for p := range panes {
 		of := m.subjectOf(p)
 		if of.key != m.details[p].of {
 			m.details[p] = detail{}
 		}
-		if of.key == "" || p != m.at && p != runningPane {
+		if of.key == "" || p != m.active && p != runningPane {
 			continue
 		}
-		cmds = append(cmds, func() tea.Msg { return m.do.show(of) })
-		if of.run != nil && m.watched != of.run.Task.ID {
+		cmds = append(cmds, func() tea.Msg { return m.actions.readDetail(of) })
+		if of.run != nil && m.watchedTask != of.run.Task.ID {
 			id := of.run.Task.ID
-			m.watched = id
-			cmds = append(cmds, func() tea.Msg { return m.do.grow(id) })
+			m.watchedTask = id
+			cmds = append(cmds, func() tea.Msg { return m.actions.awaitOutput(id) })
 		}
 	}
 	return m, tea.Batch(cmds...)
@@ -246,14 +246,14 @@ func (m model) shown() (tea.Model, tea.Cmd) {
 
 // subjectOf returns what the selected row of a pane is about; without a key when there is none.
 func (m *selection) subjectOf(p pane) subject {
-	if rows := m.rows(p); m.place[p] < len(rows) {
-		return rows[m.place[p]].subject
+	if rows := m.rows(p); m.selectedIndex[p] < len(rows) {
+		return rows[m.selectedIndex[p]].subject
 	}
 	return subject{}
 }
 
 // subject returns what the selected row of the active pane is about.
-func (m *selection) subject() subject { return m.subjectOf(m.at) }
+func (m *selection) subject() subject { return m.subjectOf(m.active) }
 
 // task returns the task of the selected row, if it still exists.
 func (m *selection) task() (state.Entry, bool) {
@@ -270,42 +270,42 @@ func (m *selection) task() (state.Entry, bool) {
 	} else if of.line != nil {
 		id = of.line.TaskID
 	}
-	at := slices.IndexFunc(m.seen.due, func(e state.Entry) bool { return e.Task.ID == id })
+	at := slices.IndexFunc(m.snapshot.due, func(e state.Entry) bool { return e.Task.ID == id })
 	if at < 0 {
 		return state.Entry{}, false
 	}
-	return m.seen.due[at], true
+	return m.snapshot.due[at], true
 }
 
-// typing reports whether keys are letters of a line.
+// typing reports whether keys are letters of a line that is being typed.
 func (m *model) typing() bool { return m.mode == adding || m.mode == editing || m.mode == filtering }
 
-// edited handles a typed line: it asks for its meaning, and uses a filter at once.
-func (m model) edited(in input) (tea.Model, tea.Cmd) {
+// withInput takes a typed line: it asks for its meaning, or filters the rows by it.
+func (m model) withInput(in input) (tea.Model, tea.Cmd) {
 	m.input = in
 	if m.mode == filtering {
-		return m.filtered(in.text)
+		return m.withFilter(in.text)
 	}
 	if in.text == "" {
-		m.echo = echo{}
+		m.interpretation = interpretation{}
 		return m, nil
 	}
-	t := typed{in.text, m.of}
-	return m, func() tea.Msg { return m.do.read(t) }
+	t := typed{in.text, m.editedTask}
+	return m, func() tea.Msg { return m.actions.interpret(t) }
 }
 
-// filtered shows only rows that have the words of a text, and looks for more.
-func (m model) filtered(text string) (tea.Model, tea.Cmd) {
-	m.filter, m.said = text, did{}
+// withFilter shows only rows that have the words of a text, and reads more of them from the store.
+func (m model) withFilter(text string) (tea.Model, tea.Cmd) {
+	m.filter, m.status = text, status{}
 	for p := range panes {
-		m.settle(p)
+		m.keepSelection(p)
 	}
-	next, cmd := m.again(nil)
-	also, more := next.(model).shown()
+	next, cmd := m.reload(nil)
+	also, more := next.(model).readDetails()
 	return also, tea.Batch(cmd, more)
 }
 
 // runs reports whether a run of a task goes on.
-func (n *seen) runs(id string) bool {
-	return slices.ContainsFunc(n.running, func(r ran) bool { return r.Task.ID == id })
+func (n *snapshot) runs(id string) bool {
+	return slices.ContainsFunc(n.running, func(r openRun) bool { return r.Task.ID == id })
 }

@@ -28,11 +28,11 @@ func (r *recorder) note(words ...string) tea.Msg {
 	return nil
 }
 
-func (r *recorder) look(filter string) tea.Msg { return r.note("look", filter) }
-func (r *recorder) show(of subject) tea.Msg    { return r.note("show", of.key) }
-func (r *recorder) grow(id string) tea.Msg     { return r.note("grow", id) }
-func (r *recorder) read(t typed) tea.Msg       { return r.note("read", t.of.Task.ID, t.line) }
-func (r *recorder) enter(t typed) tea.Msg      { return r.note("enter", t.of.Task.ID, t.line) }
+func (r *recorder) load(filter string) tea.Msg    { return r.note("load", filter) }
+func (r *recorder) readDetail(of subject) tea.Msg { return r.note("detail", of.key) }
+func (r *recorder) awaitOutput(id string) tea.Msg { return r.note("output", id) }
+func (r *recorder) interpret(t typed) tea.Msg     { return r.note("interpret", t.task.Task.ID, t.line) }
+func (r *recorder) submit(t typed) tea.Msg        { return r.note("submit", t.task.Task.ID, t.line) }
 func (r *recorder) pause(e state.Entry) tea.Msg {
 	return r.note("pause", e.Task.ID)
 }
@@ -59,8 +59,8 @@ func entry(id, text, rhythm string, due time.Duration) state.Entry {
 	return state.Entry{Task: t, Due: noon.Add(due), Phase: state.Pending}
 }
 
-// busy is a look at a store that has something of everything.
-func busy() seen {
+// busy is a snapshot of a store that has something of everything.
+func busy() snapshot {
 	bob := entry("k7m2", "call Bob", "in 20 minutes", 20*time.Minute)
 	wide := entry("x3p9", "日本語のテスト 👩‍👩‍👧 family", "tomorrow 9am", 21*time.Hour)
 	held := entry("p4q8", "water the plants", "tomorrow 9am", 45*time.Hour)
@@ -73,20 +73,20 @@ func busy() seen {
 	failed := state.Line{Type: state.LineOccurrence, TaskID: "n2b4", Number: 2, At: noon.Add(-150 * time.Minute), Due: &due, Count: 1, Outcome: state.Failed, ExitCode: &one, Inbox: state.ItemFailure, Description: "fetch-news | mail -s news me"}
 	told := state.Line{Type: state.LineOccurrence, TaskID: "b8c3", Number: 1, At: noon.Add(-26 * time.Hour), Due: &due, Count: 1, Outcome: state.OK, Inbox: state.ItemMessage, Description: "stand up", Text: "stand up"}
 	made := state.Line{Type: state.LineTask, TaskID: "k7m2", At: noon.Add(-time.Minute), Event: state.EventCreated, When: "in 20 minutes", Description: "call Bob"}
-	return seen{
-		at: noon, due: []state.Entry{late, bob, news, wide, held}, running: []ran{{run, news}},
+	return snapshot{
+		at: noon, due: []state.Entry{late, bob, news, wide, held}, running: []openRun{{run, news}},
 		items:  []state.Item{{ID: "n2b4/2", Line: failed}, {ID: "b8c3/1", Line: told}},
-		unread: 2, log: []state.Line{made, failed, told}, leader: "runner alive",
-		day: map[string][]int{"k7m2": {4}, "n2b4": {18, 42, 66, 90, 114, 138, 162, 186, 210, 234, 258, 282}, "x3p9": {252}, "w5r6": {0}},
+		unread: 2, log: []state.Line{made, failed, told}, runner: "runner alive",
+		slots: map[string][]int{"k7m2": {4}, "n2b4": {18, 42, 66, 90, 114, 138, 162, 186, 210, 234, 258, 282}, "x3p9": {252}, "w5r6": {0}},
 	}
 }
 
 // showing is a model of so many columns and rows that has seen something.
-func showing(t *testing.T, r *recorder, width, height int, l looks, n seen) model {
+func showing(t *testing.T, r *recorder, width, height int, l looks, n snapshot) model {
 	t.Helper()
 	var m tea.Model = newModel(r, time.UTC, noon, l)
 	m, _ = m.Update(tea.WindowSizeMsg{Width: width, Height: height})
-	m, cmd := m.Update(found{seen: n})
+	m, cmd := m.Update(loaded{snapshot: n})
 	play(t, &m, cmd)
 	return m.(model)
 }
@@ -127,7 +127,8 @@ func key(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(strings.ToLower(name))[0], Text: name}
 }
 
-// press is the model after keys, which stand in a row of words; one that begins with = is typed letter by letter.
+// press is the model after keys, which stand in a row of words; one that begins with = is typed
+// letter by letter.
 func press(t *testing.T, m model, keys ...string) (model, bool) {
 	t.Helper()
 	var now tea.Model = m
@@ -171,16 +172,16 @@ func TestKeys(t *testing.T) {
 		{"down delete", "remove k7m2", ""},
 		{"down down up f", "fire k7m2", "running k7m2 …"},
 		{"u", "restore", "restoring …"},
-		{"s", "", "nothing runs of what is selected"},
+		{"s", "", "no running task is selected"},
 		{"2 s", "stop n2b4", "ending n2b4 …"},
 		{"2 K", "kill n2b4", "ending n2b4 …"},
 		{"2 p", "pause n2b4", ""},
 		{"3 c", "acknowledge n2b4/2", ""},
 		{"3 down c", "acknowledge b8c3/1", ""},
 		{"3 C", "acknowledge n2b4/2 b8c3/1", "acknowledging …"},
-		{"c", "", "nothing of the inbox is selected; 3 goes there"},
-		{"C", "", "nothing of the inbox is listed here; 3 goes there"},
-		{"3 down p", "", "no task is selected here that can still be due"},
+		{"c", "", "no item of the inbox is selected; 3 goes to the inbox"},
+		{"C", "", "no items are listed here; 3 goes to the inbox"},
+		{"3 down p", "", "no task that can still be due is selected"},
 		{"3 p", "pause n2b4", ""},
 		{"4 d", "remove k7m2", ""},
 		{"tab tab c", "acknowledge n2b4/2", ""},
@@ -188,31 +189,31 @@ func TestKeys(t *testing.T) {
 		{"G d", "remove p4q8", ""},
 		{"end g d", "remove w5r6", ""},
 		{"pgdown d", "remove p4q8", ""},
-		{"down a =1h enter", "enter  1h", ""},
-		{"a =in space =5m", "read  in 5m", ""},
-		{"a =1hx backspace enter", "enter  1h", ""},
-		{"a =5m home =1 end =s enter", "enter  15ms", ""},
+		{"down a =1h enter", "submit  1h", ""},
+		{"a =in space =5m", "interpret  in 5m", ""},
+		{"a =1hx backspace enter", "submit  1h", ""},
+		{"a =5m home =1 end =s enter", "submit  15ms", ""},
 		{"a =1h esc d", "remove w5r6", ""},
 		{"a enter d", "remove w5r6", ""},
-		{"down e =+1h enter", "enter k7m2 +1h", ""},
+		{"down e =+1h enter", "submit k7m2 +1h", ""},
 		{"/ =bob enter d", "remove k7m2", ""},
 		{"/ =BOB enter d", "remove k7m2", ""},
 		{"/ =bob esc d", "remove k7m2", ""},
-		{"/ =nobody enter d", "", "no task is selected here that can still be due"},
+		{"/ =nobody enter d", "", "no task that can still be due is selected"},
 		{"? d", "", ""},
 		{"? ? d d", "remove w5r6", ""},
 	} {
 		r := &recorder{}
 		m, _ := press(t, showing(t, r, 80, 24, looks{}, busy()), strings.Fields(c.keys)...)
 		asked := slices.DeleteFunc(slices.Clone(r.asked), func(a string) bool {
-			return strings.HasPrefix(a, "look") || strings.HasPrefix(a, "show") || strings.HasPrefix(a, "grow")
+			return strings.HasPrefix(a, "load") || strings.HasPrefix(a, "detail") || strings.HasPrefix(a, "output")
 		})
 		last := ""
 		if len(asked) > 0 {
 			last = asked[len(asked)-1]
 		}
-		if last != c.asks || m.said.text != c.says {
-			t.Errorf("%s: asks %q and says %q; want %q, %q", c.keys, last, m.said.text, c.asks, c.says)
+		if last != c.asks || m.status.text != c.says {
+			t.Errorf("%s: asks %q and says %q; want %q, %q", c.keys, last, m.status.text, c.asks, c.says)
 		}
 	}
 }
@@ -235,8 +236,8 @@ func TestBindings(t *testing.T) {
 				t.Errorf("docs/top.md does not have the key %s", k)
 			}
 		}
-		if ansi.StringWidth(b.says) > 20 || len(b.shown) > 8 || (b.says == "") != (b.shown == "") {
-			t.Errorf("%v is shown as %q, %q", b.keys, b.shown, b.says)
+		if ansi.StringWidth(b.help) > 20 || len(b.shown) > 8 || (b.help == "") != (b.shown == "") {
+			t.Errorf("%v is shown as %q, %q", b.keys, b.shown, b.help)
 		}
 	}
 }
@@ -252,8 +253,8 @@ func TestQuit(t *testing.T) {
 		t.Error("ctrl+c does not quit")
 	}
 	m, quit := press(t, m, "f", "q")
-	if quit || !strings.Contains(m.said.text, "q again") {
-		t.Errorf("while a run goes on q quits: %v, %q", quit, m.said.text)
+	if quit || !strings.Contains(m.status.text, "q again") {
+		t.Errorf("while a run goes on q quits: %v, %q", quit, m.status.text)
 	}
 	if _, quit := press(t, m, "q"); !quit {
 		t.Error("the second q does not quit")
@@ -261,7 +262,7 @@ func TestQuit(t *testing.T) {
 	if m, quit = press(t, m, "down", "q"); quit {
 		t.Error("a q after another key quits")
 	}
-	over, _ := m.Update(did{text: "k7m2/1 ok", fired: -1})
+	over, _ := m.Update(status{text: "k7m2/1 ok", firingChange: -1})
 	if _, quit := press(t, over.(model), "q"); !quit {
 		t.Error("once the run is over q does not quit")
 	}
@@ -274,17 +275,17 @@ func TestSelection(t *testing.T) {
 	m, _ := press(t, showing(t, r, 80, 24, looks{}, busy()), "down")
 	n := busy()
 	n.due = slices.Insert(n.due, 0, entry("aaaa", "first", "in 1 minute", time.Minute))
-	next, _ := m.Update(found{seen: n})
-	if got := next.(model).row[duePane]; got != "k7m2" {
+	next, _ := m.Update(loaded{snapshot: n})
+	if got := next.(model).selectedKey[duePane]; got != "k7m2" {
 		t.Errorf("with a row before it %s is selected", got)
 	}
 	n.due = slices.DeleteFunc(slices.Clone(n.due), func(e state.Entry) bool { return e.Task.ID == "k7m2" })
-	next, _ = next.Update(found{seen: n})
-	if got := next.(model).row[duePane]; got != "n2b4" {
+	next, _ = next.Update(loaded{snapshot: n})
+	if got := next.(model).selectedKey[duePane]; got != "n2b4" {
 		t.Errorf("once it is gone %s is selected", got)
 	}
-	next, _ = next.Update(found{seen: seen{at: noon}})
-	if got := next.(model).row[duePane]; got != "" {
+	next, _ = next.Update(loaded{snapshot: snapshot{at: noon}})
+	if got := next.(model).selectedKey[duePane]; got != "" {
 		t.Errorf("of nothing %s is selected", got)
 	}
 }
@@ -293,20 +294,20 @@ func TestSelection(t *testing.T) {
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	m := tea.Model(showing(t, &recorder{}, 80, 24, looks{}, busy()))
-	m, cmd := m.Update(changed{})
-	if cmd == nil || !m.(model).looking {
+	m, cmd := m.Update(storeChanged{})
+	if cmd == nil || !m.(model).loading {
 		t.Fatal("a change is not looked at")
 	}
-	m, cmd = m.Update(changed{})
+	m, cmd = m.Update(storeChanged{})
 	if cmd != nil || !m.(model).stale {
-		t.Fatal("a second look began beside the first")
+		t.Fatal("a second load began beside the first")
 	}
-	m, cmd = m.Update(found{seen: busy()})
-	if cmd == nil || !m.(model).looking || m.(model).stale {
+	m, cmd = m.Update(loaded{snapshot: busy()})
+	if cmd == nil || !m.(model).loading || m.(model).stale {
 		t.Error("what changed meanwhile is not looked at")
 	}
-	m, _ = m.Update(found{seen: busy()})
-	if m.(model).looking {
+	m, _ = m.Update(loaded{snapshot: busy()})
+	if m.(model).loading {
 		t.Error("it is looked at for ever")
 	}
 	if _, cmd = m.Update(ticked(noon.Add(time.Hour))); cmd == nil {
@@ -322,24 +323,24 @@ func TestMouse(t *testing.T) {
 		next, _ := m.Update(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		return next.(model)
 	}
-	if m := click(m, 10, tabsRow+2); m.row[duePane] != "k7m2" {
-		t.Errorf("a click on the second row selects %s", m.row[duePane])
+	if m := click(m, 10, tabsRow+2); m.selectedKey[duePane] != "k7m2" {
+		t.Errorf("a click on the second row selects %s", m.selectedKey[duePane])
 	}
-	if m := click(m, 12, tabsRow); m.at != runningPane {
-		t.Errorf("a click on a tab goes to %s", titles[m.at])
+	if m := click(m, 12, tabsRow); m.active != runningPane {
+		t.Errorf("a click on a tab goes to %s", titles[m.active])
 	}
-	if m := click(m, 10, tabsRow+12); m.row[duePane] != "w5r6" {
-		t.Errorf("a click below all rows selects %s", m.row[duePane])
+	if m := click(m, 10, tabsRow+12); m.selectedKey[duePane] != "w5r6" {
+		t.Errorf("a click below all rows selects %s", m.selectedKey[duePane])
 	}
 	next, _ := m.Update(tea.MouseWheelMsg{X: 10, Y: tabsRow + 2, Button: tea.MouseWheelDown})
-	if got := next.(model).row[duePane]; got != "x3p9" {
+	if got := next.(model).selectedKey[duePane]; got != "x3p9" {
 		t.Errorf("the wheel goes to %s", got)
 	}
 	all := showing(t, &recorder{}, 200, 50, looks{}, busy())
-	if m := click(all, 150, tabsRow+2); m.at != inboxPane || m.row[inboxPane] != "b8c3/1" {
-		t.Errorf("a click into the inbox goes to %s, %s", titles[m.at], m.row[inboxPane])
+	if m := click(all, 150, tabsRow+2); m.active != inboxPane || m.selectedKey[inboxPane] != "b8c3/1" {
+		t.Errorf("a click into the inbox goes to %s, %s", titles[m.active], m.selectedKey[inboxPane])
 	}
-	if m := click(showing(t, &recorder{}, 20, 5, looks{}, busy()), 1, 1); m.at != duePane {
+	if m := click(showing(t, &recorder{}, 20, 5, looks{}, busy()), 1, 1); m.active != duePane {
 		t.Error("a click where nothing is shown does something")
 	}
 }
@@ -348,11 +349,11 @@ func TestMouse(t *testing.T) {
 func TestTold(t *testing.T) {
 	t.Parallel()
 	n := busy()
-	if n.toldHere(busy()) {
+	if n.wroteOnTerminal(busy()) {
 		t.Error("nothing has come, and somebody was told")
 	}
 	n.log = slices.Insert(n.log, 0, state.Line{Type: state.LineDelivery, TaskID: "k7m2", Number: 1, At: noon, Delivered: true, Channel: "terminal"})
-	if !n.toldHere(busy()) {
+	if !n.wroteOnTerminal(busy()) {
 		t.Error("a delivery goes unseen")
 	}
 }
@@ -360,13 +361,13 @@ func TestTold(t *testing.T) {
 // detailed is a model that has been told of what is selected, and what is typed.
 func detailed(m model) model {
 	if e, ok := m.task(); ok {
-		m.details[duePane] = detail{m.row[duePane], e.Task.ID, taskDetail(e, time.UTC)}
+		m.details[duePane] = detail{m.selectedKey[duePane], e.Task.ID, taskDetail(e, time.UTC)}
 	}
-	if m.row[runningPane] != "" {
-		m.details[runningPane] = detail{m.row[runningPane], m.row[runningPane], []string{"fetching …", "12 items", "a line that is longer than the window is wide " + strings.Repeat("and goes on ", 20)}}
+	if m.selectedKey[runningPane] != "" {
+		m.details[runningPane] = detail{m.selectedKey[runningPane], m.selectedKey[runningPane], []string{"fetching …", "12 items", "a line that is longer than the window is wide " + strings.Repeat("and goes on ", 20)}}
 	}
 	if m.mode == adding {
-		next, _ := m.Update(echo{of: typed{line: m.input.text}, meaning: "Sat 21 Nov 2026 12:05:00 UTC, in 5 minutes", fault: "nothing to do at that time; a command: ouro-timer at 'in 5m' -- make backup; a message: --task 'call Bob'"})
+		next, _ := m.Update(interpretation{typed: typed{line: m.input.text}, meaning: "Sat 21 Nov 2026 12:05:00 UTC, in 5 minutes", fault: "nothing to do at that time; a command: ouro-timer at 'in 5m' -- make backup; a message: --task 'call Bob'"})
 		return next.(model)
 	}
 	return m
@@ -380,7 +381,7 @@ func TestViews(t *testing.T) {
 		width, height int
 		looks         looks
 		keys          string
-		seen          seen
+		seen          snapshot
 	}{
 		{"60x15", 60, 15, looks{}, "", busy()},
 		{"60x15-running", 60, 15, looks{}, "2", busy()},
@@ -392,7 +393,7 @@ func TestViews(t *testing.T) {
 		{"80x24-inbox", 80, 24, looks{}, "3", busy()},
 		{"80x24-alone", 80, 24, looks{}, "4 enter", busy()},
 		{"80x24-filter", 80, 24, looks{}, "/ =bob", busy()},
-		{"80x24-empty", 80, 24, looks{}, "", seen{at: noon}},
+		{"80x24-empty", 80, 24, looks{}, "", snapshot{at: noon}},
 		{"200x50", 200, 50, looks{}, "down", busy()},
 		{"200x50-colour", 200, 50, looks{colour: true}, "3", busy()},
 		{"40x10", 40, 10, looks{}, "", busy()},
@@ -400,16 +401,16 @@ func TestViews(t *testing.T) {
 		m := showing(t, &recorder{}, c.width, c.height, c.looks, c.seen)
 		m, _ = press(t, m, strings.Fields(c.keys)...)
 		m = detailed(m)
-		rows := picture{plan{&m}}.screen()
+		rows := picture{layout{&m}}.screen()
 		for i, row := range rows {
-			if w := ansi.StringWidth(row); w != c.width && (plan{&m}).fits() {
+			if w := ansi.StringWidth(row); w != c.width && (layout{&m}).fits() {
 				t.Errorf("%s: row %d has %d columns: %q", c.name, i, w, row)
 			}
 			if !c.looks.colour && strings.Contains(row, "\x1b[3") {
 				t.Errorf("%s: there is colour in %q", c.name, row)
 			}
 		}
-		if len(rows) != c.height && (plan{&m}).fits() {
+		if len(rows) != c.height && (layout{&m}).fits() {
 			t.Errorf("%s: %d rows", c.name, len(rows))
 		}
 		got := strings.Join(rows, "\n") + "\n"
@@ -440,18 +441,18 @@ func TestViews(t *testing.T) {
 // TestEverySize: no size of a window, and no key in it, is too much.
 func TestEverySize(t *testing.T) {
 	t.Parallel()
-	for _, n := range []seen{{at: noon}, busy()} {
+	for _, n := range []snapshot{{at: noon}, busy()} {
 		for width := 1; width < 240; width += 7 {
 			for height := 1; height < 60; height += 4 {
 				m := showing(t, &recorder{}, width, height, looks{colour: true}, n)
 				for _, keys := range []string{"", "2", "3", "enter", "4", "?", "esc a =1h", "esc / =x"} {
 					m, _ = press(t, m, strings.Fields(keys)...)
-					for i, row := range (picture{plan{&m}}).screen() {
-						if ansi.StringWidth(row) != width && (plan{&m}).fits() {
+					for i, row := range (picture{layout{&m}}).screen() {
+						if ansi.StringWidth(row) != width && (layout{&m}).fits() {
 							t.Fatalf("%d x %d, %s: row %d has %d columns: %q", width, height, keys, i, ansi.StringWidth(row), row)
 						}
 					}
-					if rows := len((picture{plan{&m}}).screen()); rows != height && (plan{&m}).fits() {
+					if rows := len((picture{layout{&m}}).screen()); rows != height && (layout{&m}).fits() {
 						t.Fatalf("%d x %d, %s: %d rows", width, height, keys, rows)
 					}
 				}

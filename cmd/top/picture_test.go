@@ -8,7 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 )
 
-// TestPictures holds the pictures of docs/top.md to what is drawn; go test ./cmd/top -run TestPictures -update makes them anew.
+// TestPictures holds the pictures of docs/top.md to what is drawn; go test ./cmd/top -run
+// TestPictures -update makes them anew.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -22,7 +23,7 @@ func TestPictures(t *testing.T) {
 		m := showing(t, &recorder{}, c.width, c.height, looks{colour: true}, busy())
 		m, _ = press(t, m, strings.Fields(c.keys)...)
 		m = detailed(m)
-		got := clitest.Picture((picture{plan{&m}}).screen(), c.width)
+		got := clitest.Picture((picture{layout{&m}}).screen(), c.width)
 		if *update {
 			if err := os.WriteFile(c.path, []byte(got), 0o644); err != nil {
 				t.Fatal(err)

@@ -17,26 +17,26 @@ type row struct {
 	key     string
 	columns []column
 	style   style // the style of the text
-	what    string
+	text    string
 	subject subject
 }
 
 // column is a short text in a column of its own.
 type column struct {
-	style style
-	width int // below zero means at the right
-	text  string
-	wide  bool // shown only when there is much room
+	style    style
+	width    int // below zero means at the right
+	text     string
+	onlyWide bool // shown only where the row has wideRow columns
 }
 
 // wideRow is the width from which a row shows all its columns.
 const wideRow = 72
 
-// text writes the row in at most so many columns.
-func (r row) text(l looks, width int) string {
+// draw writes the row in at most so many columns.
+func (r row) draw(l looks, width int) string {
 	text := ""
 	for _, c := range r.columns {
-		if c.wide && width < wideRow {
+		if c.onlyWide && width < wideRow {
 			continue
 		}
 		cell := c.text
@@ -45,15 +45,15 @@ func (r row) text(l looks, width int) string {
 		}
 		text += l.paint(c.style, l.fill(cell, max(c.width, -c.width))) + "  "
 	}
-	return l.cut(text+l.paint(r.style, r.what), width)
+	return l.cut(text+l.paint(r.style, r.text), width)
 }
 
 // rows returns the rows of a pane that the filter lets through.
-func (m *known) rows(p pane) (list []row) {
-	n := m.seen
+func (m *data) rows(p pane) (list []row) {
+	n := m.snapshot
 	add := func(r row) {
 		r.subject.key = r.key
-		if fits(m.filter, r.key, r.what) {
+		if matches(m.filter, r.key, r.text) {
 			list = append(list, r)
 		}
 	}
@@ -72,15 +72,15 @@ func (m *known) rows(p pane) (list []row) {
 		}
 	case logPane:
 		for i := range n.log {
-			add(m.lineRow(&n.log[i], i))
+			add(m.lineRow(&n.log[i]))
 		}
 	}
 	return list
 }
 
 // dueRow is a row of a task that will be due, and when.
-func (m *known) dueRow(e *state.Entry) row {
-	r := row{key: e.Task.ID, what: what(e.Task), subject: subject{task: e}}
+func (m *data) dueRow(e *state.Entry) row {
+	r := row{key: e.Task.ID, text: describe(e.Task), subject: subject{task: e}}
 	due := view.DueOf(*e)
 	left, clock, s := "", "", plain
 	if !due.IsZero() {
@@ -91,7 +91,7 @@ func (m *known) dueRow(e *state.Entry) row {
 		left, s, r.style = "paused", dim, dim
 	case e.Held:
 		left, clock, s, r.style = "paused", m.clock(e.Resume), dim, dim
-	case m.seen.runs(e.Task.ID) && !due.After(m.now):
+	case m.snapshot.runs(e.Task.ID) && !due.After(m.now):
 		left, s = "running", green
 	case view.IsOverdue(*e, m.now):
 		left, s = "overdue", yellow
@@ -101,35 +101,35 @@ func (m *known) dueRow(e *state.Entry) row {
 		s = bold
 	}
 	if e.Awaited {
-		r.what += " (somebody waits)"
+		r.text += " (somebody waits)"
 	}
 	r.columns = []column{{s, -8, left, false}, {dim, m.clockWidth, clock, true}, {cyan, 5, e.Task.ID, false}}
 	return r
 }
 
 // runningRow is a row of a run that goes on, and for how long.
-func (m *known) runningRow(r *ran) row {
-	said := view.Describe(r.Task)
+func (m *data) runningRow(r *openRun) row {
+	text := view.Describe(r.Task)
 	s := green
 	switch {
 	case r.Halt != "":
-		said, s = "ending: "+said, yellow
+		text, s = "ending: "+text, yellow
 	case !r.Retry.IsZero():
-		said, s = fmt.Sprintf("attempt %d failed, again in %s: %s", r.Attempt,
-			countdown(r.Retry.Sub(m.now)), said), yellow
+		text, s = fmt.Sprintf("attempt %d failed, again in %s: %s", r.Attempt,
+			countdown(r.Retry.Sub(m.now)), text), yellow
 	case r.Manual:
-		said += " (by hand)"
+		text += " (by hand)"
 	}
-	return row{key: r.id(), what: said, columns: []column{{s, -8, countdown(m.now.Sub(r.began())), false},
+	return row{key: r.id(), text: text, columns: []column{{s, -8, countdown(m.now.Sub(r.began())), false},
 		{cyan, 8, r.id(), false}}, subject: subject{run: r}}
 }
 
 // itemRow is a row of an item of the inbox, and since when it waits.
-func (m *known) itemRow(i *state.Item) row {
+func (m *data) itemRow(i *state.Item) row {
 	l := i.Line
-	said := l.Description
-	if l.Text != "" && l.Text != said && (l.Inbox == state.ItemMessage || l.Inbox == state.ItemWait) {
-		said = strings.TrimPrefix(said+": "+l.Text, ": ")
+	text := l.Description
+	if l.Text != "" && l.Text != text && (l.Inbox == state.ItemMessage || l.Inbox == state.ItemWait) {
+		text = strings.TrimPrefix(text+": "+l.Text, ": ")
 	}
 	s := bold
 	switch l.Inbox {
@@ -139,15 +139,14 @@ func (m *known) itemRow(i *state.Item) row {
 		s = plain
 	}
 	if i.Leased.After(m.now) {
-		said += " (somebody has taken it)"
+		text += " (somebody has taken it)"
 	}
-	return row{key: i.ID, what: cli.Visible(said), columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
+	return row{key: i.ID, text: cli.Visible(text), columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
 		{s, 7, l.Inbox, false}, {cyan, 8, i.ID, true}}, subject: subject{item: i}}
 }
 
-// lineRow is a row of a line of the log. Its place tells it from others of the same instant,
-// because lines have no ID.
-func (m *known) lineRow(l *state.Line, at int) row {
+// lineRow is a row of a line of the ledger. Lines have no ID, so its key is made of what it says.
+func (m *data) lineRow(l *state.Line) row {
 	id := l.TaskID
 	if l.Number > 0 {
 		id = state.OccurrenceID(l.TaskID, l.Number)
@@ -161,12 +160,12 @@ func (m *known) lineRow(l *state.Line, at int) row {
 	case l.Late >= 1:
 		s = yellow
 	}
-	said := history.Happened(*l, m.zone)
+	text := history.Happened(*l, m.zone)
 	if l.Description != "" && l.Description != l.Text {
-		said += "  " + cli.Visible(l.Description)
+		text += "  " + cli.Visible(l.Description)
 	}
 	key := fmt.Sprintf("%s %s %d %s %s", l.At.Format(time.RFC3339Nano), id, l.Revision, l.Event, l.Channel)
-	return row{key: key, style: s, what: said, columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
+	return row{key: key, style: s, text: text, columns: []column{{dim, m.clockWidth, m.clock(l.At), false},
 		{cyan, 8, id, false}}, subject: subject{line: l}}
 }
 
@@ -190,7 +189,7 @@ func today(times cli.Locale, t time.Time) string {
 
 // clock is an instant in few columns: the time if it is today, the day if it is this week, or the
 // date.
-func (m *known) clock(t time.Time) string {
+func (m *data) clock(t time.Time) string {
 	t, now := t.In(m.zone), m.now.In(m.zone)
 	ty, td := t.Year(), t.YearDay()
 	ny, nd := now.Year(), now.YearDay()

@@ -6,7 +6,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// style is the look of a text, in parameters of SGR (ECMA-48). An empty one changes nothing.
+// style is how a text is shown, in parameters of SGR (ECMA-48). An empty one changes nothing.
 type style string
 
 // looks says what the terminal can show.
@@ -25,7 +25,7 @@ func (l looks) paint(s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
 }
 
-// cut cuts text to a number of columns, and ends it with an ellipsis. Paint stays.
+// cut cuts text to a number of columns, and ends it with an ellipsis. Styles are kept.
 func (l looks) cut(text string, width int) string {
 	more := "…"
 	if l.ascii {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// These are the signs of the coming day, by the number of instants in a column.
+// These are the signs of the coming day, by the height of a column.
 var (
 	heights = []string{"·", "▁", "▂", "▄", "▆", "█"}
 	digits  = []string{".", "1", "2", "4", "6", "#"}
 )
 
-// height returns the sign for a number of instants.
+// height returns the index of the sign for a number of instants.
 func height(n int) int {
 	switch {
 	case n <= 2:
@@ -30,12 +30,12 @@ func (m picture) timeline() []string {
 	l := m.looks
 	width := min(m.width, daySlots)
 	passed := 0
-	if m.begun {
-		passed = int(slotStart(m.now).Sub(slotStart(m.seen.at)) / slot)
+	if m.loadedOnce {
+		passed = int(slotStart(m.now).Sub(slotStart(m.snapshot.at)) / slot)
 	}
 	all, own := make([]int, width), make([]bool, width)
 	selected, _ := m.task()
-	for id, slots := range m.seen.day {
+	for id, slots := range m.snapshot.slots {
 		for _, n := range slots {
 			if n -= passed; n < 0 {
 				n = 0 // an overdue task is in the first column
@@ -50,7 +50,7 @@ func (m picture) timeline() []string {
 	if l.ascii {
 		letters = digits
 	}
-	look := func(i int) style {
+	styleAt := func(i int) style {
 		switch {
 		case all[i] == 0:
 			return dim
@@ -62,10 +62,10 @@ func (m picture) timeline() []string {
 	var row strings.Builder
 	for from, to := 0, 0; from < width; from = to {
 		text := ""
-		for ; to < width && look(to) == look(from); to++ {
+		for ; to < width && styleAt(to) == styleAt(from); to++ {
 			text += letters[height(all[to])]
 		}
-		row.WriteString(l.paint(look(from), text))
+		row.WriteString(l.paint(styleAt(from), text))
 	}
 	return []string{l.fill(row.String(), m.width), l.fill(l.paint(dim, m.hours(width)), m.width)}
 }

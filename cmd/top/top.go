@@ -27,11 +27,11 @@ Shows on one screen what is due, counting down, what runs and what it writes, wh
 and when something is due within the coming 24 hours; it follows every change. Keys add, edit, pause, fire, stop, remove
 and acknowledge, and u undoes the last removal; ? shows all of them. The mouse selects, scrolls and switches panes.
 
-What is typed behind a and e is read as at and edit read their words, and what the time means is shown meanwhile. What
-was fired here is ended when the view is; everything else goes on without it.
+What is typed after a and e is read as at and edit read their words, and what the time means is shown meanwhile. Runs
+that were fired here end with the view; everything else goes on without it.
 
-It takes a terminal of 60 columns and 15 lines or more. NO_COLOR has it draw without colour. In a pipe, and where the
-cursor cannot be moved (TERM=dumb), there is no view: ouro-timer ls, inbox and log say the same.`,
+It needs a terminal of 60 columns and 15 lines or more. With NO_COLOR it draws without colour. In a pipe, and where the
+cursor cannot be moved (TERM=dumb), there is no view: ouro-timer ls, inbox and log show the same in lines.`,
 		Examples: []string{"ouro-timer top", "ouro-timer top --tz Europe/Warsaw"},
 		Options:  option.Rows{cli.NoAutostartFlag(), cli.ZoneFlag()},
 		Run:      run,
@@ -45,10 +45,10 @@ func run(ctx context.Context, s *cli.Call) error {
 	if err := cli.NoArguments(s); err != nil {
 		return err
 	}
-	instead := problem.T("%s, %s and %s say the same in lines", problem.To("ls"), problem.To("inbox"),
+	instead := problem.T("%s, %s and %s show the same in lines", problem.To("ls"), problem.To("inbox"),
 		problem.To("log"))
 	if !cli.IsTerminal(s.World.In) || !cli.IsTerminal(s.World.Out) {
-		return problem.Of(problem.T("top needs a terminal for its keys and for its screen"), instead)
+		return problem.Of(problem.T("top needs a terminal for its input and its output"), instead)
 	}
 	if kind := s.Getenv("TERM"); kind == "" || kind == "dumb" {
 		return problem.Of(problem.T("top needs a terminal whose cursor can be moved, and TERM is %s",
@@ -61,46 +61,47 @@ func run(ctx context.Context, s *cli.Call) error {
 	if _, err := s.Settings(); err != nil {
 		return err
 	}
-	said := &teller{}
-	errs := s.World.Err
-	s.World.Err = said // only the view writes on the screen
-	defer func() { s.World.Err = errs }()
+	stderr := &statusWriter{}
+	original := s.World.Err
+	s.World.Err = stderr // only the view may write on the screen
+	defer func() { s.World.Err = original }()
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
-	living, end := context.WithCancel(ctx)
+	viewCtx, endView := context.WithCancel(ctx)
 	times := cli.LocaleOn(ctx, s.World.Out, s.Getenv)
-	d := &deeds{ctx: living, s: s, st: st, zone: zone, times: times}
-	m := newModel(d, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)),
+	act := &storeActions{ctx: viewCtx, base: s, st: st, zone: zone, times: times}
+	m := newModel(act, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)),
 		ascii: !view.SpeaksUTF8(s.Getenv), times: times})
 	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out),
 		tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
-	said.tell = func(line string) { go p.Send(did{text: line, failed: true}) }
-	if err := watch(living, st, func() { p.Send(changed{}) }); err != nil {
-		end()
+	stderr.show = func(line string) { go p.Send(status{text: line, failed: true}) }
+	if err := watchStore(viewCtx, st, func() { p.Send(storeChanged{}) }); err != nil {
+		endView()
 		return err
 	}
 	go func() {
-		// Quitting waits for the reader of the keys. tea.WithContext does not, and races with it.
-		<-living.Done()
+		// Quit waits for the goroutine that reads keys. tea.WithContext does not wait, and races
+		// with it.
+		<-viewCtx.Done()
 		p.Quit()
 	}()
 	_, err = p.Run()
-	end()
-	d.fired.Wait() // runs of fire are waited for
+	endView()
+	act.firing.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, tea.ErrProgramKilled) && living.Err() == nil:
+	case errors.Is(err, tea.ErrProgramKilled) && viewCtx.Err() == nil:
 		return nil
 	}
 	return err
 }
 
-// watch calls tell when tasks, items or lines of the ledger have changed, until ctx ends. The
-// watches are in place when it returns.
-func watch(ctx context.Context, st state.Store, tell func()) error {
+// watchStore calls changed when tasks, items or lines of the ledger have changed, until ctx ends.
+// The watches are in place when it returns.
+func watchStore(ctx context.Context, st state.Store, changed func()) error {
 	queue, err := st.Follow(ctx)
 	if err != nil {
 		return err
@@ -122,26 +123,28 @@ func watch(ctx context.Context, st state.Store, tell func()) error {
 			case <-mail:
 			case <-log:
 			}
-			tell()
+			changed()
 		}
 	}()
 	return nil
 }
 
-// teller collects what would be written to standard error while the view is on the screen.
-type teller struct {
+// statusWriter takes what would be written to standard error, and shows it in the status line.
+type statusWriter struct {
 	mu   sync.Mutex
-	tell func(line string)
+	show func(line string)
 }
 
-func (t *teller) Write(text []byte) (int, error) {
+func (t *statusWriter) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if line := strings.TrimSpace(string(text)); line != "" && t.tell != nil {
-		t.tell(strings.TrimPrefix(line, "ouro-timer: "))
+	if line := strings.TrimSpace(string(text)); line != "" && t.show != nil {
+		t.show(strings.TrimPrefix(line, "ouro-timer: "))
 	}
 	return len(text), nil
 }
 
-// second is when the next second begins, at which countdowns are drawn.
-func second(now time.Time) time.Duration { return time.Second - time.Duration(now.Nanosecond()) }
+// untilNextSecond is how long it takes until the next second begins, when countdowns are redrawn.
+func untilNextSecond(now time.Time) time.Duration {
+	return time.Second - time.Duration(now.Nanosecond())
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// These are the most rows of a look. The rest is counted and not shown.
+// These are the most rows of a snapshot. The rest is counted and not shown.
 const (
 	tasksMost = 500
 	itemsMost = 500
@@ -24,30 +24,30 @@ const (
 	tailMost  = 16 << 10 // the last bytes of each stream of a run
 )
 
-// seen is the result of one look at the store. It never changes.
-type seen struct {
-	at      time.Time
-	filter  string
-	due     []state.Entry // the tasks that will be due, in the order of lists
-	more    int           // how many more there are
-	running []ran
-	items   []state.Item // the newest first
-	unread  int
-	log     []state.Line // the newest first
-	day     map[string][]int
-	leader  string // the runner; empty when there is none
-	wanted  bool   // something needs a runner
-	fault   string // what could not be read
+// snapshot is the result of one reading of the store. It never changes.
+type snapshot struct {
+	at          time.Time
+	filter      string
+	due         []state.Entry // the tasks that will be due, in the order of lists
+	moreDue     int           // how many more there are
+	running     []openRun
+	items       []state.Item // the newest first
+	unread      int
+	log         []state.Line // the newest first
+	slots       map[string][]int
+	runner      string // the runner; empty when there is none
+	needsRunner bool   // something needs a runner
+	unreadable  string // what could not be read
 }
 
-// ran is a run that goes on.
-type ran struct {
+// openRun is a run that goes on.
+type openRun struct {
 	state.Record
 	entry state.Entry
 }
 
 // began is when the run began, if that is known.
-func (r ran) began() time.Time {
+func (r openRun) began() time.Time {
 	for _, at := range []time.Time{r.First, r.Started, r.Claimed} {
 		if !at.IsZero() {
 			return at
@@ -56,35 +56,35 @@ func (r ran) began() time.Time {
 	return r.Due
 }
 
-func (r ran) id() string { return state.OccurrenceID(r.Task.ID, r.Number) }
+func (r openRun) id() string { return state.OccurrenceID(r.Task.ID, r.Number) }
 
-// look reads the store. It keeps the tasks that the filter lets through.
-func look(ctx context.Context, st state.Store, now time.Time, filter string) (n seen, err error) {
-	n = seen{at: now, filter: filter, day: map[string][]int{}}
+// load reads the store. It keeps the tasks that the filter lets through.
+func load(ctx context.Context, st state.Store, now time.Time, filter string) (n snapshot, err error) {
+	n = snapshot{at: now, filter: filter, slots: map[string][]int{}}
 	list, err := st.List(ctx, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return n, err
 	}
 	one := func(e *state.Entry) state.Entry { return *e }
 	problems, err := state.Map(ctx, list, one, func(e state.Entry, behind int) bool {
-		n.wanted = n.wanted || view.Awaited(e)
+		n.needsRunner = n.needsRunner || view.Awaited(e)
 		if tasks.IsRunning(e) {
 			for _, r := range e.Open {
-				n.running = append(n.running, ran{r, e})
+				n.running = append(n.running, openRun{r, e})
 			}
 		}
 		switch {
-		case !tasks.Live(e) || !fits(filter, e.Task.ID, what(e.Task)):
+		case !tasks.Live(e) || !matches(filter, e.Task.ID, describe(e.Task)):
 		case len(n.due) < tasksMost:
 			n.due = append(n.due, e)
 			if slots := slotsOf(e, now); len(slots) > 0 {
-				n.day[e.Task.ID] = slots
+				n.slots[e.Task.ID] = slots
 			}
 		case filter == "":
-			n.more = behind + 1
+			n.moreDue = behind + 1
 			return false
 		default:
-			n.more++
+			n.moreDue++
 		}
 		return true
 	})
@@ -106,19 +106,19 @@ func look(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 		return n, err
 	}
 	if problems = append(problems, lost...); view.UnreadCount(problems) > 0 {
-		n.fault = problems[0].Error()
+		n.unreadable = problems[0].Error()
 	}
 	if leader, led, err := runner.Led(ctx, st); err == nil && led {
-		n.leader = "runner alive"
+		n.runner = "runner alive"
 		if runner.Suspended(leader.Ident) {
-			n.leader = "runner stopped (SIGSTOP)"
+			n.runner = "runner stopped (SIGSTOP)"
 		}
 	}
 	return n, nil
 }
 
-// fits reports whether the texts together have all words of the filter, in any case of letters.
-func fits(filter string, texts ...string) bool {
+// matches reports whether the texts together have all words of the filter, in any case of letters.
+func matches(filter string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, " "))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
 		if !strings.Contains(all, word) {
@@ -128,29 +128,29 @@ func fits(filter string, texts ...string) bool {
 	return true
 }
 
-// what describes a task in a few words, with its rhythm.
-func what(t state.Task) string {
+// describe describes a task in a few words, with its recurrence.
+func describe(t state.Task) string {
 	if t.Recurring() {
 		return view.Describe(t) + " (" + cli.Visible(t.When.Text) + ")"
 	}
 	return view.Describe(t)
 }
 
-// The coming day is divided into slots of a few minutes. There are a few more than a day has, so
-// that one look lasts for a while.
+// The coming day is divided into slots of a few minutes. A snapshot has some more, so that it has
+// the coming day for a while.
 const (
-	slot     = 5 * time.Minute
-	daySlots = int(24 * time.Hour / slot)
-	slotSome = daySlots + int(time.Hour/slot)
+	slot      = 5 * time.Minute
+	daySlots  = int(24 * time.Hour / slot)
+	slotsMost = daySlots + int(time.Hour/slot)
 )
 
-// slotStart is the start of the first slot of a look.
+// slotStart is the start of the first slot of a snapshot.
 func slotStart(at time.Time) time.Time { return at.Truncate(slot) }
 
 // slotsOf returns the slots, in order, in which a task has an instant.
 func slotsOf(e state.Entry, now time.Time) (slots []int) {
 	start := slotStart(now)
-	end := start.Add(time.Duration(slotSome) * slot)
+	end := start.Add(time.Duration(slotsMost) * slot)
 	due := view.DueOf(e)
 	if due.IsZero() {
 		return nil
@@ -212,9 +212,9 @@ func commandOf(t state.Task) string {
 	return ""
 }
 
-// written returns the last lines of the output of a run, standard output before standard error,
+// outputLines returns the last lines of the output of a run, standard output before standard error,
 // safe for a terminal.
-func written(ctx context.Context, st state.Outputs, id string, number int) (lines []string) {
+func outputLines(ctx context.Context, st state.Outputs, id string, number int) (lines []string) {
 	stdout, stderr := st.Output(id, number)
 	for i, stream := range []state.Stream{stdout, stderr} {
 		text, _, err := output.Tail(ctx, stream, tailMost)
@@ -242,7 +242,7 @@ func lineDetail(ctx context.Context, st state.Store, l state.Line, zone *time.Lo
 		lines = append(lines, cli.Visible(l.Description))
 	}
 	if l.Number > 0 && l.Type != state.LineDelivery {
-		lines = append(lines, written(ctx, st, l.TaskID, l.Number)...)
+		lines = append(lines, outputLines(ctx, st, l.TaskID, l.Number)...)
 	}
 	return lines
 }
