@@ -212,6 +212,21 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	return p
 }
 
+// Stale reports whether what a claim was made for has to be decided anew at now: a later instant
+// has come, or it is too late. With OverlapAllow other claims may have followed, and nothing is.
+func Stale(r state.Record, now time.Time) bool {
+	sched, err := Schedule(r.Task)
+	if err != nil || RulesOf(r.Task).Overlap == state.OverlapAllow {
+		return false
+	}
+	p := Decide(state.Entry{Task: r.Task, Due: r.Due}, sched, now)
+	if len(p.Steps) == 0 || p.Steps[0].Kind != StepRun {
+		return true
+	}
+	next := p.Steps[0].Next
+	return !next.IsZero() && !state.IsUnscheduled(next) && !next.After(now)
+}
+
 // once plans a one-shot that is due, or a run of each boot. It runs, however late, unless it has a
 // window.
 func (p *Plan) once(e state.Entry, r rules, now time.Time) {

@@ -17,6 +17,25 @@ type shared struct {
 	steward bool
 	contact atomic.Pointer[state.Contact]
 	rank    atomic.Int32
+	away    atomic.Bool // the servers answer nothing
+}
+
+func (s *shared) Started(ctx context.Context, r state.Record) error {
+	if s.away.Load() {
+		return state.ErrUnusable
+	}
+	return s.Store.Started(ctx, r)
+}
+
+func (s *shared) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	if s.away.Load() {
+		answers := make([]state.Changed, len(changes))
+		for i := range answers {
+			answers[i].Err = state.ErrUnusable
+		}
+		return answers
+	}
+	return s.Store.Change(ctx, changes...)
 }
 
 func (s *shared) Contact() state.Contact                       { return *s.contact.Load() }
@@ -77,6 +96,48 @@ func TestCutOffRunnerStartsNothing(t *testing.T) {
 		}
 		end()
 	})
+}
+
+// TestClaimIsDecidedAnew: what was claimed just before the servers were away is not begun when they are back unless it would be claimed then, too.
+func TestClaimIsDecidedAnew(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		text   string
+		policy state.Policy
+		starts string
+		want   string
+	}{
+		{"the latest instant runs", "every 10s", state.Policy{}, "[m001/5@52.7s m001/6@1m0s]", "[missed:coalesced ok ok]"},
+		{"or all of them", "every 10s", state.Policy{Catchup: state.CatchupAll}, "[m001/1@52.7s m001/2@52.7s m001/3@52.7s m001/4@52.7s m001/5@52.7s m001/6@1m0s]", "[ok ok ok ok ok ok]"},
+		{"or none, when it is too late", "every 1h", state.Policy{Window: "30s"}, "[]", "[missed:window]"},
+		{"a one-shot runs late", "once", state.Policy{}, "[m001/1@52.7s]", "[ok]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFleet(t, func(t *testing.T, w *world, s *shared) {
+				task := state.Task{Created: time.Now(), Run: state.Job{Argv: []string{"true"}}, Policy: c.policy,
+					When: state.Timing{Text: c.text, Kind: "interval", Zone: "UTC", Start: time.Now()}}
+				if c.text == "once" {
+					task.When.Kind = "once"
+				}
+				if _, err := w.store.Add(t.Context(), task, time.Now().Add(10*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				end := start(t, w)
+				time.Sleep(10*time.Second - claimAhead/2)
+				s.away.Store(true)
+				time.Sleep(41 * time.Second)
+				s.away.Store(false)
+				time.Sleep(11 * time.Second)
+				end()
+				if got := fmt.Sprint(w.cmds.starts()); got != c.starts {
+					t.Errorf("started %s, want %s", got, c.starts)
+				}
+				if got := fmt.Sprint(w.outcomes(t)); got != c.want {
+					t.Errorf("outcomes %s, want %s", got, c.want)
+				}
+			})
+		})
+	}
 }
 
 // TestCutOffRunnerEndsWhatOthersMayStart, and no more than that.

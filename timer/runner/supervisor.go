@@ -248,9 +248,9 @@ func (s *supervisor) run(env []string) rules.Result {
 //
 // noteStart also takes a place in starts. So only a few of a crowd are noted and not yet started at
 // any moment, and only those are in doubt after the runner is killed. errUnbegun: the claim must
-// not start any more.
+// not start any more. That also is so if noting took so long that the rules would decide otherwise.
 func (s *supervisor) noteStart() error {
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+	for pause, failed := 100*time.Millisecond, false; ; pause, failed = min(2*pause, 10*time.Second), true {
 		select {
 		case <-s.starting.Done():
 			return errUnbegun
@@ -262,8 +262,9 @@ func (s *supervisor) noteStart() error {
 		}
 		err := s.Store.Started(context.WithoutCancel(s.ctx), s.r)
 		switch {
-		case (err == nil || s.r.Attempt > 1) && s.Store.Contact().Silent > state.CutOff:
-			// this program was stopped, or the machine slept
+		case (err == nil || s.r.Attempt > 1) && s.Store.Contact().Silent > state.CutOff,
+			err == nil && failed && s.r.Attempt < 2 && !s.r.Manual && rules.Stale(s.r, s.Clock.Now()):
+			// this program was stopped, or the machine slept, or the store did not answer
 			<-s.starts
 			s.noteUnstarted()
 			return errUnbegun
