@@ -138,8 +138,12 @@ func session(t *testing.T, files []string, further func(e *testscript.Env) error
 			"mode":   mode,
 			"slay":   slay,
 			"schema": schemaCheck,
-			"servers": func(ts *testscript.TestScript, _ bool, _ []string) {
-				servers, err := natstest.Begin(ts.MkAbs("servers"), 1)
+			"servers": func(ts *testscript.TestScript, _ bool, files []string) {
+				var settings []string // further lines of their configuration
+				for _, name := range files {
+					settings = append(settings, ts.ReadFile(name))
+				}
+				servers, err := natstest.Begin(ts.MkAbs("servers"), 1, settings...)
 				ts.Check(err)
 				ts.Defer(servers.End)
 				ts.Setenv("OURO_STORE", servers.URL())

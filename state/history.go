@@ -54,6 +54,11 @@ type Place struct {
 
 func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Part, p.Offset) }
 
+// After reports whether p is after another place.
+func (p Place) After(o Place) bool {
+	return p.Part > o.Part || p.Part == o.Part && p.Offset > o.Offset
+}
+
 // ParsePlace reads a text that String has written.
 func ParsePlace(text string) (Place, error) {
 	part, offset, _ := strings.Cut(text, ".")

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -46,7 +47,7 @@ const (
 type Item struct {
 	// k7m2/3; of an undelivered notice k7m2/3/desktop, with the channel as ChannelForm writes it
 	ID string
-	// as CursorForm writes it; later items have a greater one, even if the clock was put back
+	// as CheckCursor reads it; later items have a greater one, even if the clock was put back
 	Cursor string
 	Line   Line
 	Leased time.Time // until when somebody who took it has it; zero: nobody took it
@@ -77,12 +78,20 @@ type Query struct {
 	Now time.Time
 }
 
-// CursorForm is how cursors are written.
+// CursorForm is how cursors are written, except those of NumberCursor.
 const CursorForm = "20060102T150405.000000000Z"
+
+// NumberCursor returns the cursor of an item that has a number instead of an instant. It is after
+// all cursors that are instants.
+func NumberCursor(n uint64) string { return fmt.Sprintf("n%020d", n) }
 
 // CheckCursor refuses, with ErrInvalid, text that is not a cursor. The empty text is a cursor,
 // which is before all items.
 func CheckCursor(text string) error {
+	number, numbered := strings.CutPrefix(text, "n")
+	if n, err := strconv.ParseUint(number, 10, 64); numbered && err == nil && NumberCursor(n) == text {
+		return nil
+	}
 	if t, err := time.Parse(CursorForm, text); text != "" && (err != nil || t.Format(CursorForm) != text) {
 		return fmt.Errorf("%w: %q is not a cursor of the inbox; take the one of an item", ErrInvalid, text)
 	}

@@ -39,6 +39,10 @@ func TestCheckCursor(t *testing.T) {
 		"20261123T080000Z":           ErrInvalid,
 		"20261131T080000.000000000Z": ErrInvalid,
 		"k7m2/3":                     ErrInvalid,
+		NumberCursor(7):              nil,
+		"n7":                         ErrInvalid,
+		"n0000000000000000000x":      ErrInvalid,
+		"00000000000000000007":       ErrInvalid,
 	} {
 		if err := CheckCursor(text); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)

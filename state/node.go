@@ -30,6 +30,10 @@ type Shared interface {
 	// Living are the machines that begin tasks: their runners were heard of lately, and are not
 	// drained.
 	Living(ctx context.Context) ([]Node, error)
+	// Leaders are the runners that were heard of lately, by the names of their machines.
+	Leaders(ctx context.Context) (map[string]Leader, error)
+	// MayLead reports whether the servers permit this machine to have a runner.
+	MayLead(ctx context.Context) (bool, error)
 	// Steward reports whether this machine's runner moves tasks when the rules of zones change: the
 	// one of the newest rules among those that live.
 	Steward(ctx context.Context) (bool, error)

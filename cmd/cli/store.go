@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -109,7 +112,14 @@ func (s *Call) Servers(address string) (*jet.KV, error) {
 	if k := connections.to[o]; k != nil {
 		return k, nil
 	}
+	if err := checkFiles(s, config); err != nil {
+		return nil, err
+	}
 	k, err := jet.Open(context.Background(), o)
+	if err != nil && !errors.Is(err, state.ErrUnusable) {
+		return nil, problem.New(problem.Unusable, problem.T("%s", err.Error()),
+			problem.T("name another file below [fleet] in %s; %s makes a key", ConfigPath(s), newKey("FILE")))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +128,49 @@ func (s *Call) Servers(address string) (*jet.KV, error) {
 	}
 	connections.to[o] = k
 	return k, nil
+}
+
+// newKey is the call that makes a key.
+func newKey(path string) problem.Call {
+	return problem.To("fleet", "permit", "ROLE").With("key", path)
+}
+
+// checkFiles refuses a file of [fleet] that is not there, and a secret that others may write. It
+// warns of a secret that others may read.
+func checkFiles(s *Call, config state.Config) error {
+	f := config.Fleet
+	for _, of := range []struct {
+		key, path string
+		secret    bool
+	}{{"nkey", f.NKey, true}, {"creds", f.Creds, true}, {"key", f.Key, true}, {"cert", f.Cert, false},
+		{"ca", f.CA, false}} {
+		if of.path == "" {
+			continue
+		}
+		info, err := os.Stat(of.path)
+		var why *fs.PathError
+		if errors.As(err, &why) {
+			err = why.Err
+		}
+		mend := problem.T("correct %s below [fleet] in %s", of.key, ConfigPath(s))
+		if of.key == "nkey" {
+			mend = problem.T("make a key there: %s, and let the servers know it; or correct nkey in %s", newKey(of.path),
+				ConfigPath(s))
+		}
+		switch {
+		case err != nil:
+			return problem.New(problem.Unusable, problem.T("the file that %s below [fleet] names cannot be used: %s: %s",
+				of.key, of.path, err.Error()), mend)
+		case !of.secret || runtime.GOOS == "windows":
+		case info.Mode().Perm()&0o022 != 0:
+			return problem.New(problem.Unusable, problem.T("others may write %s, which says who this machine is (mode %04o)",
+				of.path, info.Mode().Perm()), problem.T("chmod 600 %s", ShellQuote(of.path)))
+		case info.Mode().Perm()&0o004 != 0:
+			s.Warn("warning: others may read the secret in %s (mode %04o): chmod 600 %s", Visible(of.path),
+				info.Mode().Perm(), ShellQuote(of.path))
+		}
+	}
+	return nil
 }
 
 // Node is this machine as a node of a fleet.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type runStatusJSON struct {
 	Who         *runnerProcess `json:"process,omitempty"`
 	Standby     []int          `json:"standby,omitempty" jsonschema:"processes that wait for the lock"`
 	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
+	Others      []otherRunner  `json:"others,omitempty" jsonschema:"in a fleet: the runners of other machines, by their heartbeats"`
 	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
 	Next        *time.Time     `json:"next,omitempty"`
 	NextTold    *time.Time     `json:"next_told,omitempty" jsonschema:"when the next attempt is made to tell somebody; absent: nobody waits to be told"`
@@ -43,6 +45,16 @@ type runnerProcess struct {
 	Mode    string    `json:"mode"`
 }
 
+// otherRunner is a runner of another machine of a fleet.
+type otherRunner struct {
+	Node    string    `json:"node"`
+	PID     int       `json:"pid" jsonschema:"on that machine"`
+	Since   time.Time `json:"since"`
+	Running int       `json:"running" jsonschema:"its open claims"`
+
+	ident state.Ident
+}
+
 // agentProcess is an agent process that a runner keeps.
 type agentProcess struct {
 	PID     int    `json:"pid"`
@@ -64,11 +76,15 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	ending, left, err := steppedDown(ctx, st, leader)
+	others, err := otherRunners(ctx, st, leader, zone)
 	if err != nil {
 		return err
 	}
-	var leaving []int
+	ending, left, err := steppedDown(ctx, st, leader, others)
+	if err != nil {
+		return err
+	}
+	leaving := []int{}
 	for _, i := range ending {
 		leaving = append(leaving, i.PID)
 	}
@@ -81,22 +97,11 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	if waiting {
 		nextTold = notices[0].Due
 	}
-	agents, err := st.Agents(ctx)
-	if err != nil {
-		s.Warn("warning: %s", cli.Visible(err.Error()))
-	}
-	kept := []agentProcess{}
-	for _, a := range agents {
-		for _, p := range a.Processes {
-			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
-				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
-			}
-		}
-	}
 	now, standby := s.Now(zone), st.Standby(ctx)
 	suspended := led && runner.Suspended(leader.Ident)
 	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby),
-		SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+		SteppedDown: leaving, Others: others, Left: left, ToTell: len(notices), Delays: []delayJSON{},
+		Agents: keptAgents(ctx, s, st)}
 	for _, off := range leader.Delays {
 		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
 	}
@@ -124,6 +129,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 func (a runStatusJSON) Text(o *cli.Out) {
 	if who := a.Who; who != nil {
 		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
+	} else if len(a.Others) > 0 {
+		o.Line("no runner is alive on this machine")
 	} else {
 		o.Line("no runner is alive")
 	}
@@ -132,6 +139,10 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	}
 	for _, pid := range a.SteppedDown {
 		o.Line("stepped down, and sees its commands to the end: pid %d", pid)
+	}
+	for _, r := range a.Others {
+		o.Line("alive on %s, by its heartbeat: pid %d, since %s, with %s", cli.Visible(r.Node), r.PID, view.Stamp(r.Since),
+			cli.Plural(r.Running, "run"))
 	}
 	if a.Left > 0 {
 		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
@@ -166,18 +177,55 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	}
 }
 
+// otherRunners returns the runners of the other machines of a fleet, in order of their names.
+func otherRunners(ctx context.Context, st state.Store, own state.Leader, zone *time.Location) ([]otherRunner, error) {
+	list := []otherRunner{}
+	shared, ok := state.SharedBy(st)
+	if !ok {
+		return list, nil
+	}
+	leaders, err := shared.Leaders(ctx)
+	for _, node := range slices.Sorted(maps.Keys(leaders)) {
+		if l := leaders[node]; l.Ident != own.Ident && !(node == shared.Here().Name && runner.Gone(l.Ident)) {
+			list = append(list, otherRunner{node, l.Ident.PID, l.Since.In(zone), 0, l.Ident})
+		}
+	}
+	return list, err
+}
+
 // steppedDown returns the runners that live, have claims and do not hold the lock. Runs of fire do
-// not count. left is how many claims have no living runner.
-func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident,
+// not count. left is how many claims have no living runner. Those of other machines are counted in
+// others.
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader, others []otherRunner) (ending []state.Ident,
 	left int, err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
-		if !runner.Alive(r.Runner) {
+		i := slices.IndexFunc(others, func(o otherRunner) bool { return o.ident == r.Runner })
+		switch alive := runner.Alive(r.Runner); {
+		case i >= 0:
+			others[i].Running++
+		case !alive:
 			left++
-		}
-		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(ending, r.Runner) {
+		case r.Runner != leader.Ident && !r.Manual && !slices.Contains(ending, r.Runner):
 			ending = append(ending, r.Runner)
 		}
 	}
 	return ending, left, err
+}
+
+// keptAgents returns the agent processes that living runners keep.
+func keptAgents(ctx context.Context, s *cli.Call, st state.Store) []agentProcess {
+	agents, err := st.Agents(ctx)
+	if err != nil {
+		s.Warn("warning: %s", cli.Visible(err.Error()))
+	}
+	kept := []agentProcess{}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
+				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
+			}
+		}
+	}
+	return kept
 }

@@ -122,8 +122,12 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 
 // endingAlready returns the runners that do not hold the lock and wait for their commands. With
 // --pid it is only that one.
-func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader) ([]state.Ident, error) {
-	ending, _, err := steppedDown(ctx, st, leader)
+func endingAlready(ctx context.Context, s *cli.Call, st state.Store, leader state.Leader) ([]state.Ident, error) {
+	others, err := otherRunners(ctx, st, leader, time.UTC)
+	if err != nil {
+		return nil, err
+	}
+	ending, _, err := steppedDown(ctx, st, leader, others)
 	if err != nil {
 		return nil, err
 	}

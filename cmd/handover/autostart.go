@@ -39,6 +39,9 @@ type RunnerState struct {
 	off     problem.Text // why nothing was started: the setting that is off
 	problem problem.Text // why nothing could be started
 	on      []string     // in a fleet, where it may run although no runner lives there
+	denied  bool         // the key of this machine may not have a runner
+	others  []string     // then, the machines whose runners live
+	id      string       // and the task that may not run there, if it is one
 	dry     bool         // a dry run: a runner would be started
 
 	survives func() bool // finds out what Survives says; nil means no
@@ -88,6 +91,12 @@ func (h RunnerState) sentence() problem.Text {
 	case len(h.on) > 0:
 		return problem.T("no living runner may run it: it runs on %s; start one there with %s",
 			strings.Join(h.on, " or "), start)
+	case h.denied && len(h.others) > 0:
+		return problem.T("the key of this machine may not have a runner, and it runs nowhere else; %s lets %s run it",
+			problem.To("edit", cmp.Or(h.id, "ID")).With("on", state.AnyNode), strings.Join(h.others, " or "))
+	case h.denied:
+		return problem.T("the key of this machine may not have a runner, and no other machine's runner lives; start one there with %s",
+			start)
 	case !h.problem.Empty():
 		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
 	case !h.off.Empty():
@@ -110,6 +119,9 @@ func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...stat
 	}
 	if err != nil {
 		h = nobody(err)
+	}
+	if h.denied && len(entries) == 1 {
+		h.id = entries[0].Task.ID
 	}
 	// nobody here knows that of another machine
 	h.survives = func() bool { return elsewhere || cli.Survives(s) }
@@ -169,6 +181,9 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	case !off.Empty():
 		return RunnerState{Runner: RunnerNone, off: off}, nil
 	}
+	if h, err := forbidden(ctx, st); err != nil || h.denied {
+		return h, err
+	}
 	if s.DryRun {
 		return RunnerState{Runner: RunnerStarted, dry: true}, nil
 	}
@@ -177,6 +192,24 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 		return nobody(err), nil
 	}
 	return RunnerState{Runner: RunnerStarted, Pid: id.PID}, nil
+}
+
+// forbidden says who may run tasks of a fleet when the key of this machine may not have a runner.
+func forbidden(ctx context.Context, st state.Leases) (h RunnerState, err error) {
+	shared, ok := state.SharedBy(st)
+	if !ok {
+		return h, nil
+	}
+	may, err := shared.MayLead(ctx)
+	if err != nil || may {
+		return h, err
+	}
+	living, err := shared.Living(ctx)
+	h = RunnerState{Runner: RunnerNone, denied: true}
+	for _, n := range living {
+		h.others = append(h.others, n.Name)
+	}
+	return h, err
 }
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free. A

@@ -37,6 +37,16 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if err != nil {
 		return err
 	}
+	if !led {
+		switch h, err := forbidden(ctx, st); {
+		case err != nil:
+			return err
+		case h.denied:
+			return problem.New(problem.Unusable, problem.T("the key of this machine may not have a runner"),
+				problem.T("%s makes a key that may, once the servers know it",
+					problem.To("fleet", "permit", "runner").With("key", "FILE")))
+		}
+	}
 	h, over := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
 	if !led && s.DryRun {
 		h = RunnerState{Runner: RunnerStarted}

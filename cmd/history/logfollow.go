@@ -129,7 +129,11 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 	f.showProblems(past.problems)
 	f.place, f.pastShown = past.end, true
 	if f.o.after != nil {
-		f.place = f.o.after.Place
+		if f.place = f.o.after.Place; f.place.After(past.end) {
+			if err := beyond(ctx, f.st, f.place, past.end); err != nil {
+				return false, err
+			}
+		}
 		for n, at := range f.o.after.runs {
 			f.runs[n] = newRunOutput(f.st, f.o.task, n, at)
 		}
@@ -158,6 +162,21 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 		}
 	}
 	return f.showNew(ctx, true)
+}
+
+// beyond is the problem of a place after the end of the ledger, whose next lines would be passed
+// over. When all lines were dropped, the end is where the first would begin.
+func beyond(ctx context.Context, st state.Ledger, at, end state.Place) error {
+	gone, _, err := st.Gone(ctx)
+	if err != nil || !at.After(gone.To) {
+		return err
+	}
+	if gone.To.After(end) {
+		end = gone.To
+	}
+	return problem.Of(problem.T("%s %s is after the end of the ledger, which is %s", problem.Option("after"),
+		cli.Quote(at.String()), end.String()),
+		problem.T("%s goes on from its end", problem.To("log").With("follow", true).With("after", end.String())))
 }
 
 // showNew shows what is new, and reports whether nothing more can come. With askTask it looks

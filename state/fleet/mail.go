@@ -12,9 +12,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// cursor returns the position of an item, by its revision, in the form of cursors.
-func cursor(rev uint64) string { return time.Unix(0, int64(rev)).UTC().Format(state.CursorForm) }
-
 // itemKey returns the key of the item with an ID of the user, or "" when the ID is not valid.
 func itemKey(id string) string {
 	task, rest, _ := strings.Cut(id, "/")
@@ -39,7 +36,7 @@ func (s *Store) box(ctx context.Context) (list []state.Item, keys []string, take
 	}
 	cells, _, err := s.all(ctx, items)
 	for _, c := range cells {
-		i := state.Item{Cursor: cursor(c.Rev)}
+		i := state.Item{Cursor: state.NumberCursor(c.Rev)}
 		if err := decode(c, &i.Line); err != nil {
 			return nil, nil, nil, err
 		}

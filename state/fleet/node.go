@@ -57,8 +57,34 @@ func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	return list, err
 }
 
+// Leaders returns the living runners by the names of their nodes.
+func (s *Store) Leaders(ctx context.Context) (map[string]state.Leader, error) {
+	list, err := s.Runners(ctx)
+	leaders := map[string]state.Leader{}
+	for _, r := range list {
+		leaders[r.Name] = r.Leader
+	}
+	return leaders, err
+}
+
 // Here returns this machine.
 func (s *Store) Here() state.Node { return s.node }
+
+// MayLead reports whether these credentials permit a heartbeat. It asks for one that is never
+// written, because its key has another revision.
+func (s *Store) MayLead(ctx context.Context) (bool, error) {
+	never := Op{Cell: Cell{Key: heart(s.node.Name), Rev: 1 << 62, Data: []byte("{}")}}
+	err := s.patiently(ctx, func(ctx context.Context) error {
+		if err := s.kv.Commit(ctx, []Op{never}); !errors.Is(err, ErrMoved) {
+			return err
+		}
+		return nil
+	})
+	if errors.Is(err, ErrDenied) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // Steward reports whether the runner of this machine is the first of those with the newest zone
 // rules.

@@ -38,12 +38,14 @@ func (s *shared) Change(ctx context.Context, changes ...state.Change) []state.Ch
 	return s.Store.Change(ctx, changes...)
 }
 
-func (s *shared) Contact() state.Contact                       { return *s.contact.Load() }
-func (s *shared) Here() state.Node                             { return state.Node{Name: "a"} }
-func (s *shared) Living(context.Context) ([]state.Node, error) { return nil, nil }
-func (s *shared) Steward(context.Context) (bool, error)        { return s.steward, nil }
-func (s *shared) Homeless(context.Context) ([]string, error)   { return nil, nil }
-func (s *shared) Rank(string, time.Time) int                   { return int(s.rank.Load()) }
+func (s *shared) Contact() state.Contact                                   { return *s.contact.Load() }
+func (s *shared) Here() state.Node                                         { return state.Node{Name: "a"} }
+func (s *shared) Living(context.Context) ([]state.Node, error)             { return nil, nil }
+func (s *shared) Steward(context.Context) (bool, error)                    { return s.steward, nil }
+func (s *shared) Leaders(context.Context) (map[string]state.Leader, error) { return nil, nil }
+func (s *shared) MayLead(context.Context) (bool, error)                    { return true, nil }
+func (s *shared) Homeless(context.Context) ([]string, error)               { return nil, nil }
+func (s *shared) Rank(string, time.Time) int                               { return int(s.rank.Load()) }
 func (s *shared) stands(silent, ahead time.Duration) {
 	s.contact.Store(&state.Contact{Silent: silent, Ahead: ahead})
 }

@@ -14,11 +14,13 @@ type onNode struct {
 	name string
 }
 
-func (f onNode) Here() state.Node                             { return state.Node{Name: f.name} }
-func (f onNode) Living(context.Context) ([]state.Node, error) { return []state.Node{f.Here()}, nil }
-func (f onNode) Steward(context.Context) (bool, error)        { return true, nil }
-func (f onNode) Rank(string, time.Time) int                   { return 0 }
-func (f onNode) Homeless(context.Context) ([]string, error)   { return nil, nil }
+func (f onNode) Here() state.Node                                         { return state.Node{Name: f.name} }
+func (f onNode) Living(context.Context) ([]state.Node, error)             { return []state.Node{f.Here()}, nil }
+func (f onNode) Steward(context.Context) (bool, error)                    { return true, nil }
+func (f onNode) Rank(string, time.Time) int                               { return 0 }
+func (f onNode) Leaders(context.Context) (map[string]state.Leader, error) { return nil, nil }
+func (f onNode) MayLead(context.Context) (bool, error)                    { return true, nil }
+func (f onNode) Homeless(context.Context) ([]string, error)               { return nil, nil }
 
 // TestOnlyWhoMayRunItGoesOn: what a dead runner of this machine has left is gone on with by a runner
 // on which the task may run, and by no other.
