@@ -223,7 +223,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"inbox", `{"ack":["zzzz/1"],"take":true}`, "exclude each other", "next"},
 		{"inbox", `{"take":[1,2]}`, `"take" is a list`, `"take": true`},
 		{"wait", `{}`, `needs "when"`, `"30s"`},
-		{"wait", `{"when":"1h","max_seconds":-1}`, "takes seconds", "20"},
+		{"wait", `{"when":"1h","max_seconds":-1}`, "not a number of seconds", "20"},
 		{"wait", `{"when":"1h","resume":"zzzz"}`, "exclude each other", ""},
 		{"wait", `{"when":"1h","any":["2h"]}`, "exclude each other", ""},
 		{"wait", `{"any":["2h"],"task":"tea"}`, "exclude each other", "which came"},

@@ -8,8 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// with returns a JSON object with more fields at its end. Everything else stays as it is.
-func with(answer []byte, more map[string]any) ([]byte, error) {
+// withFields returns a JSON object with more fields at its end. Everything else stays as it is.
+func withFields(answer []byte, more map[string]any) ([]byte, error) {
 	text := bytes.TrimSpace(answer)
 	if !json.Valid(text) || text[0] != '{' {
 		return nil, errors.New("the answer is not an object of JSON")
@@ -24,19 +24,19 @@ func with(answer []byte, more map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// lean returns a JSON object without its null fields.
-func lean(object []byte) []byte {
+// withoutNulls returns a JSON object without its null fields.
+func withoutNulls(object []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	var b bytes.Buffer
-	if copyLean(d, &b) != nil {
+	if copyWithoutNulls(d, &b) != nil {
 		return object
 	}
 	return b.Bytes()
 }
 
-// copyLean copies one value without its null fields, in order.
-func copyLean(d *json.Decoder, b *bytes.Buffer) error {
+// copyWithoutNulls copies one value without its null fields, in order.
+func copyWithoutNulls(d *json.Decoder, b *bytes.Buffer) error {
 	token, err := d.Token()
 	if err != nil {
 		return err

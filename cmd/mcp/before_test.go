@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestBeforeTheLibrary starts with a value of MCPGODEBUG at which the library panics when it is initialised, and still hands it on.
+// TestBeforeTheLibrary starts with a value of MCPGODEBUG at which the library panics when it is
+// initialised, and still hands it on.
 func TestBeforeTheLibrary(t *testing.T) {
 	const value = "nonsense"
 	if os.Getenv("OURO_TEST_BEFORE") != "" {

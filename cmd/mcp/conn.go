@@ -18,74 +18,74 @@ import (
 // These are the bounds of what a client may send.
 const (
 	messageMost = 1 << 20 // the most bytes of a message, which is a line
-	callsMost   = 1000    // the most calls under way; more are answered with an error
+	callsMost   = 1000    // the most open calls; more are answered with an error
 )
 
-// drainTime is how long calls under way may take after the client has closed our input.
+// drainTime is how long the open calls may take after the client has closed our input.
 const drainTime = 5 * time.Second
 
-// wire is a connection of JSON-RPC on two streams, with a message on each line, as in the stdio
-// transport of MCP. Unlike the connection of the library it goes on after a message that cannot be
-// read, which is answered with an error. An answer to a cancelled call is not sent, as the protocol
-// asks.
-type wire struct {
-	in    io.Reader
-	out   io.Writer
-	ended func() // is called once, when the input has ended
+// connection is a connection of JSON-RPC on two streams, with a message on each line, as in the
+// stdio transport of MCP. Unlike the connection of the library it goes on after a message that
+// cannot be read, which is answered with an error. An answer to a cancelled call is not sent, as
+// the protocol asks.
+type connection struct {
+	in         io.Reader
+	out        io.Writer
+	inputEnded func() // is called once, when the input has ended
 
 	subscribed func(uri string) // is called after a subscription was answered
 
-	lines chan line
-	gone  chan struct{} // is closed by Close
-	once  sync.Once
-	queue []json.RawMessage // the rest of a batch
+	lines  chan line
+	closed chan struct{} // is closed by Close
+	once   sync.Once
+	batch  []json.RawMessage // the messages of a line that have not been read yet
 
 	writing sync.Mutex
 
-	mu    sync.Mutex
-	calls map[any]*under // by the raw ID
-	idle  chan struct{}  // has a value when the last call was answered
+	mu          sync.Mutex
+	openCalls   map[any]*openCall // by the raw ID
+	allAnswered chan struct{}     // gets a value when the last open call was answered
 }
 
-// line is a line that was read, or why there are no more.
+// line is a line that was read, or the reason why there are no more.
 type line struct {
 	text []byte
-	long bool
+	long bool // the message is too long, and only its ends are kept
 	err  error
 }
 
-// under is a call that is under way.
-type under struct {
+// openCall is a call that was not answered yet.
+type openCall struct {
 	method    string
-	stays     bool // a subscription, which goes on until the client ends it
+	lasting   bool // it is a subscription, which goes on until the client ends it
 	cancelled bool
 	resource  string // the resource of a subscription
 }
 
-func newWire(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *wire {
-	return &wire{in: in, out: out, ended: ended, subscribed: subscribed, lines: make(chan line),
-		gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
+func newConnection(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *connection {
+	return &connection{in: in, out: out, inputEnded: ended, subscribed: subscribed, lines: make(chan line),
+		closed: make(chan struct{}), openCalls: map[any]*openCall{}, allAnswered: make(chan struct{}, 1)}
 }
 
 // Connect returns the connection of the one session. The library calls it.
-func (w *wire) Connect(context.Context) (sdk.Connection, error) {
-	go w.read()
-	return w, nil
+func (c *connection) Connect(context.Context) (sdk.Connection, error) {
+	go c.read()
+	return c, nil
 }
 
 // SessionID is empty, because there is one session.
-func (w *wire) SessionID() string { return "" }
+func (c *connection) SessionID() string { return "" }
 
 // Close lets Read return. The goroutine that reads the stream may stay, because not every system
 // can interrupt it.
-func (w *wire) Close() error {
-	w.once.Do(func() { close(w.gone) })
+func (c *connection) Close() error {
+	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
 // read splits the stream into lines. Its memory does not grow with the stream.
-func (w *wire) read() {
-	r := bufio.NewReaderSize(w.in, 64<<10)
+func (c *connection) read() {
+	r := bufio.NewReaderSize(c.in, 64<<10)
 	for {
 		var l line
 		for {
@@ -96,11 +96,11 @@ func (w *wire) read() {
 			if len(l.text) > messageMost+len("\r\n") {
 				// The ID of a message stands at its beginning or its end, so both are kept.
 				l.long = true
-				l.text = append([]byte{}, l.text[:edge]...)
+				l.text = append([]byte{}, l.text[:edgeKept]...)
 			}
 			if l.long {
-				l.text = append(l.text, part[max(0, len(part)-edge):]...)
-				l.text = append(l.text[:edge], l.text[max(edge, len(l.text)-edge):]...)
+				l.text = append(l.text, part[max(0, len(part)-edgeKept):]...)
+				l.text = append(l.text[:edgeKept], l.text[max(edgeKept, len(l.text)-edgeKept):]...)
 			}
 			if errors.Is(err, bufio.ErrBufferFull) {
 				continue
@@ -111,38 +111,37 @@ func (w *wire) read() {
 		end := l.err
 		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 {
 			l.err = nil
-			if !w.pass(l) {
+			if !c.handOn(l) {
 				return
 			}
 		}
 		if end != nil {
-			w.pass(line{err: end})
+			c.handOn(line{err: end})
 			return
 		}
 	}
 }
 
-// edge is how many bytes of each end of a message that is too long are kept, to find its ID.
-const edge = 512
+// edgeKept is how many bytes of each end of a message that is too long are kept, to find its ID.
+const edgeKept = 512
 
-func (w *wire) pass(l line) bool {
+func (c *connection) handOn(l line) bool {
 	select {
-	case w.lines <- l:
+	case c.lines <- l:
 		return true
-	case <-w.gone:
+	case <-c.closed:
 		return false
 	}
 }
 
 // Read returns the next message that can be read, and answers the others. After the last one it
-// waits a while for the calls under way, so that whoever pipes calls into the server reads the
-// answers.
-func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
+// waits a while for the open calls, so that whoever pipes calls into the server reads the answers.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
-		if len(w.queue) > 0 {
-			next := w.queue[0]
-			w.queue = w.queue[1:]
-			if msg := w.accept(next); msg != nil {
+		if len(c.batch) > 0 {
+			next := c.batch[0]
+			c.batch = c.batch[1:]
+			if msg := c.accept(next); msg != nil {
 				return msg, nil
 			}
 			continue
@@ -150,107 +149,107 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-w.gone:
+		case <-c.closed:
 			return nil, io.EOF
-		case l := <-w.lines:
+		case l := <-c.lines:
 			switch {
 			case l.err != nil:
-				w.ended()
-				w.drain(ctx)
+				c.inputEnded()
+				c.drain(ctx)
 				return nil, l.err
 			case l.long:
-				w.refuse(callID(l.text), jsonrpc.CodeInvalidRequest,
+				c.refuse(callID(l.text), jsonrpc.CodeInvalidRequest,
 					fmt.Sprintf("the message is longer than %d bytes: keep what is long in a file, and name the file", messageMost))
 			default:
-				w.open(bytes.TrimPrefix(l.text, []byte("\xef\xbb\xbf")))
+				c.split(bytes.TrimPrefix(l.text, []byte("\xef\xbb\xbf")))
 			}
 		}
 	}
 }
 
-// open queues the messages of a line: one, or those of a batch, which are answered one by one.
-func (w *wire) open(text []byte) {
+// split queues the messages of a line: one, or those of a batch, which are answered one by one.
+func (c *connection) split(text []byte) {
 	switch err := wellFormed(text); {
 	case err != nil:
-		w.refuse(callID(text), jsonrpc.CodeParseError, err.Error())
+		c.refuse(callID(text), jsonrpc.CodeParseError, err.Error())
 	case len(text) > 0 && text[0] == '[':
-		if err := json.Unmarshal(text, &w.queue); err != nil || len(w.queue) == 0 {
-			w.queue = nil
-			w.refuse(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "an empty batch")
+		if err := json.Unmarshal(text, &c.batch); err != nil || len(c.batch) == 0 {
+			c.batch = nil
+			c.refuse(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the batch is empty")
 		}
 	default:
-		w.queue = append(w.queue, text)
+		c.batch = append(c.batch, text)
 	}
 }
 
-// accept makes a message of a text, and notes a call. It returns nil when it has answered the
+// accept makes a message of a text, and registers a call. It returns nil when it has refused the
 // message.
-func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
-	if why := ill(text); why != "" {
-		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+why)
+func (c *connection) accept(text json.RawMessage) jsonrpc.Message {
+	if why := whatIsWrong(text); why != "" {
+		c.refuse(callID(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message: "+why)
 		return nil
 	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
-		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message")
+		c.refuse(callID(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
 		return nil
 	}
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok {
 		return msg
 	}
-	if problem := w.note(req); problem != "" {
-		w.refuse(req.ID, jsonrpc.CodeInvalidRequest, problem)
+	if problem := c.register(req); problem != "" {
+		c.refuse(req.ID, jsonrpc.CodeInvalidRequest, problem)
 		return nil
 	}
 	return msg
 }
 
-// note notes a call that begins, or the end of the client's interest in one. It returns why a call
-// is refused.
-func (w *wire) note(req *jsonrpc.Request) (problem string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// register registers a call that begins, or that the client cancels one. It returns the reason why
+// a call is refused.
+func (c *connection) register(req *jsonrpc.Request) (problem string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch id := req.ID.Raw(); {
 	case req.Method == "notifications/cancelled":
 		var p struct {
 			RequestID any `json:"requestId"`
 		}
 		if json.Unmarshal(req.Params, &p) == nil {
-			if id, err := jsonrpc.MakeID(p.RequestID); err == nil && w.calls[id.Raw()] != nil {
-				w.calls[id.Raw()].cancelled = true
+			if id, err := jsonrpc.MakeID(p.RequestID); err == nil && c.openCalls[id.Raw()] != nil {
+				c.openCalls[id.Raw()].cancelled = true
 			}
 		}
 	case !req.IsCall():
-	case w.calls[id] != nil:
-		return fmt.Sprintf("the id %v is that of a call that is under way", id)
-	case len(w.calls) >= callsMost:
-		return fmt.Sprintf("%d calls are under way: wait until some were answered", callsMost)
+	case c.openCalls[id] != nil:
+		return fmt.Sprintf("the id %v is that of a call that was not answered yet", id)
+	case len(c.openCalls) >= callsMost:
+		return fmt.Sprintf("%d calls were not answered yet: wait for the answers to some", callsMost)
 	default:
-		c := &under{method: req.Method, stays: req.Method == "subscriptions/listen"}
+		call := &openCall{method: req.Method, lasting: req.Method == "subscriptions/listen"}
 		if req.Method == "resources/subscribe" {
 			var p sdk.SubscribeParams
 			if json.Unmarshal(req.Params, &p) == nil {
-				c.resource = p.URI
+				call.resource = p.URI
 			}
 		}
-		w.calls[id] = c
+		c.openCalls[id] = call
 	}
 	return ""
 }
 
 // Write sends a message. An answer to a call that the client has cancelled is dropped.
-func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
+func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	var resources []string
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
-		c := w.answered(msg.ID)
-		msg.Error = plainly(c, msg.Error)
-		if c != nil && c.cancelled {
+		call := c.answered(msg.ID)
+		msg.Error = plainError(call, msg.Error)
+		if call != nil && call.cancelled {
 			return nil
 		}
-		if c != nil && c.resource != "" && msg.Error == nil {
-			resources = []string{c.resource}
+		if call != nil && call.resource != "" && msg.Error == nil {
+			resources = []string{call.resource}
 		}
 	case *jsonrpc.Request:
 		// newer versions of the protocol answer like this
@@ -265,63 +264,63 @@ func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := w.send(text); err != nil {
+	if err := c.send(text); err != nil {
 		return err
 	}
 	for _, uri := range resources {
-		w.subscribed(uri)
+		c.subscribed(uri)
 	}
 	return nil
 }
 
-func (w *wire) send(text []byte) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	_, err := w.out.Write(append(text, '\n'))
+func (c *connection) send(text []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(append(text, '\n'))
 	return err
 }
 
-// answered notes that a call ends, and returns what was known of it; nil when it is unknown.
-func (w *wire) answered(id jsonrpc.ID) *under {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := w.calls[id.Raw()]
-	delete(w.calls, id.Raw())
-	if w.quiet() {
+// answered removes a call from the open ones and returns it; nil when it is not among them.
+func (c *connection) answered(id jsonrpc.ID) *openCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := c.openCalls[id.Raw()]
+	delete(c.openCalls, id.Raw())
+	if c.noneOpen() {
 		select {
-		case w.idle <- struct{}{}:
+		case c.allAnswered <- struct{}{}:
 		default:
 		}
 	}
-	return c
+	return call
 }
 
-// quiet reports whether no call is under way except subscriptions. The caller holds mu.
-func (w *wire) quiet() bool {
-	for _, c := range w.calls {
-		if !c.stays {
+// noneOpen reports whether no call is open except subscriptions. The caller holds mu.
+func (c *connection) noneOpen() bool {
+	for _, call := range c.openCalls {
+		if !call.lasting {
 			return false
 		}
 	}
 	return true
 }
 
-// drain waits until the calls under way are answered, or drainTime is over.
-func (w *wire) drain(ctx context.Context) {
+// drain waits until the open calls are answered, but no longer than drainTime.
+func (c *connection) drain(ctx context.Context) {
 	enough := time.NewTimer(drainTime)
 	defer enough.Stop()
 	for {
-		w.mu.Lock()
-		quiet := w.quiet()
-		w.mu.Unlock()
+		c.mu.Lock()
+		quiet := c.noneOpen()
+		c.mu.Unlock()
 		if quiet {
 			return
 		}
 		select {
-		case <-w.idle:
+		case <-c.allAnswered:
 		case <-enough.C:
 			return
-		case <-w.gone:
+		case <-c.closed:
 			return
 		case <-ctx.Done():
 			return
@@ -330,7 +329,7 @@ func (w *wire) drain(ctx context.Context) {
 }
 
 // refuse answers a message that does not reach the library. Its ID is null when it is not known.
-func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
+func (c *connection) refuse(id jsonrpc.ID, code int64, message string) {
 	text, err := json.Marshal(struct {
 		Version string `json:"jsonrpc"`
 		ID      any    `json:"id"`
@@ -341,6 +340,6 @@ func (w *wire) refuse(id jsonrpc.ID, code int64, message string) {
 	}{code, message}})
 	if err == nil {
 		// the library gets the same error when it writes next, and ends the session
-		_ = w.send(text)
+		_ = c.send(text)
 	}
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // dial is a wire, what is written to it and what it writes.
-func dial(t *testing.T) (w *wire, to io.WriteCloser, from *bufio.Scanner) {
+func dial(t *testing.T) (w *connection, to io.WriteCloser, from *bufio.Scanner) {
 	in, to := io.Pipe()
 	out, writer := io.Pipe()
-	w = newWire(in, writer, func() {}, func(string) {})
+	w = newConnection(in, writer, func() {}, func(string) {})
 	if _, err := w.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -23,16 +23,17 @@ func dial(t *testing.T) (w *wire, to io.WriteCloser, from *bufio.Scanner) {
 	return w, to, bufio.NewScanner(out)
 }
 
-// TestWireOutlivesBadMessages answers what cannot be read, by the ID that shows in it, and reads on.
-func TestWireOutlivesBadMessages(t *testing.T) {
+// TestConnectionOutlivesBadMessages answers what cannot be read, by the ID that shows in it, and reads
+// on.
+func TestConnectionOutlivesBadMessages(t *testing.T) {
 	w, to, from := dial(t)
 	long := strings.Repeat("x", messageMost)
 	bad := []struct{ text, id, says string }{
 		{`nonsense`, "null", "not JSON"},
 		{`{"jsonrpc":"2.0","id":7,"method":"ping"`, "7", "not JSON"},
-		{`{"jsonrpc":"1.0","id":8,"method":"ping"}`, "8", "no JSON-RPC 2.0"},
-		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", "no JSON-RPC 2.0"},
-		{`{"jsonrpc":"2.0","id":9,"method":12}`, "9", "no JSON-RPC 2.0 message: the method is not text"},
+		{`{"jsonrpc":"1.0","id":8,"method":"ping"}`, "8", "not a JSON-RPC 2.0"},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", "not a JSON-RPC 2.0"},
+		{`{"jsonrpc":"2.0","id":9,"method":12}`, "9", "not a JSON-RPC 2.0 message: the method is not text"},
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "null", "whole number"},
 		{`{"jsonrpc":"2.0","id":9007199254740994,"method":"ping"}`, "null", "whole number"},
 		{`{"jsonrpc":"2.0","id":15}`, "15", "neither a call nor an answer"},
@@ -40,7 +41,7 @@ func TestWireOutlivesBadMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":11,"method":"ping","params":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "11", "deeper"},
 		{`{"jsonrpc":"2.0","id":"twelve","method":"` + long + `"}`, `"twelve"`, "longer"},
 		{`{"method":"` + long + long + `","params":{"id":1},"jsonrpc":"2.0","id":13}`, "13", "longer"},
-		{`[]`, "null", "empty batch"},
+		{`[]`, "null", "batch is empty"},
 	}
 	go func() {
 		for _, b := range bad {
@@ -80,8 +81,8 @@ func TestWireOutlivesBadMessages(t *testing.T) {
 	}
 }
 
-// TestWireBatch reads the messages of a batch one by one.
-func TestWireBatch(t *testing.T) {
+// TestConnectionBatch reads the messages of a batch one by one.
+func TestConnectionBatch(t *testing.T) {
 	w, to, _ := dial(t)
 	go fmt.Fprintln(to, `[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"}]`)
 	for _, want := range []string{"a", "b"} {
@@ -92,8 +93,8 @@ func TestWireBatch(t *testing.T) {
 	}
 }
 
-// TestWireCalls drops the answer to a cancelled call, and refuses an ID that is taken.
-func TestWireCalls(t *testing.T) {
+// TestConnectionCalls drops the answer to a cancelled call, and refuses an ID that is taken.
+func TestConnectionCalls(t *testing.T) {
 	w, to, from := dial(t)
 	next := func() *jsonrpc.Request {
 		msg, err := w.Read(t.Context())
@@ -117,15 +118,15 @@ func TestWireCalls(t *testing.T) {
 			}
 		}
 	}()
-	for _, want := range []string{"under way", `"id":2,"result":"done"`} {
+	for _, want := range []string{"not answered yet", `"id":2,"result":"done"`} {
 		if !from.Scan() || !strings.Contains(from.Text(), want) {
 			t.Errorf("%s, not %s", from.Text(), want)
 		}
 	}
 }
 
-// TestWireDrains has what is under way answered before the end is told.
-func TestWireDrains(t *testing.T) {
+// TestConnectionDrains answers the open calls before the end.
+func TestConnectionDrains(t *testing.T) {
 	w, to, from := dial(t)
 	go func() {
 		fmt.Fprintln(to, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
@@ -160,7 +161,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"id":1`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out strings.Builder
-		w := newWire(strings.NewReader(string(text)+"\n"), &out, func() {}, func(string) {})
+		w := newConnection(strings.NewReader(string(text)+"\n"), &out, func() {}, func(string) {})
 		if _, err := w.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}

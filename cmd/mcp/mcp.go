@@ -71,28 +71,28 @@ type Answer struct {
 type server struct {
 	Options
 	watches
-	tools []*tool
-	sdk   *sdk.Server
-	ends  context.Context // ends when no call may wait any longer
-	slot  chan struct{}   // limits the calls that run at once and do not block
+	tools    []*tool
+	sdk      *sdk.Server
+	inputCtx context.Context // ends with the input, when no call may wait any longer
+	slots    chan struct{}   // limits the calls that run at once and do not block
 }
 
-// slots is how many calls that do not block run at once. They take turns at the state anyway.
-const slots = 4
+// slotsMost is how many calls that do not block run at once. They take turns at the state anyway.
+const slotsMost = 4
 
 // exitMax is the exit code of a call that reached its bound.
 const exitMax = 75
 
-// exitUnmet is the exit code of a call that waited in vain.
+// exitUnmet is the exit code of a call whose wait ended without what it waited for.
 const exitUnmet = 124
 
-// Serve answers until the client closes the input or ctx ends. It cancels the calls under way and
+// Serve answers until the client closes the input or ctx ends. Then it cancels the open calls and
 // returns soon. Its error is one of the streams; the end of the input is not an error.
 func Serve(ctx context.Context, o Options) error {
-	ends, end := context.WithCancel(ctx)
-	defer end()
-	s := &server{Options: o, ends: ends, slot: make(chan struct{}, slots)}
-	s.tools = all(&s.Options)
+	inputCtx, endInput := context.WithCancel(ctx)
+	defer endInput()
+	s := &server{Options: o, inputCtx: inputCtx, slots: make(chan struct{}, slotsMost)}
+	s.tools = allTools(&s.Options)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "ouro-timer", Title: "ouro-timer", Version: o.Version},
 		&sdk.ServerOptions{
 			Instructions: s.instructions(),
@@ -103,7 +103,7 @@ func Serve(ctx context.Context, o Options) error {
 			UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 		})
 	for _, t := range s.tools {
-		row, err := s.row(t)
+		row, err := s.listed(t)
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s.addResources()
 	done := make(chan error, 1)
-	go func() { done <- s.sdk.Run(ctx, newWire(o.In, o.Out, end, s.subscribed)) }()
+	go func() { done <- s.sdk.Run(ctx, newConnection(o.In, o.Out, endInput, s.subscribed)) }()
 	var err error
 	select {
 	case err = <-done:
-	case <-ends.Done(): // a client that no longer reads must not keep the server
-		most := lastWord
+	case <-inputCtx.Done(): // a client that no longer reads must not keep the server from ending
+		most := cancelTime
 		if ctx.Err() == nil {
 			most += drainTime
 		}
@@ -131,15 +131,16 @@ func Serve(ctx context.Context, o Options) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, io.EOF) || ends.Err() != nil:
-		// a client that has closed the input may not read on
+	case errors.Is(err, io.EOF) || inputCtx.Err() != nil:
+		// A client that has closed the input may have stopped reading, so an error is not one of
+		// ours.
 		return nil
 	}
 	return err
 }
 
-// lastWord is how long the answers to cancelled calls may take at the end of the server.
-const lastWord = 500 * time.Millisecond
+// cancelTime is how long the answers to cancelled calls may take at the end of the server.
+const cancelTime = 500 * time.Millisecond
 
 // instructions are the text that a client may give its model.
 func (s *server) instructions() string {
@@ -150,22 +151,22 @@ func (s *server) instructions() string {
 		" seconds: when status is waiting, make the call in \"call\"."
 }
 
-// row is the tool as it is listed.
-func (s *server) row(t *tool) (*sdk.Tool, error) {
-	out, err := s.Schema(t.answers, t.shows, t.blocks)
+// listed is the tool as it is listed.
+func (s *server) listed(t *tool) (*sdk.Tool, error) {
+	out, err := s.Schema(t.answers, t.fields, t.blocks)
 	if err != nil {
 		return nil, err
 	}
 	no, yes := false, true
-	notes := &sdk.ToolAnnotations{ReadOnlyHint: t.reads, IdempotentHint: t.repeats || t.reads,
+	notes := &sdk.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent || t.readOnly,
 		DestructiveHint: &no, OpenWorldHint: &no}
-	if t.destroys {
+	if t.destructive {
 		notes.DestructiveHint = &yes
 	}
-	if t.open {
+	if t.openWorld {
 		notes.OpenWorldHint = &yes
 	}
-	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.says + " Example: " + t.example,
+	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.help + " Example: " + t.example,
 		Annotations: notes, InputSchema: t.schema(), OutputSchema: out}, nil
 }
 
@@ -183,25 +184,25 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 		return s.result(words, s.refused(err), false)
 	}
 	c.Surface = words
-	if c.most > 0 {
+	if c.longest > 0 {
 		var stop func()
-		ctx, stop = s.watch(ctx, r, c)
+		ctx, stop = s.reportProgress(ctx, r, c)
 		defer stop()
 	} else {
 		select {
-		case s.slot <- struct{}{}:
-			defer func() { <-s.slot }()
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
 		case <-ctx.Done():
 			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"),
 				problem.Text{})), false)
 		}
 	}
-	return s.result(words, s.Call(ctx, c.Request), c.bounded)
+	return s.result(words, s.Call(ctx, c.Request), c.boundGiven)
 }
 
-// read returns the request that the arguments of a call stand for.
+// read makes a request of the arguments of a call.
 func (s *server) read(t *tool, arguments json.RawMessage) (request, error) {
-	v, err := t.lenient().Read(arguments)
+	v, err := t.reader().Read(arguments)
 	if err != nil {
 		return request{}, err
 	}
@@ -217,20 +218,20 @@ func (s *server) refused(err error) Answer {
 	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
-// watch looks after a call that blocks. It ends the call with the input, and tells the client now
-// and then that the call lives.
-func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
+// reportProgress looks after a call that blocks. It ends the call with the input, and tells the
+// client now and then that the call lives.
+func (s *server) reportProgress(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.ends, cancel)
-	told := make(chan struct{})
+	stop := context.AfterFunc(s.inputCtx, cancel)
+	reported := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(reported)
 		token := r.Params.GetProgressToken()
 		if token == nil {
 			return
 		}
 		begun := time.Now()
-		total := s.lasts(ctx, c)
+		total := s.expected(ctx, c)
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for {
@@ -238,29 +239,29 @@ func (s *server) watch(ctx context.Context, r *sdk.CallToolRequest, c request) (
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				gone := time.Since(begun)
-				if gone > c.most {
+				elapsed := time.Since(begun)
+				if elapsed > c.longest {
 					return
 				}
-				total = max(total, gone) // the call is late
+				total = max(total, elapsed) // the call is late
 				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
-					Progress: gone.Seconds(), Total: total.Seconds(),
-					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - gone).Seconds()))})
+					Progress: elapsed.Seconds(), Total: total.Seconds(),
+					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - elapsed).Seconds()))})
 			}
 		}
 	}()
-	return ctx, func() { stop(); cancel(); <-told }
+	return ctx, func() { stop(); cancel(); <-reported }
 }
 
-// lasts is how long a call may block: until its bound, or until the instant that it waits for.
-func (s *server) lasts(ctx context.Context, c request) time.Duration {
-	if c.left > 0 {
-		return min(c.most, c.left)
+// expected is how long a call may block: until its bound, or until the instant that it waits for.
+func (s *server) expected(ctx context.Context, c request) time.Duration {
+	if c.remaining > 0 {
+		return min(c.longest, c.remaining)
 	}
-	if c.asks == nil {
-		return c.most
+	if c.dueRequest == nil {
+		return c.longest
 	}
-	text := s.Call(ctx, *c.asks).JSON
+	text := s.Call(ctx, *c.dueRequest).JSON
 	var answer struct {
 		Due  time.Time   // when a wait is due
 		Next []time.Time // the next instants of a new wait
@@ -270,19 +271,19 @@ func (s *server) lasts(ctx context.Context, c request) time.Duration {
 			answer.Due = answer.Next[0]
 		}
 		if left := time.Until(answer.Due); left > 0 {
-			return min(c.most, left)
+			return min(c.longest, left)
 		}
 	}
-	return c.most
+	return c.longest
 }
 
-// progressEvery is how often a blocking call reports that it lives.
+// progressEvery is how often a blocking call reports its progress.
 var progressEvery = 5 * time.Second
 
-// result makes the result of a tool from an answer. It is an error when the exit code is not 0, 75
-// (call again) or 124 (what was waited for did not come, which was asked), and then it has an error
-// in it. The text has no null fields, because models pay for it. The call that goes on is bounded
-// if this one was.
+// result makes the result of a tool from an answer. It is an error, and has an error in it, when
+// the exit code is not 0, 75 (call again) or 124 (what was waited for did not come, which the call
+// asked about). The text has no null fields, because models pay for it. The call that goes on has a
+// bound if this one had.
 func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToolResult {
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
@@ -295,22 +296,22 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 		}
 	}
 	if failed {
-		if told := first(answer.JSON); told != nil {
-			more["error"] = told
+		if found := firstError(answer.JSON); found != nil {
+			more["error"] = found
 		}
 	}
-	full, err := with(answer.JSON, more)
+	full, err := withFields(answer.JSON, more)
 	if err != nil {
 		failed = true
 		full = s.Crashed(fmt.Sprintf("the answer is not an object of JSON: %.200q", answer.JSON), nil)
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}},
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(withoutNulls(full))}},
 		StructuredContent: json.RawMessage(full), IsError: failed}
 }
 
-// first returns the first error of an answer about several things, and how many there are.
-func first(answer []byte) map[string]any {
-	var said struct {
+// firstError returns the first error of an answer about several things, and how many there are.
+func firstError(answer []byte) map[string]any {
+	var several struct {
 		Error  any
 		Errors []struct {
 			Code       any
@@ -320,18 +321,18 @@ func first(answer []byte) map[string]any {
 		}
 		Channels []struct{ Channel, Error, Hint *string }
 	}
-	if json.Unmarshal(answer, &said) != nil || said.Error != nil {
+	if json.Unmarshal(answer, &several) != nil || several.Error != nil {
 		return nil
 	}
-	told := map[string]any{"code": problem.Failed, "message": "it failed",
+	found := map[string]any{"code": problem.Failed, "message": "it failed",
 		"hint": "the rest of the answer says what", "candidates": []any{}}
-	where, n := "errors", len(said.Errors)
+	where, n := "errors", len(several.Errors)
 	if n > 0 {
-		one := said.Errors[0]
-		told["code"], told["message"], told["hint"], told["candidates"] = one.Code, one.Message,
+		one := several.Errors[0]
+		found["code"], found["message"], found["hint"], found["candidates"] = one.Code, one.Message,
 			one.Hint, one.Candidates
 	}
-	for _, c := range said.Channels {
+	for _, c := range several.Channels {
 		if c.Error == nil {
 			continue
 		}
@@ -339,16 +340,16 @@ func first(answer []byte) map[string]any {
 		if n++; n > 1 {
 			continue
 		}
-		told["message"] = *c.Error
+		found["message"] = *c.Error
 		if c.Channel != nil {
-			told["message"] = *c.Channel + ": " + *c.Error
+			found["message"] = *c.Channel + ": " + *c.Error
 		}
 		if c.Hint != nil {
-			told["hint"] = *c.Hint
+			found["hint"] = *c.Hint
 		}
 	}
 	if n > 1 {
-		told["message"] = fmt.Sprintf("%s; and %d more in %q", told["message"], n-1, where)
+		found["message"] = fmt.Sprintf("%s; and %d more in %q", found["message"], n-1, where)
 	}
-	return told
+	return found
 }

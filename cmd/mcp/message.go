@@ -26,9 +26,9 @@ func wellFormed(text []byte) error {
 	return nil
 }
 
-// ill returns what is wrong with a message that is JSON; empty when nothing is. The library would
-// say it in terms of Go, and take 1.5 for 1.
-func ill(text []byte) string {
+// whatIsWrong returns what is wrong with a message that is JSON; empty when nothing is. The library
+// would say it in terms of Go, and would read the ID 1.5 as 1.
+func whatIsWrong(text []byte) string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(text, &m) != nil {
 		return "it is not an object"
@@ -66,9 +66,9 @@ func isID(raw json.RawMessage) bool {
 	return false
 }
 
-// plainly rewrites an error of the library for clients, with a code of the protocol and without
+// plainError rewrites an error of the library for clients, with a code of the protocol and without
 // terms of Go.
-func plainly(c *under, err error) error {
+func plainError(call *openCall, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -76,8 +76,8 @@ func plainly(c *under, err error) error {
 	if !errors.As(err, &known) || known.Code == 0 {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
-	if c != nil && strings.Contains(err.Error(), "unmarshal") {
-		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + c.method +
+	if call != nil && strings.Contains(err.Error(), "unmarshal") {
+		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + call.method +
 			" are not what the protocol has for it"}
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 
 // resource is an answer of a command that a client can read, and subscribe to.
 type resource struct {
-	uri, name, says string
+	uri, name, help string
 	request         request
 }
 
@@ -23,15 +23,15 @@ const (
 
 func resources() []resource {
 	return []resource{
-		{TasksURI, "tasks", "what is pending, next first", calls("ls", option.Values{}.With("limit", 1000))},
+		{TasksURI, "tasks", "what is pending, next first", callOf("ls", option.Values{}.With("limit", 1000))},
 		{InboxURI, "inbox", "messages and results that nobody has acknowledged",
-			calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
+			callOf("inbox", option.Values{}.With("all", true).With("limit", 1000))},
 	}
 }
 
 func (s *server) addResources() {
 	for _, r := range resources() {
-		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.says, MIMEType: "application/json"},
+		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.help, MIMEType: "application/json"},
 			func(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 				answer := s.Call(ctx, r.request.Request)
 				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri,
@@ -53,7 +53,7 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	if s.watched[uri] != nil {
 		return nil
 	}
-	changes, err := s.Watch(s.ends, uri)
+	changes, err := s.Watch(s.inputCtx, uri)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	go func() {
 		for {
 			select {
-			case <-s.ends.Done():
+			case <-s.inputCtx.Done():
 				return
 			case <-begun:
 			case _, more := <-changes:
@@ -73,15 +73,15 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 					return
 				}
 			}
-			_ = s.sdk.ResourceUpdated(s.ends, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+			_ = s.sdk.ResourceUpdated(s.inputCtx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 		}
 	}()
 	return nil
 }
 
-// subscribed is called after a subscription was answered. It tells the client once without a
-// change, because the resource may have changed since the client read it, before the watch or the
-// library was ready. Some clients do not wait for the answer.
+// subscribed is called after a subscription was answered. It notifies the client once without a
+// change, because the resource may have changed after the client read it and before the watch
+// began. Some clients do not wait for the answer.
 func (s *server) subscribed(uri string) {
 	s.watching.Lock()
 	defer s.watching.Unlock()

@@ -12,8 +12,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestSubscribed tells a client once when it is subscribed, as it may have read before the watch was in place, and then of each change. A
-// client of a new version of the protocol goes on before its subscription is answered.
+// TestSubscribed tells a client once when it is subscribed, as it may have read before the watch
+// was in place, and then of each change. A client of a new version of the protocol goes on before
+// its subscription is answered.
 func TestSubscribed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan string, 10)
@@ -48,7 +49,8 @@ func TestSubscribed(t *testing.T) {
 	})
 }
 
-// TestSubscribedAfterTheAnswer tells a client of an older version of the protocol once, after its subscription was answered.
+// TestSubscribedAfterTheAnswer tells a client of an older version of the protocol once, after its
+// subscription was answered.
 func TestSubscribedAfterTheAnswer(t *testing.T) {
 	o := fakes(nil)
 	changes := make(chan struct{}, 1)

@@ -16,7 +16,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// fake is a server of commands that are not there: run answers in their place. It ends with the test, or when the client hangs up.
+// fake is a server of commands that are not there: run answers in their place. It ends with the
+// test, or when the client hangs up.
 func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, Request) Answer) (c *sdk.ClientSession, hangUp func() error) {
 	t.Helper()
 	o := fakes(run)
@@ -29,7 +30,8 @@ func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, Req
 	return session, to.Close
 }
 
-// fakes are commands that are not there: run answers in their place. Nothing that is watched changes.
+// fakes are commands that are not there: run answers in their place. Nothing that is watched
+// changes.
 func fakes(run func(context.Context, Request) Answer) Options {
 	return Options{
 		Version: "1", Most: 50 * time.Second,
@@ -70,7 +72,8 @@ func start(t *testing.T, o *Options) (to io.WriteCloser, from io.ReadCloser) {
 	return fromClient, toClient
 }
 
-// TestProgress tells a client that asked for it that a call that blocks lives, and hands the bound on.
+// TestProgress tells a client that asked for it that a call that blocks lives, and hands the bound
+// on.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan float64, 100)
@@ -99,7 +102,8 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestProgressOfTheWait says of how long a call has left what is less: to its bound, or to what it waits for.
+// TestProgressOfTheWait says of how long a call has left what is less: to its bound, or to what it
+// waits for.
 func TestProgressOfTheWait(t *testing.T) {
 	for _, c := range []struct {
 		tool, args string
@@ -186,7 +190,8 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// TestCancelled ends what a command waits for when the client does not want it, and when the client is gone.
+// TestCancelled ends what a command waits for when the client does not want it, and when the client
+// is gone.
 func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan bool, 2)
@@ -234,7 +239,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestClientReadsNothing ends the server, soon, although the client that has closed our input reads no answer.
+// TestClientReadsNothing ends the server, soon, although the client that has closed our input reads
+// no answer.
 func TestClientReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := fakes(nil)
@@ -249,7 +255,7 @@ func TestClientReadsNothing(t *testing.T) {
 		}
 		client.Close()
 		begun := time.Now()
-		if err := <-done; err != nil || time.Since(begun) > drainTime+lastWord {
+		if err := <-done; err != nil || time.Since(begun) > drainTime+cancelTime {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
 	})

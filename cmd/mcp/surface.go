@@ -47,10 +47,11 @@ func (s surface) Call(c problem.Call) string {
 }
 
 // Usual is the default of an argument, if it is not that of the command line.
-func (s surface) Usual(name string) string { return s.tool.usual[name] }
+func (s surface) Usual(name string) string { return s.tool.defaults[name] }
 
-// standing returns the tool of a command with its fixed options; nil when there is none.
-func (s surface) standing(command string) (*tool, map[string]any) {
+// toolOf returns the tool of a command, and the arguments that stand for the command; nil when
+// there is none.
+func (s surface) toolOf(command string) (*tool, map[string]any) {
 	name, with := command, map[string]any{}
 	switch command {
 	case "show":
@@ -69,7 +70,7 @@ func (s surface) standing(command string) (*tool, map[string]any) {
 
 // arguments returns the arguments of a call of the tool; nil for a call that no tool can make.
 func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
-	t, args := s.standing(c.Command)
+	t, args := s.toolOf(c.Command)
 	if t == nil {
 		return nil, nil
 	}
@@ -89,14 +90,14 @@ func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 			args[o.FieldKey()] = o.InJSON(set.Value)
 		}
 	}
-	if !t.place(c, args) {
+	if !t.placeWords(c, args) {
 		return nil, nil
 	}
 	return t, args
 }
 
-// place puts the words of a call that are not options into the arguments of the tool.
-func (t *tool) place(c problem.Call, args map[string]any) bool {
+// placeWords puts the words of a call that are not options into the arguments of the tool.
+func (t *tool) placeWords(c problem.Call, args map[string]any) bool {
 	words := slices.Concat(c.Args, c.Text)
 	first := func(name string) {
 		if len(words) > 0 {
@@ -148,7 +149,7 @@ func (t *tool) place(c problem.Call, args map[string]any) bool {
 	return len(words) == 0
 }
 
-// timed reports whether an option is given that gives a time or stands in its place.
+// timed reports whether an option is given that says a time, or after what task.
 func timed(has func(name string) bool) bool {
 	return slices.ContainsFunc(option.Forms, has) || has("after")
 }

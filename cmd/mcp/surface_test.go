@@ -26,11 +26,11 @@ func theTools() []*tool {
 		"notify": {{Name: "list", Kind: option.Flag}, {Name: "channel", Many: true}, {Name: "to", Many: true}, {Name: "subject"},
 			{Name: "dry-run", Kind: option.Flag}},
 	}
-	return all(&Options{Rows: func(command string) option.Rows { return rows[command] }})
+	return allTools(&Options{Rows: func(command string) option.Rows { return rows[command] }})
 }
 
-// TestSurface says in the words of tools what a command line says in its own. What it says is read by the tool that it is for, as the call
-// that was meant.
+// TestSurface says in the words of tools what a command line says in its own. What it says is read
+// by the tool that it is for, as the call that was meant.
 func TestSurface(t *testing.T) {
 	tools := theTools()
 	for _, c := range []struct {
@@ -74,7 +74,8 @@ func TestSurface(t *testing.T) {
 	}
 }
 
-// TestCallsAreRead requires that the call of a tool which stands for a call of a command asks for that call.
+// TestCallsAreRead requires that the call of a tool which stands for a call of a command asks for
+// that call.
 func TestCallsAreRead(t *testing.T) {
 	tools := theTools()
 	for _, c := range []problem.Call{
@@ -112,13 +113,13 @@ func TestCallsAreRead(t *testing.T) {
 
 // TestWith adds to an answer and changes nothing else.
 func TestWith(t *testing.T) {
-	got, err := with([]byte(`{"z":1e400,"a":[{"hint":"ouro-timer ls"},[],{}],"hint":null,"b":"<&>"}`+"\n"), map[string]any{"call": 1})
+	got, err := withFields([]byte(`{"z":1e400,"a":[{"hint":"ouro-timer ls"},[],{}],"hint":null,"b":"<&>"}`+"\n"), map[string]any{"call": 1})
 	const want = `{"z":1e400,"a":[{"hint":"ouro-timer ls"},[],{}],"hint":null,"b":"<&>","call":1}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
 	for _, bad := range []string{``, `{}{}`, `[]`, `1`, `{"a":`} {
-		if got, err := with([]byte(bad), nil); err == nil {
+		if got, err := withFields([]byte(bad), nil); err == nil {
 			t.Errorf("%s is taken as %s", bad, got)
 		}
 	}
@@ -126,7 +127,7 @@ func TestWith(t *testing.T) {
 
 // TestLean leaves out what is null, wherever it is, and nothing else.
 func TestLean(t *testing.T) {
-	got := lean([]byte(`{"a":null,"b":[null,{"c":null}],"d":{"e":null,"f":1e400},"g":"","h":[],"i":null}`))
+	got := withoutNulls([]byte(`{"a":null,"b":[null,{"c":null}],"d":{"e":null,"f":1e400},"g":"","h":[],"i":null}`))
 	if want := `{"b":[null,{}],"d":{"f":1e400},"g":"","h":[]}`; string(got) != want {
 		t.Errorf("%s", got)
 	}
