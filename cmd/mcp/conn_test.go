@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// dial is a wire, what is written to it and what it writes.
+// dial returns a connection, what the test writes to it and what it writes.
 func dial(t *testing.T) (w *connection, to io.WriteCloser, from *bufio.Scanner) {
 	in, to := io.Pipe()
 	out, writer := io.Pipe()

@@ -29,8 +29,8 @@ type Options struct {
 	Out     io.Writer
 	Version string
 	Program string // the name of this program in lines that can be typed
-	// Most is the longest time that a call blocks, because clients give up on long calls.
-	Most time.Duration
+	// BlockMost is the longest time that a call blocks, because clients give up on long calls.
+	BlockMost time.Duration
 
 	// Call runs one command in this process. Many goroutines call it. It returns soon after ctx
 	// ends.
@@ -118,14 +118,14 @@ func Serve(ctx context.Context, o Options) error {
 	select {
 	case err = <-done:
 	case <-inputCtx.Done(): // a client that no longer reads must not keep the server from ending
-		most := cancelTime
+		patience := cancelTime
 		if ctx.Err() == nil {
-			most += drainTime
+			patience += drainTime
 		}
 		select {
 		case err = <-done:
 		case <-ctx.Done():
-		case <-time.After(most):
+		case <-time.After(patience):
 		}
 	}
 	switch {
@@ -147,7 +147,7 @@ func (s *server) instructions() string {
 	return "Waiting, reminders and scheduled commands that outlive this session. Times are meant in " + s.Zone() +
 		" unless tz says otherwise. " +
 		"An answer with \"error\" says in hint what to send instead. A blocking call lasts at most " +
-		fmt.Sprint(s.Most.Seconds()) +
+		fmt.Sprint(s.BlockMost.Seconds()) +
 		" seconds: when status is waiting, make the call in \"call\"."
 }
 
@@ -186,7 +186,7 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 	c.Surface = words
 	if c.longest > 0 {
 		var stop func()
-		ctx, stop = s.reportProgress(ctx, r, c)
+		ctx, stop = s.supervise(ctx, r, c)
 		defer stop()
 	} else {
 		select {
@@ -218,11 +218,11 @@ func (s *server) refused(err error) Answer {
 	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
-// reportProgress looks after a call that blocks. It ends the call with the input, and tells the
-// client now and then that the call lives.
-func (s *server) reportProgress(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
+// supervise ends a blocking call with the input, and reports its progress to the client until stop
+// is called.
+func (s *server) supervise(ctx context.Context, r *sdk.CallToolRequest, c request) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.inputCtx, cancel)
+	forget := context.AfterFunc(s.inputCtx, cancel)
 	reported := make(chan struct{})
 	go func() {
 		defer close(reported)
@@ -250,7 +250,7 @@ func (s *server) reportProgress(ctx context.Context, r *sdk.CallToolRequest, c r
 			}
 		}
 	}()
-	return ctx, func() { stop(); cancel(); <-reported }
+	return ctx, func() { forget(); cancel(); <-reported }
 }
 
 // expected is how long a call may block: until its bound, or until the instant that it waits for.

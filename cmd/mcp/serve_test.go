@@ -34,7 +34,7 @@ func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, Req
 // changes.
 func fakes(run func(context.Context, Request) Answer) Options {
 	return Options{
-		Version: "1", Most: 50 * time.Second,
+		Version: "1", BlockMost: 50 * time.Second,
 		Call:    run,
 		Refuse:  func(p *problem.Problem) []byte { return []byte(option.JSON(map[string]any{"message": p.Error()})) },
 		Crashed: func(what any, _ []byte) []byte { return []byte(option.JSON(map[string]any{"broke": what})) },

@@ -91,7 +91,7 @@ func TestCallsAreRead(t *testing.T) {
 			t.Errorf("%v has no tool", c)
 			continue
 		}
-		s := server{Options: Options{Most: 50}}
+		s := server{Options: Options{BlockMost: 50}}
 		r, err := s.read(tool, json.RawMessage(option.JSON(args)))
 		if err != nil {
 			t.Errorf("%v as %s %v: %v", c, tool.name, args, err)

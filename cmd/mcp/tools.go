@@ -64,7 +64,7 @@ const maxSeconds = "max_seconds"
 // allTools returns the tools in the order of the list.
 func allTools(o *Options) []*tool {
 	blocking := arg{name: maxSeconds, help: fmt.Sprintf("block at most so long (default and most: %d)",
-		int(o.Most/time.Second))}
+		int(o.BlockMost/time.Second))}
 	list := []*tool{
 		waitTool(blocking),
 		scheduleTaskTool(),
@@ -124,14 +124,14 @@ func (t *tool) options(v option.Values) option.Values {
 func (o *Options) bound(v option.Values) (time.Duration, error) {
 	text := v.Text("max")
 	if text == "" {
-		return o.Most, nil
+		return o.BlockMost, nil
 	}
 	d, err := when.Duration(text)
 	if err != nil || d <= 0 {
 		return 0, refusal(fmt.Sprintf("%q is %q, which is not a number of seconds", maxSeconds, text),
 			fmt.Sprintf("send %q: 20", maxSeconds))
 	}
-	return min(d, o.Most), nil
+	return min(d, o.BlockMost), nil
 }
 
 // refusal is the request of a call that is wrong before it reaches a command.
