@@ -23,7 +23,7 @@ var readsText = []string{
 // program or of a library without a type for it, or it is only put on one line. Each says whose.
 var foreign = map[string]string{
 	"cmd/client/json.go open":           "hujson",
-	"cmd/mcp/message.go plainError":        "encoding/json, behind the JSON-RPC of the SDK",
+	"cmd/mcp/message.go plainError":     "encoding/json, behind the JSON-RPC of the SDK",
 	"cmd/transfer/systemd.go notRead":   "its own, of a file that is not there, less the words of the system",
 	"notify/show.go show":               "beeep, which joins two errors in one text",
 	"notify/smtp.go judgeSMTP":          "the replies of a server of mail",
