@@ -121,13 +121,14 @@ func (in *Lines) refuseOptions() error {
 			problem.T(`it is for one task: give each line its own "expect", with %s`, objects)},
 		{in.Form == formJSON && in.Opt.Has("spread"), problem.T("%s", problem.Option("spread")),
 			problem.T("it spreads out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
-		{in.Opt.Has("spread") && in.Opt.Has("jitter"), problem.T("%s", problem.Options(" with ", "jitter", "spread")),
-			problem.T("give one of them: %s delays each task by its share of the span", problem.Option("spread"))},
 	} {
 		if refused.given {
 			return problem.Of(problem.T("%s cannot be used with %s", refused.what,
 				problem.Set("stdin", in.Form)), refused.hint)
 		}
+	}
+	if in.Opt.Has("spread") && in.Opt.Has("jitter") {
+		return cli.Excluding("jitter", "spread")
 	}
 	return nil
 }
