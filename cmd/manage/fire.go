@@ -26,27 +26,27 @@ func FireCommand() cli.Command {
 	return cli.Command{
 		Name: "fire", Args: "<id> | --match <text>", Short: "run a task now, in the foreground",
 		Long: `
-Runs the task once more, now and here: with the folder, the variables and the umask it was scheduled with, whatever
-they are here, and nothing on its standard input. What it writes is shown as it comes and is kept, too. Its exit code is
-that of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it could not be started; when a signal ended
-it, fire dies of the same one. A message is told on standard output.
+Runs the task once more, now and here: with the folder, variables and umask that it was scheduled with, not those of
+this call, and with an empty standard input. What it writes is shown as it comes and is kept, too. fire exits with the
+exit code of the command: 124 when its --timeout was reached, 126 and 127 when it could not be started; when a signal
+ended the command, the same signal ends fire. A message is written to standard output.
 
 No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks
-the run as manual. Nobody is told of it unless --tell says so. The task's gate (--if), time-out and retries apply; stop
-conditions do not. While a run of it goes on, its --overlap says what happens: skip refuses (exit 1), queue waits,
-replace ends the other, allow runs beside it. A one-shot has no --overlap, since no instant of its own can meet it:
-while it runs fire refuses, and ouro-timer stop ends what runs. Instants that fall due meanwhile are treated as during
-any other run. INT and TERM end the command and its group.
+the run as manual. Nobody is told of the run without --tell. The task's gate (--if), time-out and retries apply; stop
+conditions do not. While another run of the task goes on, --overlap of the task decides: skip refuses (exit 1), queue
+waits, replace ends the other run, allow runs beside it. A one-shot has no --overlap: while it runs fire refuses, and
+ouro-timer stop ends the run. Instants that fall due meanwhile are treated as during any other run. INT and TERM end
+the command and its group.
 
-It lasts as long as the command does and knows no --max. To go on with something else, let the shell keep it:
-ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
+fire lasts as long as the command and has no --max. To do something else meanwhile, run it in the background of the
+shell: ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
 		Ids:      "any",
 		Exits:    []int{cli.ExitTimedOut}, Passes: true,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options: option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag,
 			Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(),
-			cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
+			cli.QuietFlag("write nothing but what the command writes"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
 		Run:     runFire,
 	}
@@ -56,7 +56,8 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.DryRun {
 		return problem.Of(problem.T("OURO_MAX is %s, but %s lasts as long as its command", cli.Quote(v),
 			problem.To("fire")),
-			problem.T("unset OURO_MAX, and let the shell keep it: %s >fire.out 2>&1 &", problem.To("fire", "...")))
+			problem.T("unset OURO_MAX, and run it in the background of the shell: %s >fire.out 2>&1 &",
+				problem.To("fire", "...")))
 	}
 	if len(s.Args) > 1 {
 		return cli.Instead(problem.T("fire takes one ID"), problem.To("fire", s.Args[0]))
@@ -85,31 +86,19 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if s.DryRun {
 		return wouldFire(s, e, zone)
 	}
-	show := &followed{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
+	show := &tailedProcesses{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
 	if !s.InJSON {
 		show.out, show.err = s.World.Out, s.Err
 	}
 	defer cli.DeafToPipes()()
 	o.Commands, o.AgentStderr = show, show.err
 	o.Say = func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) }
-	o.Deliver = func(r state.Record) error {
-		if s.InJSON {
-			return nil // the line of the ledger has the error
-		}
-		s.Line("%s", cli.Visible(r.Task.Text))
-		if err := s.Flush(); err != nil {
-			return err
-		}
-		if _, here := s.Width(); here || r.Task.Terminal == "" {
-			return nil
-		}
-		return notify.Terminal(r.Task.Terminal, reminder(r))
-	}
+	o.Deliver = func(r state.Record) error { return deliver(s, r) }
 	line, err := runner.Fire(ctx, o, e)
 	show.finish()
 	switch {
 	case errors.Is(err, runner.ErrGoing):
-		return GoesOn(e)
+		return AlreadyRunning(e)
 	case err != nil:
 		return err
 	}
@@ -133,6 +122,22 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	return firedCode(line)
 }
 
+// deliver writes a message to standard output and, when that is not a terminal, to the terminal
+// that the task was set from. With --json the text is in the answer.
+func deliver(s *cli.Call, r state.Record) error {
+	if s.InJSON {
+		return nil
+	}
+	s.Line("%s", cli.Visible(r.Task.Text))
+	if err := s.Flush(); err != nil {
+		return err
+	}
+	if _, terminal := s.Width(); terminal || r.Task.Terminal == "" {
+		return nil
+	}
+	return notify.Terminal(r.Task.Terminal, reminder(r))
+}
+
 // fireJSON is the answer of fire: the line of the ledger, and what the command wrote.
 type fireJSON struct {
 	Now time.Time `json:"now"`
@@ -153,21 +158,22 @@ func (a fireJSON) Text(o *cli.Out) {
 	}
 }
 
-// GoesOn is the problem of a task that runs already and may not run twice at once.
-func GoesOn(e state.Entry) error {
+// AlreadyRunning returns the error for a task that is running and may not run twice at once.
+func AlreadyRunning(e state.Entry) error {
 	why := "its overlap is skip"
 	if !e.Task.Recurring() {
 		why = "a one-shot does not run beside itself"
 	}
-	return problem.New(problem.Running, problem.T("a run of task %s goes on, and %s", e.Task.ID, why),
-		problem.T("%s shows it, %s ends it", problem.To("log", e.Task.ID), problem.To("stop", e.Task.ID)))
+	return problem.New(problem.Running, problem.T("task %s is running, and %s", e.Task.ID, why),
+		problem.T("%s shows the run, %s ends it", problem.To("log", e.Task.ID), problem.To("stop", e.Task.ID)))
 }
 
-// wouldFire answers fire --dry-run. Its line has no outcome, and the gate (--if) is not run.
+// wouldFire answers fire --dry-run. The line in the answer has no outcome, because nothing runs,
+// not even the gate (--if).
 func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	skips := cli.OrElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
 	if tasks.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
-		return GoesOn(e)
+		return AlreadyRunning(e)
 	}
 	now := s.Now(zone)
 	line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)
@@ -176,7 +182,7 @@ func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	return nil
 }
 
-// firedCode makes fire end as the command did.
+// firedCode returns the error by which fire ends as the command did.
 func firedCode(l state.Line) error {
 	switch {
 	case l.Outcome == state.OK:
@@ -191,7 +197,7 @@ func firedCode(l state.Line) error {
 		case sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGKILL:
 			return &cli.Signalled{Signal: sig}
 		}
-		// Other signals would make this program write what nobody asked for, such as a core.
+		// Other signals could make this program write a core dump.
 		return cli.ExitCode(128 + int(sig))
 	case l.Outcome == state.Failed && l.ExitCode != nil && *l.ExitCode > 0:
 		return cli.ExitCode(*l.ExitCode)
@@ -199,19 +205,20 @@ func firedCode(l state.Line) error {
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// followed starts commands as the runner does, and shows what they write while they run. Commands
-// write to files, so a reader that is slow or gone delays only this call, and not the command.
-type followed struct {
+// tailedProcesses starts commands as the runner does, and shows what they write while they run.
+// Commands write to files, so a reader that is slow or gone delays only this call, and not the
+// command.
+type tailedProcesses struct {
 	runner.Processes
 	clock    clock.Clock
 	out, err io.Writer // nil when nothing is shown
 
-	streams []*follow // the output of the latest attempt
+	streams []*tail // the output of the latest attempt
 }
 
-// Start starts an attempt. It first shows the rest of what the attempt before it wrote, because the
-// files are written anew.
-func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream,
+// Start starts an attempt. It first shows the rest of the output of the previous attempt, because
+// the new attempt overwrites the files.
+func (f *tailedProcesses) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream,
 	begin func() error) (runner.Command, error) {
 	if stdout == nil { // the command is the gate (--if)
 		return f.Processes.Start(ctx, r, env, stdout, stderr, begin)
@@ -230,10 +237,10 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 		}
 		written, err := s.from.Open(ctx)
 		if err != nil {
-			continue // log shows it later
+			continue // log can show the output later
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		one := &follow{from: written, to: s.to, stop: stop, done: make(chan struct{})}
+		one := &tail{from: written, to: s.to, stop: stop, done: make(chan struct{})}
 		go one.run(ctx, f.clock)
 		f.streams = append(f.streams, one)
 	}
@@ -241,41 +248,41 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 }
 
 // finish shows the rest of the output.
-func (f *followed) finish() {
+func (f *tailedProcesses) finish() {
 	for _, s := range f.streams {
 		s.finish()
 	}
 	f.streams = nil
 }
 
-// follow copies a file that grows.
-type follow struct {
+// tail copies a growing file.
+type tail struct {
 	from state.StreamReader
 	to   io.Writer
-	stop context.CancelFunc // says that the file grows no more
+	stop context.CancelFunc // called when the file has stopped growing
 	done chan struct{}
 }
 
-// followStep is the longest pause between two looks at a file. It is too short to be seen.
-const followStep = 50 * time.Millisecond
+// tailPause is the longest pause between two reads of a file. People do not notice it.
+const tailPause = 50 * time.Millisecond
 
-func (f *follow) run(ctx context.Context, c clock.Clock) {
+func (f *tail) run(ctx context.Context, c clock.Clock) {
 	defer close(f.done)
 	defer f.from.Close() // the next attempt may make the file shorter
-	for nap := time.Millisecond; ; nap = min(2*nap, followStep) {
+	for pause := time.Millisecond; ; pause = min(2*pause, tailPause) {
 		over := ctx.Err() != nil
 		n, err := io.Copy(f.to, f.from)
 		if err != nil || over {
-			return // nobody reads our output any more, and the run goes on
+			return // when nobody reads the output of fire any more, the run still goes on
 		}
 		if n > 0 {
-			nap = time.Millisecond
+			pause = time.Millisecond
 		}
-		_ = c.For(ctx, nap) // an error means the end, which the next round sees
+		_ = c.For(ctx, pause) // an error means that ctx has ended, which the next round sees
 	}
 }
 
-func (f *follow) finish() {
+func (f *tail) finish() {
 	f.stop()
 	<-f.done
 }

@@ -82,7 +82,7 @@ func TestNothingListed(t *testing.T) {
 		{false, []state.Problem{bad}, "1 task cannot be read, and there are no others."},
 		{true, []state.Problem{bad, bad}, "2 tasks cannot be read, and there are no others."},
 	} {
-		if got := nothing(c.all, false, c.problems); got != c.want {
+		if got := emptyText(c.all, false, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		rows := &taskRows{Call: s, now: now, phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
-			rows.take(rows.look(&e), 0)
+			rows.addRow(rows.makeRow(&e), 0)
 			if view.IsOverdue(e, now) {
 				overdue++
 			}
@@ -177,12 +177,12 @@ func fillField(t *testing.T, v reflect.Value, r *rand.Rand, texts []string, inst
 }
 
 // TestFirstOccurrences holds the first of many instants, of which few are kept, to those of all in
-// order.
+// pausedLast.
 func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, most := range []int{1, 7, 600, 5000, 1 << 62} {
-		first, all := occurrences{most: most}, []string{}
+	for _, maxRows := range []int{1, 7, 600, 5000, 1 << 62} {
+		first, all := occurrences{maxRows: maxRows}, []string{}
 		for i := range 300 {
 			e := state.Entry{Task: state.Task{ID: state.ID(uint64(i)), When: state.Timing{Zone: "UTC"}}, Due: now.Add(time.Duration(r.IntN(100)) * time.Minute)}
 			step, on := time.Duration(1+r.IntN(50))*time.Minute, true
@@ -199,11 +199,11 @@ func TestFirstOccurrences(t *testing.T) {
 		for _, o := range first.list() {
 			got = append(got, fmt.Sprint(o.Due, o.First, o.ID))
 		}
-		if want := all[:min(most, len(all))]; !slices.Equal(got, want) {
-			t.Errorf("first %d: %d, not the %d that they are", most, len(got), len(want))
+		if want := all[:min(maxRows, len(all))]; !slices.Equal(got, want) {
+			t.Errorf("first %d: %d, not the %d that they are", maxRows, len(got), len(want))
 		}
-		if most < 1000 && len(first.rows) > 2*most+1000 {
-			t.Errorf("first %d: %d are kept", most, len(first.rows))
+		if maxRows < 1000 && len(first.rows) > 2*maxRows+1000 {
+			t.Errorf("first %d: %d are kept", maxRows, len(first.rows))
 		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// appendListed writes a row of ls as encoding/json does, in a quarter of the time. With very many
-// rows encoding/json would take most of the time of the call. TestListedIsWritten compares the two.
+// appendListed appends a row of ls as encoding/json writes it, in a quarter of the time. With very
+// many rows encoding/json would take most of the time of a call. TestListedIsWritten compares the
+// two.
 func appendListed(b []byte, j listed) []byte {
 	b = appendString(b, `{"id":`, &j.ID)
 	if !j.Type.IsZero() {
@@ -51,7 +52,7 @@ func appendListed(b []byte, j listed) []byte {
 	return append(b, '}')
 }
 
-// appendString writes a field, unless it is absent.
+// appendString appends a field, unless the value is absent.
 func appendString(b []byte, field string, s *string) []byte {
 	if s == nil {
 		return b
@@ -68,9 +69,9 @@ func appendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// appendTrue writes a field that is true, or none.
-func appendTrue(b []byte, field string, is bool) []byte {
-	if is {
+// appendTrue appends a field that is true, or nothing.
+func appendTrue(b []byte, field string, set bool) []byte {
+	if set {
 		b = append(b, field...)
 	}
 	return b

@@ -35,26 +35,26 @@ type lsSummaryJSON struct {
 	Total    int          `json:"total" jsonschema:"how many tasks are due by then"`
 	More     int          `json:"more"`
 	Tasks    []summarized `json:"tasks" jsonschema:"those that are due first come first"`
-	Once     *together    `json:"once,omitempty" jsonschema:"further tasks that come once, and do not recur: without --limit 20 of them are in tasks"`
+	Once     *onceSummary `json:"once,omitempty" jsonschema:"further tasks that do not recur; without --limit, the first 20 of those are in tasks"`
 	Problems []string     `json:"problems,omitempty"`
 
 	unread int // how many tasks cannot be read
 	form   form
 }
 
-// together sums up tasks that come once each.
-type together struct {
+// onceSummary sums up tasks that have one instant each.
+type onceSummary struct {
 	Count int       `json:"count"`
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// summarized is a task with the number, the first and the last of its instants.
+// summarized is a task with the number of its instants, the first and the last.
 type summarized struct {
 	ID          string     `json:"id"`
 	Description *string    `json:"description,omitempty"`
 	Summary     string     `json:"summary" jsonschema:"what it does, in a few words"`
-	Count       int        `json:"count" jsonschema:"of its instants; 1000000 stands for more than were counted"`
+	Count       int        `json:"count" jsonschema:"how many instants; 1000000 also stands for more"`
 	First       time.Time  `json:"first"`
 	Last        *time.Time `json:"last,omitempty" jsonschema:"absent: count is 1"`
 
@@ -100,13 +100,13 @@ func (t summarized) last() time.Time {
 	return *t.Last
 }
 
-// summary counts the instants of a task.
-func summary(e state.Entry, until time.Time) summarized {
+// summaryOf counts the instants of a task up to one instant.
+func summaryOf(e state.Entry, until time.Time) summarized {
 	t, zone := e.Task, rules.TaskZone(e.Task)
 	row := summarized{ID: t.ID, Description: cli.OrNull(t.Description), Summary: t.Summary(), Count: 1,
 		First: e.Due.In(zone), what: view.Describe(t), recurs: t.Recurring()}
 	if sched, err := rules.Schedule(t); err == nil && sched != nil {
-		row.Count += sched.Count(e.Due, until, countMost-1)
+		row.Count += sched.Count(e.Due, until, maxCounted-1)
 		if last, ok := sched.Latest(e.Due, until); ok && row.Count > 1 {
 			row.Last = cli.Instant(last, zone)
 		}
@@ -114,34 +114,34 @@ func summary(e state.Entry, until time.Time) summarized {
 	return row
 }
 
-// onceMost is how many tasks that come once have a row each when no limit is given. The others are
-// summed up.
-const onceMost = 20
+// maxOnceRows is how many tasks that do not recur have a row each when no limit is given. The
+// others are summed up.
+const maxOnceRows = 20
 
-// gather sums up the tasks that do not recur, except the first onceMost of them. The tasks of the
-// answer are in order.
-func (a *lsSummaryJSON) gather() {
+// foldOnce moves the tasks that do not recur to the summary a.Once, except the first maxOnceRows of
+// them. a.Tasks has to be in order.
+func (a *lsSummaryJSON) foldOnce() {
 	listed := 0
 	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
 		if t.recurs {
 			return false
 		}
-		if listed++; listed <= onceMost {
+		if listed++; listed <= maxOnceRows {
 			return false
 		}
 		if a.Once == nil {
-			a.Once = &together{First: t.First}
+			a.Once = &onceSummary{First: t.First}
 		}
 		a.Once.Count, a.Once.Last = a.Once.Count+1, t.First
 		return true
 	})
 }
 
-// listSummary answers with each task that is due up to --before, and how many instants it has until
-// then.
+// listSummary answers with each task that is due up to --before, and the number of its instants
+// until then.
 func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int,
-	in form) error {
-	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: in}
+	as form) error {
+	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: as}
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
 			return true
@@ -150,7 +150,7 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 			answer.More++
 			return true
 		}
-		answer.Tasks = append(answer.Tasks, summary(e, until))
+		answer.Tasks = append(answer.Tasks, summaryOf(e, until))
 		return true
 	})
 	if err != nil {
@@ -158,8 +158,8 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	}
 	s.WarnOf(problems)
 	slices.SortStableFunc(answer.Tasks, func(a, b summarized) int { return a.First.Compare(b.First) })
-	if limit == 0 && !in.plain() {
-		answer.gather()
+	if limit == 0 && !as.plain() {
+		answer.foldOnce()
 	}
 	answer.Problems, answer.unread = view.ProblemTexts(problems), view.UnreadCount(problems)
 	s.Answer(answer)
@@ -182,16 +182,16 @@ func (o occurrence) compare(p occurrence) int {
 	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
 }
 
-// occurrences keeps the first rows of many. Its memory is a few times what these take up.
+// occurrences keeps the first maxRows of many rows. It takes a few times the memory of those.
 type occurrences struct {
-	most int
-	rows []occurrence
-	full bool
-	last time.Time // once it is full, what comes later than this is not among the first
+	maxRows int
+	rows    []occurrence
+	full    bool
+	last    time.Time // once full: an instant after it is not among the first
 }
 
-// add adds an instant of a task. It returns false when neither that one nor any later one is among
-// the first.
+// add adds an instant of a task. It returns false when neither this instant nor a later one is
+// among the first.
 func (o *occurrences) add(e state.Entry, due time.Time) bool {
 	if o.full && due.After(o.last) {
 		return false
@@ -199,9 +199,9 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 	t := e.Task
 	o.rows = append(o.rows, occurrence{due.In(rules.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(),
 		view.Describe(t), e.Due})
-	if n := len(o.rows); n >= 1000 && n/2 >= o.most {
+	if n := len(o.rows); n >= 1000 && n/2 >= o.maxRows {
 		o.rows = slices.Clone(o.list())
-		o.full, o.last = true, o.rows[o.most-1].Due
+		o.full, o.last = true, o.rows[o.maxRows-1].Due
 	}
 	return true
 }
@@ -209,19 +209,17 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 // list returns the first rows, in order.
 func (o *occurrences) list() []occurrence {
 	slices.SortFunc(o.rows, occurrence.compare)
-	return o.rows[:min(o.most, len(o.rows))]
+	return o.rows[:min(o.maxRows, len(o.rows))]
 }
 
-// mostOccurrences is the most rows when no limit is given. countMost is the most instants that are
-// counted of one task.
 const (
-	mostOccurrences = 1000
-	countMost       = 1_000_000
+	maxOccurrences = 1000      // rows when no limit is given
+	maxCounted     = 1_000_000 // instants of one task
 )
 
 // listOccurrences answers with each instant up to --before at which a task is due.
 func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int,
-	in form) error {
+	as form) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
@@ -231,12 +229,12 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		return err
 	}
 	if s.Opt.Bool("summary") {
-		return listSummary(ctx, s, st, only, now, until, limit, in)
+		return listSummary(ctx, s, st, only, now, until, limit, as)
 	}
 	if limit == 0 {
-		limit = mostOccurrences
+		limit = maxOccurrences
 	}
-	first := occurrences{most: limit}
+	first := occurrences{maxRows: limit}
 	total, capped := 0, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
@@ -246,12 +244,12 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		first.add(e, e.Due)
 		sched, err := rules.Schedule(e.Task)
 		if err != nil || sched == nil {
-			return true // doctor says what is wrong with the task
+			return true // doctor reports the task
 		}
 		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.add(e, t); t, ok = sched.Next(t) {
 		}
-		all := sched.Count(e.Due, until, countMost)
-		capped = capped || all == countMost
+		all := sched.Count(e.Due, until, maxCounted)
+		capped = capped || all == maxCounted
 		total += all
 		return true
 	})
@@ -265,7 +263,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		counted = nil
 	}
 	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until,
-		view.UnreadCount(problems), in})
+		view.UnreadCount(problems), as})
 	return view.Incomplete(problems)
 }
 

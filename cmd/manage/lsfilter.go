@@ -33,13 +33,13 @@ func filterFlags() option.Rows {
 
 // filter chooses the tasks that a call lists. A task has to fit every part of it.
 type filter struct {
-	texts   []string // the words that the task has to have
-	tags    []string
-	states  []string
-	origin  string
-	from    time.Time // the task is due next then or later; zero means no bound
-	until   time.Time // the task is due next before then; zero means no bound
-	untilIs bool      // the task may also be due exactly at until
+	texts         []string // the words that the task has to have
+	tags          []string
+	states        []string
+	origin        string
+	from          time.Time // the task is due next then or later; zero means no bound
+	until         time.Time // the task is due next before then; zero means no bound
+	untilIncluded bool      // the task may also be due exactly at until
 }
 
 // filterOf reads the filter from the options and words of the call.
@@ -74,7 +74,7 @@ func statesOf(s *cli.Call) (list []string, err error) {
 	for word := range strings.SplitSeq(s.Opt.Text("state"), ",") {
 		if strings.TrimSpace(word) == "" {
 			return nil, problem.Of(problem.T("%s has an empty state between its commas", problem.Option("state")),
-				problem.T("it takes %s, with commas between", strings.Join(states, ", ")))
+				problem.T("give one or more of %s, separated by commas", strings.Join(states, ", ")))
 		}
 		if word, err = one.Choose(word); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func statesOf(s *cli.Call) (list []string, err error) {
 	return list, nil
 }
 
-// readDue reads --due: an instant up to which tasks are due, a day, or a span.
+// readDue reads --due: an instant by which tasks are due, a day, or a span.
 func (f *filter) readDue(s *cli.Call) error {
 	o, err := s.Options()
 	if err != nil {
@@ -96,10 +96,10 @@ func (f *filter) readDue(s *cli.Call) error {
 			return err
 		}
 		f.until, err = dueInstant(right, o)
-		f.untilIs = true
+		f.untilIncluded = true
 		if err == nil && !f.from.IsZero() && !f.until.IsZero() && f.until.Before(f.from) {
 			return problem.Of(problem.T("%s %s ends before it begins", problem.Option("due"), cli.Quote(text)),
-				problem.T("turn it round: A..B, with A before B"))
+				problem.T("give the earlier instant first: A..B"))
 		}
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *filter) readDue(s *cli.Call) error {
 		f.from, f.until = at, time.Date(year, month, day+1, 0, 0, 0, 0, at.Location())
 		return nil
 	}
-	f.until, f.untilIs = at, true
+	f.until, f.untilIncluded = at, true
 	return nil
 }
 
@@ -133,7 +133,7 @@ func dueInstant(text string, o when.Options) (time.Time, error) {
 	return at, err
 }
 
-// any reports whether the filter can leave out a task.
+// active reports whether the filter can leave out a task.
 func (f filter) any() bool {
 	return len(f.texts)+len(f.tags)+len(f.states) > 0 || f.origin != "" || !f.from.IsZero() || !f.until.IsZero()
 }
@@ -168,7 +168,7 @@ func (f *filter) fits(e *state.Entry) bool {
 		return true
 	}
 	due := view.DueOf(*e)
-	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIs &&
+	return !due.IsZero() && !due.Before(f.from) && (f.until.IsZero() || due.Before(f.until) || f.untilIncluded &&
 		due.Equal(f.until))
 }
 

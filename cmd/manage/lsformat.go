@@ -14,7 +14,7 @@ import (
 const (
 	formatCalendar = "calendar" // tasks by day, as on a terminal
 	formatTable    = "table"    // a line for each task, in columns with names above
-	formatTSV      = "tsv"      // a line for each task, with tabs between fields, as in a pipe
+	formatTSV      = "tsv"      // a line for each task, fields separated by tabs, as in a pipe
 	formatJSON     = "json"     // the same as --json
 )
 
@@ -23,7 +23,7 @@ func formatFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "format", Kind: option.Word, OfCall: true,
 			Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON},
-			Help:    "write calendar, table, tsv or json, wherever it goes (default: on a terminal calendar, in a pipe tsv)"},
+			Help:    "write calendar, table, tsv or json (default: on a terminal calendar, in a pipe tsv)"},
 		option.Option{Name: "header", Kind: option.Flag, OfCall: true, Help: "with tsv: the names of the fields first"},
 	}
 }
@@ -61,7 +61,7 @@ type form struct {
 	header bool // the names of the fields come first
 }
 
-// plain reports whether the list is for programs: fields with tabs between.
+// plain reports whether the list is for programs: fields separated by tabs.
 func (f form) plain() bool { return f.format == formatTSV }
 
 // head writes the names of the fields when the call asks for them.
@@ -71,8 +71,7 @@ func (f form) head(o *cli.Out, names string) {
 	}
 }
 
-// lineWidth is how wide a line may be: as wide as the terminal. Without a terminal there is no
-// bound.
+// lineWidth returns the width of the terminal. Without a terminal, lines may have any width.
 func lineWidth(o *cli.Out) int {
 	if width, terminal := o.Width(); terminal {
 		return width
@@ -80,8 +79,7 @@ func lineWidth(o *cli.Out) int {
 	return 1 << 16
 }
 
-// fieldNames are the names of the fields of a task, with tabs between. The fifth is the time
-// expression as somebody typed it.
+// fieldNames are the names of the fields of taskFields, separated by tabs.
 const fieldNames = "id\tdue\tstate\ttype\tas_typed\twhat"
 
 // listTable writes the tasks in columns, for people.
@@ -93,11 +91,11 @@ func listTable(o *cli.Out, entries []state.Entry, now time.Time, more int) {
 		if at := view.DueOf(e); !at.IsZero() {
 			due = at.In(now.Location()).Format(time.DateTime)
 		}
-		stands := stateOf(e)
+		phase := stateOf(e)
 		if view.IsOverdue(e, now) {
-			stands = "overdue"
+			phase = "overdue"
 		}
-		rows = append(rows, []string{e.Task.ID, due, paint.As(means(e, now), stands), e.Task.Type(),
+		rows = append(rows, []string{e.Task.ID, due, paint.As(meaningOf(e, now), phase), e.Task.Type(),
 			cli.Visible(e.Task.When.Text), view.Describe(e.Task)})
 	}
 	width := lineWidth(o)

@@ -22,7 +22,7 @@ import (
 func ShowCommand() cli.Command {
 	return cli.Command{
 		Name: "show", Args: "<id> | --match <text>", Short: "show one task in full",
-		Long:      "What it does and in which surroundings, when it is due next, and how it went so far. Values of variables are not shown.",
+		Long:      "What it does and where, when it is due next, and how its runs went. Values of variables are not shown.",
 		Examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
@@ -58,7 +58,7 @@ type showJSON struct {
 	Overdue   bool        `json:"overdue,omitempty"`
 	Revision  int64       `json:"revision"`
 	Postponed *string     `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
-	Problem   *string     `json:"problem,omitempty" jsonschema:"why no later occurrence can be told, and none runs"`
+	Problem   *string     `json:"problem,omitempty" jsonschema:"why its later occurrences are not known, and do not run"`
 	view.PolicyJSON
 
 	entry state.Entry
@@ -103,10 +103,10 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		j.Request = &e.Task.Reminder.Request
 	}
 	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
-		job := e.Task.Run
-		umask := fmt.Sprintf("0%03o", job.Umask)
-		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(job.Script), cli.OrNull(job.Prog), cli.OrNull(job.Dir), &umask
-		for name := range job.Env {
+		run := e.Task.Run
+		umask := fmt.Sprintf("0%03o", run.Umask)
+		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(run.Script), cli.OrNull(run.Prog), cli.OrNull(run.Dir), &umask
+		for name := range run.Env {
 			j.Env = append(j.Env, name)
 		}
 		sort.Strings(j.Env)
@@ -154,13 +154,13 @@ func (j showJSON) Text(o *cli.Out) {
 	j.history(o, field)
 }
 
-// what writes what the task does.
+// what writes what the task does and what runs it.
 func (j showJSON) what(o *cli.Out, field func(name, value string)) {
-	e, again := j.entry, o.Program()
+	e, program := j.entry, o.Program()
 	field("id", j.ID)
 	field("state", j.State)
 	if j.Removed {
-		field("", "removed; "+again+" restore "+j.ID+" undoes it")
+		field("", "removed; "+program+" restore "+j.ID+" undoes it")
 	}
 	field("description", cli.Visible(e.Task.Description))
 	field("tags", cli.Visible(strings.Join(e.Task.Tags, " ")))
@@ -195,16 +195,16 @@ func (j showJSON) what(o *cli.Out, field func(name, value string)) {
 	}
 }
 
-// times writes when the task comes.
+// times writes when the task is due, and what may prevent that.
 func (j showJSON) times(o *cli.Out, field func(name, value string)) {
-	e, now, again, paint := j.entry, j.Now, o.Program(), o.Paint()
+	e, now, program, paint := j.entry, j.Now, o.Program(), o.Paint()
 	field("when", cli.Visible(j.When)+" ("+string(j.Kind)+", "+j.TZ+")")
 	if j.Problem != nil {
 		field("problem", paint.As(cli.Bad, cli.Visible(*j.Problem)))
-		field("", again+" edit "+j.ID+" WHEN mends it")
+		field("", program+" edit "+j.ID+" WHEN replaces it")
 	}
 	if j.Postponed != nil {
-		field("put off", cli.Visible(*j.Postponed)+"; its start is tried again")
+		field("put off", cli.Visible(*j.Postponed)+"; the runner tries again")
 	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
@@ -215,13 +215,13 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 	case view.HeldWait(e):
 		field("paused", "it is due "+view.Coming(e, now)+": ouro-timer wait --resume "+j.ID)
 	case j.Paused && state.IsUnscheduled(e.Due):
-		field("paused", "until "+again+" resume "+j.ID)
+		field("paused", "until "+program+" resume "+j.ID)
 	case j.Paused:
-		field("paused", "until "+again+" resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
+		field("paused", "until "+program+" resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 	}
 	for i, t := range j.Next {
 		if i == 0 && j.Overdue && j.Postponed == nil {
-			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": "+again+" doctor says why")
+			field("due", view.Echo(t, now)+"; "+paint.As(cli.Late, "overdue")+": "+program+" doctor says why")
 		} else if i == 0 {
 			field("due", view.Echo(t, now))
 		} else {
@@ -233,7 +233,7 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 	case *j.Awaited:
 		field("attended", "somebody waits for it")
 	default:
-		field("attended", "nobody waits: when its time comes it goes to the inbox; "+again+" wait --resume "+j.ID+
+		field("attended", "nobody waits: at its time it goes to the inbox; "+program+" wait --resume "+j.ID+
 			" goes on with it")
 	}
 	if j.Start != nil {
@@ -243,7 +243,7 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 		field("end", view.Stamp(*j.End))
 	}
 	if e.Task.When.Delay != "" {
-		field("jitter", "later by "+e.Task.When.Delay+" of "+e.Task.When.Jitter)
+		field("jitter", "delayed by "+e.Task.When.Delay+" of at most "+e.Task.When.Jitter)
 	}
 	if j.Count != nil {
 		field("count", strconv.Itoa(*j.Count))
@@ -259,15 +259,15 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 
 // history writes the policy of the task, where it came from, and how it went so far.
 func (j showJSON) history(o *cli.Out, field func(name, value string)) {
-	e, told, again, paint := j.entry, j.told, o.Program(), o.Paint()
+	e, told, program, paint := j.entry, j.told, o.Program(), o.Paint()
 	for _, p := range view.PolicyFields(e.Task) {
 		field(p.Name, cli.Visible(p.Value))
 	}
 	field("tells", told.Short(e.Task))
 	field("key", cli.Visible(e.Task.Key))
 	if e.Task.Origin != "" {
-		field("origin", "a run of task "+e.Task.Origin+"; "+again+" ls --origin "+e.Task.Origin+
-			" shows all that came of it")
+		field("origin", "a run of task "+e.Task.Origin+"; "+program+" ls --origin "+e.Task.Origin+
+			" shows all that its runs scheduled")
 	}
 	field("created", view.Stamp(j.Created))
 	if j.Dir != nil {

@@ -21,20 +21,20 @@ func StopCommand() cli.Command {
 	return cli.Command{
 		Name: "stop", Args: "<id>... | --match <text>", Short: "end a running command",
 		Long: `
-Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once
-with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
+Ends the running commands of the tasks, and waits for their ends: TERM to the command and its process group, KILL 10 s
+later, or at once with --kill. The outcome is cancelled. An occurrence that failed gets no further attempt. The tasks
 themselves stay: ouro-timer rm cancels them. It does not matter whether a runner or ouro-timer fire runs the command, or
-whether its runner has died. Processes that left the command's group (setsid, daemons) are not reached. When nothing of a
-task runs, stop says so, changes nothing, and ends with exit code 1.
+whether its runner has died. Processes that left the command's group (setsid, daemons) are not reached. When a task is
+not running, stop says so, changes nothing, and exits with 1.
 
-It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command has its signal and ends
-later. The call that the answer names to go on only waits for it; --kill takes the rest of the 10 s away.`,
+It waits for at most 15 s, or for --max, and exits with 75 when --max was reached: the command has the signal, and may
+end later. The call that the answer names then waits for the end; add --kill to kill the command at once.`,
 		Examples:  []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
 		Ids:       "running",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag,
-				Help: "with KILL at once: the command gets no time to end by itself"},
+				Help: "send KILL at once: the command gets no time to end by itself"},
 			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
 			cli.JsonFlag(), cli.FieldsFlag(),
 		},
@@ -66,14 +66,14 @@ func asStopped(runs []*tasks.Stopped) []stopped {
 type stopJSON struct {
 	Now      time.Time            `json:"now"`
 	Stopped  []stopped            `json:"stopped"`
-	Continue cli.ArgvOrNull       `json:"continue,omitempty" jsonschema:"the command that goes on, when something has not ended yet; else absent"`
+	Continue cli.ArgvOrNull       `json:"continue,omitempty" jsonschema:"the command that goes on waiting, when a run has not ended yet; else absent"`
 	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
 	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	left unended
 }
 
-// Text says how each run ended, and which go on.
+// Text says how each run ended, and which are still running.
 func (a stopJSON) Text(o *cli.Out) {
 	tellStopped(o, a.Stopped)
 	a.left.tell(o, a.Continue)
@@ -93,11 +93,11 @@ func tellStopped(o *cli.Out, runs []stopped) {
 	}
 }
 
-// unended are the runs that were told to end and have not.
+// unended are the runs that were told to end and are still running.
 type unended struct {
 	runs  []string
 	bound time.Duration // how long the call waited
-	most  time.Duration // how long the caller may wait; 0 means no bound
+	most  time.Duration // how long the caller wants to wait; 0 means no bound
 	hint  problem.Text
 }
 
@@ -111,20 +111,20 @@ func unendedOf(runs []*tasks.Stopped, bound, most time.Duration) unended {
 	return left
 }
 
-// tell names the runs that go on, and the call that waits for them.
+// tell names the runs that are still running, and the call that waits for them.
 func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	if len(u.runs) == 0 {
 		return
 	}
-	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s",
+	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and is still running after %s",
 		strings.Join(u.runs, ", "), u.bound), u.hint))
 	if again != nil {
 		o.GoOn(again)
 	}
 }
 
-// code returns how a call ends that has told runs to end: with the tasks that could not be changed,
-// and the runs that have not ended.
+// code returns the error by which a call ends: for tasks that could not be changed, for runs that
+// are still running, or none.
 func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError) error {
 	if err := view.TellPicks(ctx, s, failed); err != nil {
 		return err
@@ -138,9 +138,9 @@ func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError)
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// untoldRuns returns the errors of tasks whose runs could not be told to end, perhaps because the
-// time of cli.Within was over first.
-func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
+// stopFailures returns the errors of tasks whose runs could not be told to end, perhaps because
+// ctx, which comes of cli.Within, ended first.
+func stopFailures(ctx context.Context, list []tasks.Failure) []view.PickError {
 	for i, f := range list {
 		if context.Cause(ctx) == cli.ErrBound && errors.Is(f.Err, ctx.Err()) {
 			list[i].Err = fmt.Errorf("%w: another process held its lock for too long", state.ErrBusy)
@@ -149,9 +149,9 @@ func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
 	return view.Failed(list)
 }
 
-// stopping returns the call that goes on waiting, with the options of this one. It ends nothing
+// waitOn returns the call that goes on waiting, with the options of this call. It ends no run
 // sooner.
-func stopping(s *cli.Call, left unended) problem.Call {
+func waitOn(s *cli.Call, left unended) problem.Call {
 	if len(left.runs) == 0 {
 		return problem.Call{}
 	}
@@ -165,11 +165,11 @@ func stopping(s *cli.Call, left unended) problem.Call {
 	return cli.With(c, s.Opt, "quiet", "json", "fields", "tz")
 }
 
-// notRunning is the error of a task of which nothing runs.
+// notRunning returns the error for a task that is not running.
 func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 	end := problem.To("rm", e.Task.ID)
 	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID,
-		view.StateName(e)), problem.T("to cancel what is to come of it: %s", end))
+		view.StateName(e)), problem.T("to cancel its later occurrences: %s", end))
 	if e.Task.Type() == state.TypeWait {
 		p.Hint = problem.T("to end the wait: %s", end)
 	}
@@ -204,18 +204,19 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 		case f.Other != nil && tasks.Live(*f.Other):
 			failed[i] = notRunning(s, f.ID, *f.Other)
 		case f.Code == problem.NotFound && len(f.Candidates) == 0:
-			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels what is to come", problem.To("ls"), problem.To("rm")))
+			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels tasks",
+				problem.To("ls"), problem.To("rm")))
 		}
 	}
 	limited, cancel := cli.Within(ctx, s.Clock, bound)
 	defer cancel()
-	runs, untold := tasks.Stop(limited, st, s.Clock, found, s.Opt.Bool("kill"))
-	failed = append(failed, untoldRuns(limited, untold)...)
+	runs, unsignalled := tasks.Stop(limited, st, s.Clock, found, s.Opt.Bool("kill"))
+	failed = append(failed, stopFailures(limited, unsignalled)...)
 	left := unendedOf(runs, bound, most)
 	if !s.Opt.Bool("kill") {
-		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
+		left.hint = problem.T("to kill it at once: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
-	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, stopping(s, left)), view.PickErrors(s, failed),
+	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, waitOn(s, left)), view.PickErrors(s, failed),
 		s.DryRun, left})
 	return left.code(ctx, s, failed)
 }

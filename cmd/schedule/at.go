@@ -221,12 +221,12 @@ func shebangWarning(c *tasks.Change) []cli.Warning {
 // call does not say what to run, the hint takes the words for that.
 func extraWords(s *cli.Call, form when.Form) error {
 	words := strings.Join(s.Args, " ")
-	said := problem.T("%s already gives the time; what is %s?", problem.Option(form), cli.Quote(words))
+	message := problem.T("%s already gives the time; what is %s?", problem.Option(form), cli.Quote(words))
 	if s.Dash || s.Cmd.Options.Named("task") == nil ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
-		return problem.Of(said, problem.T("leave one of them out"))
+		return problem.Of(message, problem.T("leave one of them out"))
 	}
-	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",
+	return problem.Of(message, problem.T("a message: %s; a line for the shell: %s; a command: %s",
 		problem.Set("task", words), problem.Set("c", words), problem.Set(problem.Command, s.Args)))
 }
 

@@ -171,7 +171,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 // awaitFirst waits until a run ends: the first run of a task that was added, the next one of a task
 // that was kept.
 func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) error {
-	most, err := cli.Longest(s)
+	longest, err := cli.Longest(s)
 	if err != nil {
 		return err
 	}
@@ -182,11 +182,11 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	// The ID is written before the wait, for whoever ends the call early. Programs name the task
 	// with --key, or find it with ls.
 	if !s.Quiet && !s.InJSON {
-		s.Remark("scheduled %s; its end: %s\n", a.ID,
+		s.Remark("scheduled %s; to wait for its end: %s\n", a.ID,
 			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
 	}
 	s.WarnAll(d.warnings)
-	return view.AwaitEnd(ctx, s, st, a, most, view.EndedMost, d.warnings)
+	return view.AwaitEnd(ctx, s, st, a, longest, view.EndedMost, d.warnings)
 }
 
 // addWarnings adds the warnings that follow from the state of the task, who runs it and who is

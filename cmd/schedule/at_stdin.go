@@ -133,7 +133,7 @@ func (in *Lines) refuseOptions() error {
 	return nil
 }
 
-// firstShare returns the share of the first of one task; nil when there is no span.
+// firstShare returns the share of a task that is the only one; nil when there is no span.
 func firstShare(span time.Duration) *tasks.Share {
 	if span == 0 {
 		return nil

@@ -304,7 +304,7 @@ func (a *storeActions) fire(e state.Entry) tea.Msg {
 		failed: line.Outcome != state.OK}
 	switch {
 	case errors.Is(err, runner.ErrGoing):
-		answer = a.failed(manage.GoesOn(e))
+		answer = a.failed(manage.AlreadyRunning(e))
 	case err != nil:
 		answer = a.failed(err)
 	case message != "":

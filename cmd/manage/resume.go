@@ -1,0 +1,210 @@
+package manage
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// ResumeCommand is the command resume.
+func ResumeCommand() cli.Command {
+	return cli.Command{
+		Name: "resume", Args: "<id>... | --match <text> | --all", Short: "end the pause of tasks",
+		Long: `
+A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
+counts for --count and does not run later. A one-shot whose time has passed is skipped, and is over: the answer says how
+to run it now. A runner is started when none lives.`,
+		Examples:  []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
+		Ids:       "paused",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		Options: option.Rows{
+			cli.MatchFlag(), allFlag("every task that is paused"), tagFlag("every task that is paused"),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
+		},
+		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "the tasks that go on"}},
+		Run:     runResume,
+	}
+}
+
+// resumed is what became of one task.
+type resumed struct {
+	view.TaskJSON
+	Skipped int        `json:"skipped,omitempty" jsonschema:"instants that passed during the pause"`
+	First   *time.Time `json:"skipped_due,omitempty" jsonschema:"the first of them"`
+	Last    *time.Time `json:"skipped_last,omitempty" jsonschema:"the last of them"`
+	Hint    *string    `json:"hint,omitempty" jsonschema:"of a task that is over: how to run it now"`
+
+	entry  state.Entry
+	paused bool // before the call
+}
+
+// resumeJSON is the answer of resume.
+type resumeJSON struct {
+	Now      time.Time            `json:"now"`
+	Count    int                  `json:"count" jsonschema:"how many tasks go on"`
+	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks that go on; resumed has them with --json=full"`
+	Resumed  []resumed            `json:"resumed,omitzero"`
+	Skipped  []resumed            `json:"skipped,omitempty"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
+	Runner   string               `json:"runner"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Problems []string             `json:"problems,omitempty" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+
+	now time.Time
+	all []resumed // in the order of the call
+}
+
+// Text says of each task whether it goes on, was skipped or was not paused.
+func (a resumeJSON) Text(o *cli.Out) {
+	for _, r := range a.all {
+		r.tell(o, a.now)
+	}
+	if len(a.all)+len(a.Errors)+len(a.Problems) == 0 {
+		o.Talk("No tasks are paused.")
+	}
+}
+
+func runResume(ctx context.Context, s *cli.Call) error {
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	// A task named by its ID may be one that is not paused. Otherwise only paused tasks are meant.
+	onlyPaused := s.Opt.Bool("all") || s.Opt.Has("match") || s.Opt.Has("tag")
+	found, failed, err := view.PickTagged(ctx, s, st, func(e state.Entry) bool {
+		if view.HeldWait(e) && (s.Opt.Bool("all") || s.Opt.Has("tag")) {
+			return false
+		}
+		return e.Held || !onlyPaused && tasks.Live(e)
+	})
+	if err == nil && s.Opt.Has("match") && failed != nil &&
+		(failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
+		found, failed, err = view.Pick(ctx, s, st, tasks.Live)
+	}
+	if err != nil {
+		return err
+	}
+	found, failed = noHeldWaits(found, failed)
+	now := s.Clock.Now()
+	answer := resumeJSON{now: now.In(zone)}
+	brief := s.Opt.Bool("all") && s.Lean()
+	if !brief {
+		answer.Resumed = []resumed{}
+	}
+	var live []state.Entry
+	for i, released := range tasks.Resume(ctx, st, st, found, now) {
+		if released.Err != nil {
+			failed = append(failed, view.FailedBy(found[i].Task.ID, released.Err))
+			continue
+		}
+		r := asResumed(released, now)
+		r.paused = found[i].Held
+		if !tasks.Live(r.entry) {
+			r.Hint = cli.OrNull(s.Says(runNow(r.entry.Task)))
+		} else {
+			live = append(live, r.entry)
+		}
+		answer.add(r, brief)
+	}
+	var h handover.RunnerState
+	if answer.Count > 0 {
+		h = handover.HandOver(ctx, s, st, live...)
+	}
+	warnings := h.Warnings()
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
+		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
+	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	return view.Answered(ctx, s, answer, failed, warnings)
+}
+
+// add adds what became of one task. With brief a task that goes on is counted and has its ID alone.
+func (a *resumeJSON) add(r resumed, brief bool) {
+	a.all = append(a.all, r)
+	switch {
+	case !tasks.Live(r.entry):
+		a.Skipped = append(a.Skipped, r)
+		return
+	case brief:
+		a.IDs = append(a.IDs, r.ID)
+	default:
+		a.Resumed = append(a.Resumed, r)
+	}
+	a.Count++
+}
+
+// asResumed makes the row of a task that goes on or is over.
+func asResumed(released tasks.Resumed, now time.Time) resumed {
+	e := released.Entry
+	r := resumed{TaskJSON: view.AsJSON(e, now), entry: e}
+	if line := released.Skipped; line != nil {
+		tz := rules.TaskZone(e.Task)
+		r.Skipped, r.First, r.Last = line.Count, cli.Instant(*line.Due, tz), cli.Instant(*line.Due, tz)
+		if line.DueLast != nil {
+			r.Last = cli.Instant(*line.DueLast, tz)
+		}
+	}
+	return r
+}
+
+// tell writes what became of one task.
+func (r resumed) tell(o *cli.Out, now time.Time) {
+	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
+	switch {
+	case !tasks.Live(r.entry) && r.First != nil:
+		o.Tell("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
+		o.Hint("%s", cli.Visible(*r.Hint))
+		return
+	case !tasks.Live(r.entry):
+		o.Tell("%s has ended", what)
+		return
+	case !r.paused:
+		o.Tell("%s is not paused, due %s", what, view.Coming(r.entry, now))
+		if r.Type == state.TypeWait {
+			o.Hint("to go on waiting: %s wait --resume %s", o.Program(), r.ID)
+		}
+		return
+	}
+	o.Tell("%s %s, due %s", o.Deed("resumed"), what, view.Coming(r.entry, now))
+	switch {
+	case r.Skipped == 1:
+		o.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
+	case r.Skipped > 1:
+		o.Talk("note: %s passed while it was paused and are skipped, from %s to %s",
+			cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
+	}
+}
+
+// runNow returns the hint about a one-shot that is over: the call that runs it now. about a
+// one-shot that is over: the call that runs it now.
+func runNow(t state.Task) problem.Text {
+	return problem.T("%s runs it now", problem.To("fire", t.ID))
+}
+
+// noHeldWaits moves paused waits from found to failed. Only a call that waits for a wait can resume
+// it.
+func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
+	var others []state.Entry
+	for _, e := range found {
+		if view.HeldWait(e) {
+			failed = append(failed, view.PickError{ID: e.Task.ID,
+				Problem: tasks.IsWait(e, "and can only go on where somebody waits for it")})
+		} else {
+			others = append(others, e)
+		}
+	}
+	return others, failed
+}
