@@ -84,7 +84,7 @@ func TestAgentAsks(t *testing.T) {
 		t.Errorf("its own: %s", got)
 	}
 	told := cli.LimitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(schedule.Reminders{})
-	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or set pending") {
+	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or raise pending") {
 		t.Errorf("the hint is %q", told)
 	}
 }

@@ -100,7 +100,7 @@ func TestFullDiskToUsers(t *testing.T) {
 			kept[strings.TrimSpace(out)] = true
 			continue
 		}
-		if code != cli.ExitState || !strings.Contains(errs, "no space left on device") || !strings.Contains(errs, "hint: make room on the disk") {
+		if code != cli.ExitState || !strings.Contains(errs, "no space left on device") || !strings.Contains(errs, "hint: free space on the disk") {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		full = true

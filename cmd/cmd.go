@@ -63,7 +63,7 @@ var table = cli.Table{
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w cli.World) int {
-	w = w.Settled()
+	w = w.WithAbsoluteHome()
 	s := cli.NewCall(w)
 	s.Table, s.InJSON, s.Hangup = table, asksJSON(args), &cli.Hangup{}
 	if len(args) > 0 {
@@ -84,9 +84,9 @@ func Main(args []string, w cli.World) int {
 func dispatch(s *cli.Call, args []string) error {
 	return dispatchIn(s, args, func() (context.Context, func()) {
 		if s.Cmd.Brief {
-			return cli.WithSignalsOnceAwaited(context.Background(), s.Heed)
+			return cli.WithSignalsOnceAwaited(context.Background(), s.HandleSignal)
 		}
-		return cli.WithSignals(context.Background(), s.Heed)
+		return cli.WithSignals(context.Background(), s.HandleSignal)
 	})
 }
 

@@ -35,7 +35,7 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 				return true
 			}
 			switch name := clitest.Called(call); {
-			case name == "Line", name == "Tell", name == "Sprintf":
+			case name == "Line", name == "LineUnlessQuiet", name == "Sprintf":
 				seen++
 				text := clitest.Word(call.Args[0])
 				m := done.FindStringSubmatch(text)

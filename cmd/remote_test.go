@@ -19,7 +19,7 @@ func TestRemoteIsAnswered(t *testing.T) {
 	w, told, said := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	s := cli.NewCall(w)
 	s.Cmd, s.InJSON = &cli.Command{Name: "at"}, true
-	s.Remote = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
+	s.NetworkWarnings = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
 	in := schedule.Stdin{Lines: schedule.Lines{Call: s}, Checked: map[string]bool{}}
 	in.Answer(1, &schedule.Scheduled{Done: tasks.Done{Change: &tasks.Change{Sched: &when.Schedule{}}, Created: true}}, handover.RunnerState{Runner: handover.RunnerAlive})
 	s.Stdout.Flush()

@@ -31,7 +31,7 @@ func TestSchemas(t *testing.T) {
 	for _, a := range guide.EveryAnswer(table.All()) {
 		name := filepath.Join(schemas, a.Name+".json")
 		delete(stale, name)
-		want, err := schema.Page(a.Name, a.Says, a.Of)
+		want, err := schema.Page(a.Name, a.Means, a.Of)
 		if err != nil {
 			t.Fatalf("%s: %v", a.Name, err)
 		}
@@ -64,8 +64,8 @@ func TestAnswers(t *testing.T) {
 			switch of := reflect.TypeOf(a.Of); {
 			case of == nil || of.Kind() != reflect.Struct || of.Name() == "":
 				t.Errorf("%s: the answer %s has no named struct for a type", c.Name, a.Name)
-			case a.Says == "" || strings.HasSuffix(a.Says, "."):
-				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.Name, a.Name, a.Says)
+			case a.Means == "" || strings.HasSuffix(a.Means, "."):
+				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.Name, a.Name, a.Means)
 			case types[a.Name] != nil && types[a.Name] != of:
 				t.Errorf("%s: the answer %s is %v here and %v elsewhere", c.Name, a.Name, of, types[a.Name])
 			case !hasNow(of):

@@ -12,11 +12,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// Granted is how long the call may block, as --max or OURO_MAX says.
-func Granted(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
+// BoundText is how long the call may block, as --max or OURO_MAX has it.
+func BoundText(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
 
-// Longest is how long the call may block, by --max or OURO_MAX. It is 0 when neither says.
-func Longest(s *Call) (time.Duration, error) {
+// Bound is how long the call may block, by --max or else OURO_MAX. It is 0 when neither is given.
+func Bound(s *Call) (time.Duration, error) {
 	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
 	if s.Opt.Has("max") {
 		text, name, without = s.Opt.Text("max"), problem.T("%s", problem.Option("max")), "leave it out"
@@ -38,31 +38,32 @@ func Longest(s *Call) (time.Duration, error) {
 // StopWait is how long stop waits without a bound: for TERM, 10 s, KILL and the end.
 const StopWait = 15 * time.Second
 
-// ErrBound is the cause of the end of a context of Within: its time is over.
-var ErrBound = errors.New("the time is over")
+// ErrBoundReached is the cause when WithBound cancelled the context because the bound was reached.
+var ErrBoundReached = errors.New("the bound was reached")
 
-// Within returns a context that ends with ctx, or after bound.
-func Within(ctx context.Context, c clock.Clock, bound time.Duration) (context.Context, context.CancelFunc) {
+// WithBound returns a context that ends with ctx, or after bound.
+func WithBound(ctx context.Context, c clock.Clock, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
 		if c.For(limited, bound) == nil {
-			cancel(ErrBound)
+			cancel(ErrBoundReached)
 		}
 	}()
 	return limited, func() { cancel(nil) }
 }
 
-// ErrUnread is the cause of the end of a context of WhileRead: nobody can read what is written.
-var ErrUnread = errors.New("nobody reads the answer")
+// ErrReaderGone is the cause when WithReader cancelled the context because the reader is gone.
+var ErrReaderGone = errors.New("nobody reads the answer")
 
-// WhileRead returns a context that ends with ctx, or when nobody can read what is written to w.
-func WhileRead(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
+// WithReader returns a context that ends with ctx, or when nobody is left to read what is written
+// to w.
+func WithReader(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
 	reading, cancel := context.WithCancelCause(ctx)
 	gone := ReaderGone(w)
 	go func() {
 		select {
 		case <-gone:
-			cancel(ErrUnread)
+			cancel(ErrReaderGone)
 		case <-reading.Done():
 		}
 	}()

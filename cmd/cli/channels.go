@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 )
 
-// ConfigPath is the path of config.toml, for people.
+// ConfigPath is the path of config.toml for messages: its bare name when no folder is known.
 func ConfigPath(s *Call) string {
 	home, err := s.Home()
 	if err != nil {
@@ -16,7 +16,7 @@ func ConfigPath(s *Call) string {
 	return filepath.Join(home, "config.toml")
 }
 
-// ChannelWord is the word of a channel in JSON. A URL has no secrets.
+// ChannelWord is a channel as JSON shows it, with the secrets of a URL hidden.
 func ChannelWord(word string) string {
 	if notify.SchemeOf(word) != "" {
 		return notify.Redact(word)
@@ -24,7 +24,7 @@ func ChannelWord(word string) string {
 	return word
 }
 
-// ChannelWords are the words of channels in JSON; nil stays nil.
+// ChannelWords are channels as JSON shows them; nil stays nil.
 func ChannelWords(words []string) []string {
 	shown := slices.Clone(words)
 	for i, w := range shown {
@@ -33,7 +33,7 @@ func ChannelWords(words []string) []string {
 	return shown
 }
 
-// ChannelName is the word of a channel for people. A URL has no secrets.
+// ChannelName is a channel as people see it, with the secrets of a URL hidden.
 func ChannelName(word string) string {
 	if notify.SchemeOf(word) != "" {
 		return notify.Redact(word)

@@ -7,7 +7,7 @@ import (
 // MaxFlag is the option that bounds how long a command may block.
 func MaxFlag() option.Option {
 	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
-		Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
+		Help: "wait for at most DURATION, then exit with code 75 (default: OURO_MAX)"}
 }
 
 // WaitFlag is the option of at and log that waits for the end of a run.
@@ -15,9 +15,9 @@ func WaitFlag(help string) option.Option {
 	return option.Option{Name: "wait", Kind: option.Flag, OfCall: true, Help: help}
 }
 
-// JsonFlag is the option that answers in JSON. Each command lists the common options that it has;
-// an option that is read is never ignored.
-func JsonFlag() option.Option {
+// JSONFlag is the option that answers in JSON. A command lists it, and each other common option,
+// only if it follows it, so that no option is accepted and then ignored.
+func JSONFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
 		Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
 }
@@ -28,7 +28,7 @@ const jsonFull = "full"
 // FieldsFlag is the option that chooses the fields of the answer.
 func FieldsFlag() option.Option {
 	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
-		Help: "answer in JSON with the fields NAMES alone: id,due; with a dot what lies within: stdout.text"}
+		Help: "answer in JSON with only these fields: id,due; a dot reaches inside: stdout.text"}
 }
 
 func QuietFlag(usage string) option.Option {
@@ -37,12 +37,12 @@ func QuietFlag(usage string) option.Option {
 
 func ZoneFlag() option.Option {
 	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
-		Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
+		Help: "read and show times in ZONE, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
 // DryFlag is the option of every command that changes something. The answer is then that of the
-// real call, as far as it can be known, with dry_run in it; lines begin with "dry run:" and say
-// what would be done (Deed). Errors are the same. Nothing is written, started, ended or told.
+// real call, as far as it can be known, with dry_run in it. Lines begin with "dry run:" and say
+// what would be done (Deed). Errors are the same. Nothing is written, started, ended or sent.
 func DryFlag() option.Option {
 	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 		Help: "change nothing: say what would be done"}
@@ -59,14 +59,14 @@ func MatchFlag() option.Option {
 		Help: "the one task whose description, text or command contains TEXT"}
 }
 
-// These are groups of options that several commands have.
+// These are the groups of options that several commands have.
 const (
 	GroupWhen = "When"
 	GroupWhat = "What it does"
 )
 
-// WhenFlags are the options that say how a time is read. Each excludes the others and the words of
-// a time.
+// WhenFlags are the options that give a time in one form. Each excludes the others, and a time
+// given as arguments.
 func WhenFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "delay", Kind: option.Duration,
@@ -81,18 +81,20 @@ func WhenFlags() option.Rows {
 	}.In(GroupWhen)
 }
 
-// BoundFlags are the options that bound a recurrence and leave days out.
-func BoundFlags() option.Rows {
+// RecurrenceFlags are the options that say when a recurrence begins and ends, and which days it
+// leaves out.
+func RecurrenceFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "start", Kind: option.Time,
 			Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
 		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N instants"},
-		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; may be repeated"),
+		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; " +
+			"may be repeated"),
 	}.In(GroupWhen)
 }
 
-// ExceptFlag is the option that names days that are left out.
+// ExceptFlag is the option that names the days to leave out.
 func ExceptFlag(usage string) option.Option {
 	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true,
 		Like: "24 dec", Help: usage}

@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// With adds to a call those of the named options that are given.
+// With adds to a call those of the named options that v has.
 func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	for _, name := range names {
 		switch value := v.Value(name).(type) {
@@ -20,7 +20,7 @@ func With(c problem.Call, v option.Values, names ...string) problem.Call {
 				c = c.With(problem.Option(name), true)
 			}
 		case string:
-			if name == "json" { // behind which no value stands
+			if name == "json" { // its value is optional, and joined by "="
 				c = c.With(problem.Option(name), problem.Bare(value))
 			} else {
 				c = c.With(problem.Option(name), value)
@@ -32,16 +32,16 @@ func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	return c
 }
 
-// GoingOn keeps the call that goes on for a caller within this program, such as MCP, and returns
-// its words for an answer in JSON.
-func GoingOn(s *Call, c problem.Call) ArgvOrNull {
-	s.Further = c
-	return c.Words(Itself(s))
+// ContinueWith sets the continuation of the call, which a caller within this program reads (MCP),
+// and returns its words for an answer in JSON.
+func ContinueWith(s *Call, c problem.Call) ArgvOrNull {
+	s.Continuation = c
+	return c.Words(OwnName(s))
 }
 
-// Program is the name of this program in hints and in lines for people: ouro-timer where the PATH
-// finds it, else the name that it was called by. So each line can be pasted back.
-func (w *Words) Program() string {
+// Program is the name of this program in hints and in lines for people, so that each can be pasted
+// into a shell: ouro-timer where the PATH finds it, else the name that it was called by.
+func (w *Wording) Program() string {
 	if w.program == nil {
 		return plainName
 	}
@@ -51,19 +51,19 @@ func (w *Words) Program() string {
 // plainName is the name of the installed program.
 const plainName = "ouro-timer"
 
-// programOf finds out the value of Program.
+// programOf returns the value of Program.
 func programOf(s *Call) string {
 	switch {
-	case s.Called == "", s.Called == plainName && s.Getenv("PATH") == "", finds(s, plainName):
+	case s.Called == "", s.Called == plainName && s.Getenv("PATH") == "", onPath(s, plainName):
 		return plainName
-	case filepath.Base(s.Called) != s.Called || finds(s, s.Called):
+	case filepath.Base(s.Called) != s.Called || onPath(s, s.Called):
 		return s.Called
 	}
-	return Itself(s)
+	return OwnName(s)
 }
 
-// finds reports whether the PATH leads from a bare name to this program.
-func finds(s *Call, name string) bool {
+// onPath reports whether the PATH finds this program by a bare name.
+func onPath(s *Call, name string) bool {
 	program, err := os.Executable()
 	if err != nil {
 		return false
@@ -80,9 +80,9 @@ func finds(s *Call, name string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
-// Itself is the word that calls this program from any folder: the absolute path if it was called by
-// a path, its bare name if the PATH finds it, else the path of the executable.
-func Itself(s *Call) string {
+// OwnName is the name that calls this program from any folder: the absolute path if it was called
+// by a path, the bare name if the PATH finds it, else the path of the executable.
+func OwnName(s *Call) string {
 	if strings.ContainsRune(s.Called, '/') || strings.ContainsRune(s.Called, filepath.Separator) {
 		if filepath.IsAbs(s.Called) {
 			return s.Called
@@ -91,7 +91,7 @@ func Itself(s *Call) string {
 			return filepath.Join(dir, s.Called)
 		}
 	}
-	if s.Called != "" && finds(s, s.Called) {
+	if s.Called != "" && onPath(s, s.Called) {
 		return s.Called
 	}
 	if program, err := os.Executable(); err == nil {

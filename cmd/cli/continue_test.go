@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestProgram: what is to be pasted back calls this program, as it was called where its own name does not.
+// TestProgram: what is to be pasted back calls this program, as it was called where its own name
+// does not.
 func TestProgram(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -33,7 +34,7 @@ func TestProgram(t *testing.T) {
 		if got := s.Program(); got != c.program {
 			t.Errorf("called %s, with %s on the PATH, it is %s, not %s", c.called, c.path, got, c.program)
 		}
-		if got := Itself(s); got != c.itself {
+		if got := OwnName(s); got != c.itself {
 			t.Errorf("called %s, with %s on the PATH, it goes on as %s, not %s", c.called, c.path, got, c.itself)
 		}
 	}

@@ -47,7 +47,7 @@ var ExitCodes = []struct {
 	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
 }
 
-// Usage is the problem of a wrong call. hint says what to type instead.
+// Usage is the problem of a wrong call. Its hint says what to type instead.
 func Usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
 // Failed is the problem of a request that could not be carried out.
@@ -55,13 +55,13 @@ func Failed(message, hint string) error {
 	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
 }
 
-// ExitCode is the error of a call that has answered in full and is still not a success. Only its
-// exit code is left to say.
+// ExitCode is the error of a call that has answered in full and still did not succeed. Nothing more
+// is reported, and the process exits with this code.
 type ExitCode int
 
 func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 
-// Explain turns any error into a problem.
+// Explain returns any error as a problem.
 func Explain(err error) *problem.Problem {
 	var busy *lock.BusyError
 	switch told := problem.As(err); {
@@ -75,7 +75,7 @@ func Explain(err error) *problem.Problem {
 		return problem.New(problem.Limit, problem.T(err.Error()),
 			problem.T("keep what is long in a file, and schedule a command that reads it"))
 	case errors.Is(err, state.ErrTaken):
-		return problem.New(problem.Ended, problem.T("its occurrence was taken in the meantime"),
+		return problem.New(problem.Ended, problem.T("a runner has claimed the occurrence in the meantime"),
 			problem.T("%s shows how it ended", EveryTask))
 	case errors.Is(err, state.ErrEnded):
 		return problem.New(problem.Ended, problem.T(err.Error()), problem.T("%s shows how it ended", EveryTask))
@@ -84,13 +84,13 @@ func Explain(err error) *problem.Problem {
 			problem.T("one runner serves all tasks; %s ends it", problem.To("run").With("stop", true)))
 	case errors.As(err, &busy):
 		return problem.New(problem.Busy, problem.T(err.Error()),
-			problem.T("nothing was changed; %s, and call again", freeing(busy)))
+			problem.T("nothing was changed; %s, and call again", lockHint(busy)))
 	case errors.Is(err, state.ErrBusy):
 		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("call again in a moment"))
 	case errors.Is(err, state.ErrNewer):
 		return problem.New(problem.Newer, problem.T(err.Error()), problem.T("use the newer ouro-timer that wrote it"))
 	case errors.Is(err, state.ErrUnusable):
-		return problem.New(problem.Unusable, problem.T(err.Error()), problem.T(mending(err)))
+		return problem.New(problem.Unusable, problem.T(err.Error()), problem.T(unusableHint(err)))
 	case errors.Is(err, context.Canceled):
 		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
 	}
@@ -100,42 +100,43 @@ func Explain(err error) *problem.Problem {
 // EveryTask is the call that lists every task.
 var EveryTask = problem.To("ls").With("all", true)
 
-// freeing says what to do about a process that keeps the state lock.
-func freeing(busy *lock.BusyError) string {
+// lockHint says what to do about a holder that does not release the state lock.
+func lockHint(busy *lock.BusyError) string {
 	if busy.PID == 0 {
-		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
+		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end or continue it"
 	}
 	if busy.Stopped {
-		return fmt.Sprintf("let that process go on: kill -CONT %d", busy.PID)
+		return fmt.Sprintf("continue that process: kill -CONT %d", busy.PID)
 	}
 	return fmt.Sprintf("look at what that process does (ps -fp %d), end it if it hangs", busy.PID)
 }
 
-// mending says what to do about a state folder that cannot be used.
-func mending(err error) string {
+// unusableHint says what to do about a state that cannot be used.
+func unusableHint(err error) string {
 	switch {
 	case errors.Is(err, fleet.ErrUnmade):
-		return "make it, once for all machines: ouro-timer fleet init"
+		return "create it, once for all machines: ouro-timer fleet init"
 	case errors.Is(err, fleet.ErrDenied):
-		return "use the credentials of a role that may, in config.toml under [fleet]: ouro-timer fleet permit shows what each role has"
+		return "set nkey or creds under [fleet] in config.toml to a role that is allowed to: " +
+			"ouro-timer fleet permit shows the roles"
 	case errors.Is(err, fleet.ErrAway):
-		return "see whether the servers that store in config.toml (or OURO_STORE) names are up, and take these credentials ([fleet] nkey or creds)"
+		return "see whether the servers are up that OURO_STORE, or store in config.toml, names, " +
+			"and whether they accept nkey or creds under [fleet]"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "make room on the disk, and call again: nothing was lost"
+		return "free space on the disk, and call again: nothing was lost"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
+		return "raise the limit of open files (ulimit -n 1024) or close some programs, and call again"
 	case errors.Is(err, syscall.EROFS):
 		return "make the file system writable, or set OURO_HOME to a folder on another one"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "set OURO_HOME to a folder of yours; what it names is not a folder"
+		return "set OURO_HOME to a folder of yours: it names a file now"
 	case errors.Is(err, fs.ErrPermission):
 		return "see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours"
 	}
-	return "mend or move away what it names; every other task is left as it is"
+	return "repair the file that the message names, or move it away: all other tasks stay as they are"
 }
 
-// Candidate is a text that can be typed instead of an ambiguous one, with the instant that it
-// means.
+// Candidate is a text to type instead of an ambiguous one, and the instant that it means.
 type Candidate struct {
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
@@ -178,19 +179,19 @@ func report(s *Call, err error) int {
 		s.Emit(FailedJSON{s.Stamp(), s.AsErrorJSON(p)})
 		return p.ExitCode()
 	}
-	s.Complain("", p)
+	s.ShowProblem("", p)
 	return p.ExitCode()
 }
 
-// ExitsOf returns the exit codes of a command, without those of signals. Every command has done,
-// failed, wrong call and unusable state; those that name tasks have not found, and those with --max
-// its code. The rest stands in the row of the command.
+// ExitsOf returns the exit codes of a command, without those of signals. Every command has those
+// for done, failed, wrong call and unusable state. Commands that name tasks also have that for not
+// found, and those with --max that for its bound. Command.Exits has the others.
 func ExitsOf(c Command) []int {
 	codes := append([]int{ExitOK, ExitFailed, ExitUsage, ExitState}, c.Exits...)
 	if c.Ids != "" || c.Options.Named("origin") != nil {
 		codes = append(codes, ExitNotFound)
 	}
-	// The bound of the server is for its tools.
+	// The --max of the MCP server bounds its tools, and not the server itself.
 	if c.Options.Named("max") != nil && c.Name != "mcp" {
 		codes = append(codes, ExitMax)
 	}

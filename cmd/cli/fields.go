@@ -12,9 +12,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Answers leave out absent fields, which have omitempty or omitzero as encoding/json knows them.
-// This file has the two other forms: with every field (--json=full), and only with the fields that
-// the call names (--fields).
+// An answer leaves out its absent fields by omitempty and omitzero of encoding/json. This file has
+// the two other forms: with every field (--json=full), and with only the fields that the call names
+// (--fields).
 
 // member is a field of an object.
 type member struct {
@@ -25,9 +25,9 @@ type member struct {
 // object is a JSON object whose fields keep their order.
 type object []member
 
-// whole returns a value with every field that its type has: an object, a list of []any, or a value
-// that encodes itself.
-func whole(v reflect.Value) any {
+// withAllFields returns a value with every field that its type has: an object, a []any of such
+// values, or a value that encodes itself.
+func withAllFields(v reflect.Value) any {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
 			return nil
@@ -49,7 +49,7 @@ func whole(v reflect.Value) any {
 				o = append(o, member{f.name, nil})
 				continue
 			}
-			o = append(o, member{f.name, whole(value)})
+			o = append(o, member{f.name, withAllFields(value)})
 		}
 		return o
 	case reflect.Slice:
@@ -61,7 +61,7 @@ func whole(v reflect.Value) any {
 		}
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = whole(v.Index(i))
+			list[i] = withAllFields(v.Index(i))
 		}
 		return list
 	}
@@ -73,12 +73,12 @@ type jsonField struct {
 	name     string
 	index    []int
 	of       reflect.Type
-	optional bool // answers leave it out when it is absent
-	rare     bool // most answers leave it out
+	optional bool // omitzero or omitempty: left out when it is absent
+	rare     bool // omitempty: a list that few answers have
 }
 
-// jsonFields returns the fields of a struct and of its embedded structs. Of two fields with one
-// name it takes the one that is less deep.
+// jsonFields returns the fields of a struct and of its embedded structs. Of two fields with the
+// same name it takes the shallower one.
 func jsonFields(t reflect.Type) (list []jsonField) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, rules, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -123,11 +123,11 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// The rule of --fields: a name that no answer to the call can have is refused, with the names there
-// are. A field that the answer could have and does not is absent, or null with --json=full. A list
-// has all its rows.
+// The rule of --fields: a name that no answer to the call can have is refused, and the hint lists
+// the names there are. A field that the answer could have but does not is absent, or null with
+// --json=full. A list keeps all its rows.
 
-// rowsIn returns the struct of the rows of a list; nil for a type that is not a list of structs.
+// rowsIn returns the struct of the rows of a list. It is nil for any other type.
 func rowsIn(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Slice {
 		if rows := structIn(t.Elem()); rows != nil {
@@ -137,8 +137,8 @@ func rowsIn(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// structIn returns the struct that a type is in JSON: itself, what it points to, or the rows of the
-// list. It is nil when encoding/json does not write objects.
+// structIn returns the struct behind a type: the type itself, what it points to, or the rows of a
+// list. It is nil when encoding/json does not write a value of the type as objects.
 func structIn(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -149,7 +149,7 @@ func structIn(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldOf returns the field of a struct with a name.
+// fieldOf returns the field of a struct by its JSON name.
 func fieldOf(t reflect.Type, name string) (jsonField, bool) {
 	fields := jsonFields(t)
 	if i := slices.IndexFunc(fields, func(f jsonField) bool { return f.name == name }); i >= 0 {
@@ -158,9 +158,9 @@ func fieldOf(t reflect.Type, name string) (jsonField, bool) {
 	return jsonField{}, false
 }
 
-// reaches reports whether a path leads to a field of a type. Dots lead to fields within. A name
-// that the type does not have leads to the rows of its lists that are not rare, so that "id" is the
-// ID of each row.
+// reaches reports whether a path leads to a field of a type. A dot leads to a field of a field. A
+// name that the type itself lacks is looked for in the rows of its lists that are not rare, so that
+// "id" is the ID of each row.
 func reaches(t reflect.Type, path string) bool {
 	if t = structIn(t); t == nil {
 		return false
@@ -209,9 +209,9 @@ func (f Form) pick(v reflect.Value, paths []string) object {
 		switch {
 		case err != nil, value.Kind() == reflect.Slice && value.IsNil() && field.optional && !all:
 		case all:
-			there = f.asked(value, field.optional)
+			there = f.namedField(value, field.optional)
 		default:
-			there = f.within(value, within)
+			there = f.pickWithin(value, within)
 		}
 		if there != nil || f.full {
 			picked = append(picked, member{field.name, there})
@@ -220,18 +220,18 @@ func (f Form) pick(v reflect.Value, paths []string) object {
 	return picked
 }
 
-// within returns the fields of a value that the paths name; nil when there is no value.
-func (f Form) within(v reflect.Value, paths []string) any {
+// pickWithin returns the fields of a value that the paths name; nil when there is no value.
+func (f Form) pickWithin(v reflect.Value, paths []string) any {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		return f.within(v.Elem(), paths)
+		return f.pickWithin(v.Elem(), paths)
 	case reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = f.within(v.Index(i), paths)
+			list[i] = f.pickWithin(v.Index(i), paths)
 		}
 		return list
 	case reflect.Struct:
@@ -240,10 +240,10 @@ func (f Form) within(v reflect.Value, paths []string) any {
 	return nil
 }
 
-// asked returns the value of a field that the call names. It is written as in any answer, or as
-// false, 0 or an empty list where other answers leave it out. It is nil when there is no value.
-func (f Form) asked(v reflect.Value, optional bool) any {
-	all := whole(v)
+// namedField returns the value of a field that the call names. It is written as in any answer, or
+// as false, 0 or an empty list where other answers leave it out. It is nil when there is no value.
+func (f Form) namedField(v reflect.Value, optional bool) any {
+	all := withAllFields(v)
 	if f.full || all == nil {
 		return all
 	}
@@ -257,24 +257,24 @@ func (f Form) asked(v reflect.Value, optional bool) any {
 	return v.Interface()
 }
 
-// emitted returns the answer as it is written: with the fields that the call names, with every
+// inForm returns the answer as it is written: with the fields that the call names, with every
 // field, or without absent ones. An answer with an error is written as if no fields had been named.
-func (f Form) emitted(v any) any {
+func (f Form) inForm(v any) any {
 	if f.fields == nil && !f.full {
 		return v
 	}
 	of := reflect.Indirect(reflect.ValueOf(v))
 	if f.fields == nil || of.Kind() != reflect.Struct {
-		return whole(of)
+		return withAllFields(of)
 	}
-	if failed(of) {
+	if hasError(of) {
 		return v
 	}
 	return f.pick(of, f.fields)
 }
 
-// failed reports whether an answer has an error.
-func failed(v reflect.Value) bool {
+// hasError reports whether an answer has an error.
+func hasError(v reflect.Value) bool {
 	f, has := fieldOf(v.Type(), "error")
 	if !has {
 		return false
@@ -283,7 +283,7 @@ func failed(v reflect.Value) bool {
 	return err == nil && !value.IsZero()
 }
 
-// TakesField reports whether some answer of the command can have a field. Its errors count, too.
+// TakesField reports whether some answer of the command, or an error, can have a field.
 func TakesField(c *Command, path string) bool { return takesField(c.Answers, path) }
 
 func takesField(shapes []Shape, path string) bool {
@@ -291,8 +291,8 @@ func takesField(shapes []Shape, path string) bool {
 		slices.ContainsFunc(shapes, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
 }
 
-// readFields reads --fields, and refuses names that no answer to a call with these options can
-// have.
+// readFields returns the paths of --fields. It refuses those that no answer to a call with these
+// options can have.
 func readFields(c *Command, given option.Values) ([]string, error) {
 	shapes := slices.DeleteFunc(slices.Clone(c.Answers), func(a Shape) bool { return !a.fits(given) })
 	var paths []string
@@ -306,8 +306,8 @@ func readFields(c *Command, given option.Values) ([]string, error) {
 	return paths, nil
 }
 
-// noField is the problem of a name that none of the shapes has. Its hint has a name that is near,
-// and the first names of all.
+// noField is the problem of a path that none of the shapes has. Its hint has a similar name, and
+// the first of all names.
 func noField(c *Command, shapes []Shape, path string) error {
 	const most = 24
 	names := fieldNames(shapes)
@@ -325,7 +325,7 @@ func noField(c *Command, shapes []Shape, path string) error {
 		}
 	}
 	if path == "" {
-		near = "" // every short word is near
+		near = "" // any short name would be similar to it
 	}
 	all := problem.To("guide", c.Name).With("json", true).With("fields", "fields")
 	hint := problem.T("there are %s", strings.Join(names, ","))
@@ -342,10 +342,10 @@ func noField(c *Command, shapes []Shape, path string) error {
 	return problem.Of(problem.T("no answer of %s has the field %s", c.Name, Quote(path)), hint)
 }
 
-// FieldNames returns names that --fields of a command takes, those of its first answer first. They
-// are the fields of each answer, with a dot the fields within those that have few, and without a
-// dot the fields of the rows of lists that are not rare. Fields of errors are left out, because
-// errors are always written whole.
+// FieldNames returns the names for --fields of a command, those of its first answer first: the
+// fields of each answer; with a dot, the fields of a field that has few; and without a dot, the
+// fields of the rows of lists that are not rare. It leaves out the fields of errors, because errors
+// are always written whole.
 func FieldNames(c *Command) []string { return fieldNames(c.Answers) }
 
 func fieldNames(shapes []Shape) (names []string) {

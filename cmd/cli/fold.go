@@ -2,10 +2,10 @@ package cli
 
 import "strings"
 
-// Fold breaks lines between words where a terminal of width columns would break them anywhere. A
-// row is filled with blanks so that the terminal goes on in the next row. What is copied from it is
-// still one line, which a shell reads as it was meant. Lines with tabs, and words that are wider
-// than the terminal, stay as they are.
+// Fold breaks lines between words, where a terminal of width columns would break them anywhere. It
+// does so by filling rows with blanks and not with line feeds, so that what is copied from the
+// terminal is still one line, which a shell reads as it was meant. Lines with tabs, and words that
+// are wider than the terminal, stay as they are.
 func Fold(text string, width int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -18,9 +18,9 @@ func Absolute(s *Call, name string) string {
 	return name
 }
 
-// ReadInput reads a file that the user named, or standard input for "-", but no more than one byte
-// beyond most. It returns when ctx ends, because a pipe may never be written to; the read is then
-// left to the end of the process.
+// ReadInput reads a file that the user named, or standard input for "-". It stops after most+1
+// bytes, so that the caller sees whether there are more than most. It returns when ctx ends,
+// because nobody may ever write to a pipe; the read then blocks until the process ends.
 func ReadInput(ctx context.Context, s *Call, name string, most int64) ([]byte, error) {
 	type result struct {
 		data []byte

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// Instants in JSON are cut to the millisecond, and not rounded, so that an instant has passed when
-// it is told. Texts that go on from an instant (continue, a cursor, --start) and export keep it in
-// full.
+// Instants in JSON are truncated to the millisecond and not rounded, so that no answer shows an
+// instant before it has come. Texts from which a call continues (continue, a cursor, --start) and
+// export keep instants in full.
 
-// Encode writes a value on a line of JSON, as answers do.
+// Encode returns a value as a line of JSON, as answers are written.
 func Encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(told(v)) // what we answer with can be encoded, and a buffer takes everything
+	_ = e.Encode(truncatedCopy(v)) // every answer can be encoded, and a buffer never fails
 	return b.Bytes()
 }
 
-// told returns a copy of a value with its instants cut. What the value shares with others is not
-// changed.
-func told(v any) any {
+// truncatedCopy returns a copy of a value with its instants truncated. It changes nothing that the
+// value shares with others.
+func truncatedCopy(v any) any {
 	from := reflect.ValueOf(v)
-	if !from.IsValid() || !tells(from.Type()) {
+	if !from.IsValid() || !holdsInstants(from.Type()) {
 		return v
 	}
-	return cutOf(from).Interface()
+	return truncated(from).Interface()
 }
 
 var instant = reflect.TypeFor[time.Time]()
 
-// cutOf copies a value of a type that has instants.
-func cutOf(v reflect.Value) reflect.Value {
+// truncated copies a value of a type that holds instants.
+func truncated(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
 		if v.IsNil() {
@@ -48,23 +48,23 @@ func cutOf(v reflect.Value) reflect.Value {
 		to.Set(reflect.ValueOf(v.Interface().(time.Time).Truncate(time.Millisecond)))
 	case v.Kind() == reflect.Pointer:
 		to.Set(reflect.New(v.Type().Elem()))
-		to.Elem().Set(cutOf(v.Elem()))
+		to.Elem().Set(truncated(v.Elem()))
 	case v.Kind() == reflect.Interface:
-		if to.Set(v); tells(v.Elem().Type()) {
-			to.Set(cutOf(v.Elem()))
+		if to.Set(v); holdsInstants(v.Elem().Type()) {
+			to.Set(truncated(v.Elem()))
 		}
 	case v.Kind() == reflect.Slice:
 		to.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
-			to.Index(i).Set(cutOf(v.Index(i)))
+			to.Index(i).Set(truncated(v.Index(i)))
 		}
 	case v.Kind() == reflect.Struct:
 		to.Set(v)
 		for i := range v.NumField() {
-			if field := to.Field(i); field.CanSet() && tells(field.Type()) {
-				field.Set(cutOf(field))
-			} else if v.Type().Field(i).Anonymous && field.Kind() == reflect.Struct && tells(field.Type()) {
-				cutInside(field)
+			if field := to.Field(i); field.CanSet() && holdsInstants(field.Type()) {
+				field.Set(truncated(field))
+			} else if v.Type().Field(i).Anonymous && field.Kind() == reflect.Struct && holdsInstants(field.Type()) {
+				truncateEmbedded(field)
 			}
 		}
 	default:
@@ -73,48 +73,49 @@ func cutOf(v reflect.Value) reflect.Value {
 	return to
 }
 
-// cutInside cuts the instants of an embedded struct that is not exported itself.
-func cutInside(v reflect.Value) {
+// truncateEmbedded truncates the instants of an embedded struct whose type is not exported.
+func truncateEmbedded(v reflect.Value) {
 	for i := range v.NumField() {
-		if field := v.Field(i); field.CanSet() && tells(field.Type()) {
-			field.Set(cutOf(field))
-		} else if v.Type().Field(i).Anonymous && field.Kind() == reflect.Struct && tells(field.Type()) {
-			cutInside(field)
+		if field := v.Field(i); field.CanSet() && holdsInstants(field.Type()) {
+			field.Set(truncated(field))
+		} else if v.Type().Field(i).Anonymous && field.Kind() == reflect.Struct && holdsInstants(field.Type()) {
+			truncateEmbedded(field)
 		}
 	}
 }
 
-// telling keeps the results of tells.
-var telling sync.Map
+// holding caches the results of holdsInstants.
+var holding sync.Map
 
-// tells reports whether encoding/json writes instants of values of a type.
-func tells(t reflect.Type) bool {
-	known, ok := telling.Load(t)
+// holdsInstants reports whether encoding/json writes instants for values of a type.
+func holdsInstants(t reflect.Type) bool {
+	known, ok := holding.Load(t)
 	if !ok {
-		known = tellsWithin(t, nil)
-		telling.Store(t, known)
+		known = holdsInstantsWithin(t, nil)
+		holding.Store(t, known)
 	}
 	return known.(bool)
 }
 
-// tellsWithin is tells of a type within the types around it, which are already examined.
-func tellsWithin(t reflect.Type, around []reflect.Type) bool {
+// holdsInstantsWithin is holdsInstants for a type that is nested in others, which are already being
+// examined.
+func holdsInstantsWithin(t reflect.Type, around []reflect.Type) bool {
 	switch {
 	case t == instant || t.Kind() == reflect.Interface:
 		return true
 	case t.Kind() == reflect.Pointer:
-		return tellsWithin(t.Elem(), around)
+		return holdsInstantsWithin(t.Elem(), around)
 	case slices.Contains(around, t) || t.Implements(reflect.TypeFor[json.Marshaler]()):
 		return false
 	}
 	around = append(around, t)
 	switch t.Kind() {
 	case reflect.Slice:
-		return tellsWithin(t.Elem(), around)
+		return holdsInstantsWithin(t.Elem(), around)
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && tellsWithin(f.Type, around) {
+			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && holdsInstantsWithin(f.Type, around) {
 				return true
 			}
 		}

@@ -16,8 +16,8 @@ const (
 	keepInbox  = 10_000
 )
 
-// Keep returns how long the past is kept, as config.toml says. The values were checked when it was
-// read.
+// Keep returns how long the past is kept, as config.toml says. Its values were checked when it was
+// loaded.
 func Keep(c state.Config) state.Keep {
 	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger,
 		Items: keepItems, Inbox: keepInbox}

@@ -2,5 +2,5 @@
 
 package cli
 
-// Spaces reports no presses on this system.
-func Spaces(World) (pressed <-chan struct{}, stop func()) { return nil, func() {} }
+// SpaceBar reports no presses on this system.
+func SpaceBar(World) (pressed <-chan struct{}, stop func()) { return nil, func() {} }

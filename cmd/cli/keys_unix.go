@@ -11,14 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Spaces reports each press of the space bar on the terminal of standard input, until stop is
-// called. pressed is nil when that is not a terminal. Meanwhile typed letters are not shown, other
-// keys are dropped, and Ctrl-C and its like work as usual. The terminal is as before after stop,
-// and while the process is stopped (Ctrl-Z) or in the background. A signal that cannot be caught
-// leaves it changed.
+// SpaceBar reports each press of the space bar on the terminal of standard input, until stop is
+// called. pressed is nil when standard input is not a terminal. Until stop, typed characters are
+// not shown, other keys are dropped, and Ctrl-C and its like work as usual. The terminal has its
+// former settings again after stop, and while the process is stopped (Ctrl-Z) or in the background.
+// If a signal that cannot be caught ends the process, the settings stay changed.
 //
-// A space among other letters that come at once, as text that was typed ahead, does not count.
-func Spaces(w World) (pressed <-chan struct{}, stop func()) {
+// A space that comes together with other characters, as in text that was typed ahead, does not
+// count.
+func SpaceBar(w World) (pressed <-chan struct{}, stop func()) {
 	f, ok := w.In.(*os.File)
 	if !ok || !IsTerminal(f) || !Foreground(f) {
 		return nil, func() {}
@@ -28,7 +29,7 @@ func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 		return nil, func() {}
 	}
 	k := &keyboard{terminal: f, fd: int(f.Fd())}
-	k.take()
+	k.setRaw()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGCONT)
 	stoppable := !signal.Ignored(unix.SIGTSTP)
@@ -36,13 +37,13 @@ func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 		signal.Notify(signals, unix.SIGTSTP)
 	}
 	// A process that reads in the background would be stopped, and the wait with it.
-	unheard := !signal.Ignored(unix.SIGTTIN)
-	if unheard {
+	ignoreTTIN := !signal.Ignored(unix.SIGTTIN)
+	if ignoreTTIN {
 		signal.Ignore(unix.SIGTTIN)
 	}
 	over := make(chan struct{})
 	var both sync.WaitGroup
-	both.Go(func() { k.stops(signals, over) })
+	both.Go(func() { k.followStops(signals, over) })
 	spaces := make(chan struct{}, 1)
 	both.Go(func() { k.read(int(ends.Fd()), spaces) })
 	return spaces, sync.OnceFunc(func() {
@@ -51,8 +52,8 @@ func Spaces(w World) (pressed <-chan struct{}, stop func()) {
 		both.Wait()
 		ends.Close()
 		signal.Stop(signals)
-		k.giveBack()
-		if unheard {
+		k.restore()
+		if ignoreTTIN {
 			signal.Reset(unix.SIGTTIN)
 		}
 	})
@@ -63,56 +64,57 @@ type keyboard struct {
 	terminal *os.File
 	fd       int
 	mu       sync.Mutex
-	taken    bool
-	before   unix.Termios // the settings before
+	raw      bool         // its settings are those of setRaw
+	before   unix.Termios // its settings before setRaw
 }
 
-// take lets keys come at once and not be shown, if this process has the terminal.
-func (k *keyboard) take() {
+// setRaw makes the terminal deliver keys at once and not show them, if this process is in its
+// foreground.
+func (k *keyboard) setRaw() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	is, err := unix.IoctlGetTermios(k.fd, getTermios)
 	if err != nil || !Foreground(k.terminal) {
 		return
 	}
-	if !k.taken || is.Lflag&unix.ICANON != 0 { // else it already has these settings
+	if !k.raw || is.Lflag&unix.ICANON != 0 { // else the settings are already those of setRaw
 		k.before = *is
 	}
 	now := k.before
 	now.Lflag &^= unix.ICANON | unix.ECHO
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 0, 0
-	k.taken = unix.IoctlSetTermios(k.fd, setTermios, &now) == nil
+	k.raw = unix.IoctlSetTermios(k.fd, setTermios, &now) == nil
 }
 
-// giveBack restores the settings of the terminal, unless another process has it.
-func (k *keyboard) giveBack() {
+// restore restores the settings of the terminal, unless another process is in its foreground.
+func (k *keyboard) restore() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.taken && Foreground(k.terminal) {
+	if k.raw && Foreground(k.terminal) {
 		_ = unix.IoctlSetTermios(k.fd, setTermios, &k.before)
 	}
-	k.taken = false
+	k.raw = false
 }
 
-// stops gives the terminal back before the process is stopped, and takes it again when it goes on.
-func (k *keyboard) stops(signals chan os.Signal, over <-chan struct{}) {
+// followStops restores the terminal before TSTP stops the process, and sets it again after CONT.
+func (k *keyboard) followStops(signals chan os.Signal, over <-chan struct{}) {
 	for {
 		select {
 		case <-over:
 			return
 		case sig := <-signals:
 			if sig != unix.SIGTSTP {
-				k.take()
+				k.setRaw()
 				continue
 			}
 		}
 		if sid, err := unix.Getsid(0); err != nil || sid == unix.Getpgrp() {
-			// Without a shell nobody could continue the process, and so the system does not stop it
+			// Without a shell nobody could continue the process, and the system would not stop it
 			// either.
 			continue
 		}
-		k.giveBack()
-		// Once a Go program has caught TSTP, the signal has no default action any more.
+		k.restore()
+		// TSTP has no default action any more once a Go program has caught it.
 		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 }

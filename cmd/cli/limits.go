@@ -17,16 +17,16 @@ const (
 	LineagePerHour = 60
 )
 
-// Origin is the ID of the task whose run made this call, or of its origin. It is empty for a call
-// outside of runs.
+// Origin is the origin of the tasks that this call adds: the task whose run made the call, or that
+// task's own origin. It is empty for a call outside of runs.
 func Origin(s *Call) (string, error) {
-	if s.CameOf != "" {
-		return s.CameOf, nil
+	if s.ChildOrigin != "" {
+		return s.ChildOrigin, nil
 	}
 	id := s.Getenv(runner.OriginVariable)
 	if id != "" && !state.WholeID(id) {
 		return "", problem.Of(problem.T("%s is %s, which is not a task's ID", runner.OriginVariable, Quote(id)),
-			problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
+			problem.T("a runner sets it for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
 	}
 	return id, nil
 }
@@ -48,7 +48,7 @@ func (s *Call) storeLimits() (state.Limits, error) {
 	return l, nil
 }
 
-// CheckAllowed refuses a command that [run] allow does not have.
+// CheckAllowed refuses the command of a task if [run] allow does not list it.
 func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	config, err := s.Settings()
 	if err != nil {
@@ -57,10 +57,9 @@ func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	return tasks.Allowed(ctx, t, s.Opt.List("env"), config.Run.Allow, ConfigPath(s))
 }
 
-// RunPath is the PATH for commands: that of the call, or with [run] allow the part of it that
-// counts then.
+// RunPath is the PATH for commands: that of the call, or the part of it that [run] allow permits.
 func RunPath(s *Call) (string, error) {
-	if _, err := s.Home(); err != nil { // without a home there is no config.toml
+	if _, err := s.Home(); err != nil { // without a state folder there is no config.toml
 		return s.Getenv("PATH"), nil
 	}
 	config, err := s.Settings()
@@ -70,17 +69,17 @@ func RunPath(s *Call) (string, error) {
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
 }
 
-// LimitFailure is the problem of a limit of the store.
+// LimitFailure is the problem of a limit of the store that was reached.
 func LimitFailure(e *state.LimitError) *problem.Problem {
 	file := OrElse(e.File, "config.toml")
-	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)",
+	hint := problem.T("end some tasks (%s shows them), or raise max_tasks under [limits] in %s (0: no limit)",
 		problem.To("ls"), file)
 	switch e.Setting {
 	case state.SettingPerHour:
-		hint = problem.T("there is room again at %s; or set per_hour under [lineage] in %s higher (0: no limit)",
+		hint = problem.T("there is room again at %s; or raise per_hour under [lineage] in %s (0: no limit)",
 			e.Again.UTC().Format(time.RFC3339), file)
 	case state.SettingPending:
-		hint = problem.T("end some of them: %s, %s; or set pending under [lineage] in %s higher (0: no limit)",
+		hint = problem.T("end some of them: %s, %s; or raise pending under [lineage] in %s (0: no limit)",
 			problem.To("ls").With("origin", e.Origin), problem.To("rm").With("origin", e.Origin), file)
 	}
 	return problem.New(problem.Limit, problem.T(e.Error()), hint)

@@ -19,7 +19,7 @@ func TestFreeing(t *testing.T) {
 	}{
 		{lock.BusyError{Waited: time.Second}, "ps -ef | grep ouro-timer"},
 		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x"}, Waited: time.Second}, "ps -fp 7"},
-		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
+		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; continue that process: kill -CONT 7, and call again"},
 	} {
 		f := Explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
 		if f.ExitCode() != ExitState || f.Code != problem.Busy || !strings.Contains(f.Hint.String(), tt.say) || strings.Contains(f.Message.String(), "stopped") != tt.busy.Stopped {

@@ -24,8 +24,8 @@ const localeWait = time.Second
 
 // LocaleOn returns the locale of a stream. For a terminal it is that of LC_ALL, or else LC_TIME. It
 // is the zero value for other streams, when neither is set, and when the system does not have that
-// locale. LANG alone changes nothing, so that a machine that was never asked about times looks as
-// in the docs.
+// locale. LANG alone changes nothing, so that times look as in the docs unless the user has chosen
+// how to read them.
 func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string) Locale {
 	if _, terminal := TerminalWidth(stream, getenv); !terminal {
 		return Locale{}
@@ -42,26 +42,26 @@ func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string)
 	// locale(1) of POSIX.1-2024 writes its keywords with their values.
 	c := exec.CommandContext(ctx, "locale", "-k", "LC_TIME")
 	c.Env = []string{"LC_ALL=" + name, "PATH=" + getenv("PATH"), "LOCPATH=" + getenv("LOCPATH")}
-	told, err := c.Output()
+	output, err := c.Output()
 	if err != nil {
 		return Locale{}
 	}
-	return readLocale(told)
+	return readLocale(output)
 }
 
-// LocaleOf returns the locale of standard output. It is found out once for an answer.
+// LocaleOf returns the locale of standard output. It starts locale(1): call it once for an answer.
 func LocaleOf(o *Out) Locale {
 	return LocaleOn(context.Background(), o.world.Out, o.world.Getenv)
 }
 
-// readLocale reads the lines KEYWORD="VALUE;VALUE" of locale(1). It keeps English for what is
-// incomplete or not UTF-8.
-func readLocale(told []byte) (l Locale) {
-	if !utf8.Valid(told) {
+// readLocale reads the lines KEYWORD="VALUE;VALUE" of locale(1). What is incomplete or not UTF-8
+// stays English.
+func readLocale(output []byte) (l Locale) {
+	if !utf8.Valid(output) {
 		return Locale{}
 	}
 	values := map[string][]string{}
-	for lines := bufio.NewScanner(bytes.NewReader(told)); lines.Scan(); {
+	for lines := bufio.NewScanner(bytes.NewReader(output)); lines.Scan(); {
 		key, value, _ := strings.Cut(lines.Text(), "=")
 		values[key] = strings.Split(strings.ReplaceAll(value, `"`, ""), ";")
 	}
@@ -79,7 +79,7 @@ func readLocale(told []byte) (l Locale) {
 	return l
 }
 
-// trimmed removes blanks around texts, and what a terminal would act on.
+// trimmed removes the blanks around texts, and escapes control characters.
 func trimmed(texts []string) (list []string) {
 	for _, t := range texts {
 		list = append(list, Visible(strings.TrimSpace(t)))
@@ -115,7 +115,7 @@ func (l Locale) Format(t time.Time, layout string) string {
 	return b.String()
 }
 
-// next returns where the next part of a layout begins that depends on the locale.
+// next returns where the next part of a layout that depends on the locale begins.
 func (l Locale) next(layout string) int {
 	next := len(layout)
 	for _, part := range []string{"Mon", "Jan", "15:04"} {
@@ -126,7 +126,7 @@ func (l Locale) next(layout string) int {
 	return next
 }
 
-// Clock is a time of day in a layout, 15:04 or 15:04:05, filled up to ClockWidth.
+// Clock is a time of day in a layout, 15:04 or 15:04:05, padded to ClockWidth.
 func (l Locale) Clock(t time.Time, layout string) string {
 	text := l.Format(t, layout)
 	return strings.Repeat(" ", max(0, l.ClockWidth(layout)-Columns(text))) + text

@@ -16,8 +16,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Out is where the answer of a call goes, and the talk beside it. NewCall makes one.
-type Out struct{ Speech }
+// Out writes the answer of a call to standard output, and messages to standard error. NewCall makes
+// one.
+type Out struct{ Messages }
 
 // Form says how a call is answered.
 type Form struct {
@@ -28,12 +29,13 @@ type Form struct {
 	fields []string // --fields: only these fields are written
 }
 
-// Lean reports whether the answer is in JSON without absent fields and without --fields.
-func (f Form) Lean() bool { return f.InJSON && f.fields == nil && !f.full }
+// Compact reports whether the answer is in JSON without absent fields and without --fields.
+func (f Form) Compact() bool { return f.InJSON && f.fields == nil && !f.full }
 
-// Answer is the answer of a command: a struct that is one JSON object, and has a text.
+// Answer is the answer of a command: a struct that is encoded as one JSON object, or written as
+// text.
 type Answer interface {
-	// Text writes the answer for people to standard output, and what they should know beside it to
+	// Text writes the answer for people to standard output, and what else they should know to
 	// standard error.
 	Text(o *Out)
 }
@@ -41,7 +43,7 @@ type Answer interface {
 // Answer writes the answer in the form that the call asks for.
 func (o *Out) Answer(a Answer) {
 	switch lines, streams := a.(Streamed); {
-	case streams && o.Lean():
+	case streams && o.Compact():
 		lines.WriteJSON(o)
 	case o.InJSON:
 		o.Emit(a)
@@ -50,12 +52,12 @@ func (o *Out) Answer(a Answer) {
 	}
 }
 
-// Streamed is an answer that writes its own JSON, so that it is not all in memory.
+// Streamed is an answer that writes its own JSON, so that it is never in memory as a whole.
 type Streamed interface{ WriteJSON(o *Out) }
 
 // Emit writes one JSON object on a line of standard output.
 func (o *Out) Emit(v any) {
-	o.Stdout.Write(Encode(o.emitted(told(v)))) // flush tells
+	o.Stdout.Write(Encode(o.inForm(truncatedCopy(v)))) // Flush reports an error
 }
 
 // Line writes a line of the answer. The text is written as it is: escape what users wrote with
@@ -68,22 +70,22 @@ func (o *Out) Line(format string, a ...any) {
 	if width, terminal := o.Width(); terminal {
 		text = Fold(text, width)
 	}
-	o.Stdout.WriteString(text) // flush tells
+	o.Stdout.WriteString(text) // Flush reports an error
 }
 
-// Tell writes a line of the answer that --quiet leaves out.
-func (o *Out) Tell(format string, a ...any) {
+// LineUnlessQuiet writes a line of the answer that --quiet leaves out.
+func (o *Out) LineUnlessQuiet(format string, a ...any) {
 	if !o.Quiet {
 		o.Line(format, a...)
 	}
 }
 
-// Flush sends the answer so far. An answer is sent in one piece if possible, so that a reader that
-// has seen enough (head, grep -q) does not end the program before it is done. A stream is flushed
-// line by line.
+// Flush sends the answer so far. An answer is sent in one piece if possible, because a reader that
+// has seen enough (head, grep -q) would otherwise end the program before it is done. A stream is
+// flushed line by line.
 func (o *Out) Flush() error {
 	if err := o.Stdout.Flush(); err != nil {
-		o.Stdout.Reset(io.Discard) // it is reported once
+		o.Stdout.Reset(io.Discard) // so that the error is reported once
 		return Unwritten(err)
 	}
 	return nil
@@ -92,10 +94,11 @@ func (o *Out) Flush() error {
 // Unwritten is the problem of an answer that could not be written.
 func Unwritten(err error) *problem.Problem {
 	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err),
-		problem.T("give standard output somewhere to go"))
+		problem.T("send standard output to a file or program that takes it"))
 }
 
-// Stamp is the present for answers, in the zone of the user, or in UTC when that is not known.
+// Stamp is the instant that answers call now, in the zone of the user, or in UTC when that zone is
+// not known.
 func (s *Call) Stamp() time.Time {
 	if !s.Reference.IsZero() {
 		return s.Reference
@@ -107,10 +110,10 @@ func (s *Call) Stamp() time.Time {
 	return s.Clock.Now().In(zone)
 }
 
-// Visible is text as it may be sent to a terminal, on one line.
+// Visible is text on one line, with the characters escaped that a terminal would act on.
 func Visible(text string) string { return plain.Line(text) }
 
-// Quote shows a word of the user in a message.
+// Quote is a word of the user in quotation marks for a message, shortened if it is long.
 func Quote(word string) string {
 	const most = 60
 	if utf8.RuneCountInString(word) > most {
@@ -141,7 +144,7 @@ func Ring(w World) {
 	}
 }
 
-// IsPiped reports whether a stream is a pipe or a file that may have something to read.
+// IsPiped reports whether a stream is a pipe or a file, which may have something to read.
 func IsPiped(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -159,7 +162,7 @@ func (o *Out) Width() (int, bool) { return TerminalWidth(o.world.Out, o.world.Ge
 // elsewhere.
 func (o *Out) Height() (int, bool) { return TerminalHeight(o.world.Out, o.world.Getenv) }
 
-// TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes
+// TerminalWidth is the number of columns of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
@@ -175,7 +178,7 @@ func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	return 80, true
 }
 
-// TerminalHeight is the number of lines of the terminal a stream goes to; false when it goes
+// TerminalHeight is the number of lines of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
@@ -191,7 +194,7 @@ func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	return 24, true
 }
 
-// Pad fills text up to the width in columns with spaces.
+// Pad adds spaces to text up to the width in columns.
 func Pad(text string, width int) string {
 	if n := width - Columns(text); n > 0 {
 		return text + strings.Repeat(" ", n)

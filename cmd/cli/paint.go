@@ -4,11 +4,11 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/charmbracelet/x/ansi" // columns and letters of text
+	"github.com/charmbracelet/x/ansi" // columns and characters of text
 )
 
-// Meaning is the meaning of a part of a text. How it looks is decided only here, in parameters of
-// SGR (ECMA-48). The words say the same without colour.
+// Meaning is what a part of a text means, and its value is how that looks: the parameters of SGR
+// (ECMA-48). Colour adds nothing that the words do not say.
 type Meaning string
 
 // These are the meanings.
@@ -17,11 +17,11 @@ const (
 	Bad      Meaning = "31" // it failed, or the call did
 	Late     Meaning = "33" // it is overdue, missed, or soon will be
 	Unread   Meaning = "1"  // nobody has seen it
-	Dim      Meaning = "2"  // it matters less: paused, taken, a hint
+	Minor    Meaning = "2"  // it matters less: paused, taken, a hint
 	Going    Meaning = "36" // the progress of something
 )
 
-// Paint shows meanings on a stream that has colour. Without colour it leaves texts as they are.
+// Paint is whether a stream shows meanings in colour. Without colour, As leaves texts as they are.
 type Paint bool
 
 // As returns the text painted with its meaning.
@@ -40,7 +40,7 @@ func PaintOn(stream any, getenv func(string) string) Paint {
 	return Paint(ok && coloured(getenv, func() bool { return IsTerminal(f) }))
 }
 
-// coloured decides it from the variables, and from whether the stream is a terminal.
+// coloured decides from the variables, and from whether the stream is a terminal.
 func coloured(getenv func(string) string, terminal func() bool) bool {
 	if getenv("NO_COLOR") != "" {
 		return false
@@ -52,11 +52,12 @@ func coloured(getenv func(string) string, terminal func() bool) bool {
 	return getenv("CLICOLOR") != "0" && kind != "dumb" && (kind != "" || runtime.GOOS == "windows") && terminal()
 }
 
-// Paint is the paint of standard output. It is found out once for an answer. An answer in JSON has
-// no colour.
+// Paint is whether standard output shows colour. It asks the system: call it once for an answer. An
+// answer in JSON has no colour.
 func (o *Out) Paint() Paint { return Paint(!o.InJSON) && PaintOn(o.world.Out, o.world.Getenv) }
 
-// Columns is the width of a text in columns of a terminal. Wide letters take two. Paint takes none.
+// Columns is the width of a text in columns of a terminal. Wide characters take two. Colour takes
+// none.
 func Columns(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -66,7 +67,7 @@ func Columns(text string) int {
 	return len(text)
 }
 
-// InColumns writes rows as lines with aligned columns. The last column is as long as its text.
+// InColumns returns rows as lines with aligned columns. The last column is not padded.
 func InColumns(rows [][]string) []string {
 	var widest []int
 	for _, row := range rows {
@@ -87,27 +88,28 @@ func InColumns(rows [][]string) []string {
 	return lines
 }
 
-// Fit cuts text to a width in columns, and ends it with an ellipsis. Paint stays.
+// Fit cuts text to a width in columns, and ends it with an ellipsis. It keeps colour.
 func Fit(text string, width int) string {
 	switch {
 	case width < 1:
 		return ""
-	case len(text) <= width: // a letter has at least as many bytes as columns
+	case len(text) <= width: // a character has at least as many bytes as columns
 		return text
 	}
 	return Cut(text, width, "…")
 }
 
-// Cut cuts text to a width in columns, and ends it with more. Paint stays.
+// Cut cuts text to a width in columns, and ends it with more. It keeps colour.
 func Cut(text string, width int, more string) string {
 	return ansi.Truncate(text, max(width, 0), more)
 }
 
-// Between is the part of a text from one column to before another.
+// Between is the part of a text from column from to before column to.
 func Between(text string, from, to int) string { return ansi.Cut(text, from, to) }
 
-// Letter is the first letter of a text as it is read, which may be several code points.
-func Letter(text string) string {
+// FirstCharacter is the first character of a text as people see it, which may be several code
+// points.
+func FirstCharacter(text string) string {
 	first, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 	return first
 }

@@ -6,5 +6,5 @@ import (
 	"io"
 )
 
-// ReaderGone returns nil, because this system does not tell; the next write does.
+// ReaderGone returns nil, because this system does not report it; the next write fails.
 func ReaderGone(io.Writer) <-chan struct{} { return nil }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReaderGone returns a channel that is closed when nobody can read what is written to w, such as
-// when the other end of a pipe was closed. Otherwise a program that seldom writes would learn it
-// late and keep a pipeline waiting. A goroutine stays until the system tells.
+// ReaderGone returns a channel that is closed when nobody is left to read what is written to w,
+// such as when the other end of a pipe was closed. A program that seldom writes would learn it
+// late, and keep a pipeline waiting. Its goroutine lives until the reader is gone.
 func ReaderGone(w io.Writer) <-chan struct{} {
 	gone := make(chan struct{})
 	f, ok := w.(*os.File)
@@ -22,7 +22,7 @@ func ReaderGone(w io.Writer) <-chan struct{} {
 	fd := int32(f.Fd())
 	go func() {
 		for {
-			list := []unix.PollFd{{Fd: fd}} // without events it still reports errors and the end
+			list := []unix.PollFd{{Fd: fd}} // poll reports errors and the end unasked
 			switch _, err := unix.Poll(list, -1); {
 			case errors.Is(err, unix.EINTR):
 				continue

@@ -23,7 +23,7 @@ func (s *Signalled) Number() syscall.Signal {
 	return n
 }
 
-// Endings are the signals that end a command in good order.
+// Endings are the signals that end a command after it has cleaned up.
 var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
 // WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause.
@@ -35,8 +35,8 @@ func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Con
 }
 
 // WithSignalsOnceAwaited is WithSignals from the moment when somebody waits for the end of the
-// context. Before that a signal ends the program, because code that does not wait would notice it
-// only at its end. Listening costs a third of such a call.
+// context. Until then a signal ends the program at once: code that waits for nothing would notice
+// the cancellation only when it is done anyway. Listening costs a third of such a short call.
 func WithSignalsOnceAwaited(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var once sync.Once
@@ -49,14 +49,14 @@ func WithSignalsOnceAwaited(parent context.Context, heed func(os.Signal) bool) (
 	}
 }
 
-// awaited is a context that notices when somebody waits for its end.
+// awaited is a context that calls begin when somebody waits for its end.
 type awaited struct {
 	context.Context
-	tell func()
+	begin func()
 }
 
 func (a awaited) Done() <-chan struct{} {
-	a.tell()
+	a.begin()
 	return a.Context.Done()
 }
 

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// DeafToPipes does nothing on this system.
-func DeafToPipes() func() { return func() {} }
+// BrokenPipesAreErrors does nothing on this system.
+func BrokenPipesAreErrors() func() { return func() {} }
 
-// raise does nothing on this system; the exit code says it.
+// raise does nothing on this system: the exit code names the signal.
 func raise(os.Signal) {}

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// DeafToPipes makes writing to a pipe without a reader an error, until the function that it returns
-// is called. Otherwise it would end the program.
-func DeafToPipes() func() {
+// BrokenPipesAreErrors makes a write to a pipe without a reader fail, until the function that it
+// returns is called. Such a write to standard output ends a Go program otherwise.
+func BrokenPipesAreErrors() func() {
 	c := make(chan os.Signal, 1) // nobody receives from it
 	signal.Notify(c, syscall.SIGPIPE)
 	return func() { signal.Stop(c) }
 }
 
-// raise restores the default action of the signal and sends it to this process. A shell sees a
-// death by the signal, and stops its loop.
+// raise restores the default action of the signal and sends it to this process. A shell that sees
+// the process die of the signal stops its loop.
 func raise(sig os.Signal) {
 	n, ok := sig.(syscall.Signal)
 	if !ok {
@@ -28,11 +28,11 @@ func raise(sig os.Signal) {
 		return // its default action in a Go program is pages of goroutines; the exit code says it
 	}
 	if os.Getpid() == 1 {
-		return // on which no signal has its default action
+		return // no signal has its default action on process 1
 	}
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), n) == nil {
-		// The signal is delivered later. The code below is for callers that block it.
+		// The signal is delivered a little later. Only a process that blocks it goes on from here.
 		time.Sleep(time.Second)
 	}
 }

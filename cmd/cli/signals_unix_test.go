@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestSignalsOnceAwaited: nothing listens before somebody waits; from then on a signal is the cause of the end.
+// TestSignalsOnceAwaited: nothing listens before somebody waits; from then on a signal is the cause
+// of the end.
 func TestSignalsOnceAwaited(t *testing.T) {
 	heeded := make(chan os.Signal, 1)
 	ctx, stop := WithSignalsOnceAwaited(context.Background(), func(sig os.Signal) bool {

@@ -23,7 +23,7 @@ import (
 )
 
 // Only this file knows where the state is: in a folder of this machine, or on the servers of a
-// fleet with a folder for what belongs to this machine. All others see a state.Store.
+// fleet with a folder for what belongs to this machine. All other files see a state.Store.
 
 // Open returns the store, or in a dry run its preview. Opening creates nothing.
 func (s *Call) Open() (state.Store, error) {
@@ -35,11 +35,11 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	var st *files.Store
-	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits,
-		Waiting: waiting(s), Report: func(p state.Problem) {
+	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: checkSchedule, Limits: s.storeLimits,
+		Waiting: reportWait(s), Report: func(p state.Problem) {
 			if !s.InJSON {
-				// Warn cannot be used by several goroutines.
-				fmt.Fprintf(s.Err, "%s warning: %s\n", s.said(Late, "ouro-timer:"), Visible(p.Error()))
+				// Several goroutines report, and Warn is not safe for that.
+				fmt.Fprintf(s.Err, "%s warning: %s\n", s.label(Late, "ouro-timer:"), Visible(p.Error()))
 			}
 			if s.Opt.Bool("detached") { // a runner in the background has no reader
 				_ = st.SetTrouble(state.Trouble{At: s.Clock.Now(), Text: Visible(p.Error())})
@@ -52,13 +52,13 @@ func (s *Call) Open() (state.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Store = st; address != "" && s.Cmd.Name != "wait" { // a wait goes on without the network
+	if s.Store = st; address != "" && s.Cmd.Name != "wait" { // wait needs no network
 		if s.Store, err = openFleet(s, address, st); err != nil {
 			s.Store = nil
 			return nil, err
 		}
 	} else {
-		far(s, dir, st.Volume)
+		warnNetworkVolume(s, dir, st.Volume)
 	}
 	if s.DryRun {
 		s.Store = state.Preview(s.Store)
@@ -66,12 +66,12 @@ func (s *Call) Open() (state.Store, error) {
 	return s.Store, nil
 }
 
-// StoreAddress is the address of the fleet; empty when the tasks are in the folder.
+// StoreAddress is the address of the fleet; empty when the tasks are in the state folder.
 func (s *Call) StoreAddress() (string, error) {
 	if address := s.Getenv("OURO_STORE"); address != "" {
 		if err := state.CheckStore(address); err != nil {
 			return "", problem.Of(problem.T("OURO_STORE: %s", err.Error()),
-				problem.T("unset it for the tasks of this machine alone"))
+				problem.T("correct it, or unset it to use the tasks of this machine alone"))
 		}
 		return address, nil
 	}
@@ -79,7 +79,7 @@ func (s *Call) StoreAddress() (string, error) {
 	return config.Store, err
 }
 
-// openFleet returns the store of a fleet, with the folder for what stays on this machine.
+// openFleet returns the store of a fleet. local keeps what stays on this machine.
 func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error) {
 	servers, err := s.Servers(address)
 	if err != nil {
@@ -99,7 +99,7 @@ var connections struct {
 	to map[jet.Options]*jet.KV
 }
 
-// Servers are the servers of a fleet.
+// Servers returns the connection to the servers of a fleet.
 func (s *Call) Servers(address string) (*jet.KV, error) {
 	config, err := s.Settings()
 	if err != nil {
@@ -182,18 +182,18 @@ func (s *Call) Node() (state.Node, error) {
 	node := state.Node{Name: config.Node.Name, Labels: config.Node.Labels}
 	if node.Name == "" {
 		if node.Name, err = os.Hostname(); err == nil && !state.NodeWord(node.Name) {
-			err = fmt.Errorf("%q cannot be the name of a node", node.Name)
+			err = fmt.Errorf("%q is not a valid name for a node", node.Name)
 		}
 		if err != nil {
-			return node, problem.Of(problem.T("this machine has no host name that a fleet could know it by: %s",
-				err.Error()), problem.T("give it one in %s: name = \"build-1\" under [node]", ConfigPath(s)))
+			return node, problem.Of(problem.T("this machine has no host name that can be its name in a fleet: %s",
+				err.Error()), problem.T("name it in %s: name = \"build-1\" under [node]", ConfigPath(s)))
 		}
 	}
 	return node, nil
 }
 
-// readable returns what is wrong with the zone or the schedule of a task.
-func readable(t state.Task) error {
+// checkSchedule refuses a task whose zone or schedule cannot be read.
+func checkSchedule(t state.Task) error {
 	_, err := when.LoadZone(t.When.Zone)
 	if err == nil {
 		_, err = rules.Schedule(t)
@@ -204,8 +204,7 @@ func readable(t state.Task) error {
 	return nil
 }
 
-// OpenToExamine returns the store in a folder that may be unsafe or damaged. report gets what is
-// mended on opening.
+// OpenToExamine opens a folder that may be unsafe or damaged. report gets what opening repairs.
 func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, error) {
 	st, err := files.Open(dir, files.Options{LockWait: doctorWait, Inspect: true, Report: report})
 	if err != nil {
@@ -214,37 +213,37 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 	return st, nil
 }
 
-// waiting returns a function that says for which process this call waits. It is not a warning of
-// the answer.
-func waiting(s *Call) func(who *lock.BusyError, most time.Duration) {
+// reportWait returns a function that writes which process this call waits for. No answer has it as
+// a warning.
+func reportWait(s *Call) func(who *lock.BusyError, most time.Duration) {
 	return func(who *lock.BusyError, most time.Duration) {
 		if !s.InJSON {
-			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.said(Late, "ouro-timer:"),
+			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.label(Late, "ouro-timer:"),
 				Visible(who.Error()), most)
 		}
 	}
 }
 
-// lockWait is how long a call waits for the state lock, which is held for a millisecond or two
-// unless the disk stalls. A schedule that is late by a stall is better than one that is lost.
+// lockWait is how long a call waits for the state lock. It is held for a millisecond or two unless
+// the disk stalls, and a task that is added late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
 
-// far warns commands that schedule and run that the state is on a file system that other machines
-// share. It costs one system call. Not every system knows, and nothing is refused for it. With
-// --json the answer has it.
-func far(s *Call, dir string, volume func() (guard.Volume, error)) {
+// warnNetworkVolume warns, for commands that schedule or run, that the state is on a network file
+// system. With --json the answer has the warning. The check costs one system call. Nothing is
+// refused for it, because not every system knows.
+func warnNetworkVolume(s *Call, dir string, volume func() (guard.Volume, error)) {
 	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.Cmd.Name) {
 		return
 	}
 	if v, err := volume(); err == nil && v.Network {
-		far := Warning{warnRemote, problem.T(v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine")}
-		if s.Remote = nil; s.InJSON {
-			s.Remote = []Warning{far}
+		warning := Warning{warnNetwork, problem.T(v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine")}
+		if s.NetworkWarnings = nil; s.InJSON {
+			s.NetworkWarnings = []Warning{warning}
 		}
-		s.WarnAll([]Warning{far})
+		s.WarnAll([]Warning{warning})
 	}
 }
 
-// doctorWait is how long doctor waits for the state lock. That somebody holds it for longer is a
+// doctorWait is how long doctor waits for the state lock. A holder that keeps it for longer is a
 // finding.
 const doctorWait = 2 * time.Second

@@ -10,7 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
-// TestFar: those who schedule and run are warned of a network file system, others are not, and nobody of what is not known.
+// TestFar: those who schedule and run are warned of a network file system, others are not, and
+// nobody of what is not known.
 func TestFar(t *testing.T) {
 	for _, c := range []struct {
 		cmd    string
@@ -32,7 +33,7 @@ func TestFar(t *testing.T) {
 		s := NewCall(World{Err: &said})
 		s.Cmd, s.Store = &Command{Name: c.cmd}, st
 		looked := 0
-		far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
+		warnNetworkVolume(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
@@ -46,8 +47,8 @@ func TestFar(t *testing.T) {
 	var said bytes.Buffer
 	s := NewCall(World{Err: &said})
 	s.Cmd, s.Store, s.InJSON = &Command{Name: "at"}, st, true
-	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
-	if texts := s.WarningTexts(s.Remote); said.Len() > 0 || len(texts) != 1 || !strings.HasPrefix(texts[0], st.Dir()+" is on a network file system (nfs)") {
+	warnNetworkVolume(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
+	if texts := s.WarningTexts(s.NetworkWarnings); said.Len() > 0 || len(texts) != 1 || !strings.HasPrefix(texts[0], st.Dir()+" is on a network file system (nfs)") {
 		t.Errorf("said %q, and left %q for the answer", said.String(), texts)
 	}
 }

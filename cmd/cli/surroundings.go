@@ -10,14 +10,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// SurroundingsOf returns the folder, umask and variables of this call.
+// SurroundingsOf returns the folder, umask and variables of this call, which its command will have.
 func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
-	if s.Around != nil {
-		return s.Around, nil
+	if s.Surroundings != nil {
+		return s.Surroundings, nil
 	}
 	dir, err := s.Getwd()
 	if err != nil {
-		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()),
+		return nil, problem.New(problem.Failed, problem.T("the current folder is not known: "+err.Error()),
 			problem.T("change to a folder that exists"))
 	}
 	env := map[string]string{}
@@ -38,6 +38,6 @@ func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
 		delete(env, "PATH")
 	}
-	s.Around = &tasks.Surroundings{Dir: dir, Umask: proc.Umask(), Env: env}
-	return s.Around, nil
+	s.Surroundings = &tasks.Surroundings{Dir: dir, Umask: proc.Umask(), Env: env}
+	return s.Surroundings, nil
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// OwnTerminal is the device of the terminal of standard error, output or input; empty when there is
-// none.
-func OwnTerminal(w World) string {
+// TerminalDevice is the path of the terminal of standard error, output or input; empty when there
+// is none.
+func TerminalDevice(w World) string {
 	for _, stream := range []any{w.Err, w.Out, w.In} {
 		f, ok := stream.(*os.File)
 		if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -31,7 +31,7 @@ func OwnTerminal(w World) string {
 	return ""
 }
 
-// deviceOf finds the character device with a number in folders, as ttyname(3) does.
+// deviceOf finds a character device by its number in folders, as ttyname(3) does.
 func deviceOf[N ~uint64 | ~uint32 | ~int32](rdev N, folders ...string) string {
 	for _, folder := range folders {
 		names, err := os.ReadDir(folder)
@@ -74,9 +74,10 @@ func hasTerminal() bool {
 	return true
 }
 
-// ownsTerminal reports whether a terminal controls this process and no shell could send HUP for it.
-// Then the process leads its session, as the first process of a container with a terminal does.
-func ownsTerminal() bool {
+// leadsTerminal reports whether a terminal controls this process, and the process leads its
+// session, so that no shell could send it HUP. The first process of a container with a terminal
+// does.
+func leadsTerminal() bool {
 	leader, err := unix.Getsid(0)
 	return err == nil && leader == unix.Getpid() && hasTerminal()
 }

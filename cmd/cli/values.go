@@ -25,14 +25,14 @@ func OrNull(text string) *string {
 	if text == "" {
 		return nil
 	}
-	shown := text // the copy is made only for a text that is there
+	shown := text // &text would make a copy for an empty text, too
 	return &shown
 }
 
-// ArgvOrNull are the words of a command or a list, which are null in JSON when there are none.
+// ArgvOrNull is a list of words, such as a command, which is null in JSON when it has none.
 type ArgvOrNull []string
 
-// Absent marks a list that may be null.
+// Absent marks a list that may be null in JSON.
 func (ArgvOrNull) Absent() {}
 
 // Instant returns an instant in a zone, or nil for the zero instant, which is null in JSON.
@@ -52,14 +52,14 @@ func OrEmpty[T any](list []T) []T {
 	return list
 }
 
-func PidOrNull(pid int) *int {
+func PIDOrNull(pid int) *int {
 	if pid == 0 {
 		return nil
 	}
 	return &pid
 }
 
-// SpanText writes a duration that is a default, in days or seconds.
+// SpanText writes the duration of a default, in days or seconds.
 func SpanText(d time.Duration) string {
 	if day := 24 * time.Hour; d%day == 0 {
 		return strconv.Itoa(int(d/day)) + "d"

@@ -7,11 +7,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// warnMost is how many problems are written. When a file was overwritten there may be thousands.
+// warnMost is how many problems are written. There may be thousands when a file was overwritten.
 const warnMost = 10
 
-// WarnOf warns about parts of the state that cannot be read.
-func (o *Speech) WarnOf(problems []state.Problem) {
+// WarnUnreadable warns of parts of the state that cannot be read.
+func (o *Messages) WarnUnreadable(problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
 			o.Warn("warning: and %d more; %s doctor looks at everything", len(problems)-i, o.Program())
@@ -30,11 +30,10 @@ type Warning struct {
 	Text problem.Text
 }
 
-// WarningKind is the kind of a warning. Warnings of one kind differ only in the task and what it
-// names.
+// WarningKind is the kind of a warning. Warnings of one kind differ only in what they name.
 type WarningKind string
 
-// These are the kinds. The word of the channel follows those that are about a channel.
+// These are the kinds. Those that end in a space are prefixes: the channel follows.
 const (
 	WarnReboot    WarningKind = "reboot"
 	WarnTold      WarningKind = "told nobody"
@@ -47,37 +46,38 @@ const (
 	WarnLimits    WarningKind = "limits"
 	WarnPaused    WarningKind = "paused"
 	WarnLate      WarningKind = "too late"
-	warnRemote    WarningKind = "far away"
+	warnNetwork   WarningKind = "network file system"
 	WarnUnkept    WarningKind = "not kept"
 	WarnChannels  WarningKind = "no channel on "
 	WarnUnready   WarningKind = "not ready: "
 )
 
 // OfSetup reports whether a warning is about the setup of the machine, so that every call would
-// repeat it. --quiet leaves it out. A warning that the task will not run or be told as the call
-// says is not one.
+// repeat it. --quiet leaves it out. A warning that this task will not run, or that nobody will be
+// notified as the call asks, is not about the setup.
 func (w Warning) OfSetup() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
-// WarningTexts are warnings in the words of the surface of the call, for an answer in JSON.
-func (w *Words) WarningTexts(list []Warning) []string {
+// WarningTexts are warnings in the words of the call's surface, for an answer in JSON.
+func (w *Wording) WarningTexts(list []Warning) []string {
 	texts := make([]string, len(list))
 	for i, warning := range list {
-		texts[i] = w.Says(warning.Text)
+		texts[i] = w.Render(warning.Text)
 	}
 	return texts
 }
 
-// WarnAll writes warnings after an answer for people.
-func (o *Speech) WarnAll(warnings []Warning) {
+// WarnAll writes warnings to standard error, but not with --json. With --quiet it leaves out those
+// of the setup.
+func (o *Messages) WarnAll(warnings []Warning) {
 	for _, w := range warnings {
 		if !o.Quiet || !w.OfSetup() {
-			o.Warn("warning: %s", Visible(o.Says(w.Text)))
+			o.Warn("warning: %s", Visible(o.Render(w.Text)))
 		}
 	}
 }
 
-// Once adds warnings to a list that does not have their kinds.
-func Once(list []Warning, more ...Warning) []Warning {
+// AppendNewKinds adds those warnings to a list whose kinds it does not have yet.
+func AppendNewKinds(list []Warning, more ...Warning) []Warning {
 	for _, w := range more {
 		if !slices.ContainsFunc(list, func(have Warning) bool { return have.Kind == w.Kind }) {
 			list = append(list, w)

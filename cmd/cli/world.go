@@ -1,5 +1,5 @@
-// Package cli has what every command needs: the world it runs in, its settings, what was said, and
-// where its answer and its problems go.
+// Package cli has what every command needs: the world that it runs in, its settings, the options
+// that were given, and where its answer and its problems go.
 package cli
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// World is the world outside as commands see it. Real is that of this process; tests make their
-// own.
+// World is what commands use of their process: streams, variables, the folder, the clock. Real is
+// that of this process; tests make their own.
 type World struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -21,7 +21,7 @@ type World struct {
 	Environ  func() []string
 	Getwd    func() (string, error)
 	Clock    clock.Clock
-	// Raise ends the process by a signal, as a shell expects of an interrupted program.
+	// Raise ends the process with a signal, as a shell expects of an interrupted program.
 	Raise func(os.Signal)
 }
 
@@ -35,9 +35,9 @@ func Real() World {
 	}
 }
 
-// Settled makes OURO_HOME absolute, because commands run in other folders than the one in which
-// they are scheduled. When the present folder is not known, Home refuses a relative one.
-func (w World) Settled() World {
+// WithAbsoluteHome makes OURO_HOME absolute, because commands run in other folders than the one in
+// which they are scheduled. Home refuses a relative one when the current folder is not known.
+func (w World) WithAbsoluteHome() World {
 	const name = "OURO_HOME"
 	dir := w.Getenv(name)
 	if dir == "" || filepath.IsAbs(dir) {

@@ -12,37 +12,37 @@ import (
 )
 
 // Zone is the zone of the user's times: --tz, else OURO_TZ, else config.toml, else TZ, else that of
-// the machine. It always has an IANA name, because a task keeps the name and not the offset of the
-// day. A name that is not known is refused; Go would take many of them for UTC.
+// the machine. It always has an IANA name, because a task keeps the name and not the present
+// offset. An unknown name is refused, although Go would take many of them for UTC.
 func (s *Call) Zone() (*time.Location, error) {
 	if s.Opt.Has("tz") {
 		return when.LoadZone(s.Opt.Text("tz"))
 	}
-	if s.OwnZone != nil {
-		return s.OwnZone, nil
+	if s.DefaultZone != nil {
+		return s.DefaultZone, nil
 	}
 	if name := s.Getenv("OURO_TZ"); name != "" {
-		return blame(name, "OURO_TZ")
+		return zoneFrom(name, "OURO_TZ")
 	}
 	config, err := s.Settings()
 	if err != nil {
 		return nil, err
 	}
 	if config.TZ != "" {
-		return blame(config.TZ, "tz in config.toml")
+		return zoneFrom(config.TZ, "tz in config.toml")
 	}
 	// After a colon TZ names a file of the zone database (tzset(3)).
 	if name := strings.TrimPrefix(s.Getenv("TZ"), ":"); name != "" {
 		if i := strings.LastIndex(name, "zoneinfo/"); i >= 0 && filepath.IsAbs(name) {
 			name = name[i+len("zoneinfo/"):]
 		}
-		return blame(name, "TZ")
+		return zoneFrom(name, "TZ")
 	}
 	return machineZone("/etc")
 }
 
-// blame loads a zone. Its error names the setting.
-func blame(name, setting string) (*time.Location, error) {
+// zoneFrom loads the zone that a setting names. Its error names the setting.
+func zoneFrom(name, setting string) (*time.Location, error) {
 	zone, err := when.LoadZone(name)
 	if err != nil {
 		p := Explain(err)
@@ -51,8 +51,8 @@ func blame(name, setting string) (*time.Location, error) {
 	return zone, nil
 }
 
-// machineZone reads the machine's zone from the folder /etc: the link localtime points into the
-// zone database; Debian also keeps the name in timezone. A machine without either is in UTC
+// machineZone reads the machine's zone from the folder /etc: its link localtime leads into the zone
+// database, and Debian also keeps the name in the file timezone. A machine with neither is in UTC
 // (localtime(5)).
 func machineZone(etc string) (*time.Location, error) {
 	link := filepath.Join(etc, "localtime")
@@ -85,11 +85,11 @@ func machineZone(etc string) (*time.Location, error) {
 	return nil,
 		problem.New(problem.Zone,
 			problem.T("cannot tell the machine's time zone: /etc/localtime is not a link into the zone database"),
-			problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
+			problem.T("give it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 
-// Options returns what time expressions of this call are read with.
-func (s *Call) Options() (when.Options, error) {
+// TimeOptions returns the options for reading the time expressions of this call.
+func (s *Call) TimeOptions() (when.Options, error) {
 	zone, err := s.Zone()
 	if err != nil {
 		return when.Options{}, err

@@ -21,7 +21,7 @@ import (
 // DoctorCommand is the command doctor.
 func DoctorCommand() cli.Command {
 	return cli.Command{
-		Name: "doctor", Short: "say what needs doing", Always: true,
+		Name: "doctor", Short: "say what needs doing", InAnyEnvironment: true,
 		Long: `
 Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
 file, the ledger, the tasks and whether each could start now, the runner, what waits in the inbox and to be told, the clock
@@ -43,9 +43,9 @@ has all.`,
 				Help: "do what is safe, and say what was done and what is left"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 				Help: "with --fix: do nothing, and say what would be done"},
-			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
+		Answers: []cli.Shape{{Name: "doctor", Of: doctorJSON{}, Means: "what was looked at, and the settings in force"}},
 		Run:     runDoctor,
 	}
 }
@@ -89,7 +89,7 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(),
 		Programs: handover.Programs(s), Parallel: parallel,
-		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) },
+		Settings: Heeded, Given: s.CheckEnvironment, Survives: func() bool { return cli.Survives(s) },
 		ChannelOf: cli.ChannelName,
 		Near:      func(name string) string { return problem.Nearest(name, Heeded) },
 		Explain: func(err error) (string, string) {
@@ -98,7 +98,7 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 				err = tasks.NotAllowed(refusal, cli.ConfigPath(s))
 			}
 			f := cli.Explain(err)
-			return s.Says(f.Message), s.Says(f.Hint)
+			return s.Render(f.Message), s.Render(f.Hint)
 		},
 	}
 	zone, err := s.Zone()
@@ -147,7 +147,7 @@ func (d *doctoring) fleet() []state.Inspection {
 			return ""
 		}
 		for _, w := range handover.Homeless(ctx, st) {
-			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Says(w.Text),
+			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Render(w.Text),
 				Hint: d.Program() + " fleet nodes"})
 		}
 		return "its servers answer; " + d.Program() + " fleet doctor looks at them"
@@ -203,12 +203,12 @@ func (d *doctoring) answer() error {
 	}
 	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{},
 		Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
-	if d.Lean() {
+	if d.Compact() {
 		answer.Settings = slices.DeleteFunc(answer.Settings,
 			func(v setting) bool { return v.Source == fromDefault || v.Source == fromMachine })
 	}
 	for _, f := range d.found {
-		if d.Lean() && f.Level == state.Fine {
+		if d.Compact() && f.Level == state.Fine {
 			continue
 		}
 		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint),

@@ -39,12 +39,12 @@ What each number covers, a dashboard for Grafana and rules for alerts: docs/metr
 			option.Option{Name: "textfile", Kind: option.File,
 				Help: "write them to FILE, which ends with .prom, and print nothing"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors and the answer"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "metrics", Of: metricsJSON{}, Given: "!textfile", Says: "the numbers"},
+			{Name: "metrics", Of: metricsJSON{}, Given: "!textfile", Means: "the numbers"},
 			{Name: "metrics-textfile", Of: textfileJSON{}, Given: "textfile",
-				Says: "--textfile: the file that was written"},
+				Means: "--textfile: the file that was written"},
 		},
 		Run: runMetrics,
 	}
@@ -81,7 +81,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 	path, dry := s.Opt.Text("textfile"), s.DryRun
 	switch {
 	case dry && !s.Opt.Has("textfile"):
-		return cli.GoesWith("dry-run", "textfile", problem.To("metrics"))
+		return cli.NeedsOption("dry-run", "textfile", problem.To("metrics"))
 	case s.Opt.Has("textfile"):
 		if err := checkTextfile(path); err != nil {
 			return err

@@ -72,27 +72,27 @@ have a runner after a reboot: ouro-timer service install`,
 			option.Option{Name: "kill", Kind: option.Flag,
 				Help: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
-				Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
+				Help: "with --stop: wait for its end for at most DURATION, then exit with code 75 (default: OURO_MAX)"},
 			option.Option{Name: "pid", Kind: option.Whole, Value: "PID",
 				Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
 			option.Option{Name: "detached", Kind: option.Flag, Hidden: true,
 				Help: "this is the runner in the background"},
 			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Given: "!status !stop !background",
-				Says: "an occurrence or a delivery that has ended", Stream: true},
+				Means: "an occurrence or a delivery that has ended", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Given: "!status !stop !background",
-				Says: "--output: a line that a command wrote, or a piece of one", Stream: true},
+				Means: "--output: a line that a command wrote, or a piece of one", Stream: true},
 			{Name: "log-problem", Of: view.ProblemJSON{}, Given: "!status !stop !background",
-				Says: "something that is wrong", Stream: true},
+				Means: "something that is wrong", Stream: true},
 			{Name: "run-summary", Of: summaryJSON{}, Given: "!status !stop !background",
-				Says: "--once, --drain: what was done; the last line"},
-			{Name: "run-status", Of: runStatusJSON{}, Given: "status", Says: "--status: whether a runner is alive"},
+				Means: "--once, --drain: what was done; the last line"},
+			{Name: "run-status", Of: runStatusJSON{}, Given: "status", Means: "--status: whether a runner is alive"},
 			{Name: "run-background", Of: handover.BackgroundJSON{}, Given: "background",
-				Says: "--background: the runner that was started"},
-			{Name: "run-stop", Of: runStopJSON{}, Given: "stop", Says: "--stop: the runner that was ended"},
+				Means: "--background: the runner that was started"},
+			{Name: "run-stop", Of: runStopJSON{}, Given: "stop", Means: "--stop: the runner that was ended"},
 		},
 		Run: runRun,
 	}
@@ -151,7 +151,7 @@ func modeOf(s *cli.Call) (given string, err error) {
 func fitsMode(s *cli.Call, given string) error {
 	for _, of := range []string{"kill", "max", "pid"} {
 		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
-			return cli.GoesWith(problem.Option(of), "stop",
+			return cli.NeedsOption(problem.Option(of), "stop",
 				problem.To("run").With("stop", true).With(problem.Option(of), value))
 		}
 	}
@@ -201,7 +201,7 @@ const parallel = 32
 
 // runLoop is the runner in this process.
 func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode, how string) error {
-	asked, deaf := cli.Rereads(s)
+	asked, deaf := cli.ReloadOnHangup(s)
 	defer deaf()
 	config, err := s.Settings()
 	if err != nil {
@@ -383,7 +383,7 @@ type summaryJSON struct {
 // Text says when a dry run has nothing to do. All else was written before.
 func (a summaryJSON) Text(o *cli.Out) {
 	if a.DryRun && a.Ended == 0 {
-		o.Talk("Nothing is due.")
+		o.Note("Nothing is due.")
 	}
 }
 

@@ -31,11 +31,11 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	for _, e := range entries {
 		lines, err := rules.Planned(e, now)
 		if err != nil {
-			s.Warn("warning: task %s: %s", e.Task.ID, cli.Visible(s.Says(cli.Explain(err).Message)))
+			s.Warn("warning: task %s: %s", e.Task.ID, cli.Visible(s.Render(cli.Explain(err).Message)))
 			continue
 		}
 		for _, l := range lines {

@@ -54,7 +54,7 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 	if !s.Opt.Bool("output") {
 		return v
 	}
-	cli.DeafToPipes() // until the process ends, because the summary may have no reader, either
+	cli.BrokenPipesAreErrors() // to the end, because the summary may have no reader, either
 	_, v.terminal = s.Width()
 	v.relay = relay.New(clock.Awake, v, func(err error) {
 		v.broken.Do(func() { v.complain(copiedNoLonger, err) })

@@ -18,7 +18,7 @@ import (
 // runner there is nothing to do. It also waits for runners that were told before and wait for their
 // commands.
 func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
-	most, err := cli.Longest(s)
+	most, err := cli.Bound(s)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if most == 0 {
 		bound = cli.StopWait
 	}
-	limited, cancel := cli.Within(ctx, s.Clock, bound)
+	limited, cancel := cli.WithBound(ctx, s.Clock, bound)
 	defer cancel()
 	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
@@ -61,7 +61,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	for _, i := range ending {
-		s.Talk("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
+		s.Note("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
 	}
 	var left []state.Ident // the runners that have not ended in time
 	for _, i := range ending {
@@ -160,15 +160,15 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
-	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next),
+	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PIDOrNull(stopped), TakenOver: cli.PIDOrNull(next),
 		Waits: len(left) > 0, DryRun: s.DryRun,
 		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	if stopped == 0 && len(left) == 0 {
 		answer.Runner = cli.OrNull(handover.RunnerNone)
 	}
 	if len(left) > 0 && most > 0 {
-		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid",
-			left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json", "fields"))
+		answer.Continue = cli.ContinueWith(s, cli.With(problem.To("run").With("stop", true).With("pid",
+			left[0].PID).With("max", cli.BoundText(s)), s.Opt, "quiet", "json", "fields"))
 	}
 	s.Answer(answer)
 	if answer.Continue == nil {
@@ -198,11 +198,11 @@ func (a runStopJSON) Text(o *cli.Out) {
 		o.Hint("%s stop ID ends a command", o.Program())
 	}
 	if a.TakenOver != nil {
-		o.Talk("note: pid %d stood by and has taken over; %s run --stop ends that, too", *a.TakenOver, o.Program())
+		o.Note("note: pid %d stood by and has taken over; %s run --stop ends that, too", *a.TakenOver, o.Program())
 	}
 	if a.Continue != nil {
 		o.Warn("it is still ending after %s", a.most)
-		o.Advise("call again: %s", cli.ShellLine(a.Continue))
+		o.HintAlways("call again: %s", cli.ShellLine(a.Continue))
 	}
 }
 

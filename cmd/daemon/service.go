@@ -56,12 +56,12 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls i
 				Help: "with --system: who runs the tasks"},
 			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
 				Help: "with --system: make it for systemd, openrc or runit (default: that which manages the machine)"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "service", Of: serviceAnswer{}, Says: "how the service stands"},
-			{Name: "service-print", Of: serviceTextJSON{}, Says: "install --print: what would be written"},
-			{Name: "service-uninstall-print", Of: serviceOffJSON{}, Says: "uninstall --print: what would be undone"},
+			{Name: "service", Of: serviceAnswer{}, Means: "how the service stands"},
+			{Name: "service-print", Of: serviceTextJSON{}, Means: "install --print: what would be written"},
+			{Name: "service-uninstall-print", Of: serviceOffJSON{}, Means: "uninstall --print: what would be undone"},
 		},
 		Run: runService,
 	}
@@ -125,7 +125,7 @@ func planOf(s *cli.Call) (service.Plan, error) {
 			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user",
 				"give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
 		}
-		return cli.SystemPlanOf(init, cli.OrElse(who, service.SystemUser))
+		return cli.SystemServicePlan(init, cli.OrElse(who, service.SystemUser))
 	}
 	for _, name := range []string{"run-as", "init"} {
 		if s.Opt.Has(name) {
@@ -133,7 +133,7 @@ func planOf(s *cli.Call) (service.Plan, error) {
 				problem.Option(name)), problem.T("add %s", problem.Option("system")))
 		}
 	}
-	return cli.PlanOf(s)
+	return cli.ServicePlan(s)
 }
 
 // userName matches the names that useradd(8) accepts. They are one word in every file of a service.
@@ -232,7 +232,7 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	}
 	err = tellService(s, p, is, true, called, "installed: the runner starts "+starts+", and was started now")
 	if err == nil && is.Linger != nil && !*is.Linger {
-		s.Talk("note: it starts when you log in, and ends with your last session; " +
+		s.Note("note: it starts when you log in, and ends with your last session; " +
 			"to have it always: loginctl enable-linger")
 	}
 	return err
@@ -295,7 +295,7 @@ func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	}
 	if _, pending, err := state.Next(ctx, st, time.Time{}); err == nil && pending {
 		if h := handover.HandOver(ctx, s, st); h.Runner == handover.RunnerStarted {
-			s.Talk("note: a runner was started in the background for what is pending (pid %d)", h.Pid)
+			s.Note("note: a runner was started in the background for what is pending (pid %d)", h.Pid)
 		}
 	}
 	return tellService(s, p, is, true, called, "removed")
@@ -305,7 +305,7 @@ func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 // --yes.
 func consent(s *cli.Call, shown string) error {
 	if s.Opt.Bool("yes") {
-		s.Talk("%s", shown)
+		s.Note("%s", shown)
 		return nil
 	}
 	if !cli.IsTerminal(s.In) || s.InJSON {
@@ -314,7 +314,7 @@ func consent(s *cli.Call, shown string) error {
 			Hint: problem.T("to have it done: %s; %s shows the file",
 				serviceCall(s, s.Args[0]).With("yes", true), problem.Option("print"))}
 	}
-	s.Remark("%s\nGo on? [y/N] ", shown)
+	s.WriteError("%s\nGo on? [y/N] ", shown)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // no answer means no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return &problem.Problem{Code: problem.Cancelled, Message: problem.T("nothing was done")}

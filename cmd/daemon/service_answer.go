@@ -60,7 +60,7 @@ type serviceAnswer struct {
 // Text says whether the service is installed and runs.
 func (a serviceAnswer) Text(o *cli.Out) {
 	for _, line := range a.words {
-		o.Tell("%s", cli.Visible(line))
+		o.LineUnlessQuiet("%s", cli.Visible(line))
 	}
 }
 
@@ -73,7 +73,7 @@ func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, c
 }
 
 func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
-	lines, hint := serviceWords(p, is, cli.ShellLine(serviceCall(s, "install").Words(cli.Itself(s))))
+	lines, hint := serviceWords(p, is, cli.ShellLine(serviceCall(s, "install").Words(cli.OwnName(s))))
 	if err := tellService(s, p, is, false, nil, lines...); err != nil {
 		return err
 	}

@@ -392,7 +392,7 @@ func (a *connected) run(ctx context.Context, servers *jet.KV) error {
 				err = l.err
 			case l.To == a.own(0):
 				if !a.call.Quiet {
-					a.call.Talk("Connected as the agent %s. The end of standard input ends it.", a.name)
+					a.call.Note("Connected as the agent %s. The end of standard input ends it.", a.name)
 				}
 				a.established, a.away, lines = true, false, a.lines
 			default:

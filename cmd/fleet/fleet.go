@@ -35,13 +35,13 @@ A task runs on the machine where it was scheduled; at --on NODE, --on LABEL and 
 			option.Option{Name: "replicas", Kind: option.Whole, Default: "3", Help: "with init: keep the state on N servers: 1, 3 or 5"},
 			option.Option{Name: "off", Kind: option.Flag, Help: "with drain: let the node begin tasks again"},
 			option.Option{Name: "key", Kind: option.File, Value: "FILE", Help: "with permit: make a key, and write its secret part to FILE, which is not there yet"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "fleet-doctor", Of: doctorJSON{}, Says: "init, doctor: the servers and what is to be said of them"},
-			{Name: "fleet-nodes", Of: nodesJSON{}, Says: "nodes: the runners that live"},
-			{Name: "fleet-drain", Of: drainJSON{}, Says: "drain: the node"},
-			{Name: "fleet-permit", Of: permitJSON{}, Says: "permit: the subjects of the role"},
+			{Name: "fleet-doctor", Of: doctorJSON{}, Means: "init, doctor: the servers and what is to be said of them"},
+			{Name: "fleet-nodes", Of: nodesJSON{}, Means: "nodes: the runners that live"},
+			{Name: "fleet-drain", Of: drainJSON{}, Means: "drain: the node"},
+			{Name: "fleet-permit", Of: permitJSON{}, Means: "permit: the subjects of the role"},
 		},
 		Run: run,
 	}
@@ -169,7 +169,7 @@ func (a drainJSON) Text(o *cli.Out) {
 	if a.Drained {
 		what = "begins nothing more; what runs there goes on"
 	}
-	o.Tell("%s %s\n", cli.Visible(a.Node), what)
+	o.LineUnlessQuiet("%s %s\n", cli.Visible(a.Node), what)
 }
 
 // nodesJSON is the answer of nodes.
@@ -193,7 +193,7 @@ type nodeJSON struct {
 // Text is a line each.
 func (a nodesJSON) Text(o *cli.Out) {
 	if len(a.Nodes) == 0 {
-		o.Remark("no runner lives\n")
+		o.WriteError("no runner lives\n")
 	}
 	for _, n := range a.Nodes {
 		drained := ""

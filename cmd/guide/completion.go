@@ -28,8 +28,8 @@ the line to the completion of the command that stands there. Load it in the star
 TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
 		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
-		Options:   option.Rows{cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:   []cli.Shape{{Name: "completion", Of: completionJSON{}, Says: "the script"}},
+		Options:   option.Rows{cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers:   []cli.Shape{{Name: "completion", Of: completionJSON{}, Means: "the script"}},
 		Brief:     true,
 		Run:       func(_ context.Context, s *cli.Call) error { return runCompletion(s) },
 	}

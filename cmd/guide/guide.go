@@ -58,13 +58,13 @@ calling those needs; --json=full has the rest of them, and --schema the schema o
 				Help: "print it as a SKILL.md, with its name and what it is for in front"},
 			option.Option{Name: "schema", Kind: option.Name, Help: "print the JSON Schema of the answer NAME"},
 			writeFlag("with --skill: put it where programs look for it, and print where that is"),
-			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{},
-			Says: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},
-		Always: true,
-		Brief:  true,
-		Run:    func(_ context.Context, s *cli.Call) error { return runGuide(s) },
+			Means: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},
+		InAnyEnvironment: true,
+		Brief:            true,
+		Run:              func(_ context.Context, s *cli.Call) error { return runGuide(s) },
 	}
 }
 
@@ -166,7 +166,7 @@ type VariableJSON struct {
 var Variables = []VariableJSON{
 	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
 	{"OURO_STORE", "the servers of a fleet, as store in config.toml"},
-	{"OURO_TZ", "the zone that times are meant in, as --tz"},
+	{"OURO_TZ", "the zone in which times are read and shown, as --tz"},
 	{"OURO_MAX", "how long a call may block, as --max"},
 	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
 	{runner.OriginVariable,
@@ -191,7 +191,7 @@ func runGuide(s *cli.Call) error {
 	case s.Opt.Has("schema"):
 		return runSchema(s, s.Opt.Text("schema"))
 	case write && !skill:
-		return cli.GoesWith("write", "skill", problem.To("guide").With("skill", true).With("write", true))
+		return cli.NeedsOption("write", "skill", problem.To("guide").With("skill", true).With("write", true))
 	case skill && write:
 		return writeSkill(s, skillFront+GuideText())
 	case s.DryRun:
@@ -273,7 +273,7 @@ func runSchema(s *cli.Call, name string) error {
 	var names []string
 	for _, a := range EveryAnswer(s.Table.All()) {
 		if a.Name == name {
-			page, err := schema.Page(a.Name, a.Says, a.Of)
+			page, err := schema.Page(a.Name, a.Means, a.Of)
 			if err != nil {
 				return err
 			}
@@ -293,7 +293,7 @@ func runSchema(s *cli.Call, name string) error {
 // what they share, and the schemas, come with all commands.
 func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 	g := guideJSON{Now: s.Stamp(), Version: cli.Version}
-	if some = some && s.Lean(); some {
+	if some = some && s.Compact(); some {
 		g.SchemaCall = []string{s.Program(), "guide", "--schema", "NAME"}
 		for _, c := range cmds {
 			j := asCommandJSON(c, s.Table)
@@ -321,7 +321,7 @@ func guide(s *cli.Call, cmds []cli.Command, some bool) (guideJSON, error) {
 		}
 	}
 	for _, a := range EveryAnswer(cmds) {
-		page, err := schema.Page(a.Name, a.Says, a.Of)
+		page, err := schema.Page(a.Name, a.Means, a.Of)
 		if err != nil {
 			return guideJSON{}, fmt.Errorf("the schema of %s: %w", a.Name, err)
 		}
@@ -340,10 +340,10 @@ func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 		j.Flags = append(j.Flags, AsFlagJSON(o))
 	}
 	for _, a := range c.Answers {
-		j.Answers = append(j.Answers, answerJSON{a.Name, a.Says, a.Stream})
+		j.Answers = append(j.Answers, answerJSON{a.Name, a.Means, a.Stream})
 	}
 	if len(c.Answers) > 0 {
-		j.Answers = append(j.Answers, answerJSON{errorAnswer.Name, errorAnswer.Says, false})
+		j.Answers = append(j.Answers, answerJSON{errorAnswer.Name, errorAnswer.Means, false})
 	}
 	return j
 }

@@ -21,7 +21,7 @@ func writeFlag(usage string) option.Option {
 
 // installShape is the answer of calls that change files of other programs.
 var installShape = cli.Shape{Name: "install", Of: installJSON{},
-	Says: "the files of programs that models work in, and what becomes of them"}
+	Means: "the files of programs that models work in, and what becomes of them"}
 
 // installJSON is the answer of mcp install, mcp uninstall and guide --skill --write.
 type installJSON struct {
@@ -59,24 +59,24 @@ func (a installJSON) Text(o *cli.Out) {
 		switch {
 		case f.Error != nil:
 		case f.Change == nil:
-			o.Tell("%s: nothing to do", path)
+			o.LineUnlessQuiet("%s: nothing to do", path)
 		case f.Changed && client.Effect(*f.Change) == client.Remove:
-			o.Tell("%s: %s", path, o.Deed("removed"))
+			o.LineUnlessQuiet("%s: %s", path, o.Deed("removed"))
 		case f.Changed:
-			o.Tell("%s: %s", path, o.Deed("written"))
+			o.LineUnlessQuiet("%s: %s", path, o.Deed("written"))
 		default:
-			o.Tell("%s: %s", path, map[client.Effect]string{client.Add: "to be added",
+			o.LineUnlessQuiet("%s: %s", path, map[client.Effect]string{client.Add: "to be added",
 				client.Replace: "to be brought up to date", client.Remove: "to be removed"}[client.Effect(*f.Change)])
 		}
 		if f.Entry != nil && f.Change != nil && !f.Changed {
-			o.Tell("\n  %s\n", strings.ReplaceAll(strings.ReplaceAll(*f.Entry, "\r", ""), "\n", "\n  "))
+			o.LineUnlessQuiet("\n  %s\n", strings.ReplaceAll(strings.ReplaceAll(*f.Entry, "\r", ""), "\n", "\n  "))
 		}
 	}
 	for _, f := range a.failed {
-		o.Complain(f.about, f.problem)
+		o.ShowProblem(f.about, f.problem)
 	}
 	if !a.again.Empty() {
-		o.Talk("Nothing was changed. To have it done: %s", o.Says(a.again))
+		o.Note("Nothing was changed. To have it done: %s", o.Render(a.again))
 	}
 }
 
@@ -196,7 +196,7 @@ func runInstall(s *cli.Call) error {
 // itsPath is the path at which other programs find this one: that of the name by which it was
 // called, which stays after an update that moves the program.
 func itsPath(s *cli.Call) (string, error) {
-	path := cli.Itself(s)
+	path := cli.OwnName(s)
 	if !strings.ContainsRune(path, filepath.Separator) {
 		found, err := proc.LookPath(path, s.Getenv("PATH"), "")
 		if err != nil {

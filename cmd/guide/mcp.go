@@ -45,7 +45,7 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 		Answers: []cli.Shape{installShape},
 		Options: option.Rows{
 			writeFlag("of install and uninstall: make the change that is shown"),
-			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JSONFlag(),
 			cli.FieldsFlag(),
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost),
 				Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
@@ -68,7 +68,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 				problem.T("leave it out, or %s", problem.To("mcp", "install")))
 		}
 	}
-	most, err := cli.Longest(s)
+	most, err := cli.Bound(s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		most = mcpMost
 	}
 	if cli.IsTerminal(s.In) {
-		s.Talk("This speaks MCP with a program, not with people; %s mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.", s.Program())
+		s.Note("This speaks MCP with a program, not with people; %s mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.", s.Program())
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{

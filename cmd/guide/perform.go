@@ -17,8 +17,8 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	w := of.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := cli.NewCall(w.Settled())
-	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.Single = called, of.Table.Find(r.Command), of.Table,
+	s := cli.NewCall(w.WithAbsoluteHome())
+	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.OneAnswer = called, of.Table.Find(r.Command), of.Table,
 		r.Surface, true, true
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -27,5 +27,5 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 		// the command has answered how far it came, as it does on a signal
 		err = cli.ExitCode(cli.ExitFailed)
 	}
-	return mcp.Answer{Exit: cli.Conclude(s, err), JSON: out.Bytes(), Next: s.Further}
+	return mcp.Answer{Exit: cli.Conclude(s, err), JSON: out.Bytes(), Next: s.Continuation}
 }

@@ -22,4 +22,4 @@ func EveryAnswer(cmds []cli.Command) []cli.Shape {
 }
 
 // errorAnswer is the answer of a command that fails as a whole.
-var errorAnswer = cli.Shape{Name: "error", Of: cli.FailedJSON{}, Says: "what went wrong, and what to do instead"}
+var errorAnswer = cli.Shape{Name: "error", Of: cli.FailedJSON{}, Means: "what went wrong, and what to do instead"}

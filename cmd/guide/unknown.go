@@ -42,7 +42,7 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	if end < 0 {
 		end = len(words)
 	}
-	for n := min(end, cli.LongestTime); n > 0; n-- {
+	for n := min(end, cli.MaxTimeWords); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
 			if other := problem.Nearest(words[0], commandNames(all)); other != "" &&

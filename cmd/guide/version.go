@@ -15,8 +15,8 @@ func VersionCommand() cli.Command {
 	return cli.Command{
 		Name: "version", Short: "print the version of this build",
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
-		Options:  option.Rows{cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers:  []cli.Shape{{Name: "version", Of: versionJSON{}, Says: "the build"}},
+		Options:  option.Rows{cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers:  []cli.Shape{{Name: "version", Of: versionJSON{}, Means: "the build"}},
 		Brief:    true,
 		Run: func(_ context.Context, s *cli.Call) error {
 			if err := cli.NoArguments(s); err != nil {

@@ -226,7 +226,7 @@ func NotifyEnv(s *cli.Call) (notify.Env, error) {
 	}
 	return notify.Env{
 		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self,
-		Terminal: cli.OwnTerminal(s.World), Now: s.Clock.Now,
+		Terminal: cli.TerminalDevice(s.World), Now: s.Clock.Now,
 		Proxy:     http.ProxyFromEnvironment,
 		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
 		Elsewhere: func(argv []string) (string, []string, bool) { return proc.ViaFinder(argv, s.Getenv("PATH")) },

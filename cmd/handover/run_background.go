@@ -55,7 +55,7 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 			return err
 		}
 	}
-	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PidOrNull(h.Pid), over, s.DryRun})
+	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PIDOrNull(h.Pid), over, s.DryRun})
 	return nil
 }
 
@@ -127,7 +127,7 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 			waited = 0
 			if !said {
 				said = true
-				s.Talk("waiting for a process that has the lock of a runner that is gone (pid %d)", leader.Ident.PID)
+				s.Note("waiting for a process that has the lock of a runner that is gone (pid %d)", leader.Ident.PID)
 			}
 		}
 		switch {

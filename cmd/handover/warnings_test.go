@@ -16,9 +16,9 @@ func TestWarningKinds(t *testing.T) {
 	failure := Recipients{On: state.NotifyFailure}.Warnings(silent)
 	silent.Policy.NotifyOn = state.NotifyAlways
 	always := Recipients{On: state.NotifyAlways}.Warnings(silent)
-	list := cli.Once(nil, rebootWarning(), toldNobody(), other)
-	list = cli.Once(list, append(failure, always...)...)
-	list = cli.Once(list, failure...)
+	list := cli.AppendNewKinds(nil, rebootWarning(), toldNobody(), other)
+	list = cli.AppendNewKinds(list, append(failure, always...)...)
+	list = cli.AppendNewKinds(list, failure...)
 	var standing int
 	for _, w := range list {
 		if w.OfSetup() {

@@ -40,7 +40,7 @@ func (b *bounds) read(s *cli.Call) (err error) {
 			return err
 		}
 	}
-	if b.most, err = cli.Longest(s); err != nil {
+	if b.most, err = cli.Bound(s); err != nil {
 		return err
 	}
 	if s.Opt.Has("until") {
@@ -64,7 +64,7 @@ func untilLike() problem.Text {
 // deadline reads --until. A deadline that has passed is no error, because this may be the last of
 // several calls.
 func (b *bounds) deadline(s *cli.Call) error {
-	times, err := s.Options()
+	times, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func flags() option.Rows {
 		option.Option{Name: "until", Kind: option.Instant, Group: "How long",
 			Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
 		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX",
-			Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
+			Help: "block for at most DURATION, then exit with code 75 and the command that continues (default: OURO_MAX)"},
 		option.Option{Name: "interval", Kind: option.Duration, Group: "What is healthy",
 			Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
 		option.Option{Name: "attempt-timeout", Kind: option.Duration, Group: "What is healthy",
@@ -68,7 +68,7 @@ func flags() option.Rows {
 				"or since the wait began (now)"},
 		option.Option{Name: "stream", Kind: option.Flag, OfCall: true,
 			Help: "with --json and a command: answer first, and pass on what it writes, instead of answering with it"},
-		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 	}
 }
 

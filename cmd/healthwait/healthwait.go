@@ -70,9 +70,9 @@ comes when the command has ended; --stream answers first, and then passes on wha
 		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
 		Options:   flags(),
 		Answers: []cli.Shape{
-			{Name: "health-wait", Of: answerJSON{}, Given: "!dry-run", Says: "whether the targets are healthy"},
+			{Name: "health-wait", Of: answerJSON{}, Given: "!dry-run", Means: "whether the targets are healthy"},
 			{Name: "health-wait-dry-run", Of: wouldJSON{}, Given: "dry-run",
-				Says: "--dry-run: what would be waited for, and then run"},
+				Means: "--dry-run: what would be waited for, and then run"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newHealthWait(ctx, s)
@@ -104,7 +104,7 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
 	case len(s.Args) == 0:
-		return o, cli.Instead(problem.T("there is no target to wait for"), example)
+		return o, cli.CallInstead(problem.T("there is no target to wait for"), example)
 	case s.Opt.Bool("any") && s.Opt.Bool("all"):
 		return o, cli.Excluding("any", "all")
 	case s.Opt.Bool("stream") && (!s.Dash || !s.InJSON):
@@ -112,7 +112,7 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 			problem.Option("stream")),
 			problem.T("%s", example.With("json", true).With("stream", true).Running("make", "test")))
 	case s.Dash && len(s.Tail) == 0:
-		return o, cli.Instead(problem.T("there is no command after %s", problem.Command),
+		return o, cli.CallInstead(problem.T("there is no command after %s", problem.Command),
 			example.Running("make", "test"))
 	}
 	o.group.Asked.Any, o.group.Asked.Invert, o.group.Asked.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"),
@@ -226,7 +226,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil, nil) })
 		return ctx.Err()
 	}
-	further := cli.GoingOn(s, o.further(s, r))
+	further := cli.ContinueWith(s, o.further(s, r))
 	captures := r.Healthy && o.argv != nil && s.InJSON && !s.Opt.Bool("stream")
 	var ran *commandJSON
 	if captures {
@@ -236,7 +236,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 		}
 	}
 	if ran != nil && ran.Stdout.Bytes+ran.Stderr.Bytes > 0 {
-		s.Relays()
+		s.RelaysOutput()
 	}
 	o.tell(s, r, further, ran)
 	switch {
@@ -248,12 +248,12 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 		if err := s.Flush(); err != nil {
 			return err
 		}
-		s.Own()
+		s.MarkOwnOutput()
 		return become(s.World, o.program, o.argv)
 	case r.Healthy:
 		return nil
 	case further != nil:
-		s.GoOn(further)
+		s.ShowContinue(further)
 		return cli.ExitCode(cli.ExitMax)
 	}
 	return o.verdict(s, r)
@@ -307,5 +307,5 @@ func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
 	if !o.bounds.due.IsZero() {
 		c = o.again.With("until", o.bounds.due.Format(time.RFC3339Nano))
 	}
-	return c.With("max", cli.Granted(s)).Running(o.argv...)
+	return c.With("max", cli.BoundText(s)).Running(o.argv...)
 }

@@ -62,7 +62,7 @@ type answerJSON struct {
 func (a answerJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
 		if a.aside {
-			o.Talk("%s", line)
+			o.Note("%s", line)
 		} else {
 			o.Line("%s", line)
 		}
@@ -77,7 +77,7 @@ func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, 
 	for i := range rows {
 		rows[i] = o.group.Row(r, i)
 		if hints != nil {
-			rows[i].Hint = cli.OrNull(s.Says(hints[i]))
+			rows[i].Hint = cli.OrNull(s.Render(hints[i]))
 		}
 	}
 	now := s.Stamp()

@@ -38,9 +38,9 @@ k7m2/3/CHANNEL also ends a notice that still waits for that channel: it is tried
 			option.Option{Name: "up-to", Kind: option.Cursor,
 				Help: "all items that came up to CURSOR, with the one that has it"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "all items there are"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
+		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Means: "what was acknowledged"}},
 		Run:     runAck,
 	}
 }
@@ -61,10 +61,10 @@ type ackJSON struct {
 // Text says which items were acknowledged.
 func (a ackJSON) Text(o *cli.Out) {
 	for _, item := range a.Acknowledged {
-		o.Tell("%s %s", o.Deed("acknowledged"), cli.Visible(item.ID))
+		o.LineUnlessQuiet("%s %s", o.Deed("acknowledged"), cli.Visible(item.ID))
 	}
 	if len(a.Acknowledged)+len(a.Errors) == 0 {
-		o.Talk("There was nothing to acknowledge.")
+		o.Note("There was nothing to acknowledge.")
 	}
 }
 
@@ -74,7 +74,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	switch {
 	case narrowed && s.Opt.Bool("all"):
 		return problem.Of(problem.T("%s ends every item; %s end some", problem.Option("all"),
-			problem.Options(" and ", "task", "up-to")), cli.OneOfThem)
+			problem.Options(" and ", "task", "up-to")), cli.GiveOneOfThem)
 	case s.Opt.Bool("all") && len(s.Args) > 0:
 		return problem.Of(problem.T("%s ends every item, so %s cannot be given with it", problem.Option("all"),
 			cli.Quote(s.Args[0])), problem.T("give the items, or %s", problem.Option("all")))
@@ -228,7 +228,7 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	var ids []string
 	for _, i := range items {
 		if last == "" || i.Cursor <= last {

@@ -69,23 +69,23 @@ type auditJSON struct {
 func (a auditJSON) Text(o *cli.Out) {
 	switch {
 	case a.Known == nil && a.Balanced:
-		o.Talk("The ledger is empty: there is nothing to audit.")
+		o.Note("The ledger is empty: there is nothing to audit.")
 	case a.Balanced:
-		o.Talk("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).",
+		o.Note("All is accounted for: %s of %s, each with exactly one outcome (%d running%s%s).",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
 			alsoResting(a.Resting), alsoUnaccounted(a.unaccounted))
 	case a.Findings == 0:
-		o.Talk("The ledger is damaged, so nobody can say whether all is accounted for. What can be read: %s of %s.",
+		o.Note("The ledger is damaged, so nobody can say whether all is accounted for. What can be read: %s of %s.",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	default:
-		o.Talk("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"),
+		o.Note("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"),
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	}
 	if a.before != "" {
-		o.Talk("%s", a.before)
+		o.Note("%s", a.before)
 	}
 	if a.Known != nil {
-		o.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since),
+		o.Note("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since),
 			when.Stamp(*a.Known))
 	}
 }

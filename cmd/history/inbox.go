@@ -61,11 +61,11 @@ an item cannot be read, and 75 at --max.`,
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
 			option.Option{Name: "count", Kind: option.Flag,
 				Help: "how many items there are, and nothing else: a number for a shell's prompt"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JSONFlag(),
 			cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Given: "!count", Says: "what nobody has acknowledged"},
-			{Name: "inbox-count", Of: countJSON{}, Given: "count", Says: "--count: how much that is"}},
+		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Given: "!count", Means: "what nobody has acknowledged"},
+			{Name: "inbox-count", Of: countJSON{}, Given: "count", Means: "--count: how much that is"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newInbox(s)
 			if err != nil {
@@ -101,12 +101,12 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
 	case s.Opt.Bool("count") && slices.ContainsFunc([]string{"take", "wait", "limit"}, s.Opt.Has):
 		return o, problem.Of(problem.T("%s counts all items at once; %s do not go with it",
-			problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.OneOfThem)
+			problem.Option("count"), problem.Options(" and ", "take", "wait", "limit")), cli.GiveOneOfThem)
 	case s.Opt.Bool("all") && s.Opt.Has("take"):
 		return o, problem.Of(problem.T("%s exclude each other: an item that somebody has leased cannot be leased",
-			problem.Options(" and ", "all", "take")), cli.OneOfThem)
+			problem.Options(" and ", "all", "take")), cli.GiveOneOfThem)
 	case !o.wait && s.Opt.Has("max"):
-		return o, cli.GoesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
+		return o, cli.NeedsOption("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
 	}
 	if s.Opt.Has("take") {
 		if o.Take, err = view.TakeSpan(s.Opt.Text("take")); err != nil {
@@ -114,7 +114,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		}
 	}
 	if o.wait {
-		if o.bound, err = cli.Longest(s); err != nil {
+		if o.bound, err = cli.Bound(s); err != nil {
 			return o, err
 		}
 	}
@@ -171,12 +171,12 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 		return err
 	}
 	if s.Opt.Bool("count") {
-		s.WarnOf(m.Problems)
+		s.WarnUnreadable(m.Problems)
 		s.Answer(countJSON{m.Now, len(m.Items) + m.More, view.ProblemTexts(m.Problems)})
 		return view.Incomplete(m.Problems)
 	}
 	waited := o.wait && len(m.Items) == 0
-	s.WarnOf(m.Problems)
+	s.WarnUnreadable(m.Problems)
 	answerItems(ctx, s, st, &o, m, failed, waited)
 	if !o.wait {
 		s.WarnAll(handover.Homeless(ctx, st))
@@ -199,11 +199,11 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (tasks.Found, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.bound > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.bound)
+		limited, cancel = cli.WithBound(ctx, s.Clock, o.bound)
 	}
 	defer cancel()
 	handover.NoRunner(limited, s, st)
-	limited, stop := cli.WhileRead(limited, s.World.Out)
+	limited, stop := cli.WithReader(limited, s.World.Out)
 	defer stop()
 	f, err := o.Mail.Await(limited, st, s.Clock)
 	switch {
@@ -211,7 +211,7 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 		return f, err
 	case ctx.Err() != nil:
 		return f, ctx.Err()
-	case errors.Is(context.Cause(limited), cli.ErrUnread):
+	case errors.Is(context.Cause(limited), cli.ErrReaderGone):
 		return f, cli.ExitCode(cli.ExitFailed) // the answer has no reader, and nothing is leased
 	}
 	return tasks.Found{Now: s.Clock.Now()}, nil
@@ -223,7 +223,7 @@ func (o *inboxOptions) nextCall(s *cli.Call) problem.Call {
 	if s.Opt.Has("take") {
 		c = c.With("take", problem.Bare(s.Opt.Text("take")))
 	}
-	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)),
+	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.BoundText(s)),
 		s.Opt, "json", "fields")
 }
 

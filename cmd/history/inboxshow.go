@@ -88,7 +88,7 @@ func answerItems(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptio
 		until: m.Until, named: len(s.Args) > 0, showsLeases: s.Opt.Bool("all"), hasCursor: s.Opt.Has("since")}
 	switch {
 	case waited:
-		answer.Status, answer.Continue = "waiting", cli.GoingOn(s, o.nextCall(s))
+		answer.Status, answer.Continue = "waiting", cli.ContinueWith(s, o.nextCall(s))
 	case len(rows) == 0:
 		answer.Status, answer.emptyText = "empty", o.emptyText(ctx, st, m)
 	}
@@ -101,7 +101,7 @@ func answerItems(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptio
 // Text shows the items as a table, or in a pipe as fields.
 func (a inboxJSON) Text(o *cli.Out) {
 	if a.Status == "waiting" {
-		o.GoOn(a.Continue)
+		o.ShowContinue(a.Continue)
 		return
 	}
 	width, terminal := o.Width()
@@ -109,7 +109,7 @@ func (a inboxJSON) Text(o *cli.Out) {
 	case terminal && len(a.Items) == 0:
 		o.Line("%s", a.emptyText)
 	case len(a.Items) == 0:
-		o.Talk("%s", a.emptyText)
+		o.Note("%s", a.emptyText)
 	case terminal:
 		a.table(o, width)
 	default:
@@ -122,15 +122,15 @@ func (a inboxJSON) Text(o *cli.Out) {
 		}
 	}
 	if a.More > 0 {
-		o.Talk("… and %s more; --limit N shows more", view.Thousands(a.More))
+		o.Note("… and %s more; --limit N shows more", view.Thousands(a.More))
 	}
 	if d := a.Dropped; d != nil && a.Now.Sub(d.Last) < droppedSaid {
-		o.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] in config.toml "+
+		o.Note("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] in config.toml "+
 			"limits the inbox", cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1],
 			view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
 	}
 	if a.hasCursor && a.Cursor != "" {
-		o.Talk("to go on from here: --since %s", a.Cursor)
+		o.Note("to go on from here: --since %s", a.Cursor)
 	}
 }
 
@@ -178,9 +178,9 @@ func (a inboxJSON) table(o *cli.Out, width int) {
 	}
 	switch {
 	case !a.until.IsZero():
-		o.Talk("Taken until %s. %s ack ITEM... ends what is done with.",
+		o.Note("Taken until %s. %s ack ITEM... ends what is done with.",
 			times.Format(a.until.In(a.Items[0].At.Location()), "15:04:05"), o.Program())
 	case !a.named:
-		o.Talk("%s inbox ID shows all of one, %[1]s ack ITEM... ends it.", o.Program())
+		o.Note("%s inbox ID shows all of one, %[1]s ack ITEM... ends it.", o.Program())
 	}
 }

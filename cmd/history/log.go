@@ -59,22 +59,22 @@ it, else 1. --max limits the wait: exit 75, with the command that waits on.`,
 			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost),
 				Help: "with an ID: show the last N bytes of what it wrote to each stream"},
 			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Exits: []int{cli.ExitTimedOut},
 		Answers: append([]cli.Shape{
 			{Name: "log", Of: logJSON{}, Given: "!follow !audit !wait",
-				Says: "the latest lines of the ledger, in the order they were written"},
-			{Name: "line", Of: view.ToldLine{}, Given: "follow", Says: "--follow: a line of the ledger", Stream: true},
+				Means: "the latest lines of the ledger, in the order they were written"},
+			{Name: "line", Of: view.ToldLine{}, Given: "follow", Means: "--follow: a line of the ledger", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Given: "follow",
-				Says: "--follow: a piece of what a run writes", Stream: true},
+				Means: "--follow: a piece of what a run writes", Stream: true},
 			{Name: "log-problem", Of: view.ProblemJSON{}, Given: "follow",
-				Says: "--follow: something that cannot be read", Stream: true},
-			{Name: "log-followed", Of: followedJSON{}, Given: "follow", Says: "--follow: how to go on after --max"},
+				Means: "--follow: something that cannot be read", Stream: true},
+			{Name: "log-followed", Of: followedJSON{}, Given: "follow", Means: "--follow: how to go on after --max"},
 			{Name: "log-finding", Of: findingJSON{}, Given: "audit",
-				Says: "--audit: something that does not balance", Stream: true},
+				Means: "--audit: something that does not balance", Stream: true},
 			{Name: "log-audit", Of: auditJSON{}, Given: "audit",
-				Says: "--audit: whether all balances; after the findings"},
+				Means: "--audit: whether all balances; after the findings"},
 		}, view.EndedShapes()...),
 		Run: runLog,
 	}
@@ -90,7 +90,7 @@ func runLog(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	if s.Opt.Bool("audit") {
-		times, err := s.Options()
+		times, err := s.TimeOptions()
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ const logPause = 10 * time.Millisecond
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.bound > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, o.bound)
+		limited, cancel = cli.WithBound(ctx, s.Clock, o.bound)
 	}
 	defer cancel()
 	changed, err := st.WatchLog(limited, o.task)
@@ -149,12 +149,12 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 	}
 	switch running := runningNow(past.open, f.o.now); {
 	case running != "":
-		f.Talk("%s", running)
+		f.Note("%s", running)
 	case len(past.open) > 0:
-		f.Talk("The runner of %s died; the next one accounts for it: %s run --background",
+		f.Note("The runner of %s died; the next one accounts for it: %s run --background",
 			state.OccurrenceID(f.o.task, past.open[0].Number), f.Program())
 	case f.o.namesTask() && len(past.lines) == 0 && !f.o.hasLimit:
-		f.Talk("Task %s has not run yet.", f.o.task)
+		f.Note("Task %s has not run yet.", f.o.task)
 	}
 	for _, r := range past.open {
 		if f.o.occurrence == 0 || f.o.occurrence == r.Number {
@@ -309,7 +309,7 @@ type followedJSON struct {
 // Text writes the command that goes on.
 func (a followedJSON) Text(o *cli.Out) {
 	o.Warn("followed for %s, as --max says", a.most)
-	o.Advise("go on: %s", cli.ShellLine(a.Continue))
+	o.HintAlways("go on: %s", cli.ShellLine(a.Continue))
 }
 
 // endAtMax answers at --max with the call that goes on.
@@ -341,7 +341,7 @@ func (f *logFollower) endAtMax() error {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = cli.With(again, f.Opt, "json", "fields")
-	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.GoingOn(f.Call, again), f.o.bound})
+	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.ContinueWith(f.Call, again), f.o.bound})
 	return cli.ExitCode(cli.ExitMax)
 }
 

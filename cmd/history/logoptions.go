@@ -62,7 +62,7 @@ func readOutputLimit(s *cli.Call) (int64, error) {
 			outputLimitMost), problem.T("leave it out for %s",
 			problem.Usual{Name: "output-limit", Text: strconv.Itoa(view.OutputMost)}))
 	case len(s.Args) == 0 && !s.Opt.Has("match"):
-		return 0, cli.Instead(problem.T("%s is for the output of one task, and none is named",
+		return 0, cli.CallInstead(problem.T("%s is for the output of one task, and none is named",
 			problem.Option("output-limit")),
 			problem.To("log", "k7m2").With("output-limit", n))
 	case s.Opt.Bool("follow") || s.Opt.Bool("audit"):
@@ -91,11 +91,11 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 		return o, err
 	}
 	if o.follow || o.wait {
-		if o.bound, err = cli.Longest(s); err != nil {
+		if o.bound, err = cli.Bound(s); err != nil {
 			return o, err
 		}
 	}
-	times, err := s.Options()
+	times, err := s.TimeOptions()
 	if err != nil {
 		return o, err
 	}
@@ -111,22 +111,22 @@ func (o *logOptions) check(s *cli.Call) error {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("n")),
 			problem.T("leave it out for %d, or 1 with an ID", logRows))
 	case len(s.Args) > 1:
-		return cli.Instead(problem.T("log takes one ID"), problem.To("log", s.Args[0]))
+		return cli.CallInstead(problem.T("log takes one ID"), problem.To("log", s.Args[0]))
 	case o.follow && s.Opt.Bool("audit"):
 		return cli.Excluding("follow", "audit")
 	case o.wait && (o.follow || s.Opt.Bool("audit")):
 		return problem.Of(problem.T("%s excludes %s", problem.Option("wait"),
-			problem.Options(" and ", "follow", "audit")), cli.OneOfThem)
+			problem.Options(" and ", "follow", "audit")), cli.GiveOneOfThem)
 	case o.wait && (o.hasLimit || s.Opt.Has("since") || s.Opt.Has("outcome")):
 		return problem.Of(problem.T("%s waits for one end; %s have no meaning with it", problem.Option("wait"),
 			problem.Options(", ", "n", "since", "outcome")), problem.T("leave them out"))
 	case o.wait && len(s.Args) == 0 && !s.Opt.Has("match"):
-		return cli.Instead(problem.T("%s needs the ID of a task", problem.Option("wait")),
+		return cli.CallInstead(problem.T("%s needs the ID of a task", problem.Option("wait")),
 			problem.To("log", "k7m2").With("wait", true))
 	case !o.follow && !o.wait && s.Opt.Has("max"):
-		return cli.GoesWith("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
+		return cli.NeedsOption("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
 	case !o.follow && !o.wait && s.Opt.Has("after"):
-		return cli.GoesWith("after", "follow", problem.To("log").With("follow", true).With("after",
+		return cli.NeedsOption("after", "follow", problem.To("log").With("follow", true).With("after",
 			s.Opt.Text("after")))
 	case s.Opt.Has("after") && (o.hasLimit || s.Opt.Has("since")):
 		return problem.Of(problem.T("%s says where to begin; %s have no meaning with it",

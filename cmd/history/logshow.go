@@ -78,15 +78,15 @@ type logJSON struct {
 func (a logJSON) Text(out *cli.Out) {
 	switch one := a.o.namesTask(); {
 	case a.past.more && !a.o.hasLimit && !one:
-		out.Talk("… there are older entries; %s log -n N shows more", out.Program())
+		out.Note("… there are older entries; %s log -n N shows more", out.Program())
 	case a.Running:
-		out.Talk("%s", a.running)
+		out.Note("%s", a.running)
 	case len(a.past.lines) == 0 && len(a.o.outcomes) > 0:
-		out.Talk("Nothing ended so.")
+		out.Note("Nothing ended so.")
 	case len(a.past.lines) == 0 && one:
-		out.Talk("Task %s has not run yet.", a.o.task)
+		out.Note("Task %s has not run yet.", a.o.task)
 	case len(a.past.lines) == 0:
-		out.Talk("Nothing has happened yet.")
+		out.Note("Nothing has happened yet.")
 	}
 	for _, l := range a.past.lines {
 		logEntry(context.Background(), out, a.st, &a.o, l, a.past.deliveries)

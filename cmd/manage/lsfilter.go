@@ -86,7 +86,7 @@ func statesOf(s *cli.Call) (list []string, err error) {
 
 // readDue reads --due: an instant by which tasks are due, a day, or a span.
 func (f *filter) readDue(s *cli.Call) error {
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func ShowCommand() cli.Command {
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options: option.Rows{cli.MatchFlag(), cli.QuietFlag("print the answer alone"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag()},
-		Answers: []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
+			cli.JSONFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "show", Of: showJSON{}, Means: "one task in full"}},
 		Brief:   true,
 		Run:     runShow,
 	}
@@ -67,7 +67,7 @@ type showJSON struct {
 
 func runShow(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 1 {
-		return cli.Instead(problem.T("show takes one task"), problem.To("show", s.Args[0]))
+		return cli.CallInstead(problem.T("show takes one task"), problem.To("show", s.Args[0]))
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -97,7 +97,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	}
 	if _, err := rules.Schedule(e.Task); err != nil && tasks.Live(e) {
 		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " +
-			s.Says(cli.Explain(err).Message) + "; it does not run")
+			s.Render(cli.Explain(err).Message) + "; it does not run")
 	}
 	if t := e.Task.Type(); t == state.TypeAgent {
 		j.Request = &e.Task.Reminder.Request

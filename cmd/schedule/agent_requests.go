@@ -134,7 +134,7 @@ func (a *agentRequests) call(r state.Record) *cli.Call {
 	t := r.Task
 	s := cli.NewCall(a.world)
 	s.Cmd, s.Surface, s.InJSON = a.at, Reminders{}, true
-	s.CameOf, s.OwnZone, s.Around = t.ChildOrigin(), rules.TaskZone(t),
+	s.ChildOrigin, s.DefaultZone, s.Surroundings = t.ChildOrigin(), rules.TaskZone(t),
 		&tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
 	return s
 }
@@ -230,7 +230,7 @@ func (a *agentRequests) create(ctx context.Context, r state.Record, p requestPar
 // of the reminder it was told of, as a due time or as the beginning of a recurrence, would schedule
 // another reminder each time it is told, without end.
 func refusePast(s *cli.Call, text string) error {
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}

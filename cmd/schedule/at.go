@@ -89,7 +89,7 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 				Default: needs.Shell, Help: "the shell for -c and -f; the config may say another default"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE",
 				Help: "also pass NAME as it is now, or NAME=VALUE; may be repeated"},
-		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
+		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.RecurrenceFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
 				Help: "be late by a random share of DURATION, chosen once, so that not all start at once"},
 			option.Option{Name: "key", Kind: option.Name, Group: cli.GroupWhat,
@@ -106,16 +106,16 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 				Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
-			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		}),
 		Answers: append([]cli.Shape{
-			{Name: "at", Of: atJSON{}, Given: "!wait !each", Says: "the task that was scheduled, or that its key kept"},
-			{Name: "at-each", Of: eachJSON{}, Given: "each", Says: "--each: a task a node"},
-			{Name: "at-batch", Of: batchJSON{}, Given: "stdin quiet", Says: "--stdin with --quiet: all lines at once"},
+			{Name: "at", Of: atJSON{}, Given: "!wait !each", Means: "the task that was scheduled, or that its key kept"},
+			{Name: "at-each", Of: eachJSON{}, Given: "each", Means: "--each: a task a node"},
+			{Name: "at-batch", Of: batchJSON{}, Given: "stdin quiet", Means: "--stdin with --quiet: all lines at once"},
 			{Name: "at-line", Of: atLineJSON{}, Given: "stdin",
-				Says: "--stdin: a line that was scheduled", Stream: true},
+				Means: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Given: "stdin",
-				Says: "--stdin: a line that was refused", Stream: true},
+				Means: "--stdin: a line that was refused", Stream: true},
 		}, view.EndedShapes()...),
 		Brief: true,
 		Run:   runAtWords,
@@ -134,9 +134,9 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 		return tooLarge("the call")
 	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
 		return problem.Of(problem.T("%s waits for one run, and cannot be used with %s", problem.Option("wait"),
-			problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
+			problem.Options(" or ", "stdin", "dry-run")), cli.GiveOneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
-		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max",
+		return cli.NeedsOption("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max",
 			s.Opt.Text("max")))
 	case s.Opt.Has("each") && s.Opt.Has("stdin"):
 		return problem.Of(problem.T("%s cannot be used with %s", problem.Option("each"),
@@ -154,7 +154,7 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 		return runAtEach(ctx, s)
 	}
 	if s.Opt.Bool("wait") {
-		if _, err := cli.Longest(s); err != nil {
+		if _, err := cli.Bound(s); err != nil {
 			return err // nothing is scheduled yet
 		}
 	}
@@ -272,7 +272,7 @@ func hintForUnmarked(s *cli.Call, spec tasks.Spec, err error) error {
 		slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
 		return err
 	}
-	opts, failed := s.Options()
+	opts, failed := s.TimeOptions()
 	if failed != nil {
 		return err
 	}

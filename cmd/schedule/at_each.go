@@ -195,8 +195,8 @@ func (a *eachJSON) ensureRunner(ctx context.Context, s *cli.Call, st state.Store
 		if d.Created || d.Replaced {
 			d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 		}
-		for _, w := range append(d.warnings, s.Remote...) {
-			if text := s.Says(w.Text); !seen[text] {
+		for _, w := range append(d.warnings, s.NetworkWarnings...) {
+			if text := s.Render(w.Text); !seen[text] {
 				seen[text] = true
 				warnings = append(warnings, w)
 			}
@@ -212,7 +212,7 @@ func (a eachJSON) Text(o *cli.Out) {
 	for _, row := range a.Tasks {
 		switch {
 		case row.of == nil:
-			o.Complain(cli.Visible(row.Node)+": ", row.refused)
+			o.ShowProblem(cli.Visible(row.Node)+": ", row.refused)
 		case o.Quiet && row.ID != nil:
 			o.Line("%s", *row.ID)
 		case o.Quiet:
@@ -224,7 +224,7 @@ func (a eachJSON) Text(o *cli.Out) {
 			for _, note := range row.of.notes() {
 				if !noted[note] {
 					noted[note] = true
-					o.Talk("note: %s", cli.Visible(note))
+					o.Note("note: %s", cli.Visible(note))
 				}
 			}
 		}

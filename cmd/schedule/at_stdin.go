@@ -70,7 +70,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 	}
 	// Settings and surroundings are read before the goroutine that reads lines starts. It has its
 	// own copy of the call.
-	opts, err := in.Options()
+	opts, err := in.TimeOptions()
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 	in.Base = *in.Call
 	in.Base.Finder = handover.Programs(in.Call) // all lines share its cache
 	if !in.Opt.Has("tz") {
-		in.Base.OwnZone = opts.Zone
+		in.Base.DefaultZone = opts.Zone
 	}
 	if !in.timed {
 		return nil

@@ -53,9 +53,9 @@ func (list *warningGroups) collect(line int, w cli.Warning) {
 func (list warningGroups) texts(o *cli.Out) []string {
 	texts := make([]string, len(list))
 	for i, w := range list {
-		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Says(w.Text))
+		texts[i] = fmt.Sprintf("line %d: %s", w.line, o.Render(w.Text))
 		if w.n > 1 {
-			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, o.Says(w.Text))
+			texts[i] = fmt.Sprintf("%d lines, the first of them line %d: %s", w.n, w.line, o.Render(w.Text))
 		}
 	}
 	return texts
@@ -112,7 +112,7 @@ func (in *Stdin) run(ctx context.Context) error {
 // all schedules the lines. A line that was answered is durable.
 func (in *Stdin) scheduleAll(ctx context.Context) error {
 	if cli.IsTerminal(in.In) {
-		in.Talk("Reading from the terminal; Ctrl-D ends it.")
+		in.Note("Reading from the terminal; Ctrl-D ends it.")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	feeding, stop := context.WithCancel(ctx)
@@ -192,10 +192,10 @@ func (a atLineJSON) Text(o *cli.Out) {
 	}
 	o.Line("%s", a.of.sentence())
 	if text := a.of.differences(); text != "" {
-		o.Talk("line %d: %s", a.Line, cli.Visible(text))
+		o.Note("line %d: %s", a.Line, cli.Visible(text))
 	}
 	for _, note := range a.of.notes() {
-		o.Talk("note: line %d: %s", a.Line, cli.Visible(note))
+		o.Note("note: line %d: %s", a.Line, cli.Visible(note))
 	}
 }
 
@@ -212,7 +212,7 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 	d.dry = in.DryRun
 	d.addWarnings(h, handover.RecipientsOf(in.Call, d.Entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
-	d.warnings = append(d.warnings, in.Remote...)
+	d.warnings = append(d.warnings, in.NetworkWarnings...)
 	if in.batch == nil {
 		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
 	} else {
@@ -227,14 +227,14 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 		case in.Quiet && w.OfSetup(), once && in.warned[w.Kind]:
 		case once && in.batch != nil:
 			in.warned[w.Kind] = true
-			in.batch.Warnings = append(in.batch.Warnings, in.Says(w.Text))
+			in.batch.Warnings = append(in.batch.Warnings, in.Render(w.Text))
 		case once:
 			in.warned[w.Kind] = true
-			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
+			in.Warn("warning: %s", cli.Visible(in.Render(w.Text)))
 		case in.Quiet:
 			in.grouped.collect(line, w)
 		default:
-			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
+			in.Warn("warning: line %d: %s", line, cli.Visible(in.Render(w.Text)))
 		}
 	}
 }
@@ -260,7 +260,7 @@ type lineFailedJSON struct {
 }
 
 // Text writes the error with the number of its line.
-func (a lineFailedJSON) Text(o *cli.Out) { o.Complain(fmt.Sprintf("line %d: ", a.Line), a.problem) }
+func (a lineFailedJSON) Text(o *cli.Out) { o.ShowProblem(fmt.Sprintf("line %d: ", a.Line), a.problem) }
 
 // refuse counts and answers a line that was refused.
 func (in *Stdin) refuse(it Item) {
@@ -287,13 +287,13 @@ func (in *Stdin) summarize() {
 		}
 	}
 	if len(parts) == 0 {
-		in.Talk("There are no lines to schedule.")
+		in.Note("There are no lines to schedule.")
 		return
 	}
 	front := ""
 	if in.DryRun {
 		front = "dry run: "
 	}
-	in.Talk(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
+	in.Note(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
 		"line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
 }

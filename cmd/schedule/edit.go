@@ -55,7 +55,7 @@ text into a message. --notify replaces all channels, and --tag all tags; --webho
 				Help: "the shell, PROGRAM, for -c and -f"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE",
 				Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
-		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.BoundFlags(), policyFlags(), option.Rows{
+		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.RecurrenceFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
 				Help: "be late by a random share of DURATION, chosen again"},
 			option.Option{Name: "expect", Kind: option.Timestamp,
@@ -64,9 +64,9 @@ text into a message. --notify replaces all channels, and --tag all tags; --webho
 			cli.QuietFlag("print the ID alone"),
 			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
 				Help: "read its times in ZONE from now on (default: the one it has)"},
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		}),
-		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what changed"}},
+		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Means: "the task as it is now, and what changed"}},
 		Run:     runEdit,
 	}
 }

@@ -91,7 +91,7 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // otherwise the earlier call warned
 		warnings = append(warnings, handover.TellWarnings(s, e.Task, recipients, h)...)
 	}
-	warnings = slices.Concat(warnings, view.TooLate(e), s.Remote)
+	warnings = slices.Concat(warnings, view.TooLate(e), s.NetworkWarnings)
 	dueChanged := slices.Contains(d.Fields, "due")
 	var texts []problem.Text
 	notes, others := []string{}, []when.Candidate{}
@@ -109,7 +109,7 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 				problem.Set("task", "")))
 	}
 	for _, note := range append(texts, agentNotes(was.Task, e.Task, d.Fields)...) {
-		notes = append(notes, s.Says(note))
+		notes = append(notes, s.Render(note))
 	}
 	now := d.Now.In(rules.TaskZone(e.Task))
 	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, recipients, warnings), of: d,
@@ -166,17 +166,17 @@ func (a editJSON) Text(o *cli.Out) {
 		o.Line("%s", a.recipients.Sentence(e.Task, o.Program()))
 	}
 	if len(was.Open) > 0 && len(a.Changed) > 0 {
-		o.Talk("note: its present run goes on as it was")
+		o.Note("note: its present run goes on as it was")
 	}
 	for _, line := range policyWords(e.Task) {
 		o.Line("%s", line)
 	}
 	for _, n := range a.Notes {
-		o.Talk("note: %s", cli.Visible(n))
+		o.Note("note: %s", cli.Visible(n))
 	}
 	if slices.Contains(a.Changed, "when") {
 		for _, r := range a.Remarks {
-			o.Talk("note: %s", cli.Visible(r.Text))
+			o.Note("note: %s", cli.Visible(r.Text))
 		}
 	}
 }

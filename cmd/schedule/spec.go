@@ -22,7 +22,7 @@ import (
 func timeOf(s *cli.Call) (tasks.Spec, error) {
 	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: valueOf(s, "count", s.Opt.Int),
 		Except: ExceptedDays(s)}
-	text, form, forced, err := cli.Forced(s)
+	text, form, forced, err := cli.TimeOption(s)
 	switch {
 	case err != nil:
 		return spec, err
@@ -141,14 +141,14 @@ func listOf(s *cli.Call, name string) []string {
 func WorldOf(s *cli.Call) tasks.World {
 	return tasks.World{
 		Clock:    s.Clock,
-		Times:    s.Options,
+		Times:    s.TimeOptions,
 		Origin:   func() (string, error) { return cli.Origin(s) },
 		Settings: s.Settings,
 		File:     func() string { return cli.ConfigPath(s) },
 		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },
 		Here:     s.Node,
 		Environ:  s.Environ,
-		Terminal: func() string { return cli.OwnTerminal(s.World) },
+		Terminal: func() string { return cli.TerminalDevice(s.World) },
 		Boot:     proc.Boot,
 		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),

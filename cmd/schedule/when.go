@@ -34,14 +34,14 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			`ouro-timer when --json --from 2026-03-28T12:00:00Z tomorrow 2:30`,
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
-		Options: append(append(cli.WhenFlags(), cli.BoundFlags()...),
+		Options: append(append(cli.WhenFlags(), cli.RecurrenceFlags()...),
 			option.Option{Name: "from", Kind: option.Time,
 				Help: "read it as if now were WHEN, an instant or a date (2027-03-27)"},
 			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole,
 				Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
-			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
-		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
+			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()),
+		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Means: "how a time is read, and its next instants"}},
 		Brief:   true,
 		Run:     runWhen,
 	}
@@ -51,7 +51,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 const instantsShown = 5
 
 func runWhen(ctx context.Context, s *cli.Call) error {
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a whenJSON) Text(o *cli.Out) {
 	switch {
 	case a.Kind == state.KindBoot:
 		o.Line("once at each boot of the machine, whose time is not known in advance")
-		o.Talk("read as %s %s", a.Kind, a.Canonical)
+		o.Note("read as %s %s", a.Kind, a.Canonical)
 		return
 	case len(a.Next) == 0:
 		o.Line("never")
@@ -146,13 +146,13 @@ func (a whenJSON) Text(o *cli.Out) {
 		}
 	}
 	if a.Kind != when.Once {
-		o.Talk("read as %s %s", a.Kind, cli.Visible(a.Canonical))
+		o.Note("read as %s %s", a.Kind, cli.Visible(a.Canonical))
 	}
 	for _, note := range a.notes {
-		o.Talk("note: %s", cli.Visible(note))
+		o.Note("note: %s", cli.Visible(note))
 	}
 	for _, r := range a.Remarks {
-		o.Talk("note: %s", cli.Visible(r.Text))
+		o.Note("note: %s", cli.Visible(r.Text))
 	}
 }
 

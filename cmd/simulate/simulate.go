@@ -58,11 +58,11 @@ alone, task by task.`,
 				Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
 			option.Option{Name: "summary", Kind: option.Flag,
 				Help: "a row for each task alone: how many occurrences, how they ended, the first and the last"},
-			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence of the simulated time", Stream: true},
-			{Name: "simulate", Of: simulationJSON{}, Says: "the sum; the last line"},
+			{Name: "line", Of: view.ToldLine{}, Means: "an occurrence of the simulated time", Stream: true},
+			{Name: "simulate", Of: simulationJSON{}, Means: "the sum; the last line"},
 		},
 		Run: runSimulate,
 	}
@@ -94,7 +94,7 @@ const (
 )
 
 func runSimulate(ctx context.Context, s *cli.Call) error {
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	}
 	at := schedule.AtCommand()
 	base := *s
-	base.Cmd, base.Opt, base.OwnZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
+	base.Cmd, base.Opt, base.DefaultZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
 	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
 	lines := schedule.NewLineReader(in, schedule.MaxLine)
 	for {

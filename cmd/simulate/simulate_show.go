@@ -112,7 +112,7 @@ func (a simulationJSON) Text(o *cli.Out) {
 		}
 		o.Line("%s", text)
 	}
-	o.Talk("%s", a.sentence())
+	o.Note("%s", a.sentence())
 }
 
 // sentence sums up the simulation for people.

@@ -63,13 +63,13 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 				Help: "tell nobody: list the channels, and what stands in their way"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 				Help: "tell nobody: say what would be sent where"},
-			cli.QuietFlag("print the answer alone"), cli.JsonFlag(), cli.FieldsFlag(),
+			cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "notify", Of: notifyJSON{}, Given: "!list !dry-run", Says: "who was told"},
-			{Name: "notify-list", Of: channelsJSON{}, Given: "list", Says: "--list: the channels"},
+			{Name: "notify", Of: notifyJSON{}, Given: "!list !dry-run", Means: "who was told"},
+			{Name: "notify-list", Of: channelsJSON{}, Given: "list", Means: "--list: the channels"},
 			{Name: "notify-dry-run", Of: wouldTellJSON{}, Given: "dry-run !list",
-				Says: "--dry-run: what would be sent where"},
+				Means: "--dry-run: what would be sent where"},
 		},
 		Run: runNotify,
 	}
@@ -174,7 +174,7 @@ func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	if err := notifyBound(s.Opt, channels, o); err != nil {
 		return err
 	}
-	most, err := cli.Longest(s)
+	most, err := cli.Bound(s)
 	if most > 0 {
 		o.timeout = min(o.timeout, most)
 	}

@@ -42,12 +42,12 @@ type channelsJSON struct {
 func listChannels(s *cli.Call) error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.Opt.Has(flag) {
-			return cli.Instead(problem.T("%s lists all channels and tells nobody, so it takes no %s",
+			return cli.CallInstead(problem.T("%s lists all channels and tells nobody, so it takes no %s",
 				problem.Option("list"), problem.Option(flag)), theChannels())
 		}
 	}
 	if len(s.Args) > 0 {
-		return cli.Instead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), theChannels())
+		return cli.CallInstead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), theChannels())
 	}
 	config, err := s.Settings()
 	if err != nil {

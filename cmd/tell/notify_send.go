@@ -91,7 +91,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 		}
 	}
 	if !a.Delivered {
-		o.Remark("hint: %s\n", cli.Visible(o.Says(untoldHint(a.Channels))))
+		o.WriteError("hint: %s\n", cli.Visible(o.Render(untoldHint(a.Channels))))
 	}
 }
 

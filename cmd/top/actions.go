@@ -91,15 +91,15 @@ type storeActions struct {
 // run at once.
 func (a *storeActions) call() *cli.Call {
 	one := *a.base
-	one.OwnZone = a.zone
+	one.DefaultZone = a.zone
 	return &one
 }
 
 func (a *storeActions) failed(err error) status {
 	p := cli.Explain(err)
-	text := cli.Visible(a.base.Says(p.Message))
+	text := cli.Visible(a.base.Render(p.Message))
 	if !p.Hint.Empty() {
-		text += "; " + cli.Visible(a.base.Says(p.Hint))
+		text += "; " + cli.Visible(a.base.Render(p.Hint))
 	}
 	return status{text: text, failed: true}
 }
@@ -256,7 +256,7 @@ func (a *storeActions) handedOver(verb string, e state.Entry) status {
 	}
 	text += " (" + view.Describe(e.Task) + ")"
 	for _, w := range handover.HandOver(a.ctx, a.call(), a.st).Warnings() {
-		return status{text: text + "; " + cli.Visible(a.base.Says(w.Text)), failed: true}
+		return status{text: text + "; " + cli.Visible(a.base.Render(w.Text)), failed: true}
 	}
 	return status{text: text}
 }
@@ -315,7 +315,7 @@ func (a *storeActions) fire(e state.Entry) tea.Msg {
 }
 
 func (a *storeActions) stop(e state.Entry, kill bool) tea.Msg {
-	ctx, cancel := cli.Within(a.ctx, a.base.Clock, cli.StopWait)
+	ctx, cancel := cli.WithBound(a.ctx, a.base.Clock, cli.StopWait)
 	defer cancel()
 	runs, failed := tasks.Stop(ctx, a.st, a.base.Clock, []state.Entry{e}, kill)
 	if len(failed) > 0 {

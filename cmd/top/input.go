@@ -42,7 +42,7 @@ func (in input) letterAfter() int { return in.cursor + letter(in.text[in.cursor:
 
 // letter is how many bytes the first letter of a text has.
 func letter(text string) int {
-	return len(cli.Letter(text))
+	return len(cli.FirstCharacter(text))
 }
 
 // wordBefore is where the word before the cursor begins.

@@ -41,8 +41,8 @@ one task is wrong nothing is written. A task that stays as it was keeps its phas
 		},
 		Arguments: []option.Argument{{Name: "file", Kind: option.File, Required: true}},
 		Options: append(groupFlags(), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
-			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
-		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Says: "what becomes of each task of the source"}},
+			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()),
+		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Means: "what becomes of each task of the source"}},
 		Run:     runApply,
 	}
 }

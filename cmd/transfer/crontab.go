@@ -121,7 +121,7 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	env := cronEnv(e, name, home, r.Getenv("OURO_HOME"))
 	w.world = schedule.WorldOf(r.Call)
 	w.world.Times = func() (when.Options, error) {
-		o, err := r.Options()
+		o, err := r.TimeOptions()
 		o.Zone, o.Now = zone, o.Now.In(zone)
 		return o, err
 	}

@@ -41,8 +41,8 @@ Writes the tasks that are pending, paused or running to standard output. Nothing
 		Examples: []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
 		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true,
 			Choices: []string{kindCrontab, formICS, formJSONL}}},
-		Options: option.Rows{cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers: []cli.Shape{{Name: "export", Of: exportJSON{}, Says: "the tasks, in the form that was asked for"}},
+		Options: option.Rows{cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "export", Of: exportJSON{}, Means: "the tasks, in the form that was asked for"}},
 		Run:     runExport,
 	}
 }
@@ -76,7 +76,7 @@ func runExport(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	slices.SortFunc(list, state.Compare)
 	now := s.Stamp()
 	text, err := forms[s.Args[0]](list, now)

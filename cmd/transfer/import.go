@@ -73,8 +73,8 @@ the tasks are there, or both run them.`,
 			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true,
 				Help: "run as who calls, too, what the table has run as other users"},
 		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
-			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
-		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Says: "what becomes of each task of the source"}},
+			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()),
+		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Means: "what becomes of each task of the source"}},
 		Run:     runImport,
 	}
 }

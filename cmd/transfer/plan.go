@@ -151,28 +151,28 @@ func (a planJSON) Text(o *cli.Out) {
 		if len(t.Then) > 0 {
 			line += "  then " + cli.Visible(strings.Join(t.Then, ", "))
 		}
-		o.Tell("%s", line)
+		o.LineUnlessQuiet("%s", line)
 	}
 	for _, t := range a.Tasks {
 		about := cmp.Or(t.about, t.Key)
 		for i, d := range t.Differences {
 			if i == differencesShown {
-				o.Talk("note: %s: and %d more; --json has them all", about, len(t.Differences)-i)
+				o.Note("note: %s: and %d more; --json has them all", about, len(t.Differences)-i)
 				break
 			}
-			o.Talk("note: %s %s", about, d)
+			o.Note("note: %s %s", about, d)
 		}
 		for _, note := range t.Notes {
-			o.Talk("note: %s: %s", about, cli.Visible(note))
+			o.Note("note: %s: %s", about, cli.Visible(note))
 		}
 	}
 	for _, note := range a.Notes {
-		o.Talk("note: %s", cli.Visible(note))
+		o.Note("note: %s", cli.Visible(note))
 	}
 	for _, r := range a.Refused {
-		o.Complain(r.about+": ", r.problem)
+		o.ShowProblem(r.about+": ", r.problem)
 	}
-	o.Talk("%s", a.sum())
+	o.Note("%s", a.sum())
 }
 
 // sum says in a few sentences how many tasks were made, changed, kept, removed and refused.

@@ -16,8 +16,8 @@ import (
 func EndedShapes() []cli.Shape {
 	return []cli.Shape{
 		{Name: "run-ended", Of: EndedJSON{}, Given: "wait",
-			Says: "--wait: how the run ended, and the end of what it wrote"},
-		{Name: "run-waiting", Of: NotEndedJSON{}, Given: "wait", Says: "--wait: --max was reached; how to go on"},
+			Means: "--wait: how the run ended, and the end of what it wrote"},
+		{Name: "run-waiting", Of: NotEndedJSON{}, Given: "wait", Means: "--wait: --max was reached; how to go on"},
 	}
 }
 
@@ -41,7 +41,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 		from  *outputJSON
 		write func(string)
 	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }},
-		{a.Stderr, func(text string) { o.Remark("%s", text) }}} {
+		{a.Stderr, func(text string) { o.WriteError("%s", text) }}} {
 		if stream.from == nil || stream.from.Text == nil {
 			continue
 		}
@@ -54,14 +54,14 @@ func (a EndedJSON) Text(o *cli.Out) {
 			text = strings.Join(lines, "\n")
 		}
 		if stream.write(text); stream.from.Truncated {
-			o.Talk("… (the end of %d bytes; %s log %s has more)", stream.from.Bytes, o.Program(), *a.ID)
+			o.Note("… (the end of %d bytes; %s log %s has more)", stream.from.Bytes, o.Program(), *a.ID)
 		}
 	}
 	name := a.TaskID
 	if a.ID != nil {
 		name = *a.ID
 	}
-	o.Talk("%s %s", name, OutcomeWords(a.line))
+	o.Note("%s %s", name, OutcomeWords(a.line))
 }
 
 // NotEndedJSON is the answer when the bound of the call comes before the end.
@@ -80,11 +80,11 @@ type NotEndedJSON struct {
 func (a NotEndedJSON) Text(o *cli.Out) {
 	switch {
 	case len(a.Running) > 0:
-		o.Talk("%s goes on", strings.Join(a.Running, ", "))
+		o.Note("%s goes on", strings.Join(a.Running, ", "))
 	case a.Due != nil:
-		o.Talk("still waiting for %s: due %s", a.TaskID, Echo(*a.Due, a.Now))
+		o.Note("still waiting for %s: due %s", a.TaskID, Echo(*a.Due, a.Now))
 	}
-	o.GoOn(a.Continue)
+	o.ShowContinue(a.Continue)
 }
 
 // AwaitEnd waits for the end of a run and answers it. The exit code is 0 when it went well, 124
@@ -95,7 +95,7 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if most > 0 {
-		limited, cancel = cli.Within(ctx, s.Clock, most)
+		limited, cancel = cli.WithBound(ctx, s.Clock, most)
 	}
 	defer cancel()
 	line, at, err := a.End(limited, st, s.Clock)
@@ -110,11 +110,11 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	again = cli.With(again, s.Opt, "output-limit")
 	switch {
 	case ctx.Err() != nil:
-		s.Talk("the run goes on without this call")
-		s.GoOn(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.Itself(s)))
+		s.Note("the run goes on without this call")
+		s.ShowContinue(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.OwnName(s)))
 		return ctx.Err()
-	case errors.Is(context.Cause(limited), cli.ErrBound) && err != nil:
-		return notEnded(ctx, s, st, a, cli.With(again.With("max", cli.Granted(s)), s.Opt, "json", "fields",
+	case errors.Is(context.Cause(limited), cli.ErrBoundReached) && err != nil:
+		return notEnded(ctx, s, st, a, cli.With(again.With("max", cli.BoundText(s)), s.Opt, "json", "fields",
 			"tz"), warnings)
 	case err != nil:
 		return err
@@ -175,7 +175,7 @@ func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a await.Run, aga
 	}
 	e := list[0]
 	answer := NotEndedJSON{Now: s.Now(zone), Status: "waiting", TaskID: e.Task.ID, State: StateName(e),
-		Due: cli.Instant(DueOf(e), zone), Continue: cli.GoingOn(s, again), Warnings: s.WarningTexts(warnings)}
+		Due: cli.Instant(DueOf(e), zone), Continue: cli.ContinueWith(s, again), Warnings: s.WarningTexts(warnings)}
 	for _, r := range e.Open {
 		answer.Running = append(answer.Running, state.OccurrenceID(e.Task.ID, r.Number))
 	}

@@ -207,7 +207,7 @@ func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time
 	taken := ""
 	if j.LeasedUntil != nil && j.LeasedUntil.After(now) {
 		taken = " (taken until " + times.Format(*j.LeasedUntil, "15:04:05") + ")"
-		kind, heading = cli.Dim, cli.Dim
+		kind, heading = cli.Minor, cli.Minor
 	}
 	head := "  " + times.Clock(j.At, "15:04:05") + "  " + cli.Pad(j.ID, widest) + "  " +
 		cli.Pad(p.As(kind, j.Type), len(state.ItemUndelivered)) + "  " +

@@ -34,7 +34,7 @@ type PickErrorJSON struct {
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
-		list = append(list, PickErrorJSON{f.ID, f.Code, s.Says(f.Message), s.Says(f.Hint),
+		list = append(list, PickErrorJSON{f.ID, f.Code, s.Render(f.Message), s.Render(f.Hint),
 			cli.AsCandidates(f.Candidates)})
 	}
 	return list
@@ -76,12 +76,12 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	switch {
 	case s.Opt.Bool("all") && (s.Opt.Has("match") || len(s.Args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"),
-			problem.Option("match")), cli.OneOfThem)
+			problem.Option("match")), cli.GiveOneOfThem)
 	case s.Opt.Bool("all"):
 		return pickAll(ctx, s, st, fits)
 	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it",
-			problem.Option("origin"), problem.Option("match")), cli.OneOfThem)
+			problem.Option("origin"), problem.Option("match")), cli.GiveOneOfThem)
 	case s.Opt.Has("origin"):
 		origin, err := cli.OriginGiven(s.Opt)
 		if err != nil {
@@ -90,7 +90,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		found, err := pickOrigin(ctx, s, st, origin, fits)
 		return found, nil, err
 	case s.Opt.Has("match") && len(s.Args) > 0:
-		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), cli.OneOfThem)
+		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), cli.GiveOneOfThem)
 	case s.Opt.Has("match"):
 		return pickMatch(ctx, s, st, match, fits)
 	case len(s.Args) == 0:
@@ -134,7 +134,7 @@ func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(stat
 	if len(s.Args) > 0 || slices.ContainsFunc([]string{"match", "all", "origin"}, s.Opt.Has) {
 		return nil, nil,
 			problem.Of(problem.T("%s names every task that has it; IDs and other ways to name tasks exclude it",
-				problem.Option("tag")), cli.OneOfThem)
+				problem.Option("tag")), cli.GiveOneOfThem)
 	}
 	tags, err := TagsGiven(s)
 	if err != nil {
@@ -172,7 +172,7 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 	for _, p := range problems {
 		s.Warn("warning: %s", cli.Visible(p.Error()))
 	}
-	s.Unread = problems
+	s.Unreadable = problems
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
@@ -301,7 +301,7 @@ func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []Pick
 	if err := TellPicks(ctx, s, failed); err != nil {
 		return err
 	}
-	return Incomplete(s.Unread)
+	return Incomplete(s.Unreadable)
 }
 
 // TellPicks writes the errors of tasks to standard error, and returns the exit code of the first,
@@ -315,7 +315,7 @@ func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	}
 	if !s.InJSON {
 		for _, f := range failed {
-			s.Complain("", f.Problem)
+			s.ShowProblem("", f.Problem)
 		}
 	}
 	return cli.ExitCode(failed[0].ExitCode())
@@ -342,7 +342,7 @@ func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
 	if err != nil {
 		return nil, err
 	}
-	s.WarnOf(problems)
-	s.Unread = problems
+	s.WarnUnreadable(problems)
+	s.Unreadable = problems
 	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
 }

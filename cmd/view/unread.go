@@ -21,6 +21,6 @@ func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
 // TellUnread says how many items wait, if there are any and somebody is at a terminal.
 func TellUnread(o *cli.Out, unread int) {
 	if _, terminal := o.Width(); unread > 0 && terminal {
-		o.Line("%s", o.Paint().As(cli.Unread, o.Says(problem.T("%d unread: %s", unread, problem.To("inbox")))))
+		o.Line("%s", o.Paint().As(cli.Unread, o.Render(problem.T("%d unread: %s", unread, problem.To("inbox")))))
 	}
 }

@@ -70,13 +70,13 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 		}
 	}
 	if len(s.Args) == 0 {
-		return o, cli.Instead(problem.T("there is nothing to wait for"),
+		return o, cli.CallInstead(problem.T("there is nothing to wait for"),
 			anyLike("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
 	}
-	if o.most, err = cli.Longest(s); err != nil {
+	if o.most, err = cli.Bound(s); err != nil {
 		return o, err
 	}
-	times, err := s.Options()
+	times, err := s.TimeOptions()
 	if err != nil {
 		return o, err
 	}
@@ -177,7 +177,7 @@ func refuseSplitTime(s *cli.Call, times when.Options) error {
 	words := s.Args[:len(s.Args)-min(s.After, len(s.Args))]
 	times.Form = when.Any
 	for from := range words {
-		for n := min(len(words)-from, cli.LongestTime); n > 1; n-- {
+		for n := min(len(words)-from, cli.MaxTimeWords); n > 1; n-- {
 			text := strings.Join(words[from:from+n], " ")
 			if _, err := when.Parse(text, times); err != nil {
 				if p := cli.Explain(err); p.Code == problem.Ambiguous {
@@ -284,7 +284,7 @@ func (o *anyOptions) again(s *cli.Call, gone map[int]error) problem.Call {
 		c = c.With("take", problem.Bare(s.Opt.Text("take")))
 	}
 	if o.most > 0 {
-		c = c.With("max", cli.Granted(s))
+		c = c.With("max", cli.BoundText(s))
 	}
 	return cli.With(c, s.Opt, "quiet", "tz", "json", "fields")
 }

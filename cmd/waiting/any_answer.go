@@ -87,7 +87,7 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 func (o *anyOptions) goneThings(s *cli.Call, w waited) (list []goneJSON) {
 	for i, t := range o.things {
 		if why := w.gone[i]; why != nil {
-			list = append(list, goneJSON{t.text, s.Says(cli.Explain(why).Message)})
+			list = append(list, goneJSON{t.text, s.Render(cli.Explain(why).Message)})
 		}
 	}
 	return list
@@ -98,12 +98,12 @@ func (o *anyOptions) goneThings(s *cli.Call, w waited) (list []goneJSON) {
 func (a anyJSON) Text(o *cli.Out) {
 	o.Line("%s", cli.Visible(a.Which))
 	for _, g := range a.Gone {
-		o.Talk("%s would not have come: %s", cli.Visible(g.Which), cli.Visible(g.Message))
+		o.Note("%s would not have come: %s", cli.Visible(g.Which), cli.Visible(g.Message))
 	}
 	switch {
 	case o.Quiet:
 	case a.Time != nil && a.Time.LateSeconds >= 1:
-		o.Talk("it was due %s", view.Echo(a.Time.Due, a.Now))
+		o.Note("it was due %s", view.Echo(a.Time.Due, a.Now))
 	case a.Run != nil:
 		a.ended.Text(o)
 	case a.Item != nil:
@@ -141,7 +141,7 @@ type thingJSON struct {
 // unfinished is the answer when nothing has come: the state of each thing.
 func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyWaitingJSON {
 	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.goneThings(s, w),
-		Continue: cli.GoingOn(s, o.again(s, w.gone))}
+		Continue: cli.ContinueWith(s, o.again(s, w.gone))}
 	for i, t := range o.things {
 		if w.gone[i] != nil {
 			continue
@@ -185,6 +185,6 @@ func (a anyWaitingJSON) Text(o *cli.Out) {
 		o.Line("would wait for the first of: %s", list)
 		return
 	}
-	o.Talk("still waiting for the first of: %s", list)
-	o.GoOn(a.Continue)
+	o.Note("still waiting for the first of: %s", list)
+	o.ShowContinue(a.Continue)
 }

@@ -120,7 +120,7 @@ func within(ctx context.Context, s *cli.Call, o *anyOptions, least time.Duration
 	if o.most == 0 {
 		return context.WithCancel(ctx)
 	}
-	return cli.Within(ctx, s.Clock, max(o.most-o.begun.Since(s.Clock), least))
+	return cli.WithBound(ctx, s.Clock, max(o.most-o.begun.Since(s.Clock), least))
 }
 
 // lookOnce looks at the tasks and the inbox in the order given, and reports whether one has come.
@@ -215,7 +215,7 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	reading := ctx
 	if o.has(thingInbox) {
 		var stop context.CancelFunc
-		reading, stop = cli.WhileRead(ctx, s.World.Out)
+		reading, stop = cli.WithReader(ctx, s.World.Out)
 		defer stop()
 	}
 	hide := o.show(s)
@@ -226,10 +226,10 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 		return o.tell(ctx, s, w)
 	case ctx.Err() != nil:
 		if further := o.again(s, nil); !s.Quiet {
-			s.Remark("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.Itself(s)))))
+			s.WriteError("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.OwnName(s)))))
 		}
 		return ctx.Err()
-	case errors.Is(context.Cause(reading), cli.ErrUnread):
+	case errors.Is(context.Cause(reading), cli.ErrReaderGone):
 		return cli.ExitCode(cli.ExitFailed)
 	case len(w.gone) == len(o.things):
 		return o.none(s, w)
@@ -273,7 +273,7 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 		}
 		words = append(words, text)
 	}
-	s.Talk("waiting for the first of: %s", strings.Join(words, ", "))
+	s.Note("waiting for the first of: %s", strings.Join(words, ", "))
 	if first == nil || !view.Counts(s, s.Quiet) {
 		return func() {}
 	}

@@ -155,7 +155,7 @@ func (c countdown) row(head string, at frame, room int) (string, bool) {
 		}
 		if c.keys && (bar-len(keys) >= enough || at.held && bar-len(keys) >= least) {
 			bar -= len(keys)
-			tail += c.paint.As(cli.Dim, keys)
+			tail += c.paint.As(cli.Minor, keys)
 		}
 		return head + c.bar(at.left, min(bar, most)) + "  " + tail, true
 	}
@@ -191,5 +191,5 @@ func (c countdown) bar(left time.Duration, size int) string {
 	if c.narrow {
 		on, off = "#", "."
 	}
-	return c.paint.As(cli.Going, strings.Repeat(on, full)) + c.paint.As(cli.Dim, strings.Repeat(off, size-full))
+	return c.paint.As(cli.Going, strings.Repeat(on, full)) + c.paint.As(cli.Minor, strings.Repeat(off, size-full))
 }

@@ -51,7 +51,7 @@ func (c countdown) large(at frame, width, height int) []string {
 	}
 	meaning := cli.Going
 	if at.held {
-		meaning = cli.Dim
+		meaning = cli.Minor
 	}
 	var above []string
 	if c.name != "" {

@@ -108,7 +108,7 @@ func (w *activeWait) control(ctx context.Context, c *progress, presses <-chan st
 func (w *activeWait) toggle(ctx context.Context, c *progress) {
 	due, left, held, _ := c.stand()
 	late := w.late(w.Clock, due)
-	ctx, stop := cli.Within(ctx, w.Clock, keepMoment)
+	ctx, stop := cli.WithBound(ctx, w.Clock, keepMoment)
 	defer stop()
 	var noted bool
 	var err error
@@ -124,7 +124,7 @@ func (w *activeWait) toggle(ctx context.Context, c *progress) {
 		}
 	}
 	if err != nil {
-		w.Remark("%s", view.EraseBelow)
+		w.WriteError("%s", view.EraseBelow)
 		w.Warn("warning: the wait %s cannot be paused or go on: %s", w.kept.ID(), cli.Visible(err.Error()))
 	}
 }

@@ -95,7 +95,7 @@ var mannerOptions = []string{"max", "json", "fields", "raw", "quiet", "bell", "b
 // manner are the options of this call that say how it blocks and answers.
 func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	if o.most > 0 {
-		v = v.With("max", cli.Granted(s))
+		v = v.With("max", cli.BoundText(s))
 	}
 	for _, flag := range mannerOptions[1:] {
 		if s.Opt.Bool(flag) {
@@ -160,7 +160,7 @@ func (t trigger) ring() {
 	if t.of.name != "" {
 		said = cli.Visible(t.of.name) + ": " + said
 	}
-	t.of.Talk("%s", said)
+	t.of.Note("%s", said)
 }
 
 // triggerJSON is the answer of wait, at each instant.
@@ -219,9 +219,9 @@ func (a triggerJSON) Text(o *cli.Out) {
 func (o *waitOptions) echo(s *cli.Call) {
 	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.Counts(s, o.quiet) {
 		// Whole seconds are shown, because nobody wants to read "in 0.447331433 seconds".
-		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
+		s.Note("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {
-		s.Talk("note: %s", cli.Visible(note.Text))
+		s.Note("note: %s", cli.Visible(note.Text))
 	}
 }

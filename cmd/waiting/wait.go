@@ -93,20 +93,20 @@ short --max is, each thing is looked at once.`,
 			option.Option{Name: "big", Kind: option.Flag, Group: groupTold,
 				Help: "count down in big digits; a line where the terminal has no room for them"},
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
-			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JSONFlag(),
 			cli.FieldsFlag()),
 		Exits: []int{cli.ExitNotFound},
 		Answers: []cli.Shape{
 			{Name: "wait", Of: triggerJSON{}, Given: "!any !dry-run",
-				Says: "an instant that has come; --count: one for each", Stream: true},
+				Means: "an instant that has come; --count: one for each", Stream: true},
 			{Name: "wait-waiting", Of: waitingJSON{}, Given: "!any !dry-run",
-				Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
+				Means: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
 			{Name: "wait-dry-run", Of: wouldWaitJSON{}, Given: "!any dry-run",
-				Says: "--dry-run: what would be waited for, and whether it would be kept"},
+				Means: "--dry-run: what would be waited for, and whether it would be kept"},
 			{Name: "wait-any", Of: anyJSON{}, Given: "any !dry-run",
-				Says: "--any: which has come first, and what is to be said of it"},
+				Means: "--any: which has come first, and what is to be said of it"},
 			{Name: "wait-any-waiting", Of: anyWaitingJSON{}, Given: "any",
-				Says: "--any: the bound of --max came first, exit code 75; --dry-run: what would be waited for"},
+				Means: "--any: the bound of --max came first, exit code 75; --dry-run: what would be waited for"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			if s.Opt.Bool("any") {
@@ -114,7 +114,7 @@ short --max is, each thing is looked at once.`,
 			}
 			for _, name := range []string{"take", "after"} {
 				if s.Opt.Has(name) {
-					return cli.GoesWith(problem.Option(name), "any", anyLike("10m", thingInbox))
+					return cli.NeedsOption(problem.Option(name), "any", anyLike("10m", thingInbox))
 				}
 			}
 			if s.Opt.Has("resume") {
@@ -194,7 +194,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 				problem.T("give how many times to wait, or 0 for ever"))
 		}
 	}
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return w, err
 	}
@@ -238,7 +238,7 @@ func (w *waitOptions) bound(s *cli.Call) (err error) {
 	case w.big && w.quiet:
 		return cli.Excluding("big", "quiet")
 	}
-	w.most, err = cli.Longest(s)
+	w.most, err = cli.Bound(s)
 	return err
 }
 
@@ -355,7 +355,7 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 		told++
 		next, more := o.following(t.due, told)
 		if more {
-			t.again = cli.GoingOn(s, o.further(s, o.after(t.due, o.count-told)))
+			t.again = cli.ContinueWith(s, o.further(s, o.after(t.due, o.count-told)))
 		}
 		if err := t.tell(); err != nil {
 			w.kept.Leave()
@@ -391,7 +391,7 @@ func (w *activeWait) await(ctx context.Context, from, due time.Time) (time.Time,
 		letGo := func() {}
 		// Nobody pauses a shorter wait, and what is typed ahead meanwhile is for the shell.
 		if w.length >= keepLeast {
-			presses, letGo = cli.Spaces(w.World)
+			presses, letGo = cli.SpaceBar(w.World)
 		}
 		drawn := w.countDown(w.Call, c, max(due.Sub(from), w.length), presses != nil)
 		stop = func() { drawn(); letGo() }

@@ -50,7 +50,7 @@ func (w *activeWait) plan(ctx context.Context) error {
 
 // tellPlan writes the answer of a dry run, with the call that waits for the next time.
 func (w *activeWait) tellPlan(next problem.Call, warnings []cli.Warning) {
-	again := cli.GoingOn(w.Call, w.further(w.Call, next))
+	again := cli.ContinueWith(w.Call, w.further(w.Call, next))
 	now := w.Clock.Now().In(w.zone)
 	due, left := w.first.In(w.zone), max(-w.late(w.Clock, w.first), 0)
 	w.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(w.kept.ID()), cli.OrNull(w.task), cli.OrNull(w.name),

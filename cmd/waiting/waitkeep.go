@@ -84,8 +84,8 @@ func (w *activeWait) resumable() {
 		return
 	}
 	if !w.Quiet && !w.InJSON { // it comes first, for callers that are killed; programs use ls
-		w.Remark("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(),
-			w.manner(w.Call)).Words(cli.Itself(w.Call)))))
+		w.WriteError("to resume: %s\n", cli.Visible(cli.ShellLine(resuming(w.Call, w.kept.ID(),
+			w.manner(w.Call)).Words(cli.OwnName(w.Call)))))
 	}
 	w.unready()
 }
@@ -95,7 +95,7 @@ func (w *activeWait) resumable() {
 func (w *activeWait) unready() {
 	for _, warning := range w.warnings() {
 		if w.most == 0 || !w.InJSON {
-			w.Caution("warning: %s", cli.Visible(w.Says(warning.Text)))
+			w.WarnAlways("warning: %s", cli.Visible(w.Render(warning.Text)))
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (w *activeWait) record(ctx context.Context, due time.Time, told int, patien
 	if task.Origin, err = cli.Origin(w.Call); err != nil {
 		return nil, err
 	}
-	limited, cancel := cli.Within(ctx, w.Clock, patience)
+	limited, cancel := cli.WithBound(ctx, w.Clock, patience)
 	defer cancel()
 	kept, err := tasks.KeepWait(limited, st, w.Clock, task, due)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
@@ -156,7 +156,7 @@ func (w *activeWait) record(ctx context.Context, due time.Time, told int, patien
 // asTask is the task of a kept wait. It is for one instant; the answer has the call that waits for
 // the next one.
 func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
-	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
+	t := state.Task{Created: o.begun.Wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.TerminalDevice(s.World),
 		Wait: state.Wait{Name: o.name, Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
 	if o.kind != when.Once {
 		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm),
@@ -205,14 +205,14 @@ func (w *activeWait) cancel() {
 	if w.kept == nil {
 		return
 	}
-	ctx, stop := cli.Within(context.Background(), w.Clock, cancelPatience)
+	ctx, stop := cli.WithBound(context.Background(), w.Clock, cancelPatience)
 	defer stop()
 	switch cancelled, err := w.kept.Cancel(ctx); {
 	case err != nil:
 		w.Warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", w.kept.ID(),
 			cli.Visible(err.Error()))
 	case cancelled:
-		w.Talk("cancelled the wait %s", w.kept.ID())
+		w.Note("cancelled the wait %s", w.kept.ID())
 	}
 }
 
@@ -222,7 +222,7 @@ func (w *activeWait) end(ctx context.Context, told time.Time) {
 		return
 	}
 	defer w.kept.Leave()
-	ctx, stop := cli.Within(context.WithoutCancel(ctx), w.Clock, endPatience)
+	ctx, stop := cli.WithBound(context.WithoutCancel(ctx), w.Clock, endPatience)
 	defer stop()
 	switch err := w.kept.Told(ctx, told); {
 	case err != nil:
@@ -253,7 +253,7 @@ type waitingJSON struct {
 
 // unfinished is the answer when the bound of the call comes first.
 func (w *activeWait) unfinished(due time.Time) error {
-	now, further := w.Clock.Now().In(w.zone), cli.GoingOn(w.Call, resuming(w.Call, w.kept.ID(), w.manner(w.Call)))
+	now, further := w.Clock.Now().In(w.zone), cli.ContinueWith(w.Call, resuming(w.Call, w.kept.ID(), w.manner(w.Call)))
 	left := max(-w.late(w.Clock, due), 0)
 	if w.held > 0 {
 		left, due = w.held, now.Add(w.held)
@@ -274,6 +274,6 @@ func (a waitingJSON) Text(o *cli.Out) {
 	if a.Paused {
 		when = "paused, " + when + " if it goes on now"
 	}
-	o.Talk("still waiting%s (%s): %s", what, a.ID, when)
-	o.GoOn(a.Continue)
+	o.Note("still waiting%s (%s): %s", what, a.ID, when)
+	o.ShowContinue(a.Continue)
 }

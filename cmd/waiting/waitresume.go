@@ -78,7 +78,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		w.runner = handover.HandOver(ctx, s, st)
 		w.unready()
 		if !view.Counts(s, w.quiet) {
-			s.Talk("waiting until %s", view.Echo(w.first.In(w.zone), w.begun.Wall.In(w.zone)))
+			s.Note("waiting until %s", view.Echo(w.first.In(w.zone), w.begun.Wall.In(w.zone)))
 		}
 	}
 	if w.first, err = w.await(ctx, w.begun.Wall, w.first); err != nil {
@@ -152,13 +152,13 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 func (w *activeWait) come() trigger {
 	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)),
 		due:   w.first.In(w.zone),
-		again: cli.GoingOn(w.Call, w.further(w.Call, w.again))}
+		again: cli.ContinueWith(w.Call, w.further(w.Call, w.again))}
 }
 
 // repeat answers with a wait that was told before or is in the inbox, and acknowledges its item.
 func repeat(ctx context.Context, w *activeWait) error {
 	defer w.kept.Leave()
-	coming, stop := cli.Within(ctx, w.Clock, cancelPatience)
+	coming, stop := cli.WithBound(ctx, w.Clock, cancelPatience)
 	unread := w.kept.Unread(coming)
 	stop()
 	if ctx.Err() != nil {
@@ -170,14 +170,14 @@ func repeat(ctx context.Context, w *activeWait) error {
 		return err
 	}
 	t.lateness()
-	limited, stop := cli.Within(context.WithoutCancel(ctx), w.Clock, endPatience)
+	limited, stop := cli.WithBound(context.WithoutCancel(ctx), w.Clock, endPatience)
 	defer stop()
 	w.kept.Acknowledge(limited)
 	switch {
 	case unread:
 		return rest(ctx, w)
 	case w.stream:
-		w.GoOn(t.again)
+		w.ShowContinue(t.again)
 	}
 	return nil
 }
@@ -185,14 +185,14 @@ func repeat(ctx context.Context, w *activeWait) error {
 // lateness says how late the wait is.
 func (t trigger) lateness() {
 	if t.late >= time.Second {
-		t.of.Talk("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(),
+		t.of.Note("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(),
 			view.Echo(t.due, t.now))
 	}
 }
 
 // rest waits for the rest of --count, as the call would that goes on. The bound of this call stays.
 func rest(ctx context.Context, w *activeWait) error {
-	if !w.stream || w.Single {
+	if !w.stream || w.OneAnswer {
 		return nil
 	}
 	c := WaitCommand()
@@ -207,7 +207,7 @@ func rest(ctx context.Context, w *activeWait) error {
 		o.begun = w.begun
 		return runWait(ctx, s, o)
 	}
-	further := w.Follow(&c)
+	further := w.FollowedBy(&c)
 	w.next.Values = w.manner(w.Call).Over(w.next.Values)
 	return cli.Perform(ctx, further, w.next)
 }

@@ -23,7 +23,7 @@ const useModes = "Use 'delay', 'interval', or 'cron'."
 // and the task. It refuses words that would be a longer time, because the task would silently begin
 // with a part of it.
 func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task []string, err error) {
-	text, form, ok, err := cli.Forced(s)
+	text, form, ok, err := cli.TimeOption(s)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -158,7 +158,7 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 	if err == nil && (form == when.CronForm || form == when.RRuleForm) {
 		return nil // such a time is always one word, and a task may begin with a year
 	}
-	for n := min(len(after), cli.LongestTime); n > 0; n-- {
+	for n := min(len(after), cli.MaxTimeWords); n > 0; n-- {
 		run := text + " " + strings.Join(after[:n], " ")
 		sched, fault := when.Parse(run, o)
 		if fault != nil {

@@ -18,13 +18,13 @@ func programPath() (string, error) {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		return "", Failed("where this program is cannot be told: "+err.Error(), "")
+		return "", Failed("the path of this program is not known: "+err.Error(), "")
 	}
 	return program, nil
 }
 
-// PlanOf returns the service of this state folder.
-func PlanOf(s *Call) (service.Plan, error) {
+// ServicePlan returns the service of this state folder.
+func ServicePlan(s *Call) (service.Plan, error) {
 	home, err := s.Home()
 	if err != nil {
 		return service.Plan{}, err
@@ -49,15 +49,15 @@ func PlanOf(s *Call) (service.Plan, error) {
 	if !ok {
 		return p, &problem.Problem{Code: problem.Unsupported,
 			Message: problem.T("services are made for systemd and launchd only"),
-			Hint: problem.T("have the system call at its start: " +
+			Hint: problem.T("make the system run this when it starts: " +
 				ShellLine([]string{program, "run", "--background"}))}
 	}
 	return p, nil
 }
 
-// SystemPlanOf returns the service of the machine for an init of service.Inits, or for the init of
-// this machine when init is empty. user runs its tasks.
-func SystemPlanOf(init, user string) (service.Plan, error) {
+// SystemServicePlan returns the service of the machine for an init of service.Inits, or for the
+// init of this machine when init is empty. Its tasks run as user.
+func SystemServicePlan(init, user string) (service.Plan, error) {
 	program, err := programPath()
 	if err != nil {
 		return service.Plan{}, err
@@ -65,7 +65,7 @@ func SystemPlanOf(init, user string) (service.Plan, error) {
 	if runtime.GOOS != "linux" {
 		return service.Plan{}, &problem.Problem{Code: problem.Unsupported,
 			Message: problem.T("services of the system are made for Linux only"),
-			Hint: problem.T("have the system call at its start: " +
+			Hint: problem.T("make the system run this when it starts: " +
 				ShellLine([]string{program, "run", "--background"}))}
 	}
 	if init == "" {
@@ -78,8 +78,8 @@ func SystemPlanOf(init, user string) (service.Plan, error) {
 	p, ok := service.ForSystem(init, program, user, links)
 	if !ok {
 		last := len(service.Inits) - 1
-		return p, Usage(Quote(init)+" is not an init that is known here",
-			"it is "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
+		return p, Usage(Quote(init)+" is not an init that this program knows",
+			"use "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
 	}
 	return p, nil
 }
@@ -91,13 +91,13 @@ func isFolder(path string) bool {
 
 // Survives reports whether a runner starts by itself after a reboot.
 func Survives(s *Call) bool {
-	p, err := PlanOf(s)
+	p, err := ServicePlan(s)
 	if err == nil && p.Survives() {
 		return true
 	}
 	if home, err := s.Home(); err != nil || home != service.SystemState {
 		return false
 	}
-	p, err = SystemPlanOf("", service.SystemUser)
+	p, err = SystemServicePlan("", service.SystemUser)
 	return err == nil && p.Survives()
 }

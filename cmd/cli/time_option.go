@@ -5,15 +5,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// forms are the options of WhenFlags with their forms.
+// forms has the form of each option of WhenFlags.
 var forms = []struct {
 	flag string
 	form when.Form
 }{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm},
 	{"rrule", when.RRuleForm}}
 
-// Forced returns the text and the form of an option of WhenFlags. ok is false when none is given.
-func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
+// TimeOption returns the text and the form of the given option of WhenFlags. ok is false when none
+// is given.
+func TimeOption(s *Call) (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {
 		if !s.Opt.Has(f.flag) {
@@ -27,5 +28,5 @@ func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	return text, form, ok, nil
 }
 
-// LongestTime is the most words that are tried as a time. The longest known time has eleven.
-const LongestTime = 16
+// MaxTimeWords is how many words are tried as one time. The longest known time has eleven.
+const MaxTimeWords = 16
