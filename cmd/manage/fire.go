@@ -46,8 +46,8 @@ shell: ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options: option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag,
 			Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(),
-			cli.QuietFlag("write nothing but what the command writes"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers: []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
+			cli.QuietFlag("write nothing but what the command writes"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "fire", Of: fireJSON{}, Means: "how the run ended, and what it wrote"}},
 		Run:     runFire,
 	}
 }
@@ -60,7 +60,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 				problem.To("fire", "...")))
 	}
 	if len(s.Args) > 1 {
-		return cli.Instead(problem.T("fire takes one ID"), problem.To("fire", s.Args[0]))
+		return cli.CallInstead(problem.T("fire takes one ID"), problem.To("fire", s.Args[0]))
 	}
 	zone, err := s.Zone()
 	if err != nil {
@@ -90,9 +90,9 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if !s.InJSON {
 		show.out, show.err = s.World.Out, s.Err
 	}
-	defer cli.DeafToPipes()()
+	defer cli.BrokenPipesAreErrors()()
 	o.Commands, o.AgentStderr = show, show.err
-	o.Say = func(format string, a ...any) { s.Talk("%s", cli.Visible(fmt.Sprintf(format, a...))) }
+	o.Say = func(format string, a ...any) { s.Note("%s", cli.Visible(fmt.Sprintf(format, a...))) }
 	o.Deliver = func(r state.Record) error { return deliver(s, r) }
 	line, err := runner.Fire(ctx, o, e)
 	show.finish()
@@ -154,7 +154,7 @@ func (a fireJSON) Text(o *cli.Out) {
 	case a.DryRun:
 		o.Line("would run %s (%s)", a.line.TaskID, a.what)
 	case a.line.Outcome != state.OK:
-		o.Talk("%s %s", state.OccurrenceID(a.line.TaskID, a.line.Number), view.OutcomeWords(a.line))
+		o.Note("%s %s", state.OccurrenceID(a.line.TaskID, a.line.Number), view.OutcomeWords(a.line))
 	}
 }
 

@@ -48,13 +48,13 @@ file of a task cannot be read, the others are listed and the exit code is 4.`,
 			option.Option{Name: "limit", Kind: option.Whole,
 				Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 		}.In("How they are listed"), formatFlags().In("How they are listed"),
-			option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()}),
+			option.Rows{cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()}),
 		Answers: []cli.Shape{
-			{Name: "ls", Of: lsJSON{}, Given: "!before", Says: "tasks, next due first"},
+			{Name: "ls", Of: lsJSON{}, Given: "!before", Means: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Given: "before !summary",
-				Says: "--before: occurrences, soonest first"},
+				Means: "--before: occurrences, soonest first"},
 			{Name: "ls-summary", Of: lsSummaryJSON{}, Given: "before summary",
-				Says: "--before --summary: tasks, with how many occurrences they have"},
+				Means: "--before --summary: tasks, with how many occurrences they have"},
 		},
 		Brief: true,
 		Run:   runLs,
@@ -85,7 +85,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	}
 	now := s.Now(zone)
 	if s.Opt.Bool("summary") && !s.Opt.Has("before") {
-		return cli.GoesWith("summary", "before", problem.To("ls").With("before", "24h").With("summary", true))
+		return cli.NeedsOption("summary", "before", problem.To("ls").With("before", "24h").With("summary", true))
 	}
 	if s.Opt.Has("before") {
 		if only.origin != "" {
@@ -110,7 +110,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	warnings := rows.warnings(ctx, st, led)
 	unread, err := unreadTexts(ctx, st, problems)
 	if err != nil {
@@ -199,7 +199,7 @@ func (a lsJSON) Text(o *cli.Out) {
 	case len(a.rows.rows) == 0 && terminal:
 		o.Line("%s", a.none)
 	case len(a.rows.rows) == 0:
-		o.Talk("%s", a.none)
+		o.Note("%s", a.none)
 	case a.form.format == formatTable:
 		listTable(o, a.rows.entries(), a.Now, a.More)
 	case a.form.plain():

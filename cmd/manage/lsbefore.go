@@ -84,11 +84,11 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 	}
 	switch {
 	case len(a.Tasks) == 0 && a.unread > 0:
-		o.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.Until))
+		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.Until))
 	case len(a.Tasks) == 0:
-		o.Talk("Nothing is due before %s.", view.Stamp(a.Until))
+		o.Note("Nothing is due before %s.", view.Stamp(a.Until))
 	case a.More > 0:
-		o.Talk("… and %d more", a.More)
+		o.Note("… and %d more", a.More)
 	}
 }
 
@@ -156,7 +156,7 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	if err != nil {
 		return err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	slices.SortStableFunc(answer.Tasks, func(a, b summarized) int { return a.First.Compare(b.First) })
 	if limit == 0 && !as.plain() {
 		answer.foldOnce()
@@ -220,7 +220,7 @@ const (
 // listOccurrences answers with each instant up to --before at which a task is due.
 func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now time.Time, limit int,
 	as form) error {
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 	if err != nil {
 		return err
 	}
-	s.WarnOf(problems)
+	s.WarnUnreadable(problems)
 	rows := first.list()
 	counted := &total
 	if capped {
@@ -281,10 +281,10 @@ func (a lsBeforeJSON) Text(o *cli.Out) {
 	}
 	switch none := len(a.Occurrences) == 0; {
 	case none && a.unread > 0:
-		o.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.until))
+		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.until))
 	case none:
-		o.Talk("Nothing is due before %s.", view.Stamp(a.until))
+		o.Note("Nothing is due before %s.", view.Stamp(a.until))
 	case a.More > 0:
-		o.Talk("… and %d more", a.More)
+		o.Note("… and %d more", a.More)
 	}
 }

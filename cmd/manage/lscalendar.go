@@ -139,7 +139,7 @@ func meaningOf(e state.Entry, now time.Time) cli.Meaning {
 	case tasks.IsRunning(e):
 		return cli.Ordinary
 	case e.Held:
-		return cli.Dim
+		return cli.Minor
 	case !tasks.Live(e):
 		return view.OutcomeMeans(state.Outcome(e.Tally.Last))
 	case view.IsOverdue(e, now):

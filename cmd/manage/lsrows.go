@@ -61,7 +61,7 @@ func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 	if err != nil {
 		return nil, err
 	}
-	if r.InJSON && !r.Lean() {
+	if r.InJSON && !r.Compact() {
 		if config, err := r.Settings(); err == nil {
 			r.defaults = &rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On}
 		}
@@ -92,7 +92,7 @@ func (r *taskRows) makeRow(e *state.Entry) *taskRow {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
-	case r.InJSON && !r.Lean():
+	case r.InJSON && !r.Compact():
 		whole := &listed{view.AsJSON(*e, r.now), cli.OrNull(t.postponed), t.overdue, e.Phase == state.Removed,
 			view.PolicyInForce(e.Task)}
 		whole.Tell, whole.TellOn = r.telling(e.Task)
@@ -173,7 +173,7 @@ func (r *taskRows) entries() (list []state.Entry) {
 // wholeRows returns the rows with --json=full or --fields, and otherwise none.
 func (r *taskRows) wholeRows() []listed {
 	list := []listed{}
-	if r.InJSON && !r.Lean() {
+	if r.InJSON && !r.Compact() {
 		for _, row := range r.ordered() {
 			list = append(list, *row.whole)
 		}
@@ -203,7 +203,7 @@ func (r *taskRows) print(o *cli.Out) {
 		o.Line("%s", row.text)
 	}
 	if more := r.total - len(r.rows); more > 0 {
-		o.Talk("… and %s more", view.Thousands(more))
+		o.Note("… and %s more", view.Thousands(more))
 	}
 }
 

@@ -39,9 +39,9 @@ Pausing a paused task replaces the end of the pause: without --resume-at there i
 			option.Option{Name: "resume-at", Kind: option.Time,
 				Help: "end the pause at WHEN: an instant, or how long from now"},
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "pause", Of: pauseJSON{}, Says: "the paused tasks"}},
+		Answers: []cli.Shape{{Name: "pause", Of: pauseJSON{}, Means: "the paused tasks"}},
 		Run:     runPause,
 	}
 }
@@ -70,7 +70,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
 	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
-	brief := s.Opt.Bool("all") && s.Lean()
+	brief := s.Opt.Bool("all") && s.Compact()
 	if !brief {
 		answer.Paused = []view.TaskJSON{}
 	}
@@ -96,7 +96,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	}
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
 		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
-	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unreadable), s.DryRun
 	answer.Count = len(answer.held)
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
@@ -133,18 +133,18 @@ func (a pauseJSON) Text(o *cli.Out) {
 			verb = what + " is already paused"
 		}
 		if h.until.IsZero() && state.IsUnscheduled(e.Due) {
-			o.Tell("%s; it comes %s", verb, view.Coming(e, h.now))
+			o.LineUnlessQuiet("%s; it comes %s", verb, view.Coming(e, h.now))
 		} else if h.until.IsZero() {
-			o.Tell("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
+			o.LineUnlessQuiet("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		} else {
-			o.Tell("%s until %s", verb, view.Echo(h.until, h.now))
+			o.LineUnlessQuiet("%s until %s", verb, view.Echo(h.until, h.now))
 		}
 		if tasks.IsRunning(e) {
-			o.Talk("note: its running command goes on")
+			o.Note("note: its running command goes on")
 		}
 	}
 	if a.Count+len(a.Errors)+len(a.Problems) == 0 {
-		o.Talk("No tasks to pause.")
+		o.Note("No tasks to pause.")
 	}
 }
 
@@ -179,7 +179,7 @@ func resumeAt(s *cli.Call) (time.Time, error) {
 	if !s.Opt.Has("resume-at") {
 		return time.Time{}, nil
 	}
-	o, err := s.Options()
+	o, err := s.TimeOptions()
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -27,8 +27,8 @@ with rm; a task whose --key another one has taken meanwhile stays removed.`,
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
-			cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers: []cli.Shape{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "restore", Of: restoreJSON{}, Means: "what was put back"}},
 		Run:     runRestore,
 	}
 }
@@ -80,9 +80,9 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	for _, e := range restored { // the same warning is written once
-		warnings = cli.Once(warnings, handover.RunWarnings(e, s.Clock.Now(), h)...)
+		warnings = cli.AppendNewKinds(warnings, handover.RunWarnings(e, s.Clock.Now(), h)...)
 	}
-	warnings = append(warnings, s.Remote...)
+	warnings = append(warnings, s.NetworkWarnings...)
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(),
 		view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun
 	return view.Answered(ctx, s, answer, failed, warnings)
@@ -117,6 +117,6 @@ type restoreJSON struct {
 // Text names each restored task.
 func (a restoreJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
-		o.Tell("%s %s", o.Deed("restored"), line)
+		o.LineUnlessQuiet("%s %s", o.Deed("restored"), line)
 	}
 }

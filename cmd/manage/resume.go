@@ -28,9 +28,9 @@ to run it now. A runner is started when none lives.`,
 		Options: option.Rows{
 			cli.MatchFlag(), allFlag("every task that is paused"), tagFlag("every task that is paused"),
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "the tasks that go on"}},
+		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Means: "the tasks that go on"}},
 		Run:     runResume,
 	}
 }
@@ -70,7 +70,7 @@ func (a resumeJSON) Text(o *cli.Out) {
 		r.tell(o, a.now)
 	}
 	if len(a.all)+len(a.Errors)+len(a.Problems) == 0 {
-		o.Talk("No tasks are paused.")
+		o.Note("No tasks are paused.")
 	}
 }
 
@@ -101,7 +101,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	found, failed = noHeldWaits(found, failed)
 	now := s.Clock.Now()
 	answer := resumeJSON{now: now.In(zone)}
-	brief := s.Opt.Bool("all") && s.Lean()
+	brief := s.Opt.Bool("all") && s.Compact()
 	if !brief {
 		answer.Resumed = []resumed{}
 	}
@@ -114,7 +114,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		r := asResumed(released, now)
 		r.paused = found[i].Held
 		if !tasks.Live(r.entry) {
-			r.Hint = cli.OrNull(s.Says(runNow(r.entry.Task)))
+			r.Hint = cli.OrNull(s.Render(runNow(r.entry.Task)))
 		} else {
 			live = append(live, r.entry)
 		}
@@ -127,7 +127,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	warnings := h.Warnings()
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
 		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
-	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unreadable), s.DryRun
 	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
@@ -165,25 +165,25 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
 	case !tasks.Live(r.entry) && r.First != nil:
-		o.Tell("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
+		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
 		o.Hint("%s", cli.Visible(*r.Hint))
 		return
 	case !tasks.Live(r.entry):
-		o.Tell("%s has ended", what)
+		o.LineUnlessQuiet("%s has ended", what)
 		return
 	case !r.paused:
-		o.Tell("%s is not paused, due %s", what, view.Coming(r.entry, now))
+		o.LineUnlessQuiet("%s is not paused, due %s", what, view.Coming(r.entry, now))
 		if r.Type == state.TypeWait {
 			o.Hint("to go on waiting: %s wait --resume %s", o.Program(), r.ID)
 		}
 		return
 	}
-	o.Tell("%s %s, due %s", o.Deed("resumed"), what, view.Coming(r.entry, now))
+	o.LineUnlessQuiet("%s %s, due %s", o.Deed("resumed"), what, view.Coming(r.entry, now))
 	switch {
 	case r.Skipped == 1:
-		o.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
+		o.Note("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
 	case r.Skipped > 1:
-		o.Talk("note: %s passed while it was paused and are skipped, from %s to %s",
+		o.Note("note: %s passed while it was paused and are skipped, from %s to %s",
 			cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
 	}
 }

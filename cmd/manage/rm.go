@@ -31,8 +31,8 @@ file cannot be read or moved). For 30 days ouro-timer restore brings removed tas
 			tagFlag("every task"), originFlag("all tasks that the runs of task ID scheduled"),
 			option.Option{Name: "kill", Kind: option.Flag,
 				Help: "end their running commands, too: TERM, and KILL 10 s later"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
-		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Means: "what was removed"}},
 		Run:     runRm,
 	}
 }
@@ -50,14 +50,14 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	kill := s.Opt.Bool("kill")
 	bound, most := cli.StopWait, time.Duration(0)
 	if kill {
-		if most, err = cli.Longest(s); err != nil {
+		if most, err = cli.Bound(s); err != nil {
 			return err
 		}
 		if most > 0 {
 			bound = min(bound, most)
 		}
 	}
-	brief := s.Opt.Bool("all") && s.Lean()
+	brief := s.Opt.Bool("all") && s.Compact()
 	answer := rmJSON{Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
 	if !brief {
 		answer.Removed = []removedTask{}
@@ -76,7 +76,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	}
 	var left unended
 	if kill {
-		limited, cancel := cli.Within(ctx, s.Clock, bound)
+		limited, cancel := cli.WithBound(ctx, s.Clock, bound)
 		defer cancel()
 		runs, unsignalled := tasks.Stop(limited, st, s.Clock, removed, false)
 		failed = append(failed, stopFailures(limited, unsignalled)...)
@@ -85,7 +85,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		left.hint = problem.T("%s shows how it ends", problem.To("log"))
 	}
 	if most > 0 {
-		answer.Continue = cli.GoingOn(s, waitOn(s, left))
+		answer.Continue = cli.ContinueWith(s, waitOn(s, left))
 	}
 	answer.Now, answer.Errors, answer.Count, answer.DryRun, answer.left = s.Stamp(), view.PickErrors(s, failed),
 		len(removed), s.DryRun, left
@@ -123,20 +123,20 @@ type rmJSON struct {
 // Text names each task that was removed, and says how each run ended.
 func (a rmJSON) Text(o *cli.Out) {
 	for _, r := range a.Removed {
-		o.Tell("%s %s (%s)", o.Deed("removed"), r.ID, r.what)
+		o.LineUnlessQuiet("%s %s (%s)", o.Deed("removed"), r.ID, r.what)
 		if r.Running && !a.kill {
-			o.Talk("note: its running command goes on")
+			o.Note("note: its running command goes on")
 		}
 	}
 	tellStopped(o, a.Stopped)
 	switch {
 	case a.tagged && a.Count+len(a.Errors) == 0:
-		o.Talk("No task has that tag.")
+		o.Note("No task has that tag.")
 	case a.origin == "":
 	case a.Count == 0 && len(a.Errors) == 0:
-		o.Talk("No pending task was scheduled by the runs of %s.", a.origin)
+		o.Note("No pending task was scheduled by the runs of %s.", a.origin)
 	default:
-		o.Talk("%s scheduled by the runs of %s: removed.", cli.Plural(a.Count, "task"), a.origin)
+		o.Note("%s scheduled by the runs of %s: removed.", cli.Plural(a.Count, "task"), a.origin)
 	}
 	a.left.tell(o, a.Continue)
 }

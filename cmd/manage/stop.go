@@ -36,9 +36,9 @@ end later. The call that the answer names then waits for the end; add --kill to 
 			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag,
 				Help: "send KILL at once: the command gets no time to end by itself"},
 			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
-			cli.JsonFlag(), cli.FieldsFlag(),
+			cli.JSONFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Says: "the runs that were ended"}},
+		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Means: "the runs that were ended"}},
 		Run:     runStopTask,
 	}
 }
@@ -85,9 +85,9 @@ func tellStopped(o *cli.Out, runs []stopped) {
 		switch {
 		case !r.over:
 		case r.Outcome == nil:
-			o.Tell("%s %s", o.Deed("ended"), r.ID)
+			o.LineUnlessQuiet("%s %s", o.Deed("ended"), r.ID)
 		default:
-			o.Tell("%s %s (%s)", o.Deed("ended"), r.ID,
+			o.LineUnlessQuiet("%s %s (%s)", o.Deed("ended"), r.ID,
 				cli.Visible(strings.TrimSuffix(*r.Outcome+", "+cli.Deref(r.Reason), ", ")))
 		}
 	}
@@ -116,10 +116,10 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	if len(u.runs) == 0 {
 		return
 	}
-	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and is still running after %s",
+	o.ShowProblem("", problem.New(problem.Failed, problem.T("%s was told to end, and is still running after %s",
 		strings.Join(u.runs, ", "), u.bound), u.hint))
 	if again != nil {
-		o.GoOn(again)
+		o.ShowContinue(again)
 	}
 }
 
@@ -131,7 +131,7 @@ func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError)
 	}
 	switch {
 	case len(u.runs) == 0:
-		return view.Incomplete(s.Unread)
+		return view.Incomplete(s.Unreadable)
 	case u.most > 0:
 		return cli.ExitCode(cli.ExitMax)
 	}
@@ -139,10 +139,10 @@ func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError)
 }
 
 // stopFailures returns the errors of tasks whose runs could not be told to end, perhaps because
-// ctx, which comes of cli.Within, ended first.
+// ctx, which comes of cli.WithBound, ended first.
 func stopFailures(ctx context.Context, list []tasks.Failure) []view.PickError {
 	for i, f := range list {
-		if context.Cause(ctx) == cli.ErrBound && errors.Is(f.Err, ctx.Err()) {
+		if context.Cause(ctx) == cli.ErrBoundReached && errors.Is(f.Err, ctx.Err()) {
 			list[i].Err = fmt.Errorf("%w: another process held its lock for too long", state.ErrBusy)
 		}
 	}
@@ -157,7 +157,7 @@ func waitOn(s *cli.Call, left unended) problem.Call {
 	}
 	c := problem.To("stop", left.runs...)
 	if left.most > 0 {
-		c = c.With("max", cli.Granted(s))
+		c = c.With("max", cli.BoundText(s))
 	}
 	if s.Cmd.Name == "stop" { // rm --kill gives the command time
 		c = cli.With(c, s.Opt, "kill")
@@ -183,7 +183,7 @@ func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 }
 
 func runStopTask(ctx context.Context, s *cli.Call) error {
-	most, err := cli.Longest(s)
+	most, err := cli.Bound(s)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 				problem.To("ls"), problem.To("rm")))
 		}
 	}
-	limited, cancel := cli.Within(ctx, s.Clock, bound)
+	limited, cancel := cli.WithBound(ctx, s.Clock, bound)
 	defer cancel()
 	runs, unsignalled := tasks.Stop(limited, st, s.Clock, found, s.Opt.Bool("kill"))
 	failed = append(failed, stopFailures(limited, unsignalled)...)
@@ -216,7 +216,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	if !s.Opt.Bool("kill") {
 		left.hint = problem.T("to kill it at once: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
-	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, waitOn(s, left)), view.PickErrors(s, failed),
+	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.ContinueWith(s, waitOn(s, left)), view.PickErrors(s, failed),
 		s.DryRun, left})
 	return left.code(ctx, s, failed)
 }

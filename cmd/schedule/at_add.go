@@ -71,10 +71,10 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 		_, remarks := rhythm.Of(d.Sched, d.Now, 1)
 		j.Remarks = asRemarks(remarks, d.Sched.Zone)
 	}
-	if s.Lean() && slices.Equal(j.Notify, j.Tell) {
+	if s.Compact() && slices.Equal(j.Notify, j.Tell) {
 		j.Notify = nil // tell says it
 	}
-	if s.Lean() && j.NotifyOn != nil && *j.NotifyOn == j.TellOn {
+	if s.Compact() && j.NotifyOn != nil && *j.NotifyOn == j.TellOn {
 		j.NotifyOn = nil
 	}
 	j.Except = cli.OrEmpty(e.Task.When.Except)
@@ -110,10 +110,10 @@ func (a *atJSON) Text(o *cli.Out) {
 		o.Line("%s", line)
 	}
 	for _, note := range a.of.notes() {
-		o.Talk("note: %s", cli.Visible(note))
+		o.Note("note: %s", cli.Visible(note))
 	}
 	for _, r := range a.Remarks {
-		o.Talk("note: %s", cli.Visible(r.Text))
+		o.Note("note: %s", cli.Visible(r.Text))
 	}
 	view.TellUnread(o, a.unread)
 }
@@ -151,7 +151,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
-	d.warnings = append(d.warnings, s.Remote...)
+	d.warnings = append(d.warnings, s.NetworkWarnings...)
 	if s.Opt.Bool("wait") {
 		return awaitFirst(ctx, s, st, d)
 	}
@@ -171,7 +171,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 // awaitFirst waits until a run ends: the first run of a task that was added, the next one of a task
 // that was kept.
 func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) error {
-	longest, err := cli.Longest(s)
+	longest, err := cli.Bound(s)
 	if err != nil {
 		return err
 	}
@@ -182,8 +182,8 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 	// The ID is written before the wait, for whoever ends the call early. Programs name the task
 	// with --key, or find it with ls.
 	if !s.Quiet && !s.InJSON {
-		s.Remark("scheduled %s; to wait for its end: %s\n", a.ID,
-			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
+		s.WriteError("scheduled %s; to wait for its end: %s\n", a.ID,
+			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.OwnName(s))))
 	}
 	s.WarnAll(d.warnings)
 	return view.AwaitEnd(ctx, s, st, a, longest, view.EndedMost, d.warnings)
