@@ -96,6 +96,6 @@ func RecurrenceFlags() option.Rows {
 
 // ExceptFlag is the option that names the days to leave out.
 func ExceptFlag(usage string) option.Option {
-	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true,
+	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, OrText: true,
 		Like: "24 dec", Help: usage}
 }

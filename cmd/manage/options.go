@@ -9,7 +9,7 @@ func originFlag(usage string) option.Option {
 
 // tagFlag is the option that means all tasks with a tag. Its help begins with which.
 func tagFlag(which string) option.Option {
-	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home",
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home",
 		Help: which + " that has the tag NAME; repeated: all of them"}
 }
 

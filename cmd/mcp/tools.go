@@ -95,7 +95,7 @@ func (t *tool) addOptions(rows option.Rows) {
 
 // reader reads the arguments of a call.
 func (t *tool) reader() option.Lenient {
-	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, Also: t.aliases, Meant: t.instead}
+	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, OtherKeys: t.aliases, Instead: t.instead}
 	for _, a := range t.args {
 		l.Shown = append(l.Shown, a.name)
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ForeignOption are names that other systems give to an option here.
+// ForeignOption has the names that other systems give to one option or argument of ours.
 type ForeignOption struct {
-	Commands string // the commands here that people try them with
+	Commands string // the commands of ours that people try them with
 	Options  string
 	Instead  string // what to type
 }
@@ -15,9 +15,7 @@ type ForeignOption struct {
 // ForeignOptions returns all of them.
 func ForeignOptions() []ForeignOption { return foreignOptions }
 
-// foreignOptions are the names that other systems give to options and arguments, with the commands
-// that people try them with and what to type instead. Names are in small letters, with - for _;
-// names of one letter are as they are.
+// foreignOptions has the names in lower case, with - for _. Names of one letter are as they are.
 var foreignOptions = []ForeignOption{
 	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at",
 		"the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
@@ -39,20 +37,21 @@ var foreignOptions = []ForeignOption{
 	{"at edit", "name human-readable-description humanreadabledescription label unit summary",
 		"write --description TEXT; --key NAME where there must be one only"},
 	{"at edit", "command cmd exec script tool args run",
-		"the command is not an option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
+		"the command is not an option, it follows --: ouro-timer at tomorrow 10am -- make backup"},
 	{"at edit", "webhook-url callback callback-url", "write --webhook URL"},
 	{"at edit", "marker message-prefix", "write --prefix TEXT"},
 	{"at edit", "misfire missed-runs misfire-policy", "write --catchup once, all or skip"},
 	{"at edit", "email mail recipient to notify-email", "write --notify email:bob@example.org"},
 	{"at", "l", "what at -l and atq list: ouro-timer ls"},
 	{"at", "r", "what at -r and atrm remove: ouro-timer rm ID"},
-	{"at", "m", "who is told when it has run: --notify email:bob@example.org --notify-on always"},
-	{"at", "M", "nobody is told with --notify-on never"},
-	{"at", "u", "who is told: --notify email:bob@example.org"},
+	{"at", "m", "write --notify email:bob@example.org --notify-on always"},
+	{"at", "M", "write --notify-on never"},
+	{"at", "u", "write --notify email:bob@example.org"},
 	{"at", "t",
-		"the time is not an option: ouro-timer at 2026-12-24T18:00, or as after at -t: ouro-timer at 202612241800"},
+		"the time is not an option: ouro-timer at 2026-12-24T18:00, or in the form of at -t: ouro-timer at 202612241800"},
 	{"at", "b",
-		"ouro-timer at now -- COMMAND; once the load is low, as batch has it: ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
+		"ouro-timer at now -- COMMAND; when the load is low, as batch does: " +
+			"ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},
 	{"at", "o", "ouro-timer ls --json has each time with its offset"},
 	{"at", "v", "the answer names the time; ouro-timer when WORDS explains it"},
 	{"at", "V", "ouro-timer version"},

@@ -12,7 +12,7 @@ import (
 
 // tried takes an argument of each kind.
 func tried() Lenient {
-	return Lenient{Name: "tried", Example: `{"text": "..."}`, Also: map[string]string{"payload": "text"}, Meant: map[string]string{"recipient": `send "names"`},
+	return Lenient{Name: "tried", Example: `{"text": "..."}`, OtherKeys: map[string]string{"payload": "text"}, Instead: map[string]string{"recipient": `send "names"`},
 		Rows: Rows{{Name: "text", Kind: Text}, {Name: "span", Kind: Duration}, {Name: "whole", Kind: Whole}, {Name: "truth", Kind: Flag},
 			{Name: "texts", Kind: Text, Many: true}, {Name: "names", Kind: ID, Many: true}, {Name: "pairs", Kind: Name, Many: true, Pairs: true},
 			{Name: "max", Key: "max_seconds", Kind: Duration}, {Name: "bare", Kind: Duration, Bare: true}, {Name: "time", Kind: Time}},
@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 		{`{"time":"1800"}`, map[string]any{"time": "1800"}},
 	} {
 		v, err := tried().Read(json.RawMessage(c.raw))
-		got := v.said
+		got := v.given
 		if got == nil {
 			got = map[string]any{}
 		}
@@ -117,7 +117,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		for name, x := range v.said {
+		for name, x := range v.given {
 			o := l.Rows.Named(name)
 			want := reflect.String
 			switch {

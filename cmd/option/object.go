@@ -39,13 +39,10 @@ func (o Object) Form() string {
 // words.
 var Forms = []string{"delay", "until", "every", "cron", "rrule"}
 
-// Called returns the key that an option or an argument was given by.
-func (o Object) Called(name string) string { return o.keys[name] }
-
-// Example is an object to learn from.
+// Example is an object for hints.
 const Example = `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`
 
-// AsLines says how several tasks are given.
+// AsLines is the hint about giving several tasks.
 const AsLines = "many tasks, one object a line: --stdin jsonl"
 
 // Fields are the options of a command by their keys in an object. The keys when and command have no
@@ -69,7 +66,7 @@ func (r Rows) Fields() Fields {
 	return fields
 }
 
-// foreignKeys are keys of a scheduling tool for agents. Its calls are understood as they are.
+// foreignKeys are the keys of another scheduling tool for agents, so that its calls work unchanged.
 var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task",
 	"humanReadableDescription": "description"}
 
@@ -86,9 +83,9 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 		return Object{}, notJSON(data)
 	}
 	if t != json.Delim('{') {
-		return Object{}, notObject(kindOf(t))
+		return Object{}, notObject(kindOfToken(t))
 	}
-	o := Object{Values: Values{said: map[string]any{}}, keys: map[string]string{}}
+	o := Object{Values: Values{given: map[string]any{}}, keys: map[string]string{}}
 	for dec.More() {
 		key, _ := dec.Token()
 		if err := fields.readKey(&o, dec, key.(string), rows); err != nil {
@@ -98,8 +95,8 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 	return o, nil
 }
 
-// objectText returns the text of an object. A JSON string of an object stands for it, and so does a
-// string of that string, because some programs encode twice.
+// objectText returns the text of an object. The object may be inside a JSON string, or in a string
+// inside that string, because some programs encode it once or twice too often.
 func objectText(data []byte) ([]byte, error) {
 	if err := IsText(data); err != nil {
 		return nil, err
@@ -131,7 +128,7 @@ func objectText(data []byte) ([]byte, error) {
 
 func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
-// IsText refuses bytes that JSON cannot keep.
+// IsText refuses bytes that are not text of JSON.
 func IsText(data []byte) error {
 	switch {
 	case bytes.IndexByte(data, 0) >= 0:
@@ -142,8 +139,8 @@ func IsText(data []byte) error {
 	return nil
 }
 
-// WholeCharacters refuses JSON with half of a surrogate pair, which as text would become another
-// character.
+// WholeCharacters refuses JSON with half of a surrogate pair, which would become another character
+// when it is decoded.
 func WholeCharacters(data []byte) error {
 	half := func(i int) rune { // the surrogate written at i, or 0
 		if i+6 > len(data) || data[i] != '\\' || data[i+1] != 'u' {
@@ -173,13 +170,13 @@ func WholeCharacters(data []byte) error {
 
 func notJSON(data []byte) error {
 	why := ""
-	var any json.RawMessage
-	if err := json.Unmarshal(data, &any); err != nil {
+	var whole json.RawMessage
+	if err := json.Unmarshal(data, &whole); err != nil {
 		why = ": " + err.Error()
 	}
 	hint := "write an object such as " + Example
 	dec := json.NewDecoder(bytes.NewReader(data))
-	if first := any; dec.Decode(&first) == nil && len(first) > 0 && first[0] == '{' {
+	if first := whole; dec.Decode(&first) == nil && len(first) > 0 && first[0] == '{' {
 		hint = "one object is read; " + AsLines
 	}
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] != '{' && text[0] != '[' && text[0] != '"' {
@@ -196,7 +193,7 @@ func notObject(kind string) error {
 	return usage("it is "+kind+", not an object", hint)
 }
 
-// readKey reads one key with its value. A null is as if the key were absent.
+// readKey reads one key with its value. A null counts as absent.
 func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows) error {
 	name := key
 	if foreignKeys[key] != "" {
@@ -206,16 +203,16 @@ func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows
 	if !known {
 		return fields.unknown(key, rows)
 	}
-	stands := name
+	first := name
 	if option != nil {
-		stands = option.Name
+		first = option.Name
 	}
-	if first, twice := o.keys[stands]; twice && first == key {
+	if before, twice := o.keys[first]; twice && before == key {
 		return usage("the key "+plain.Quote(key)+" is there twice", "give it once")
 	} else if twice {
-		return usage(plain.Quote(first)+" and "+plain.Quote(key)+" are the same", "give one of them")
+		return usage(plain.Quote(before)+" and "+plain.Quote(key)+" are the same", "give one of them")
 	}
-	o.keys[stands] = key
+	o.keys[first] = key
 	t, err := dec.Token()
 	if err != nil {
 		return usage("it is not JSON: "+err.Error(), "write an object such as "+Example)
@@ -227,7 +224,7 @@ func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows
 		return o.argument(dec, t, key, name)
 	}
 	v, err := option.field(dec, t, key)
-	o.Values.said[stands] = v
+	o.Values.given[first] = v
 	return err
 }
 
@@ -239,7 +236,8 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 		return err
 	}
 	argv, err := words(dec, t, key,
-		`write the program and each argument by itself, "command": ["make", "backup"]; a line for the shell is "shell": "make backup"`)
+		`write the program and each argument as one text, "command": ["make", "backup"]; `+
+			`a line for the shell is "shell": "make backup"`)
 	if err == nil && (len(argv) == 0 || argv[0] == "") {
 		err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 	}
@@ -247,7 +245,7 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 	return err
 }
 
-// unknown is the problem of an unknown key, with the nearest one.
+// unknown is the problem of an unknown key. Its hint has the most similar one.
 func (fields Fields) unknown(key string, rows Rows) error {
 	names := slices.Sorted(maps.Keys(fields))
 	snake := strings.ReplaceAll(key, "-", "_")
@@ -263,8 +261,8 @@ func (fields Fields) unknown(key string, rows Rows) error {
 	return usage("unknown key "+plain.Quote(key), hint)
 }
 
-// nearestKey returns the known key that an unknown one may mean, in other capitals or with few
-// other letters; "" for none.
+// nearestKey returns the key that an unknown one may mean: the same in other capitals, or one with
+// few other letters. It is empty when there is none.
 func nearestKey(key string, names []string) string {
 	names = append(names, slices.Sorted(maps.Keys(foreignKeys))...)
 	for _, name := range names {
@@ -275,7 +273,7 @@ func nearestKey(key string, names []string) string {
 	return problem.Nearest(key, names)
 }
 
-// ofCall returns the option about the whole call that a key would name; empty for none.
+// ofCall returns the option about the whole call that a key names; empty when there is none.
 func (r Rows) ofCall(key string) string {
 	if o := r.Named(strings.ReplaceAll(key, "_", "-")); o != nil && o.OfCall {
 		return o.Name

@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// kindOf names the kind of the value that begins with the token.
-func kindOf(t json.Token) string {
+// kindOfToken names the kind of the value that begins with a token, for messages.
+func kindOfToken(t json.Token) string {
 	switch t := t.(type) {
 	case json.Delim:
 		if t == '[' {
@@ -28,7 +28,7 @@ func kindOf(t json.Token) string {
 	return "a text"
 }
 
-// field reads the value that begins with the token, in the type of the option.
+// field reads the value that begins with the token t, and returns it in the type of the option.
 func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) {
 	switch {
 	case o.Kind == Whole:
@@ -46,7 +46,7 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 			return nil, wrongKind(key, t, "true or false", "true")
 		}
 		return b, nil
-	case o.Lone && t != json.Delim('['):
+	case o.OrText && t != json.Delim('['):
 		text, ok := t.(string)
 		if !ok {
 			return nil, wrongKind(key, t, "a text, or a list of them", plain.Quote(o.Like))
@@ -60,34 +60,35 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 			hint += ", or an object of them"
 		}
 		return words(dec, t, key, hint)
-	case o.Words && t == json.Delim('['):
-		list, err := words(dec, t, key, "write the program and each argument by itself, "+plain.Quote(key)+
+	case o.WordList && t == json.Delim('['):
+		list, err := words(dec, t, key, "write the program and each argument as one text, "+plain.Quote(key)+
 			`: ["python3", "agent.py"]`)
 		return state.ShellLine(list), err
 	}
 	return oneText(t, key, o.Kind == Duration)
 }
 
-// oneText reads a text. The hint for a duration has a unit.
-func oneText(t json.Token, key string, length bool) (string, error) {
+// oneText reads a text. Where a number stands for it, the hint has the number as a text, with a
+// unit if it is a duration.
+func oneText(t json.Token, key string, duration bool) (string, error) {
 	text, ok := t.(string)
 	if ok {
 		return text, NoNUL(key, text)
 	}
-	like := `"..."`
-	if n, is := t.(json.Number); is && length {
-		like = `"` + n.String() + `s"`
+	example := `"..."`
+	if n, is := t.(json.Number); is && duration {
+		example = `"` + n.String() + `s"`
 	} else if is {
-		like = `"` + n.String() + `"`
+		example = `"` + n.String() + `"`
 	}
-	return "", wrongKind(key, t, "a text", like)
+	return "", wrongKind(key, t, "a text", example)
 }
 
-func wrongKind(key string, t json.Token, want, like string) error {
-	return usage(plain.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+plain.Quote(key)+": "+like)
+func wrongKind(key string, t json.Token, want, example string) error {
+	return usage(plain.Quote(key)+" is "+kindOfToken(t)+", and takes "+want, "write "+plain.Quote(key)+": "+example)
 }
 
-// NoNUL refuses a text with a NUL, which no command and no message can have.
+// NoNUL refuses a text with a NUL character, which no command and no message can have.
 func NoNUL(key, text string) error {
 	if strings.ContainsRune(text, 0) {
 		return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
@@ -95,10 +96,10 @@ func NoNUL(key, text string) error {
 	return nil
 }
 
-// words reads a list of texts that begins with the token.
+// words reads a list of texts that begins with the token t.
 func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) {
 	if t != json.Delim('[') {
-		return nil, usage(plain.Quote(key)+" is "+kindOf(t)+", and takes a list of texts", hint)
+		return nil, usage(plain.Quote(key)+" is "+kindOfToken(t)+", and takes a list of texts", hint)
 	}
 	list := []string{}
 	for dec.More() {
@@ -108,7 +109,7 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 		}
 		word, ok := t.(string)
 		if !ok {
-			return nil, usage("in "+plain.Quote(key)+" there is "+kindOf(t)+", and it takes texts", hint)
+			return nil, usage("in "+plain.Quote(key)+" there is "+kindOfToken(t)+", and it takes texts", hint)
 		}
 		if err := NoNUL(key, word); err != nil {
 			return nil, err
@@ -119,7 +120,7 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 	return list, nil
 }
 
-// pairs reads an object of texts as a list of NAME=VALUE. Its first token was read.
+// pairs reads an object of texts, after its first token, as a list of NAME=VALUE.
 func pairs(dec *json.Decoder, key string) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -133,7 +134,7 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 		value, ok := t.(string)
 		switch {
 		case !ok:
-			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOf(t)+
+			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOfToken(t)+
 				", and takes a text", "write "+plain.Quote(name)+`: "..."`)
 		case seen[name]:
 			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")

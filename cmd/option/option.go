@@ -1,6 +1,7 @@
-// Package option has the options of commands as data, one row for each, and reads calls into
-// values: the words of a command line, a strict JSON object, and an object as models write it.
-// Everything that shows or checks options is made from the rows.
+// Package option has the options of commands as data, one row for each. It reads three forms of a
+// call into values: the words of a command line, a JSON object, which is read strictly, and an
+// object that a model wrote, which is read leniently. The rows are the one source for everything
+// that shows or checks options.
 package option
 
 import (
@@ -19,21 +20,21 @@ type Option struct {
 	Kind    Kind
 	Value   string // the name of the value in the help; empty means that of the kind
 	Help    string // what it does, in one line
-	// Default is the value when it is not given. It is empty when that is nothing, or depends on
-	// more than the call.
+	// Default is the value when it is not given. It is empty when there is none, or when it depends
+	// on more than the call.
 	Default string
-	Choices []string // the values that it may have; the first stands for an empty one
+	Choices []string // the values that it may have; an empty value means the first
 	Many    bool     // it may be given more than once
 	Bare    bool     // its value may be left out
 	Env     string   // the variable that is read when it is not given
 	OfCall  bool     // it is about the whole call, and not about one of its tasks
-	Lone    bool     // in an object, a text stands for a list of one
-	// In an object, Pairs may be an object of texts, which stands for a list of NAME=VALUE.
-	Pairs  bool
-	Words  bool   // in an object, it may be a list of words, which stands for a line
-	Like   string // an example of a value
-	Hidden bool   // only this program uses it
-	Group  string // its group in the help; empty means the whole call
+	// These say what an object may have in place of the list or text of the command line.
+	OrText   bool   // one text, for a list of one
+	Pairs    bool   // an object of texts, for a list of NAME=VALUE
+	WordList bool   // a list of words, for a command line as one text
+	Like     string // an example of a value
+	Hidden   bool   // only this program uses it
+	Group    string // its group in the help; empty means none
 }
 
 // Kind is what a value is.
@@ -74,8 +75,8 @@ var Kinds = []struct {
 }{
 	{Text, "any text", "TEXT"},
 	{Duration, "a length of time: `90s`, `2h30m`, `1d`", "DURATION"},
-	{Time,
-		"a time expression, as `ouro-timer when` explains them: an instant, and where it fits a recurrence or a duration", "WHEN"},
+	{Time, "a time expression, as `ouro-timer when` explains them: an instant, " +
+		"and where it fits a recurrence or a duration", "WHEN"},
 	{Instant, "a time expression that is one instant: `10pm`, `tomorrow at 9am`, `2026-12-24T18:00`", "INSTANT"},
 	{Timestamp, "an instant of RFC 3339, with its offset", "TIMESTAMP"},
 	{Cron, "a line of cron, or `@daily`", "CRON"},
@@ -121,7 +122,7 @@ func (o Option) FieldKey() string {
 
 func fieldKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// ValueName is what stands for its value in the help: a name, or the choices.
+// ValueName is the placeholder for its value in the help: a name, or the choices.
 func (o Option) ValueName() string {
 	switch {
 	case o.Kind == Flag:
@@ -177,11 +178,11 @@ func (r Rows) Shown() Rows {
 	return slices.DeleteFunc(slices.Clone(r), func(o Option) bool { return o.Hidden })
 }
 
-// Argument is a word of a call that is not an option. Its place says what it means.
+// Argument is a word of a call that is not an option. Its position decides what it means.
 type Argument struct {
 	Name     string
 	Kind     Kind
-	Required bool // it must be given, and no option stands in its place
+	Required bool // it must be given, and no option can replace it
 	Many     bool
 	Choices  []string
 }

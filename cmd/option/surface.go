@@ -9,15 +9,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Objects is the surface of objects that stand for tasks: options are keys, with JSON values. Calls
-// of other commands are lines that can be typed.
+// Objects is the surface of objects that stand for tasks: options are written as keys with JSON
+// values. Calls of other commands are written as command lines.
 type Objects struct {
 	Command string // the command that the objects stand for
 	Rows    Rows
 	Line    problem.Shell // the surface of other calls
 }
 
-// Option is the key of an option. An option about the whole call stays an option.
+// Option is the key of an option. An option about the whole call is written as on the command line.
 func (s Objects) Option(name string) string {
 	o := s.Rows.Named(name)
 	switch {
@@ -41,7 +41,7 @@ func (s Objects) Setting(name string, value any) string {
 	return JSON(o.FieldKey()) + ": " + o.Written(value)
 }
 
-// Call writes a call of the command as an object, and other calls as lines.
+// Call writes a call of the command as an object, and other calls as command lines.
 func (s Objects) Call(c problem.Call) string {
 	if c.Command != s.Command {
 		return s.Line.Call(c)
@@ -61,8 +61,8 @@ func (s Objects) Call(c problem.Call) string {
 	return JSON(fields)
 }
 
-// InJSON returns a value of the option as it is in an object. A word that stands for a number stays
-// a word.
+// InJSON returns a value of the option in its JSON type. A placeholder for a number, such as N,
+// stays a text.
 func (o Option) InJSON(value any) any {
 	text, isText := value.(string)
 	first, second, isPair := strings.Cut(text, "=")
@@ -79,7 +79,7 @@ func (o Option) InJSON(value any) any {
 	return value
 }
 
-// Written is a value of the option as it is written in an object.
+// Written is a value of the option as JSON text. A placeholder for a number has no quotes.
 func (o Option) Written(value any) string {
 	v := o.InJSON(value)
 	if text, ok := v.(string); ok && o.Kind == Whole {

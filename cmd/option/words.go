@@ -36,8 +36,8 @@ type Line struct {
 }
 
 // Words reads the words of a call. Options and arguments may mix; everything after the first "--"
-// stays as it is. A word of a dash and a digit, such as -5m, is an argument, because no option has
-// such a name.
+// is an argument, or the tail. A word such as -5m, which begins with a dash and a digit, is an
+// argument, because no option has such a name.
 func (s Syntax) Words(words []string) (Line, error) {
 	r := reader{Syntax: s, words: words}
 	if err := r.read(); err != nil {
@@ -49,9 +49,9 @@ func (s Syntax) Words(words []string) (Line, error) {
 	return r.line, err
 }
 
-// values reads options with the library. Each is a word of the form --name=value.
+// values reads options with the library. Each of flags has the form --name=value.
 func (s Syntax) values(flags []string) (Values, error) {
-	v := Values{said: map[string]any{}}
+	v := Values{given: map[string]any{}}
 	set := flag.NewFlagSet("ouro-timer", flag.ContinueOnError)
 	set.SetOutput(io.Discard) // the caller reports errors
 	for _, word := range flags {
@@ -59,7 +59,7 @@ func (s Syntax) values(flags []string) (Values, error) {
 		if set.Lookup(name) != nil {
 			continue
 		}
-		if err := (&cli.GenericFlag{Name: name, Value: setter{*s.Options.Named(name), v.said}}).Apply(set); err != nil {
+		if err := (&cli.GenericFlag{Name: name, Value: setter{*s.Options.Named(name), v.given}}).Apply(set); err != nil {
 			return v, err
 		}
 	}
@@ -69,10 +69,10 @@ func (s Syntax) values(flags []string) (Values, error) {
 	return v, nil
 }
 
-// setter gets the value of an option from the library.
+// setter takes the values of an option from the library.
 type setter struct {
 	option Option
-	said   map[string]any
+	given  map[string]any
 }
 
 func (s setter) String() string { return "" }
@@ -81,20 +81,20 @@ func (s setter) String() string { return "" }
 func (s setter) Set(text string) error {
 	switch {
 	case s.option.Kind == Flag && slices.Contains(s.option.Choices, text):
-		s.said[s.option.Name] = text
+		s.given[s.option.Name] = text
 	case s.option.Kind == Flag:
-		s.said[s.option.Name] = text == "true"
+		s.given[s.option.Name] = text == "true"
 	case s.option.Kind == Whole:
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return err
 		}
-		s.said[s.option.Name] = n
+		s.given[s.option.Name] = n
 	case s.option.Many:
-		list, _ := s.said[s.option.Name].([]string)
-		s.said[s.option.Name] = append(list, text)
+		list, _ := s.given[s.option.Name].([]string)
+		s.given[s.option.Name] = append(list, text)
 	default:
-		s.said[s.option.Name] = text
+		s.given[s.option.Name] = text
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ type reader struct {
 	words []string
 	at    int // the word that is read
 	line  Line
-	flags []string // each as one --name=value word
+	flags []string // each in the form --name=value
 	typed map[string]string
 }
 
@@ -193,8 +193,8 @@ func (r *reader) lengthAfter(name string) (string, error) {
 	case !isLength(next):
 		return "", nil
 	case state.WholeID(strings.ToLower(next)):
-		return "", problem.Of(problem.T("is %s behind --%s a duration, or the ID of a task?", plain.Quote(next), name),
-			problem.T("write --%s=%s for the one, --%s=10m %s for the other", name, next, name, next))
+		return "", problem.Of(problem.T("%s after --%s can be a duration or the ID of a task", plain.Quote(next), name),
+			problem.T("write --%s=%s for the duration, or --%s=10m %s for the ID", name, next, name, next))
 	}
 	r.at++
 	return next, nil
@@ -258,8 +258,8 @@ func (r *reader) take(o Option, flag, value string) error {
 	return nil
 }
 
-// IsNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "-
-// 1 day") rather than an option.
+// IsNumber reports whether a word that begins with a dash is not an option but a negative number or
+// duration, such as -5m or "- 1 day".
 func IsNumber(w string) bool {
 	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.' || w[1] == ' ')
 }
@@ -273,7 +273,7 @@ func isLength(w string) bool {
 	return err == nil
 }
 
-// checkNumber refuses a value that an option of whole numbers could not take.
+// checkNumber refuses a value that is not a whole number for an option that takes one.
 func checkNumber(o Option, flag, value string) error {
 	if o.Kind != Whole {
 		return nil
@@ -294,12 +294,13 @@ func checkNumber(o Option, flag, value string) error {
 	return nil
 }
 
-// unknown is the problem of an option that the command does not have, with the nearest one.
+// unknown is the problem of an option that the command does not have. Its hint has the most similar
+// one.
 func (s Syntax) unknown(flag, word string) error {
 	var names []string
 	for _, o := range s.Options {
 		for _, n := range o.Names() {
-			// short names are near to many
+			// a short name is similar to many words
 			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) {
 				names = append(names, n)
 			}
@@ -307,7 +308,7 @@ func (s Syntax) unknown(flag, word string) error {
 	}
 	hint := "see ouro-timer " + s.Command + " --help"
 	if flag == "-t" && s.Command == "health-wait" { // other programs write -t
-		hint = "the time-out is written --timeout 5s; " + hint
+		hint = "write --timeout 5s; " + hint
 	} else if instead := Foreign(word, s.Command); instead != "" {
 		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(instead))
 	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && s.Options.Named(n) != nil {
@@ -316,9 +317,9 @@ func (s Syntax) unknown(flag, word string) error {
 		hint = "did you mean --" + n + "? " + hint
 	}
 	if s.Tail {
-		hint += "; an option of the command to run stands after --"
+		hint += "; put an option of the command to run after --"
 	} else if s.Command == "wait" {
-		hint += "; a task that begins with a dash stands after --"
+		hint += "; put a task that begins with a dash after --"
 	}
 	return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(hint))
 }

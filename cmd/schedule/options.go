@@ -12,25 +12,25 @@ import (
 
 // afterFlag is the option that names the tasks after which a task runs.
 func afterFlag() option.Rows {
-	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, Lone: true, Like: "ID:any",
+	return option.Rows{option.Option{Name: "after", Kind: option.ID, Many: true, OrText: true, Like: "ID:any",
 		Help: "instead of a time: when task ID has succeeded (ID:failed: failed; ID:any: ended); repeated: after all"}}.In(
 		cli.GroupWhen)
 }
 
 // tagFlag is the option that marks a task with words of the caller's choice.
 func tagFlag(usage string) option.Option {
-	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, Lone: true, Like: "home", Help: usage}
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home", Help: usage}
 }
 
 // onFlag is the option that says where in a fleet a task runs.
 func onFlag(usage string) option.Option {
-	return option.Option{Name: "on", Kind: option.Name, Many: true, Lone: true, Help: usage}
+	return option.Option{Name: "on", Kind: option.Name, Many: true, OrText: true, Help: usage}
 }
 
 // agentFlags are the options of tasks that tell an agent process.
 func agentFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true,
+		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", WordList: true,
 			Help: "tell the agent PROGRAM, given with its arguments as one word, by JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text,
@@ -90,13 +90,13 @@ func resourceFlags() option.Rows {
 // tellFlags are the options that say who is told about a task, and when.
 func tellFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop",
+		option.Option{Name: "notify", Kind: option.Channel, Many: true, OrText: true, Like: "desktop",
 			Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
 		option.Option{Name: "notify-on", Kind: option.Word,
 			Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange,
 				state.NotifyRecovery, state.NotifyNever},
 			Help: "always, failure, output, change, recovery or never (default: output; of a message always)"},
-		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path",
+		option.Option{Name: "webhook", Kind: option.URL, Many: true, OrText: true, Like: "https://host/path",
 			Help: "POST what is told to URL as JSON, too; may be repeated"},
 		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT before what is told; empty: no prefix"},
 	}.In("Who is told")
