@@ -131,7 +131,7 @@ func pause(ctx context.Context) {
 
 // get is KV.Get, repeated patiently.
 func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
-	err = s.patiently(ctx, func(ctx context.Context) error { c, err = s.kv.Get(ctx, key, false); return err })
+	err = s.patiently(ctx, func(ctx context.Context) error { c, err = s.kv.Get(ctx, key); return err })
 	return c, err
 }
 
@@ -196,10 +196,11 @@ const noncesMost = 8
 
 // commit does operations, the first of which expects a revision. When the answer is lost, the key
 // of the first shows what has happened: it has the nonce of this commit, or its revision has
-// changed without it. If neither is so, the same commit is tried again.
-func (s *Store) commit(ctx context.Context, ops []Op) error {
+// changed without it. If neither is so, the same commit is tried again. With ErrMoved, commit
+// returns what that key has now.
+func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return Cell{}, err
 	}
 	nonce := rand.Text()[:16]
 	for i := range ops {
@@ -212,21 +213,24 @@ func (s *Store) commit(ctx context.Context, ops []Op) error {
 	for {
 		err := s.kv.Commit(limited, ops)
 		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDenied) {
-			return away(ctx, err)
+			return Cell{}, away(ctx, err)
 		}
 		for looked := false; !looked; {
-			c, e := s.kv.Get(limited, ops[0].Key, false)
+			c, e := s.kv.Get(limited, ops[0].Key)
 			switch {
 			case e == nil && strings.Contains(c.Nonces, nonce):
-				return nil
+				return Cell{}, nil
 			// A lower revision comes from a server that is behind.
 			case e == nil && (errors.Is(err, ErrMoved) || c.Rev > ops[0].Rev):
-				if len(strings.Fields(c.Nonces)) < noncesMost {
-					return ErrMoved
+				if c.Rev <= ops[0].Rev { // the change that is in the way may not be made yet
+					pauseOdd(limited)
 				}
-				return away(ctx, s.appended(limited, ops, nonce))
+				if len(strings.Fields(c.Nonces)) < noncesMost {
+					return c, ErrMoved
+				}
+				return c, away(ctx, s.appended(limited, ops, nonce))
 			case limited.Err() != nil:
-				return away(ctx, err)
+				return Cell{}, away(ctx, err)
 			}
 			if looked = e == nil; !looked {
 				pause(limited)

@@ -17,8 +17,12 @@ import (
 // same.
 type KV interface {
 	// Get returns the cell of a key, as the deciding server has it. The zero Cell means that there
-	// is none. With old, an older answer is enough, for what never changes.
-	Get(ctx context.Context, key string, old bool) (Cell, error)
+	// is none.
+	Get(ctx context.Context, key string) (Cell, error)
+
+	// Peek returns the cells of keys, in any order, as some server has them: a change that was just
+	// made may be missing. It costs the servers far less than Get, and is one request for many keys.
+	Peek(ctx context.Context, keys ...string) ([]Cell, error)
 
 	// Prefix yields what is kept below a prefix with a revision after one, oldest first. Of a key
 	// that is replaced, it yields the last cell and perhaps one before, and it yields keys without
@@ -60,7 +64,7 @@ type Cell struct {
 	Key  string
 	Rev  uint64 // 0 when nothing is there
 	Data []byte
-	// when the servers wrote it, by their clock; only Get sets it, and not for old answers
+	// when the servers wrote it, by their clock; only Get sets it
 	At     time.Time
 	Nonces string // of the last commits that wrote it, newest first, separated by blanks
 }

@@ -94,7 +94,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 		if len(ops) == 0 {
 			return nil, more, nil, nil
 		}
-		if err := s.commit(ctx, ops); !errors.Is(err, ErrMoved) {
+		if _, err := s.commit(ctx, ops); !errors.Is(err, ErrMoved) {
 			if err != nil {
 				list = nil
 			}
@@ -128,7 +128,7 @@ func (s *Store) drop(ctx context.Context, key string) error {
 		}
 		gone := Op{Cell: Cell{Key: key, Rev: c.Rev, Nonces: c.Nonces}, TTL: tombstone}
 		lease := Op{Cell: Cell{Key: leases + key[2:], Rev: Any}, TTL: tombstone}
-		if err := s.commit(ctx, []Op{gone, lease}); !errors.Is(err, ErrMoved) {
+		if _, err := s.commit(ctx, []Op{gone, lease}); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (s *Store) notice(ctx context.Context, n state.Notice, write func(t *tx, ke
 	}
 	write(t, key, kept)
 	if err = t.broken; err == nil {
-		err = s.commitAll(ctx, t)
+		_, err = s.commitAll(ctx, t)
 	}
 	if errors.Is(err, ErrMoved) {
 		err = state.ErrNotFound

@@ -139,7 +139,7 @@ func (s *Store) Drain(ctx context.Context, node string, drained bool) error {
 		if drained {
 			op.Data = []byte(node)
 		}
-		if err = s.commit(ctx, []Op{op}); !errors.Is(err, ErrMoved) {
+		if _, err = s.commit(ctx, []Op{op}); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
@@ -255,7 +255,8 @@ func (l *lease) write(ctx context.Context, op Op) error {
 	}
 	op.Key, op.Rev, op.Nonces = heart(l.s.node.Name), c.Rev, c.Nonces
 	begun := time.Now()
-	err, l.sent = l.s.commit(ctx, []Op{op}), time.Time{}
+	_, err = l.s.commit(ctx, []Op{op})
+	l.sent = time.Time{}
 	if took := time.Since(begun); took < quick {
 		l.sent = begun.Round(0).Add(took / 2)
 	}
@@ -427,10 +428,12 @@ func (s *Store) Rank(id string, due time.Time) (rank int) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	on := f.spread[id]
-	if len(on) == 0 {
+	n, _ := state.IDNumber(id)
+	list, spread := f.spread[n]
+	if !spread {
 		return 0
 	}
+	on := f.lists[list]
 	ours := weight(s.node.Name, id, due)
 	for _, p := range f.pulses {
 		begins := p.Name != s.node.Name && p.Free > 0 && time.Since(p.came) <= beatMost && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]

@@ -25,11 +25,18 @@ type cable struct {
 
 var errCut = errors.New("cut")
 
-func (c *cable) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
+func (c *cable) Get(ctx context.Context, key string) (fleet.Cell, error) {
 	if c.cut.Load() {
 		return fleet.Cell{}, errCut
 	}
-	return c.KV.Get(ctx, key, old)
+	return c.KV.Get(ctx, key)
+}
+
+func (c *cable) Peek(ctx context.Context, keys ...string) ([]fleet.Cell, error) {
+	if c.cut.Load() {
+		return nil, errCut
+	}
+	return c.KV.Peek(ctx, keys...)
 }
 
 func (c *cable) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {

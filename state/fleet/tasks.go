@@ -3,10 +3,8 @@ package fleet
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -206,121 +204,4 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 		return state.ErrEnded
 	}
 	return err
-}
-
-// follower is the queue of one caller: the tasks that may run on this node.
-type follower struct {
-	changed <-chan struct{}
-	mu      sync.Mutex
-	known   map[string]state.Slot
-	whole   bool                // everything must be reported, as in the beginning
-	drained bool                // nothing may begin on this node
-	seen    []state.Slot        // what has appeared and disappeared since
-	spread  map[string][]string // the nodes of tasks that may run elsewhere as well
-	words   map[string][]string // those lists, each once
-	pulses  map[string]pulse    // the last heartbeats
-	drains  map[string]bool     // the keys of drained nodes
-}
-
-// Follow reports changes.
-func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
-	changed, tell := signal()
-	f := &follower{changed: changed, known: map[string]state.Slot{}, whole: true, spread: map[string][]string{}, words: map[string][]string{}, pulses: map[string]pulse{}, drains: map[string]bool{}}
-	take := func(c Cell) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.take(c, s)
-	}
-	drained, _, err := s.all(ctx, drains)
-	if err != nil {
-		return nil, err
-	}
-	beating, _, err := s.all(ctx, hearts)
-	if err != nil {
-		return nil, err
-	}
-	list, last, err := s.all(ctx, living)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range slices.Concat(drained, beating, list) {
-		take(c)
-	}
-	err = s.patiently(ctx, func(context.Context) error {
-		return s.kv.Watch(ctx, last, func(c Cell) {
-			if take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
-				tell()
-			}
-		}, living, drains, hearts)
-	})
-	s.followed.Store(f)
-	return f, err
-}
-
-// take records the state of a task.
-func (f *follower) take(c Cell, s *Store) {
-	if strings.HasPrefix(c.Key, hearts) {
-		f.beats(c)
-		return
-	}
-	if strings.HasPrefix(c.Key, drains) {
-		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
-			delete(f.drains, c.Key)
-		}
-		if c.Key == hashKey(drains, s.node.Name) {
-			f.drained, f.whole = len(c.Data) > 0, true
-			s.drained.Store(f.drained)
-		}
-		return
-	}
-	id := idOf(c.Key)
-	slot := state.Slot{ID: id, Gone: true}
-	var r record
-	if len(c.Data) > 0 && decode(c, &r) == nil && s.node.Fits(r.On) {
-		slot = r.doc(id).Slot()
-	}
-	delete(f.spread, id)
-	if !slot.Gone && len(r.On) > 0 && (len(r.On) > 1 || r.On[0] != s.node.Name) {
-		key := strings.Join(r.On, " ")
-		if f.words[key] == nil {
-			f.words[key] = r.On
-		}
-		f.spread[id] = f.words[key]
-	}
-	was, known := f.known[id]
-	if known && (slot.Gone || !was.Same(slot)) {
-		gone := was
-		gone.Gone = true
-		f.seen = append(f.seen, gone)
-		delete(f.known, id)
-	}
-	if !slot.Gone {
-		f.known[id] = slot
-		f.seen = append(f.seen, slot)
-	}
-	if f.whole {
-		f.seen = nil
-	}
-}
-
-// Changed receives after changes.
-func (f *follower) Changed() <-chan struct{} { return f.changed }
-
-// Take returns the places of the tasks that have changed.
-func (f *follower) Take(ctx context.Context) (iter.Seq[state.Slot], bool, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, false, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	slots, whole := f.seen, f.whole
-	if f.drained {
-		slots = nil
-	} else if whole {
-		for _, slot := range f.known {
-			slots = append(slots, slot)
-		}
-	}
-	f.seen, f.whole = nil, false
-	return slices.Values(slots), whole, nil
 }

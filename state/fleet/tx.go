@@ -19,6 +19,7 @@ type tx struct {
 	ctx    context.Context
 	limits state.Limits
 	cells  map[string]*cell
+	peeked map[string]Cell // of the tasks that will change; they may be behind
 	order  []string        // of the cells that will be written
 	docs   map[string]held // by ID
 	after  []Op            // what is appended, or certainly new
@@ -47,50 +48,107 @@ const (
 	bytesMost   = 2 << 20
 )
 
+// batch is the part of a transaction's changes that becomes one commit.
+type batch struct {
+	begin, end int
+	peeked     bool  // some decision rests on a cell that may be behind
+	refused    bool  // some change was refused
+	seen       Cell  // of ErrMoved: what the first key has now
+	err        error // nothing was written
+}
+
 // transact calls do for each of n changes, many of which become one commit. do keeps its result;
-// fail is called for changes without one. After a refusal, the changes of the commit are tried one
-// by one.
-func (s *Store) transact(ctx context.Context, n int, do func(t *tx, i int) error, fail func(i int, err error)) {
+// fail is called for changes without one. ids, if it is not nil, names the task that a change
+// concerns. What was read of it from a server that may be behind is good enough to change it,
+// because the commit fails when it has changed. It is not good enough for a refusal: then
+// everything is read again from the deciding server. After a refusal by the servers, the changes of
+// the commit are tried one by one.
+func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do func(t *tx, i int) error, fail func(i int, err error)) {
+	guess := ids
+	var seen Cell
 	for begin, most := 0, changesMost; begin < n; {
-		t, end := s.newTx(ctx), begin
-		var err error
-		if s.limits != nil {
-			t.limits, err = s.limits()
-		}
-		s.reserve(min(n-begin, most))
-		size := 0
-		for ; err == nil && end < n && end-begin < most && size < bytesMost; end++ {
-			if err = ctx.Err(); err != nil {
-				break
-			}
-			before := len(t.after)
-			if refused := do(t, end); refused != nil && t.broken == nil {
-				fail(end, refused)
-			}
-			err = t.broken
-			for _, op := range t.after[before:] {
-				size += len(op.Data)
-			}
-		}
-		if err == nil {
-			err = s.commitAll(ctx, t)
-		}
+		b := s.try(ctx, begin, min(n, begin+most), guess, seen, do, fail)
+		moved := errors.Is(b.err, ErrMoved)
 		switch {
-		case errors.Is(err, ErrMoved) || errors.Is(err, state.ErrInvalid) && end-begin > 1:
+		case b.peeked && (moved || b.refused):
+			guess, seen = nil, b.seen
+			continue
+		case moved || errors.Is(b.err, state.ErrInvalid) && b.end-begin > 1:
 			if most == 1 {
 				pauseOdd(ctx)
 			}
-			most = 1
+			most, seen = 1, Cell{}
 			continue
-		case err != nil:
-			for i := begin; i < max(end, begin+1); i++ {
-				fail(i, err)
+		case b.err != nil:
+			for i := begin; i < max(b.end, begin+1); i++ {
+				fail(i, b.err)
 			}
-			end = max(end, begin+1)
+			b.end = max(b.end, begin+1)
 		}
-		begin, most = end, changesMost
+		begin, most, guess, seen = b.end, changesMost, ids, Cell{}
 	}
 }
+
+// try makes the changes from begin to end, or fewer when they become large, in one commit. Of the
+// tasks that guess names, older states may be used.
+func (s *Store) try(ctx context.Context, begin, end int, guess func(i int) string, seen Cell, do func(t *tx, i int) error, fail func(i int, err error)) batch {
+	t, b := s.newTx(ctx), batch{begin: begin, end: begin}
+	if seen.Key != "" {
+		t.cells[seen.Key] = &cell{Cell: seen}
+	}
+	if s.limits != nil {
+		t.limits, b.err = s.limits()
+	}
+	if guess != nil && b.err == nil {
+		t.peek(begin, end, guess)
+	}
+	b.peeked = len(t.peeked) > 0
+	s.reserve(end - begin)
+	size := 0
+	for ; b.err == nil && b.end < end && size < bytesMost; b.end++ {
+		if b.err = ctx.Err(); b.err != nil {
+			break
+		}
+		before := len(t.after)
+		if refused := do(t, b.end); refused != nil && t.broken == nil {
+			fail(b.end, refused)
+			b.refused = true
+		}
+		b.err = t.broken
+		for _, op := range t.after[before:] {
+			size += len(op.Data)
+		}
+	}
+	if b.err == nil && !(b.peeked && b.refused) {
+		b.seen, b.err = s.commitAll(ctx, t)
+	}
+	return b
+}
+
+// peek reads tasks that will be changed from any server. What it does not get is read later.
+func (t *tx) peek(begin, end int, ids func(i int) string) {
+	var keys []string
+	for i := begin; i < end; i++ {
+		if id := ids(i); state.WholeID(id) {
+			keys = append(keys, living+spelled(id))
+		}
+	}
+	limited, cancel := context.WithTimeout(t.ctx, peekLimit)
+	defer cancel()
+	list, err := t.kv.Peek(limited, keys...)
+	if err != nil {
+		return
+	}
+	t.peeked = make(map[string]Cell, len(list))
+	for _, c := range list {
+		if len(c.Data) > 0 {
+			t.peeked[c.Key] = c
+		}
+	}
+}
+
+// peekLimit is how long a server that may be behind is asked. After that, the deciding one is.
+const peekLimit = time.Second / 2
 
 // pauseOdd waits a moment of random length, so that callers that change the same take turns.
 func pauseOdd(ctx context.Context) {
@@ -105,7 +163,7 @@ func (s *Store) newTx(ctx context.Context) *tx {
 }
 
 // commitAll commits a transaction. An operation that expects a revision comes first.
-func (s *Store) commitAll(ctx context.Context, t *tx) error {
+func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
 	var ops []Op
 	for _, key := range t.order {
 		ops = append(ops, Op{Cell: t.cells[key].Cell})
@@ -125,7 +183,7 @@ func (s *Store) commitAll(ctx context.Context, t *tx) error {
 		}
 	}
 	if ops = append(ops, t.after...); len(ops) == 0 {
-		return nil
+		return Cell{}, nil
 	}
 	return s.commit(ctx, ops)
 }
@@ -144,7 +202,7 @@ func (s *Store) reserve(n int) {
 // AddAll adds many tasks.
 func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
 	answers := make([]state.Added, len(drafts))
-	s.transact(ctx, len(drafts), func(t *tx, i int) (err error) {
+	s.transact(ctx, len(drafts), nil, func(t *tx, i int) (err error) {
 		answers[i] = state.Added{}
 		draft := drafts[i]
 		// without a node it runs where it was scheduled
@@ -160,7 +218,8 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 // Change applies rules to tasks.
 func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
 	answers := make([]state.Changed, len(changes))
-	s.transact(ctx, len(changes), func(t *tx, i int) (err error) {
+	ids := func(i int) string { return changes[i].ID }
+	s.transact(ctx, len(changes), ids, func(t *tx, i int) (err error) {
 		answers[i] = state.Changed{}
 		c := changes[i]
 		for _, r := range []*state.Record{c.Claim, c.Undone} {
@@ -176,7 +235,7 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 
 // Charge counts a creation by an origin.
 func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err error) {
-	s.transact(ctx, 1, func(t *tx, _ int) error { return t.Charge(origin, now) }, func(_ int, e error) { err = e })
+	s.transact(ctx, 1, nil, func(t *tx, _ int) error { return t.Charge(origin, now) }, func(_ int, e error) { err = e })
 	return err
 }
 
@@ -269,7 +328,16 @@ func (s *Store) number(ctx context.Context) (uint64, error) {
 }
 
 // Load returns the state of a task.
-func (t *tx) Load(c state.Change) (state.Doc, error) { return t.load(c.ID) }
+func (t *tx) Load(c state.Change) (state.Doc, error) {
+	key := living + spelled(c.ID)
+	if found, ok := t.peeked[key]; ok && t.cells[key] == nil {
+		if d, err := t.decode(t.ctx, found); err == nil {
+			t.cells[key] = &cell{Cell: found}
+			t.docs[c.ID] = held{d, key}
+		}
+	}
+	return t.load(c.ID)
+}
 
 func (t *tx) load(id string) (state.Doc, error) {
 	if h, ok := t.docs[id]; ok {
@@ -333,10 +401,12 @@ func (s *Store) text(ctx context.Context, id string, revision int64) (state.Task
 		return task.Clone(), nil
 	}
 	var c Cell
-	err := s.patiently(ctx, func(ctx context.Context) (err error) {
-		// this server may not have it yet
-		if c, err = s.kv.Get(ctx, key, true); err == nil && len(c.Data) == 0 {
-			c, err = s.kv.Get(ctx, key, false)
+	err := s.patiently(ctx, func(ctx context.Context) error {
+		list, err := s.kv.Peek(ctx, key)
+		if err == nil && len(list) == 1 {
+			c = list[0] // it never changes
+		} else {
+			c, err = s.kv.Get(ctx, key)
 		}
 		return err
 	})

@@ -33,10 +33,10 @@ type agenda struct {
 
 // item is a task on the agenda.
 type item struct {
-	task uint64  // the number of its ID
-	due  instant // as its slot has it
-	at   instant // when it is looked at
-	pos  int32   // in its heap
+	task uint64        // the number of its ID
+	due  state.Instant // as its slot has it
+	at   state.Instant // when it is looked at
+	pos  int32         // in its heap
 	stage
 }
 
@@ -49,41 +49,27 @@ const (
 	due                  // a place
 )
 
-// instant is a time.Time in less memory, in UTC.
-type instant struct {
-	sec  int64
-	nsec int32
-}
-
-func instantOf(t time.Time) instant { return instant{t.Unix(), int32(t.Nanosecond())} }
-
-func (i instant) time() time.Time { return time.Unix(i.sec, int64(i.nsec)).UTC() }
-
-func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.sec, o.sec), cmp.Compare(i.nsec, o.nsec))
-}
-
 func newAgenda(lead time.Duration) *agenda {
 	a := &agenda{claimAhead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
-	a.waiting.first = func(x, y *item) bool { return x.at.compare(y.at) < 0 }
+	a.waiting.first = func(x, y *item) bool { return x.at.Compare(y.at) < 0 }
 	// by instant, and at the same instant in the order in which they were made
 	a.due.first = func(x, y *item) bool {
-		return cmp.Or(a.wake(x).compare(a.wake(y)), cmp.Compare(x.task, y.task)) < 0
+		return cmp.Or(a.wake(x).Compare(a.wake(y)), cmp.Compare(x.task, y.task)) < 0
 	}
 	return a
 }
 
 // wake is when an item is due or, if it is paused, resumes.
-func (a *agenda) wake(it *item) instant {
+func (a *agenda) wake(it *item) state.Instant {
 	if t, paused := a.resumes[it.task]; paused {
-		return instantOf(t)
+		return state.InstantOf(t)
 	}
 	return it.due
 }
 
 // slot is where an item is.
 func (a *agenda) slot(it *item) state.Slot {
-	return state.Slot{ID: state.ID(it.task), Due: it.due.time(), Resume: a.resumes[it.task]}
+	return state.Slot{ID: state.ID(it.task), Due: it.due.Time(), Resume: a.resumes[it.task]}
 }
 
 // item returns a task's item, or nil.
@@ -175,7 +161,7 @@ func (a *agenda) put(s state.Slot) {
 		a.items[n] = it
 	}
 	a.leave(it)
-	it.due = instantOf(s.Due)
+	it.due = state.InstantOf(s.Due)
 	delete(a.resumes, n)
 	delete(a.unscheduled, n)
 	if !s.Resume.IsZero() {
@@ -209,7 +195,9 @@ func (a *agenda) hint(s state.Slot) time.Time {
 }
 
 // early is when to look at an item that nothing holds up.
-func (a *agenda) early(it *item) instant { return instantOf(a.wake(it).time().Add(-a.claimAhead)) }
+func (a *agenda) early(it *item) state.Instant {
+	return state.InstantOf(a.wake(it).Time().Add(-a.claimAhead))
+}
 
 // drop forgets a task.
 func (a *agenda) drop(n uint64) {
@@ -226,7 +214,7 @@ func (a *agenda) drop(n uint64) {
 func (a *agenda) at(id string, t time.Time) {
 	if it := a.item(id); it != nil {
 		a.leave(it)
-		it.at = instantOf(t)
+		it.at = state.InstantOf(t)
 		a.enter(it, waiting)
 	}
 }
@@ -257,7 +245,7 @@ func (a *agenda) back(id string) {
 // takeReady moves the tasks whose instant has come to those that are due. It returns those that are
 // urgent instead, because they may need no place.
 func (a *agenda) takeReady(now time.Time, urgent func(state.Slot) bool) (list []state.Slot) {
-	for until := instantOf(now); len(a.waiting.list) > 0 && a.waiting.list[0].at.compare(until) <= 0; {
+	for until := state.InstantOf(now); len(a.waiting.list) > 0 && a.waiting.list[0].at.Compare(until) <= 0; {
 		it := a.waiting.list[0]
 		a.leave(it)
 		if s := a.slot(it); urgent(s) {
@@ -284,7 +272,7 @@ func (a *agenda) next() time.Time {
 	if len(a.waiting.list) == 0 {
 		return time.Time{}
 	}
-	return a.waiting.list[0].at.time()
+	return a.waiting.list[0].at.Time()
 }
 
 // rearm sets all items that wait for an instant to their due instants. The clock was put back, so

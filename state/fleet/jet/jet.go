@@ -103,6 +103,7 @@ func (k *KV) Close() { k.nc.Close() }
 // Errors of the servers that are known by their numbers.
 const (
 	codeMoved     = 10071 // wrong last sequence, and which it is
+	codeMoving    = 10164 // a message for the subject is on its way
 	codeNoStream  = 10059
 	codeNoMessage = 10037
 	codeTooLarge  = 10054 // a message
@@ -177,19 +178,20 @@ func (k *KV) subject(prefix string) string {
 
 const nonceHeader = "Ouro-Nonce"
 
-// Get is fleet.KV's: the leader of the stream answers or, for what is old, any of its servers.
-func (k *KV) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
-	if !old {
-		return k.newest(ctx, key)
+// Get is fleet.KV's: the leader of the stream answers.
+func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) { return k.newest(ctx, key) }
+
+// Peek is fleet.KV's: any server of the stream answers.
+func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
+	if len(keys) != 1 {
+		return k.peekMany(ctx, keys)
 	}
-	answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream + "." + k.subject(key)})
-	if errors.Is(err, nats.ErrNobody) {
-		return k.newest(ctx, key) // it knows whether there is a stream
-	}
+	answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream + "." + k.subject(keys[0])})
 	if err != nil || answer.Header["Status"] == "404" {
-		return fleet.Cell{}, err
+		return nil, err
 	}
-	return k.cell(answer)
+	c, err := k.cell(answer)
+	return []fleet.Cell{c}, err
 }
 
 // cell reads what a server sends of its stream.
@@ -290,11 +292,11 @@ func (k *KV) publish(ctx context.Context, list ...nats.Msg) (a ack, err error) {
 	if err := json.Unmarshal(answer.Data, &a); err != nil {
 		return a, err
 	}
-	if a.Error != nil && a.Error.ErrCode == codeMoved {
+	if a.Error != nil && (a.Error.ErrCode == codeMoved || a.Error.ErrCode == codeMoving) {
 		return a, fleet.ErrMoved
 	}
-	// After 10164 (a message for the subject is on its way), 10176 (the beginning of the batch is not there) and 10210 (too many batches at once) package
-	// fleet looks, and tries the same again.
+	// After 10176 (the beginning of the batch is not there) and 10210 (too many batches at once)
+	// package fleet looks, and tries the same again.
 	return a, k.known(a.Error)
 }
 

@@ -108,7 +108,6 @@ func request(luck *rand.Rand, alone bool) (ask func(context.Context, fleet.KV) s
 		within = "l."
 	}
 	one, most, after := key(), luck.IntN(20), uint64(luck.IntN(300))
-	old := luck.IntN(2) == 0
 	told := func(list *[]fleet.Cell, most int) func(fleet.Cell) bool {
 		return func(c fleet.Cell) bool {
 			*list = append(*list, c)
@@ -118,7 +117,7 @@ func request(luck *rand.Rand, alone bool) (ask func(context.Context, fleet.KV) s
 	switch luck.IntN(12) {
 	case 0:
 		return func(ctx context.Context, kv fleet.KV) string {
-			c, err := kv.Get(ctx, one, false)
+			c, err := kv.Get(ctx, one)
 			c.At = time.Time{} // each has a clock of its own
 			return fmt.Sprintf("%v %v", c, err)
 		}, "get " + one
@@ -147,6 +146,16 @@ func request(luck *rand.Rand, alone bool) (ask func(context.Context, fleet.KV) s
 			return fmt.Sprint(n, err)
 		}, "number"
 	}
+	if another := key(); alone && luck.IntN(4) == 0 {
+		return func(ctx context.Context, kv fleet.KV) string {
+			list, err := kv.Peek(ctx, slices.Compact([]string{one, another})...)
+			slices.SortFunc(list, func(a, b fleet.Cell) int { return strings.Compare(a.Key, b.Key) })
+			for i := range list {
+				list[i].At = time.Time{}
+			}
+			return fmt.Sprint(list, err)
+		}, "peek " + one + " " + another
+	}
 	var ops []fleet.Op
 	for range 1 + luck.IntN(4) {
 		op := fleet.Op{Cell: fleet.Cell{Key: key(), Data: fmt.Append(nil, luck.IntN(1000)), Nonces: fmt.Sprint("n", luck.IntN(1000))}}
@@ -170,7 +179,7 @@ func request(luck *rand.Rand, alone bool) (ask func(context.Context, fleet.KV) s
 			if op.Cell.Rev != 0 {
 				continue
 			}
-			c, err := kv.Get(ctx, op.Key, old)
+			c, err := kv.Get(ctx, op.Key)
 			c.At = time.Time{}
 			if err != nil {
 				return err.Error()

@@ -168,7 +168,7 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%s tells an agent: %+v, %v", role, l, err)
 			}
 		}
-		if _, err := agent.Get(t.Context(), "w", false); !errors.Is(err, fleet.ErrDenied) {
+		if _, err := agent.Get(t.Context(), "w"); !errors.Is(err, fleet.ErrDenied) {
 			t.Errorf("an agent reads: %v", err)
 		}
 	})

@@ -18,9 +18,35 @@ const (
 	bytesMost = 8 << 20 // and bytes of them
 )
 
-// page yields messages below a prefix from a sequence on, oldest first, as one server of the stream has them, and returns how many there were. It may not have the newest.
+// page yields messages below a prefix from a sequence on, oldest first, as one server of the stream
+// has them, and returns how many there were. It may not have the newest.
 func (k *KV) page(ctx context.Context, prefix string, from uint64, most int, yield func(fleet.Cell) bool) (n int, err error) {
-	ask, err := json.Marshal(map[string]any{"seq": max(from, 1), "next_by_subj": k.subject(prefix), "batch": most, "max_bytes": bytesMost})
+	ask := map[string]any{"seq": max(from, 1), "next_by_subj": k.subject(prefix), "batch": most, "max_bytes": bytesMost}
+	return k.several(ctx, ask, yield)
+}
+
+// peekMany is Peek of many keys.
+func (k *KV) peekMany(ctx context.Context, keys []string) (list []fleet.Cell, err error) {
+	for some := range slices.Chunk(keys, pageMost) {
+		subjects := make([]string, len(some))
+		for i, key := range some {
+			subjects[i] = k.subject(key)
+		}
+		_, err := k.several(ctx, map[string]any{"multi_last": subjects}, func(c fleet.Cell) bool {
+			list = append(list, c)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// several yields the messages with which one server of the stream answers a request, and returns
+// how many there were.
+func (k *KV) several(ctx context.Context, question any, yield func(fleet.Cell) bool) (n int, err error) {
+	ask, err := json.Marshal(question)
 	if err != nil {
 		return 0, err
 	}
@@ -52,37 +78,50 @@ func (k *KV) page(ctx context.Context, prefix string, from uint64, most int, yie
 	}
 }
 
-// Prefix is fleet.KV's. The leader says what is the last; pages come from any server of the stream, and one that is behind is asked again.
+// Prefix is fleet.KV's. The leader says what is the last. One page comes from any server of the
+// stream; what is more than that comes through a consumer, because for each page a server counts all
+// that is left.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.newest(ctx, prefix)
 	if err != nil || end.Rev <= after {
 		return end.Rev, err
 	}
-	if prefix == end.Key && after == 0 && !strings.HasPrefix(prefix, "l.") { // one key, of which there is the last alone
+	// one key, which only has its last cell
+	if prefix == end.Key && after == 0 && !strings.HasPrefix(prefix, "l.") {
 		yield(end)
 		return end.Rev, nil
 	}
-	last = end.Rev
-	for at := after; at < last; {
-		stopped := false
-		n, err := k.page(ctx, prefix, at+1, pageMost, func(c fleet.Cell) bool {
-			at = c.Rev
-			stopped = !yield(c)
-			return !stopped
-		})
-		if err != nil || stopped {
-			return last, err
+	at, stopped := after, false
+	_, err = k.page(ctx, prefix, at+1, pageMost, func(c fleet.Cell) bool {
+		at = c.Rev
+		stopped = !yield(c)
+		return !stopped
+	})
+	if err != nil || stopped || at >= end.Rev {
+		return end.Rev, err
+	}
+	return end.Rev, k.rest(ctx, prefix, at, end.Rev, yield)
+}
+
+// rest yields what there is below a prefix after one revision and up to another, which may be gone.
+func (k *KV) rest(ctx context.Context, prefix string, after, last uint64, yield func(fleet.Cell) bool) error {
+	over := false
+	c := &consumer{k: k, at: after, filters: []string{k.subject(prefix)}, tell: func(c fleet.Cell) { over = !yield(c) }}
+	defer c.end()
+	for {
+		if err := c.begin(ctx); err != nil {
+			return err
 		}
-		if n == 0 { // it is behind, or what was the last is not there any more
-			if err := pause(ctx); err != nil {
-				return last, err
-			}
-			if end, err = k.newest(ctx, prefix); err != nil || end.Rev <= at {
-				return last, err
-			}
+		c.follow(ctx, func(idle bool) bool { return idle || over || c.at >= last })
+		if over || c.at >= last {
+			return nil
+		}
+		// nothing comes: what was the last may not be there any more
+		end, err := k.newest(ctx, prefix)
+		if err != nil || end.Rev <= c.at {
+			return err
 		}
 	}
-	return last, nil
 }
 
 func pause(ctx context.Context) error {
@@ -188,7 +227,7 @@ func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), pre
 	}
 	go func() {
 		for ctx.Err() == nil {
-			c.follow(ctx)
+			c.follow(ctx, func(bool) bool { return false })
 			for ctx.Err() == nil && c.begin(ctx) != nil {
 				select {
 				case <-ctx.Done():
@@ -236,9 +275,11 @@ func (c *consumer) end() {
 	}
 }
 
-// follow tells of what comes, until something is missing.
-func (c *consumer) follow(ctx context.Context) {
-	for {
+// follow tells of what comes, until something is missing or until it is done, which is asked after
+// each message. idle says that there was none for a while.
+func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
+	idle := false
+	for !done(idle) {
 		limited, cancel := context.WithTimeout(ctx, silence)
 		m, err := c.inbox.Next(limited)
 		cancel()
@@ -246,7 +287,8 @@ func (c *consumer) follow(ctx context.Context) {
 			return
 		}
 		if m.Header["Status"] != "" { // a heartbeat, or the question whether more can come
-			if to := cmp.Or(m.Reply, m.Header["Nats-Consumer-Stalled"]); to != "" {
+			to := cmp.Or(m.Reply, m.Header["Nats-Consumer-Stalled"])
+			if idle = to == ""; !idle {
 				_ = c.inbox.Send(nats.Msg{Subject: to})
 			}
 			if last := m.Header["Nats-Last-Consumer"]; last != "" && last != decimal(c.heard) {
@@ -254,6 +296,7 @@ func (c *consumer) follow(ctx context.Context) {
 			}
 			continue
 		}
+		idle = false
 		stream, number, ok := sequences(m.Reply)
 		if !ok || number != c.heard+1 {
 			return

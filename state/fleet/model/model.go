@@ -23,6 +23,7 @@ type KV struct {
 	rev      uint64
 	log      []fleet.Cell // what is kept, oldest first
 	last     map[string]fleet.Cell
+	before   map[string]fleet.Cell // what was the last of a key before that
 	kept     map[string][]byte
 	numbers  uint64
 	late     []func() // what was asked, and is still on its way
@@ -47,7 +48,7 @@ var ErrNoAnswer = errors.New("no answer in time")
 
 // New returns servers that have nothing.
 func New() *KV {
-	return &KV{last: map[string]fleet.Cell{}, kept: map[string][]byte{}, watchers: map[*watcher]bool{}}
+	return &KV{last: map[string]fleet.Cell{}, before: map[string]fleet.Cell{}, kept: map[string][]byte{}, watchers: map[*watcher]bool{}}
 }
 
 type watcher struct {
@@ -90,17 +91,34 @@ func (k *KV) SetAhead(d time.Duration) {
 }
 
 // Get is fleet.KV's.
-func (k *KV) Get(ctx context.Context, key string, old bool) (fleet.Cell, error) {
+func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
 	fate, err := k.meet(ctx, "get")
 	if err != nil || fate == Untold || fate == Late {
 		return fleet.Cell{}, cmpErr(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if fate == Stale && old {
-		return fleet.Cell{}, nil
-	}
 	return k.last[key], nil
+}
+
+// Peek is fleet.KV's. A server that is behind has each key as it was before its last change.
+func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
+	fate, err := k.meet(ctx, "peek")
+	if err != nil || fate == Untold || fate == Late {
+		return nil, cmpErr(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from := k.last
+	if fate == Stale {
+		from = k.before
+	}
+	for _, key := range keys {
+		if c, ok := from[key]; ok {
+			list = append(list, c)
+		}
+	}
+	return list, nil
 }
 
 func cmpErr(err error) error {
@@ -198,6 +216,9 @@ func (k *KV) commit(ops []fleet.Op) error {
 		c.Rev, c.Data, c.At = k.rev, slices.Clone(c.Data), time.Now().Add(k.ahead)
 		if !op.Append {
 			k.forget(func(o fleet.Cell) bool { return o.Key == c.Key })
+		}
+		if was, ok := k.last[c.Key]; ok {
+			k.before[c.Key] = was
 		}
 		k.log, k.last[c.Key] = append(k.log, c), c
 		if op.TTL > 0 {

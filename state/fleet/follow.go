@@ -1,0 +1,176 @@
+package fleet
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// follower is the queue of one caller: the tasks that may run on this node. There may be very many,
+// so each has only a number and an instant here.
+type follower struct {
+	changed <-chan struct{}
+	mu      sync.Mutex
+	known   map[uint64]state.Instant // when tasks are due, by the numbers of their IDs
+	resumes map[uint64]time.Time     // when the paused ones resume
+	whole   bool                     // everything must be reported, as in the beginning
+	drained bool                     // nothing may begin on this node
+	seen    []state.Slot             // what has appeared and disappeared since
+	spread  map[uint64]int           // of tasks that may run elsewhere as well: which of lists says where
+	lists   [][]string               // the nodes of tasks, each list once
+	words   map[string]int           // the index of each list
+	pulses  map[string]pulse         // the last heartbeats
+	drains  map[string]bool          // the keys of drained nodes
+}
+
+// Follow reports changes.
+func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
+	changed, tell := signal()
+	f := &follower{
+		changed: changed, whole: true,
+		known: map[uint64]state.Instant{}, resumes: map[uint64]time.Time{},
+		spread: map[uint64]int{}, words: map[string]int{},
+		pulses: map[string]pulse{}, drains: map[string]bool{},
+	}
+	take := func(c Cell) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.take(c, s)
+	}
+	for _, prefix := range []string{drains, hearts} {
+		if _, err := s.since(ctx, prefix, 0, take); err != nil {
+			return nil, err
+		}
+	}
+	last, err := s.since(ctx, living, 0, take)
+	if err != nil {
+		return nil, err
+	}
+	err = s.patiently(ctx, func(context.Context) error {
+		return s.kv.Watch(ctx, last, func(c Cell) {
+			if take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
+				tell()
+			}
+		}, living, drains, hearts)
+	})
+	s.followed.Store(f)
+	return f, err
+}
+
+// take records what a cell says. Cells of one key come in order, but some may come again.
+func (f *follower) take(c Cell, s *Store) {
+	switch {
+	case strings.HasPrefix(c.Key, hearts):
+		f.beats(c)
+	case strings.HasPrefix(c.Key, drains):
+		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
+			delete(f.drains, c.Key)
+		}
+		if c.Key == hashKey(drains, s.node.Name) {
+			f.drained, f.whole = len(c.Data) > 0, true
+			s.drained.Store(f.drained)
+		}
+	default:
+		f.task(c, s.node)
+	}
+}
+
+// task records the state of a task.
+func (f *follower) task(c Cell, here state.Node) {
+	id := idOf(c.Key)
+	n, ok := state.IDNumber(id)
+	if !ok {
+		return
+	}
+	slot := state.Slot{ID: id, Gone: true}
+	var r record
+	if len(c.Data) > 0 && decode(c, &r) == nil && here.Fits(r.On) {
+		slot = r.doc(id).Slot()
+	}
+	delete(f.spread, n)
+	if !slot.Gone && len(r.On) > 0 && (len(r.On) > 1 || r.On[0] != here.Name) {
+		f.spread[n] = f.list(r.On)
+	}
+	if was, known := f.slot(n); known && (slot.Gone || !was.Same(slot)) {
+		was.Gone = true
+		f.report(was)
+		delete(f.known, n)
+		delete(f.resumes, n)
+	}
+	if !slot.Gone {
+		f.known[n] = state.InstantOf(slot.Due)
+		if !slot.Resume.IsZero() {
+			f.resumes[n] = slot.Resume
+		}
+		f.report(slot)
+	}
+}
+
+// list returns the index of a list of nodes.
+func (f *follower) list(on []string) int {
+	key := strings.Join(on, " ")
+	i, ok := f.words[key]
+	if !ok {
+		i = len(f.lists)
+		f.lists, f.words[key] = append(f.lists, on), i
+	}
+	return i
+}
+
+// slot returns the place of a task by the number of its ID.
+func (f *follower) slot(n uint64) (state.Slot, bool) {
+	due, known := f.known[n]
+	if !known {
+		return state.Slot{}, false
+	}
+	return state.Slot{ID: state.ID(n), Due: due.Time(), Resume: f.resumes[n]}, true
+}
+
+// report has a place that appears or disappears told. While everything will be told, it needs no
+// mention.
+func (f *follower) report(slot state.Slot) {
+	if !f.whole {
+		f.seen = append(f.seen, slot)
+	}
+}
+
+// Changed receives after changes.
+func (f *follower) Changed() <-chan struct{} { return f.changed }
+
+// Take returns the places of the tasks that have changed.
+func (f *follower) Take(ctx context.Context) (iter.Seq[state.Slot], bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen, whole := f.seen, f.whole
+	f.seen, f.whole = nil, false
+	switch {
+	case f.drained:
+		return slices.Values([]state.Slot{}), whole, nil
+	case whole:
+		return f.all(slices.Collect(maps.Keys(f.known))), true, nil
+	}
+	return slices.Values(seen), false, nil
+}
+
+// all yields the places of tasks. A task that has gone meanwhile is left out.
+func (f *follower) all(numbers []uint64) iter.Seq[state.Slot] {
+	return func(yield func(state.Slot) bool) {
+		for _, n := range numbers {
+			f.mu.Lock()
+			slot, known := f.slot(n)
+			f.mu.Unlock()
+			if known && !yield(slot) {
+				return
+			}
+		}
+	}
+}
