@@ -38,23 +38,32 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 		spread: map[uint64]int{}, words: map[string]int{},
 		pulses: map[string]pulse{}, drains: map[string]bool{},
 	}
-	take := func(c Cell) {
+	take := func(c Cell) (id string, r record, err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.take(c, s)
+		return f.take(c, s)
 	}
 	for _, prefix := range []string{drains, hearts} {
-		if _, err := s.since(ctx, prefix, 0, take); err != nil {
+		if _, err := s.since(ctx, prefix, 0, func(c Cell) { _, _, _ = take(c) }); err != nil {
 			return nil, err
 		}
 	}
-	last, err := s.since(ctx, living, 0, take)
+	// who follows asks for the open claims next, so very many tasks are read once for both
+	last, err := s.opened.from(func() (last uint64, whole bool, err error) {
+		whole = true
+		last, err = s.since(ctx, living, 0, func(c Cell) {
+			id, r, broken := take(c)
+			s.opened.note(id, r)
+			whole = whole && broken == nil
+		})
+		return last, whole, err
+	})
 	if err != nil {
 		return nil, err
 	}
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
-			if take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
+			if _, _, _ = take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
 				tell()
 			}
 		}, living, drains, hearts)
@@ -63,8 +72,10 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	return f, err
 }
 
-// take records what a cell says. Cells of one key come in order, but some may come again.
-func (f *follower) take(c Cell, s *Store) {
+// take records what a cell says, and returns the state of the task that it is about, if any. Cells
+// of one key come in order, but some may come again. A task whose state cannot be decoded does not
+// run here.
+func (f *follower) take(c Cell, s *Store) (id string, r record, err error) {
 	switch {
 	case strings.HasPrefix(c.Key, hearts):
 		f.beats(c)
@@ -77,20 +88,23 @@ func (f *follower) take(c Cell, s *Store) {
 			s.drained.Store(f.drained)
 		}
 	default:
-		f.task(c, s.node)
+		id = idOf(c.Key)
+		if len(c.Data) > 0 {
+			err = decode(c, &r)
+		}
+		f.task(id, r, len(c.Data) > 0 && err == nil && s.node.Fits(r.On), s.node)
 	}
+	return id, r, err
 }
 
-// task records the state of a task.
-func (f *follower) task(c Cell, here state.Node) {
-	id := idOf(c.Key)
+// task records the state of a task, and whether it lives and may run here.
+func (f *follower) task(id string, r record, fits bool, here state.Node) {
 	n, ok := state.IDNumber(id)
 	if !ok {
 		return
 	}
 	slot := state.Slot{ID: id, Gone: true}
-	var r record
-	if len(c.Data) > 0 && decode(c, &r) == nil && here.Fits(r.On) {
+	if fits {
 		slot = r.doc(id).Slot()
 	}
 	delete(f.spread, n)

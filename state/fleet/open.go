@@ -34,12 +34,31 @@ func (o *openClaims) take(c Cell) error {
 	if err := decode(c, &r); err != nil {
 		return err
 	}
-	if open := r.doc(id).Open; len(open) > 0 {
-		o.tasks[id] = open
-	} else {
-		delete(o.tasks, id)
-	}
+	o.note(id, r)
 	return nil
+}
+
+// note notes the open claims of a task.
+func (o *openClaims) note(id string, r record) {
+	if len(r.Open) == 0 {
+		delete(o.tasks, id)
+		return
+	}
+	o.tasks[id] = r.doc(id).Open
+}
+
+// from begins anew with what read notes: all tasks, as they are at the revision that it returns.
+// When read could not decode one, nothing is taken from it.
+func (o *openClaims) from(read func() (last uint64, whole bool, err error)) (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	o.until, o.tasks = 0, map[string][]state.Record{}
+	last, whole, err := read()
+	if err == nil && whole {
+		o.until, o.read = last, now
+	}
+	return last, err
 }
 
 // refresh reads what was written since the last call, or everything when that was too long ago by

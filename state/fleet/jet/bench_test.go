@@ -119,7 +119,7 @@ func BenchmarkFleet(b *testing.B) {
 			b.StopTimer()
 			runtime.GC()
 			runtime.ReadMemStats(&after)
-			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MB")
+			b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "MB")
 			b.ReportMetric(float64(n), "tasks")
 			stop()
 			b.StartTimer()

@@ -59,9 +59,7 @@ func (k *KV) several(ctx context.Context, question any, yield func(fleet.Cell) b
 		return 0, err
 	}
 	for {
-		limited, cancel := context.WithTimeout(ctx, requestLimit)
-		m, err := inbox.Next(limited)
-		cancel()
+		m, err := inbox.Within(ctx, requestLimit)
 		if err != nil {
 			return n, err
 		}
@@ -280,9 +278,7 @@ func (c *consumer) end() {
 func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 	idle := false
 	for !done(idle) {
-		limited, cancel := context.WithTimeout(ctx, silence)
-		m, err := c.inbox.Next(limited)
-		cancel()
+		m, err := c.inbox.Within(ctx, silence)
 		if err != nil {
 			return
 		}

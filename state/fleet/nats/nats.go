@@ -547,15 +547,9 @@ func (s *Inbox) put(m Msg) {
 // Next is the next message.
 func (s *Inbox) Next(ctx context.Context) (Msg, error) {
 	for {
-		s.mu.Lock()
-		if len(s.queue) > 0 {
-			m := s.queue[0]
-			s.queue[0] = Msg{}
-			s.queue = s.queue[1:]
-			s.mu.Unlock()
+		if m, ok := s.take(); ok {
 			return m, nil
 		}
-		s.mu.Unlock()
 		select {
 		case <-s.more:
 		case <-s.l.over:
@@ -564,6 +558,31 @@ func (s *Inbox) Next(ctx context.Context) (Msg, error) {
 			return Msg{}, ctx.Err()
 		}
 	}
+}
+
+// Within is Next, with a limit on the time for this message.
+func (s *Inbox) Within(ctx context.Context, limit time.Duration) (Msg, error) {
+	if err := ctx.Err(); err != nil {
+		return Msg{}, err
+	}
+	if m, ok := s.take(); ok { // of very many messages, most are there already
+		return m, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.Next(limited)
+}
+
+// take removes the first message that has come, if any.
+func (s *Inbox) take() (m Msg, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return m, false
+	}
+	m, s.queue[0] = s.queue[0], Msg{}
+	s.queue = s.queue[1:]
+	return m, true
 }
 
 // Close ends the inbox.
