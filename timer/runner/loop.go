@@ -267,7 +267,11 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	g := newEngine(o, nil)
 	g.queue = queue
 	agents := newPool(o)
-	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, begun: map[claim]*supervisor{}, starts: make(chan struct{}, startsMost)}
+	most := startsMost
+	if _, shared := state.SharedBy(o.Store); shared {
+		most = startsMostFleet
+	}
+	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, begun: map[claim]*supervisor{}, starts: make(chan struct{}, most)}
 	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: queue.Changed(), kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {

@@ -69,7 +69,7 @@ func TestAwaitGivesUp(t *testing.T) {
 		host := &machine{Options: Options{Clock: m, Awake: m}, ctx: t.Context()}
 		over := make(chan bool, 1)
 		go func() {
-			ok := newSupervisor(host, state.Record{Due: now.Add(claimAhead)}).await()
+			ok := newSupervisor(host, state.Record{Claimed: now, Due: now.Add(claimAhead)}).await(now.Add(claimAhead))
 			over <- ok
 		}()
 		if err := m.BlockUntil(t.Context(), 2); err != nil {

@@ -18,8 +18,15 @@ const stopGrace = 10 * time.Second
 const gateMost = time.Minute
 
 // startsMost is how many commands are started at a time. The system starts them one after the
-// other.
-const startsMost = 2
+// other. In a fleet most of the time of a start is the servers'.
+const (
+	startsMost      = 2
+	startsMostFleet = 8
+)
+
+// noteAhead is how long before its instant the start of a claim is noted in a fleet, whose servers
+// need some milliseconds for it.
+const noteAhead = 10 * time.Millisecond
 
 // supervisor sees one claim from its instant to its end, with a command that it starts or that an
 // earlier runner has started. One goroutine uses it; end may be called from another.
@@ -80,7 +87,7 @@ func (s *supervisor) sleep(d time.Duration) { _ = s.Awake.For(s.starting, d) }
 func (s *supervisor) attempt(last string) rules.Result {
 	// a further one does not wait for the instant again, even if the clock was put back
 	first := s.r.Attempt < 2
-	if first && s.r.Claimed.Before(s.r.Due) && !s.await() {
+	if first && !s.await(s.notedAt()) {
 		return s.unbegun()
 	}
 	s.r.Starting = s.Clock.Now()
@@ -111,11 +118,21 @@ func (s *supervisor) attempt(last string) rules.Result {
 // clock was put back.
 const awaitMost = claimAhead + time.Second
 
-// await waits for the instant of a claim that was made before it. It is false if the claim must not
-// start. A claim whose instant does not come is given back, so that the task does not wait with it
-// for as long as the clock was put back.
-func (s *supervisor) await() bool {
-	if !s.r.Due.After(s.Clock.Now()) {
+// notedAt is when the start of a claim may be noted. What is asked first, and an agent, which is
+// not noted before it begins, waits for the instant.
+func (s *supervisor) notedAt() time.Time {
+	_, shared := state.SharedBy(s.Store)
+	if !shared || s.r.Task.Policy.If != "" || s.r.Task.Type() == state.TypeAgent {
+		return s.r.Due
+	}
+	return s.r.Due.Add(-noteAhead)
+}
+
+// await waits for an instant up to that of a claim that was made before it. It is false if the claim
+// must not start. A claim whose instant does not come is given back, so that the task does not wait
+// with it for as long as the clock was put back.
+func (s *supervisor) await(until time.Time) bool {
+	if !s.r.Claimed.Before(s.r.Due) || !until.After(s.Clock.Now()) {
 		return true
 	}
 	ctx, cancel := context.WithCancel(s.starting)
@@ -124,8 +141,8 @@ func (s *supervisor) await() bool {
 		_ = s.Awake.For(ctx, awaitMost)
 		cancel()
 	}()
-	_ = s.Clock.Until(ctx, s.r.Due)
-	return s.starting.Err() == nil && !s.r.Due.After(s.Clock.Now())
+	_ = s.Clock.Until(ctx, until)
+	return s.starting.Err() == nil && !until.After(s.Clock.Now())
 }
 
 // allowed checks whether the patterns allow the task. This looks for its programs, perhaps on a
@@ -242,9 +259,9 @@ func (s *supervisor) run(env []string) rules.Result {
 	return s.supervise(c, rules.Span(s.r.Task.Policy.Timeout))
 }
 
-// noteStart notes that the claim is about to start. A claim that cannot be noted is not started: if
-// this runner were killed, the next one would take the claim for untouched, and start it again. A
-// further attempt was noted before.
+// noteStart notes that the claim is about to start, and returns at its instant. A claim that cannot
+// be noted is not started: if this runner were killed, the next one would take the claim for
+// untouched, and start it again. A further attempt was noted before.
 //
 // noteStart also takes a place in starts. So only a few of a crowd are noted and not yet started at
 // any moment, and only those are in doubt after the runner is killed. errUnbegun: the claim must
@@ -268,8 +285,14 @@ func (s *supervisor) noteStart() error {
 			<-s.starts
 			s.noteUnstarted()
 			return errUnbegun
-		case err == nil || s.r.Attempt > 1:
+		case s.r.Attempt > 1:
 			return nil
+		case err == nil && s.await(s.r.Due):
+			return nil
+		case err == nil: // it is taken back while it was to wait
+			<-s.starts
+			s.noteUnstarted()
+			return errUnbegun
 		}
 		<-s.starts
 		if errors.Is(err, state.ErrEnded) { // another process, which took us for dead, has ended it
