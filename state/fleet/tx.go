@@ -63,11 +63,15 @@ type batch struct {
 // because the commit fails when it has changed. It is not good enough for a refusal: then
 // everything is read again from the deciding server. After a refusal by the servers, the changes of
 // the commit are tried one by one.
-func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do func(t *tx, i int) error, fail func(i int, err error)) {
+func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
 	guess := ids
 	var seen Cell
 	for begin, most := 0, changesMost; begin < n; {
-		b := s.try(ctx, begin, min(n, begin+most), guess, seen, do, fail)
+		t := s.newTx(ctx)
+		if seen.Key != "" {
+			t.cells[seen.Key] = &cell{Cell: seen}
+		}
+		b := t.try(begin, min(n, begin+most), guess, do, fail)
 		moved := errors.Is(b.err, ErrMoved)
 		switch {
 		case b.peeked && (moved || b.refused):
@@ -89,24 +93,24 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 	}
 }
 
+// doChange makes one of several changes in a transaction.
+type doChange func(t *tx, i int) error
+
 // try makes the changes from begin to end, or fewer when they become large, in one commit. Of the
 // tasks that guess names, older states may be used.
-func (s *Store) try(ctx context.Context, begin, end int, guess func(i int) string, seen Cell, do func(t *tx, i int) error, fail func(i int, err error)) batch {
-	t, b := s.newTx(ctx), batch{begin: begin, end: begin}
-	if seen.Key != "" {
-		t.cells[seen.Key] = &cell{Cell: seen}
-	}
-	if s.limits != nil {
-		t.limits, b.err = s.limits()
+func (t *tx) try(begin, end int, guess func(i int) string, do doChange, fail func(i int, err error)) batch {
+	b := batch{begin: begin, end: begin}
+	if t.Store.limits != nil {
+		t.limits, b.err = t.Store.limits()
 	}
 	if guess != nil && b.err == nil {
 		t.peek(begin, end, guess)
 	}
 	b.peeked = len(t.peeked) > 0
-	s.reserve(end - begin)
+	t.reserve(end - begin)
 	size := 0
 	for ; b.err == nil && b.end < end && size < bytesMost; b.end++ {
-		if b.err = ctx.Err(); b.err != nil {
+		if b.err = t.ctx.Err(); b.err != nil {
 			break
 		}
 		before := len(t.after)
@@ -120,7 +124,7 @@ func (s *Store) try(ctx context.Context, begin, end int, guess func(i int) strin
 		}
 	}
 	if b.err == nil && !(b.peeked && b.refused) {
-		b.seen, b.err = s.commitAll(ctx, t)
+		b.seen, b.err = t.commitAll(t.ctx, t)
 	}
 	return b
 }
