@@ -244,7 +244,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"schedule_task", `{"when":"every 1ms","command":["true"]}`, "an interval of 1ms is too short", `give 1s or more; to wait here for less: wait {"when":"every 1ms"}`},
 		{"schedule_task", `{"when":"1h","command":["true"],"env":{"A B":"1"}}`, `"A B" in "env" is not a name of a variable`, `send "env": {"NAME": "VALUE"}`},
 		{"schedule_task", `{"when":"1h","command":["true"],"env":["A B=1"]}`, `"env" is "A B=1"`, `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
-		{"schedule_task", `{"when":"5m","task":"x","until":"1h"}`, "gives the time already", ""},
+		{"schedule_task", `{"when":"5m","task":"x","until":"1h"}`, "already gives the time", ""},
 		{"schedule_task", `{"until":"1ms","task":"x"}`, "is a duration", `say "in 1ms", or give the duration with "delay"`},
 		{"schedule_task", `{"when":"1h","task":"x","catchup":"onse"}`, `"catchup" is "onse"`, `did you mean "catchup": "once"?`},
 		{"schedule_task", `{"when":"1h","agent":"a | b"}`, "runs without a shell", `name the shell: "agent": "sh -c '...'"`},

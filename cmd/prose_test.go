@@ -22,18 +22,18 @@ var readsText = []string{
 // foreign are the functions that look into an error's text all the same: it is that of another
 // program or of a library without a type for it, or it is only put on one line. Each says whose.
 var foreign = map[string]string{
-	"cmd/client/json.go open":           "hujson",
-	"cmd/mcp/message.go plainError":     "encoding/json, behind the JSON-RPC of the SDK",
-	"cmd/transfer/systemd.go notRead":   "its own, of a file that is not there, less the words of the system",
-	"notify/show.go show":               "beeep, which joins two errors in one text",
-	"notify/smtp.go judgeSMTP":          "the replies of a server of mail",
-	"state/codec/codec.go decodeAny":    "the TOML library",
-	"state/codec/tree.go Tree":          "the TOML library",
-	"state/store.go Error":              "its own, which has the path once",
-	"timer/agent/process.go refused":    "an agent's, put on one line",
-	"timer/health/ask_grpc.go notHTTP2": "net/http, of HTTP/2",
-	"timer/health/fault.go explainHTTP": "net/http",
-	"timer/health/fault.go explainTLS":  "crypto/tls",
+	"cmd/client/json.go open":            "hujson",
+	"cmd/mcp/message.go plainError":      "encoding/json, behind the JSON-RPC of the SDK",
+	"cmd/transfer/systemd.go unreadable": "its own, of a file that is not there, less the words of the system",
+	"notify/show.go show":                "beeep, which joins two errors in one text",
+	"notify/smtp.go judgeSMTP":           "the replies of a server of mail",
+	"state/codec/codec.go decodeAny":     "the TOML library",
+	"state/codec/tree.go Tree":           "the TOML library",
+	"state/store.go Error":               "its own, which has the path once",
+	"timer/agent/process.go refused":     "an agent's, put on one line",
+	"timer/health/ask_grpc.go notHTTP2":  "net/http, of HTTP/2",
+	"timer/health/fault.go explainHTTP":  "net/http",
+	"timer/health/fault.go explainTLS":   "crypto/tls",
 }
 
 // TestNobodyReadsSentences: what went wrong is a value, and who decides by it looks at that, not

@@ -21,19 +21,20 @@ const kindApply = "apply"
 func ApplyCommand() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitNotFound},
-		Name:  "apply", Args: "<file>", Short: "make a declared set of tasks so",
+		Name:  "apply", Args: "<file>", Short: "make the tasks that a file declares",
 		Long: `
 Reads a set of tasks in TOML and shows what it changes: what is made (+), changed (~) and, with --prune, removed (-).
-Nothing is written without --write. A table is a task, its name the key; it has the keys of an object of at --stdin jsonl:
-when, command (a list), shell, task, description, env, notify, and all options of at about a task with _ for -.
+Nothing is written without --write. A table is a task, and its name is the key. It has the keys of an object of at
+--stdin jsonl: when, command (a list), shell, task, description, env, notify, and all options of at about a task with _
+for -.
 
   [backup]
   when = "every day at 3am"
   command = ["./backup", "--all"]
   retries = 3
 
-after = "build" (or "build:failed", "build:any", or a list of them) is in the place of a time: it runs once [build] has
-ended, wherever that stands in the file. Commands run in the folder of the call, with its variables, as those of at. When
+after = "build" (or "build:failed", "build:any", or a list of them) takes the place of a time: the task runs once [build]
+has ended, wherever that is in the file. Commands run in the folder of the call, with its variables, as those of at. When
 one task is wrong nothing is written. A task that stays as it was keeps its phase, its ID and its history.`,
 		Examples: []string{
 			"ouro-timer apply tasks.toml",
@@ -47,20 +48,20 @@ one task is wrong nothing is written. A task that stays as it was keeps its phas
 	}
 }
 
-// declared bounds the structure of a file of tasks.
-var declared = codec.Bounds{Depth: 8, Keys: 100_000, Path: 1_000}
+// fileBounds are the bounds of the structure of a file of tasks.
+var fileBounds = codec.Bounds{Depth: 8, Keys: 100_000, Path: 1_000}
 
 func runApply(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 1 {
-		return problem.Of(problem.T("apply one file"), problem.T("%s", problem.To("apply", "tasks.toml")))
+		return problem.Of(problem.T("apply takes one file"), problem.T("%s", problem.To("apply", "tasks.toml")))
 	}
 	text, err := readSource(ctx, s, s.Args[0])
 	if err != nil {
 		return err
 	}
-	tree, keys, err := codec.Tree(text, declared)
+	tree, keys, err := codec.Tree(text, fileBounds)
 	if err != nil {
-		return noTasks(s.Args[0], err)
+		return notTOML(s.Args[0], err)
 	}
 	from := source{name: s.Args[0], group: groupOf(s, kindApply, s.Args[0])}
 	s.Surface = schedule.Objects(s.Table.Find("at"))
@@ -72,7 +73,7 @@ func runApply(ctx context.Context, s *cli.Call) error {
 		}
 		seen[name] = true
 		table, ok := tree[name].(map[string]any)
-		var w wanted
+		var w sourceTask
 		if !ok {
 			w.err = problem.Of(problem.T("%s is not a table", cli.Quote(name)),
 				problem.T("write [%s], and below it what the task is", name))
@@ -85,8 +86,8 @@ func runApply(ctx context.Context, s *cli.Call) error {
 	return carryOut(ctx, s, from, true)
 }
 
-// noTasks is the problem of a text that is not TOML.
-func noTasks(name string, err error) error {
+// notTOML is the problem of a text that is not TOML.
+func notTOML(name string, err error) error {
 	hint := problem.T(`write it as TOML: [backup], and below it when = "every day at 3am" and command = ["./backup"]`)
 	var wrong *codec.SyntaxError
 	if !errors.As(err, &wrong) {
@@ -101,8 +102,8 @@ func noTasks(name string, err error) error {
 	return problem.Of(problem.T("%s line %d: %s", cli.Quote(name), wrong.Line, what), hint)
 }
 
-// declaredTask is the task of a table, which is read as an object of at --stdin.
-func declaredTask(s *cli.Call, key string, table map[string]any) (w wanted) {
+// declaredTask returns the task of a table, which it reads as an object of at --stdin.
+func declaredTask(s *cli.Call, key string, table map[string]any) (w sourceTask) {
 	for _, own := range []string{"key", "replace"} {
 		if _, has := table[own]; has {
 			w.err = problem.Of(problem.T("%s does not belong in a table", cli.Quote(own)),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,24 +17,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// jobsOf returns the waiting jobs of at(1). Each is the script that at -c shows, which changes to
-// its folder and sets its variables itself.
-func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
+// readAtJobs returns the waiting jobs of at(1). Each is the script that at -c shows, which changes
+// to its folder and sets its variables itself.
+func readAtJobs(ctx context.Context, s *cli.Call) (source, error) {
 	if len(s.Args) > 1 {
-		return source{}, problem.Of(problem.T("%s: you have no file with the jobs of at", cli.Quote(s.Args[1])),
+		return source{}, problem.Of(problem.T("import at takes no file, and %s is one", cli.Quote(s.Args[1])),
 			problem.T("%s", problem.To("import", kindAt)))
 	}
-	me, err := user.Current()
+	me, err := currentUser()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
-			problem.T("call as a user of this machine"))
+		return source{}, err
 	}
 	zone, err := s.Zone()
 	if err != nil {
 		return source{}, err
 	}
 	// atq writes times in English and in this zone
-	list, err := answerIn(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq")
+	list, err := outputWith(ctx, []string{"LC_ALL=C", "TZ=" + zone.String()}, "atq")
 	if err != nil {
 		return source{}, err
 	}
@@ -47,14 +45,14 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 		if len(fields) < 8 || fields[6] == "=" { // the job runs already
 			continue
 		}
-		w := wanted{line: i + 1, label: "job " + fields[0], text: line, world: schedule.WorldOf(s)}
+		w := sourceTask{line: i + 1, label: "job " + fields[0], text: line, world: schedule.WorldOf(s)}
 		at, err := time.ParseInLocation("Jan _2 15:04:05 2006", strings.Join(fields[2:6], " "), zone)
 		switch {
 		case err != nil:
 			w.err = problem.Of(problem.T("its time %s cannot be read", cli.Quote(strings.Join(fields[1:6], " "))),
 				problem.T("have atq write times in English: LC_ALL=C"))
 		case fields[7] != me.Username:
-			w.err = problem.New(problem.NotAllowed, problem.T("it is %s's, and you are %s", fields[7],
+			w.err = problem.New(problem.NotAllowed, problem.T("it belongs to %s, and you are %s", fields[7],
 				me.Username), problem.T("import it as that user"))
 		}
 		text, key := at.Format("2006-01-02T15:04:05"), from.group+fields[0]
@@ -63,7 +61,7 @@ func jobsOf(ctx context.Context, s *cli.Call) (source, error) {
 			Script: func(ctx context.Context) (string, error) { return jobScript(ctx, fields[0]) }}
 		if queue := fields[6]; queue != "a" {
 			w.notes = append(w.notes, "it is in the queue "+queue+
-				": here it begins at its time, whatever the load is, and is as nice as the others")
+				": here it begins at its time, whatever the load is, and with the same priority as the others")
 		}
 		from.list = append(from.list, w)
 	}
@@ -80,7 +78,7 @@ func jobNumber(line string) int {
 // not ASCII, in variables and in the folder, which makes the text invalid. To the shell it means
 // the same without.
 func jobScript(ctx context.Context, job string) (string, error) {
-	text, err := answerOf(ctx, "at", "-c", job)
+	text, err := outputOf(ctx, "at", "-c", job)
 	if err != nil || utf8.ValidString(text) {
 		return text, err
 	}

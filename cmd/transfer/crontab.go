@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -24,29 +23,28 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// crontabOf returns the table that the call names, as a source.
-func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
+// readCrontab returns the table that the call names, as a source.
+func readCrontab(ctx context.Context, s *cli.Call) (source, error) {
 	switch {
 	case len(s.Args) > 2:
-		return source{}, problem.Of(problem.T("%s is one file too many", cli.Quote(s.Args[2])),
-			problem.T("import one at a time"))
+		return source{}, problem.Of(problem.T("import crontab takes one file, and %s is a second one",
+			cli.Quote(s.Args[2])), problem.T("import one at a time"))
 	case len(s.Args) == 2 && s.Opt.Bool("user"):
 		return source{}, problem.Of(problem.T("%s is given beside %s, which is your own crontab",
 			cli.Quote(s.Args[1]), problem.Option("user")), problem.T("leave one of them out"))
 	case len(s.Args) == 1 && !s.Opt.Bool("user"):
-		return source{}, problem.Of(problem.T("which crontab?"),
+		return source{}, problem.Of(problem.T("import crontab needs a crontab"),
 			problem.T("your own: %s; a file: %s; standard input: %s",
 				problem.To("import", kindCrontab).With("user", true),
 				problem.To("import", kindCrontab, "/etc/crontab"), problem.To("import", kindCrontab, "-")))
 	}
-	me, err := user.Current()
+	me, err := currentUser()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
-			problem.T("call as a user of this machine"))
+		return source{}, err
 	}
 	name, text := "crontab -l", ""
 	if s.Opt.Bool("user") {
-		text, err = answerOf(ctx, "crontab", "-l")
+		text, err = outputOf(ctx, "crontab", "-l")
 	} else {
 		name = s.Args[1]
 		text, err = readSource(ctx, s, name)
@@ -63,27 +61,28 @@ func crontabOf(ctx context.Context, s *cli.Call) (source, error) {
 	if line, named := crontab.Of(text); named && !system {
 		system = true
 		from.notes = append(from.notes,
-			fmt.Sprintf("it is read as a system table, with a user in front of each command: line %d has root there", line))
+			fmt.Sprintf("it is read as a system table, with a user before each command: line %d has root there", line))
 	}
 	own, err := s.Zone()
 	if err != nil {
 		return source{}, err
 	}
 	table := crontab.Read(text, system)
-	r := cronReader{Call: s, me: me, own: own, group: from.group, seen: map[string]int{}, proofs: map[string]proof{}}
+	r := cronReader{Call: s, me: me, machineZone: own, group: from.group, seen: map[string]int{},
+		comparisons: map[string]comparison{}}
 	for _, e := range table.Entries {
-		w := r.wanted(e)
+		w := r.task(e)
 		w.line, w.text = e.Line, lineOf(text, e.Line)
 		from.list = append(from.list, w)
 	}
 	for _, refused := range table.Refused {
-		from.list = append(from.list, wanted{line: refused.Line, text: refused.Text,
+		from.list = append(from.list, sourceTask{line: refused.Line, text: refused.Text,
 			err: problem.Of(problem.T("%s", refused.Reason), problem.T("%s", refused.Hint))})
 	}
 	for _, note := range table.Notes {
 		from.notes = append(from.notes, fmt.Sprintf("line %d: %s", note.Line, note.Reason))
 	}
-	slices.SortStableFunc(from.list, func(a, b wanted) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(from.list, func(a, b sourceTask) int { return cmp.Compare(a.line, b.line) })
 	return from, nil
 }
 
@@ -94,21 +93,21 @@ func lineOf(text string, number int) string {
 // cronReader makes tasks of the entries of a table.
 type cronReader struct {
 	*cli.Call
-	me     *user.User
-	own    *time.Location
-	group  string
-	seen   map[string]int   // how often a command came
-	proofs map[string]proof // by schedule and zone, so that each is compared once
+	me          *user.User
+	machineZone *time.Location
+	group       string
+	seen        map[string]int        // how often a command came
+	comparisons map[string]comparison // by schedule and zone, so that each is compared once
 }
 
-// wanted is the task that an entry becomes.
-func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
-	home, run, err := r.as(e)
+// task is the task that an entry becomes.
+func (r *cronReader) task(e crontab.Entry) (w sourceTask) {
+	home, run, err := r.runAs(e)
 	if err != nil {
 		w.err = err
 		return w
 	}
-	zone := r.own
+	zone := r.machineZone
 	if name := e.Env["CRON_TZ"]; name != "" {
 		if zone, w.err = when.LoadZone(name); w.err != nil {
 			return w
@@ -131,9 +130,10 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	shell := env["SHELL"]
 	text := e.Command
 	if e.Input != "" {
-		if text = fed(e.Command, e.Input); !slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash",
+		if text = withInput(e.Command, e.Input); !slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash",
 			"mksh"}, filepath.Base(shell)) {
-			w.err = problem.Of(problem.T("%s is given standard input by %%, which is written for a shell like sh, and SHELL is %s", cli.Quote(e.Command), shell), problem.T("pipe the text into the command, and escape the %% signs"))
+			w.err = problem.Of(problem.T("%s has standard input after a %%, which needs a shell like sh, and SHELL is %s",
+				cli.Quote(e.Command), shell), problem.T("pipe the text into the command, and escape the %% signs"))
 			return w
 		}
 	}
@@ -148,7 +148,7 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	} else {
 		w.spec.Shell, w.spec.Program = &text, &shell
 	}
-	r.tell(e, &w)
+	r.setRecipients(e, &w)
 	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 &&
 		delay <= 24*60 && e.Schedule != crontab.Reboot {
 		jitter := fmt.Sprintf("%dm", delay)
@@ -157,13 +157,13 @@ func (r *cronReader) wanted(e crontab.Entry) (w wanted) {
 	if e.Schedule == crontab.Reboot { // @reboot has no instants to compare
 		return w
 	}
-	w.proof = func(sched *when.Schedule, now time.Time) proof { return r.prove(e, sched, now, zone) }
+	w.compare = func(sched *when.Schedule, now time.Time) comparison { return r.compare(e, sched, now, zone) }
 	return w
 }
 
-// as returns the home of the user that runs an entry, and the words before its command for that;
-// nil when it is the caller.
-func (r *cronReader) as(e crontab.Entry) (home string, run []string, err error) {
+// runAs returns the home of the user that runs an entry, and the words before its command that make
+// it run as that user; nil when that is the user who calls.
+func (r *cronReader) runAs(e crontab.Entry) (home string, run []string, err error) {
 	if e.User == "" || e.User == r.me.Username || r.Opt.Bool("as-me") {
 		return cmp.Or(r.Getenv("HOME"), r.me.HomeDir), nil, nil
 	}
@@ -191,8 +191,8 @@ func cronEnv(e crontab.Entry, name, home, state string) map[string]string {
 	return env
 }
 
-// fed returns a text for the shell that gives a command its standard input.
-func fed(command, input string) string {
+// withInput returns a text for the shell that gives a command its standard input.
+func withInput(command, input string) string {
 	end := "INPUT"
 	for strings.Contains("\n"+input, "\n"+end+"\n") {
 		end += "_"
@@ -200,8 +200,8 @@ func fed(command, input string) string {
 	return "{ " + command + "\n} <<'" + end + "'\n" + input + end
 }
 
-// unfed undoes fed; false when fed did not make the text.
-func unfed(text string) (command, input string, ok bool) {
+// withoutInput undoes withInput; it returns false when withInput did not make the text.
+func withoutInput(text string) (command, input string, ok bool) {
 	command, rest, _ := strings.Cut(strings.TrimPrefix(text, "{ "), "\n} <<'")
 	_, rest, _ = strings.Cut(rest, "'\n")
 	i := strings.LastIndexByte(rest, '\n')
@@ -209,11 +209,11 @@ func unfed(text string) (command, input string, ok bool) {
 		return "", "", false
 	}
 	input = rest[:i+1]
-	return command, input, fed(command, input) == text
+	return command, input, withInput(command, input) == text
 }
 
-// key is the key of the task of an entry: the group, the command, and a number when the command
-// comes again.
+// key is the key of the task of an entry: the group, a hash of the command, and a number when the
+// command comes again.
 func (r *cronReader) key(e crontab.Entry) string {
 	sum := sha256.Sum256([]byte(e.User + "\x00" + strings.TrimSpace(e.Command) + "\x00" + e.Input))
 	key := fmt.Sprintf("%s%x", r.group, sum[:4])
@@ -223,9 +223,9 @@ func (r *cronReader) key(e crontab.Entry) string {
 	return key
 }
 
-// tell sets who is told about a task: cron mails output to MAILTO. Mail on the machine itself
-// becomes an item of the inbox.
-func (r *cronReader) tell(e crontab.Entry, w *wanted) {
+// setRecipients sets who is told about a task: cron mails output to MAILTO. Mail on the machine
+// itself becomes an item of the inbox.
+func (r *cronReader) setRecipients(e crontab.Entry, w *sourceTask) {
 	to, set := e.Env["MAILTO"]
 	on := ""
 	switch {
@@ -247,10 +247,10 @@ func (r *cronReader) tell(e crontab.Entry, w *wanted) {
 	}
 }
 
-// prove compares the instants of the coming year with those of cron.
-func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time, zone *time.Location) proof {
+// compare compares the instants of the coming year with those of cron.
+func (r *cronReader) compare(e crontab.Entry, sched *when.Schedule, now time.Time, zone *time.Location) comparison {
 	id := e.Schedule + " " + zone.String()
-	if p, done := r.proofs[id]; done {
+	if p, done := r.comparisons[id]; done {
 		return p
 	}
 	to := now.AddDate(1, 0, 0)
@@ -258,15 +258,16 @@ func (r *cronReader) prove(e crontab.Entry, sched *when.Schedule, now time.Time,
 	for t, ok := sched.Next(now); ok && !t.After(to); t, ok = sched.Next(t) {
 		here = append(here, t)
 	}
-	there := e.Minutes(now.Add(time.Nanosecond), to, r.own, zone)
-	p := proof{len(here), compared(there, here),
-		"cronie asks the clock of CRON_TZ alone: it leaves out what is in a gap of it, starts again what is shown again, and nothing at a fixed time while the machine's own clock repeats an hour"}
-	r.proofs[id] = p
+	there := e.Minutes(now.Add(time.Nanosecond), to, r.machineZone, zone)
+	p := comparison{len(here), differences(there, here),
+		"cronie does not allow for clock changes of CRON_TZ: it skips what falls into a gap, starts twice what comes twice, and " +
+			"starts nothing with a fixed time while the machine's own clock repeats an hour"}
+	r.comparisons[id] = p
 	return p
 }
 
-// compared returns the instants that only one of two lists has.
-func compared(there, here []time.Time) (list []difference) {
+// differences returns the instants that only one of two lists has.
+func differences(there, here []time.Time) (list []difference) {
 	for len(there) > 0 || len(here) > 0 {
 		switch {
 		case len(there) > 0 && len(here) > 0 && there[0].Equal(here[0]):

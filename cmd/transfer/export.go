@@ -34,9 +34,9 @@ func ExportCommand() cli.Command {
 		Long: `
 Writes the tasks that are pending, paused or running to standard output. Nothing is changed.
 
-  jsonl    each task whole, on a line: ouro-timer import jsonl makes the same tasks elsewhere. The ledger and the inbox
-           are no part of it. Variables that a task keeps are.
-  crontab  lines for cron(8), and a comment for each task that no such line can be
+  jsonl    a line for each task with all of it: ouro-timer import jsonl makes the same tasks elsewhere. Variables that a
+           task keeps are a part of it, the ledger and the inbox are not.
+  crontab  lines for cron(8), and a comment for each task that cannot be such a line
   ics      RFC 5545, for calendars: the instants of the coming 30 days, 500 of a task at the most`,
 		Examples: []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
 		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true,
@@ -59,7 +59,7 @@ func runExport(ctx context.Context, s *cli.Call) error {
 	forms := map[string]func([]state.Entry, time.Time) (string,
 		error){kindCrontab: asCrontab, formICS: asICS, formJSONL: asJSONL}
 	if len(s.Args) != 1 || forms[s.Args[0]] == nil {
-		return problem.Of(problem.T("export in which form?"),
+		return problem.Of(problem.T("export needs a form"),
 			problem.T("%s; or crontab, or ics", problem.To("export", formJSONL)))
 	}
 	st, err := s.Open()
@@ -99,8 +99,8 @@ type saved struct {
 	Task   map[string]any `json:"task"`
 }
 
-// whole bounds the structure of a task.
-var whole = codec.Bounds{Depth: 16, Keys: 20_000, Path: 2_000}
+// taskBounds are the bounds of the structure of a task.
+var taskBounds = codec.Bounds{Depth: 16, Keys: 20_000, Path: 2_000}
 
 func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	var b strings.Builder
@@ -111,7 +111,7 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		tree, _, err := codec.Tree(string(data), whole)
+		tree, _, err := codec.Tree(string(data), taskBounds)
 		if err != nil {
 			return "", err
 		}
@@ -137,7 +137,7 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 		func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
 	for _, e := range list {
 		t := e.Task
-		if why := notCron(e); why != "" {
+		if why := whyNotCron(e); why != "" {
 			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, why, view.Describe(t))
 			continue
 		}
@@ -148,7 +148,7 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 		}
 		text, ok := crontab.Joined(command, input)
 		if !ok {
-			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, unsayable, view.Describe(t))
+			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, unwritable, view.Describe(t))
 			continue
 		}
 		if t.When.Zone != zone {
@@ -177,7 +177,7 @@ func cronCommand(t state.Task) (command, input string) {
 	if t.Run.Shell == "" {
 		return state.ShellLine(t.Run.Argv), ""
 	}
-	if command, input, ok := unfed(t.Run.Shell); ok {
+	if command, input, ok := withoutInput(t.Run.Shell); ok {
 		return command, input
 	}
 	return t.Run.Shell, ""
@@ -212,22 +212,22 @@ func cronValue(value string) string {
 	return `"` + value + `"`
 }
 
-// unsayable says why a command and its input cannot be on a line of a crontab; empty when they can.
-const unsayable = "a table cannot say a backslash in front of a percent sign, or at the end of a line of the input"
+// unwritable says why a command and its input cannot be a line of a crontab.
+const unwritable = "a crontab cannot have a backslash before a percent sign, or at the end of a line of the input"
 
-// notCron says why a task cannot be a line of a crontab; empty when it can.
-func notCron(e state.Entry) string {
+// whyNotCron says why a task cannot be a line of a crontab; empty when it can.
+func whyNotCron(e state.Entry) string {
 	t := e.Task
 	command, _ := cronCommand(t)
 	switch {
 	case t.When.Kind != string(when.Cron) && !t.When.OfBoots():
 		return "its time is not a cron line"
 	case t.When.Text[0] != '@' && len(strings.Fields(t.When.Text)) != 5:
-		return "its cron line has not five fields"
+		return "its cron line does not have five fields"
 	case e.Held:
 		return "it is paused"
 	case t.When.Count > 0 || !t.When.End.IsZero() || t.When.Given || len(t.When.Except) > 0 || t.When.Delay != "":
-		return "its time has bounds, or days that are left out, or a jitter"
+		return "its time has bounds, excluded days or a jitter"
 	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.Contains(command, "\n"):
 		return "it is not one line for the shell"
 	case strings.ContainsAny(strings.Join(slices.Collect(maps.Values(t.Run.Env)), ""), "\n\x00"):
@@ -267,14 +267,14 @@ func asICS(list []state.Entry, now time.Time) (string, error) {
 	}
 	var b strings.Builder
 	for _, line := range append(lines, "END:VCALENDAR") {
-		b.WriteString(folded(line))
+		b.WriteString(fold(line))
 	}
 	return b.String(), nil
 }
 
-// folded breaks a line as RFC 5545 says: before it has more than 75 bytes, and never inside a
-// letter.
-func folded(line string) string {
+// fold breaks a line as RFC 5545 says: before it has more than 75 bytes, and never inside a
+// character.
+func fold(line string) string {
 	var b strings.Builder
 	size := 0
 	for _, r := range line {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 
@@ -14,20 +15,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// These are the kinds of sources.
+// These are the kinds of sources beside jsonl.
 const (
 	kindCrontab = "crontab"
 	kindAt      = "at"
 	kindSystemd = "systemd"
 )
 
-// kinds are all kinds, each with what makes a source of it.
+// kinds are these kinds, each with the function that reads a source.
 var kinds = []struct {
 	name string
-	of   func(context.Context, *cli.Call) (source, error)
-}{{kindCrontab, crontabOf}, {kindAt, jobsOf}, {kindSystemd, timersOf}}
+	read func(context.Context, *cli.Call) (source, error)
+}{{kindCrontab, readCrontab}, {kindAt, readAtJobs}, {kindSystemd, readTimers}}
 
-// kindNames are their names.
+// kindNames are the names of all kinds.
 func kindNames() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.name)
@@ -38,24 +39,24 @@ func kindNames() (names []string) {
 func ImportCommand() cli.Command {
 	return cli.Command{
 		Name: "import", Args: "crontab {<file> | - | --user} | systemd [<file>... | --user] | at | jsonl <file>",
-		Short: "take over what another scheduler has",
+		Short: "make the tasks that another scheduler has",
 		Long: `
 Shows the tasks that the lines of a crontab become, and what is refused and why: nothing is written without --write. The
 instants of the coming year are compared one by one with those that cron(8) has by its own rules, in the zone of this
-machine or of --tz; those that differ, at a clock change say, are listed.
+machine or of --tz; those that differ, at a clock change for example, are listed.
 
 The form is that of Debian's cron and of cronie: names, ranges, lists, steps, @daily and the like, variables, CRON_TZ,
-MAILTO, RANDOM_DELAY, % for standard input. /etc/crontab, what is in a folder cron.d, and a table that names root in front
-of a command have a user there; --system says so of others. Commands run by the SHELL of the table, in HOME, with cron's
-variables and those of the table, and no others.
+MAILTO, RANDOM_DELAY, % for standard input. Commands have a user before them in /etc/crontab, in files of a folder
+cron.d, and in a table that has root there; --system says so of other tables. The SHELL of the table runs them, in HOME,
+with the variables of cron and of the table, and no others.
 
-systemd reads units of timers, in files and folders or those that systemctl names, and the services that they start; what
-has no counterpart is refused by its name. at takes the jobs that atq lists. jsonl puts back what ouro-timer export jsonl
-has written: the same tasks, with new IDs, where they are not there already.
+systemd reads timers, from files, from folders or from systemctl, and the services that they start; a setting that has
+no counterpart is refused by its name. at reads the jobs that atq lists. jsonl reads what ouro-timer export jsonl has
+written: it makes the same tasks, with new IDs, where they are not there already.
 
-Each task has a key, from the name of the file and the command. So a second import changes what has changed and leaves
-the others as they are; --prune removes what the file does not have any more. Take the lines out of the crontab when
-the tasks are there, or both run them.`,
+Each task has a key, made of the name of the file and the command. So a second import changes what has changed and
+leaves the others as they are; --prune removes what the file does not have any more. Delete the lines from the crontab
+once the tasks are made, or both run them.`,
 		Examples: []string{
 			"ouro-timer import crontab --user",
 			"ouro-timer import systemd /etc/systemd/system/backup.timer",
@@ -67,11 +68,11 @@ the tasks are there, or both run them.`,
 			{Name: "file", Kind: option.File, Many: true}},
 		Options: append(append(option.Rows{
 			option.Option{Name: "user", Kind: option.Flag, OfCall: true,
-				Help: "what the user who calls has: the crontab of crontab -l, the timers of systemctl --user"},
+				Help: "read what you have: the crontab of crontab -l, the timers of systemctl --user"},
 			option.Option{Name: "system", Kind: option.Flag, OfCall: true,
-				Help: "a user stands in front of each command, as in /etc/crontab"},
+				Help: "each command has a user before it, as in /etc/crontab"},
 			option.Option{Name: "as-me", Kind: option.Flag, OfCall: true,
-				Help: "run as who calls, too, what the table has run as other users"},
+				Help: "run as you also what the source runs as other users"},
 		}, groupFlags()...), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
 			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()),
 		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Means: "what becomes of each task of the source"}},
@@ -81,18 +82,18 @@ the tasks are there, or both run them.`,
 
 func runImport(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 0 && s.Args[0] == kindJSONL {
-		return putBack(ctx, s)
+		return importJSONL(ctx, s)
 	}
 	for _, k := range kinds {
 		if len(s.Args) > 0 && s.Args[0] == k.name {
-			from, err := k.of(ctx, s)
+			from, err := k.read(ctx, s)
 			if err != nil {
 				return err
 			}
 			return carryOut(ctx, s, from, false)
 		}
 	}
-	return problem.Of(problem.T("import what?"), problem.T("%s; or %s",
+	return problem.Of(problem.T("import needs a kind of source"), problem.T("%s; or %s",
 		problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
 }
 
@@ -116,6 +117,16 @@ func readSource(ctx context.Context, s *cli.Call, name string) (string, error) {
 	return string(b), nil
 }
 
+// currentUser returns the user who calls.
+func currentUser() (*user.User, error) {
+	me, err := user.Current()
+	if err != nil {
+		return nil, problem.New(problem.Failed, problem.T("the user who calls cannot be found: %v", err),
+			problem.T("call as a user of this machine"))
+	}
+	return me, nil
+}
+
 // groupOf returns the beginning of the keys of a source: its kind, and the name that the call gives
 // it, or else that of the file.
 func groupOf(s *cli.Call, kind, file string) string {
@@ -129,25 +140,25 @@ func groupOf(s *cli.Call, kind, file string) string {
 	return kind + ":" + name + ":"
 }
 
-// instead is what to type when the program of another scheduler does not answer.
-var instead = map[string]problem.Text{
+// programHints are the hints for programs of other schedulers that fail.
+var programHints = map[string]problem.Text{
 	"crontab":   problem.T("give a file: %s", problem.To("import", kindCrontab, "/etc/crontab")),
 	"systemctl": problem.T("give files, or folders of them: %s", problem.To("import", kindSystemd, unitDirs[0])),
 	"atq":       problem.T("call as a user who may use at, where it is installed"),
 	"at":        problem.T("call as a user who may use at, where it is installed"),
 }
 
-// answerOf returns the output of the program of another scheduler.
-func answerOf(ctx context.Context, name string, args ...string) (string, error) {
-	return answerIn(ctx, nil, name, args...)
+// outputOf returns the output of the program of another scheduler.
+func outputOf(ctx context.Context, name string, args ...string) (string, error) {
+	return outputWith(ctx, nil, name, args...)
 }
 
-// answerIn is answerOf with more variables than those of the call.
-func answerIn(ctx context.Context, env []string, name string, args ...string) (string, error) {
+// outputWith is outputOf with more environment variables than those of the call.
+func outputWith(ctx context.Context, env []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Env = append(c.Environ(), env...)
 	out, err := c.Output()
-	hint := instead[name]
+	hint := programHints[name]
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

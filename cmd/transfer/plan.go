@@ -21,39 +21,39 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// wanted is a task that a source asks for, or why it cannot be made.
-type wanted struct {
+// sourceTask is a task that a source asks for, or the reason why it cannot be made.
+type sourceTask struct {
 	line  int    // 0 when the source has names
 	label string // its name in messages, if that is not the line
 	text  string // the text of the line
 	world tasks.World
 	spec  tasks.Spec
 	notes []string
-	// proof compares the instants of the coming year with those of the source; nil when there is
+	// compare compares the instants of the coming year with those of the source; nil when there is
 	// nothing to compare with.
-	proof func(sched *when.Schedule, now time.Time) proof
-	err   error
+	compare func(sched *when.Schedule, now time.Time) comparison
+	err     error
 }
 
-// about is the beginning of a message about the task.
-func (w wanted) about() string {
+// prefix is the beginning of a message about the task.
+func (w sourceTask) prefix() string {
 	return cmp.Or(cli.Visible(w.label), fmt.Sprintf("line %d", w.line))
 }
 
-// proof is the result of comparing the instants of a year.
-type proof struct {
+// comparison is the result of comparing the instants of a year.
+type comparison struct {
 	instants    int
 	differences []difference
-	why         string // why there are differences
+	reason      string // why there are differences
 }
 
 // source is a set of tasks of a file or another scheduler.
 type source struct {
-	name  string // the name of the file
-	group string // the beginning of all its keys
-	part  bool   // the source is only a part of the group, and says nothing about the others
-	list  []wanted
-	notes []string
+	name    string // the name of the file
+	group   string // the beginning of all its keys
+	partial bool   // the source is only a part of the group, and says nothing about its other tasks
+	list    []sourceTask
+	notes   []string
 }
 
 // groupFlags are the options of the commands that make the tasks of a source.
@@ -83,8 +83,8 @@ type planJSON struct {
 	Runner  string        `json:"runner,omitempty" enum:"alive started none" jsonschema:"absent: nothing was written"`
 	Written bool          `json:"written,omitempty" jsonschema:"absent: nothing was changed, this is what would have been done"`
 
-	runner             handover.RunnerState
-	prune, whole, part bool
+	runner                       handover.RunnerState
+	prune, allOrNothing, partial bool
 }
 
 // plannedJSON is a task of a source.
@@ -106,7 +106,7 @@ type plannedJSON struct {
 	Differences []difference `json:"differences,omitempty"`
 	Notes       []string     `json:"notes,omitempty"`
 
-	about string
+	prefix string
 }
 
 // difference is an instant that only the source or only the task has.
@@ -118,11 +118,11 @@ type difference struct {
 func (d difference) String() string {
 	switch {
 	case d.There == nil:
-		return "runs here at " + view.Stamp(*d.Here) + ", and not there"
+		return "runs here at " + view.Stamp(*d.Here) + ", and in the source not at all"
 	case d.Here == nil:
-		return "runs there at " + view.Stamp(*d.There) + ", and not here"
+		return "runs in the source at " + view.Stamp(*d.There) + ", and here not at all"
 	}
-	return fmt.Sprintf("runs there at %s, and here at %s", view.Stamp(*d.There), view.Stamp(*d.Here))
+	return fmt.Sprintf("runs in the source at %s, and here at %s", view.Stamp(*d.There), view.Stamp(*d.Here))
 }
 
 // refusedJSON is a line that cannot become a task.
@@ -135,13 +135,13 @@ type refusedJSON struct {
 	about   string
 }
 
-// These are the results for a task, with the beginning of its line in the answer.
+// signs are what the line of a task begins with, by what becomes of it.
 var signs = map[string]string{"create": "+", "change": "~", "keep": " ", "remove": "-"}
 
 // differencesShown is how many differences of a task are written for people.
 const differencesShown = 4
 
-// Text writes what becomes of the tasks, what is refused, and a sum.
+// Text writes what becomes of the tasks, what is refused, and a summary.
 func (a planJSON) Text(o *cli.Out) {
 	for _, t := range a.Tasks {
 		line := fmt.Sprintf("%s %s  %s  %s", signs[t.Does], t.Key, cli.Visible(t.When), cli.Visible(t.Description))
@@ -154,7 +154,7 @@ func (a planJSON) Text(o *cli.Out) {
 		o.LineUnlessQuiet("%s", line)
 	}
 	for _, t := range a.Tasks {
-		about := cmp.Or(t.about, t.Key)
+		about := cmp.Or(t.prefix, t.Key)
 		for i, d := range t.Differences {
 			if i == differencesShown {
 				o.Note("note: %s: and %d more; --json has them all", about, len(t.Differences)-i)
@@ -172,19 +172,19 @@ func (a planJSON) Text(o *cli.Out) {
 	for _, r := range a.Refused {
 		o.ShowProblem(r.about+": ", r.problem)
 	}
-	o.Note("%s", a.sum())
+	o.Note("%s", a.summary())
 }
 
-// sum says in a few sentences how many tasks were made, changed, kept, removed and refused.
-func (a planJSON) sum() string {
+// summary says how many tasks were made, changed, kept, removed and refused.
+func (a planJSON) summary() string {
 	parts := []string{fmt.Sprintf("%d to create, %d to change, %d as they are, %d to remove", a.Create, a.Change,
 		a.Keep, a.Remove)}
 	if a.Written {
 		parts[0] = fmt.Sprintf("%d created, %d changed, %d as they were, %d removed", a.Create, a.Change,
 			a.Keep, a.Remove)
 	}
-	if a.whole && len(a.Refused) > 0 {
-		return fmt.Sprintf("%d refused. Nothing was written: all of it has to be right.", len(a.Refused))
+	if a.allOrNothing && len(a.Refused) > 0 {
+		return fmt.Sprintf("%d refused. Nothing was written: all tasks have to be right.", len(a.Refused))
 	}
 	instants, different, compared := 0, 0, 0
 	for _, t := range a.Tasks {
@@ -198,10 +198,10 @@ func (a planJSON) sum() string {
 	text := fmt.Sprintf("%s, %d refused.", parts[0], len(a.Refused))
 	switch {
 	case different > 0:
-		text += fmt.Sprintf(" Of %s some instants of the coming year are others than there.",
+		text += fmt.Sprintf(" Some instants of the coming year differ from the source, of %s.",
 			cli.Plural(different, "task"))
 	case compared > 0:
-		text += fmt.Sprintf(" All %s instants of the coming year are the same as there.", view.Thousands(instants))
+		text += fmt.Sprintf(" All %s instants of the coming year are those of the source.", view.Thousands(instants))
 	}
 	if a.Written {
 		return text + " " + a.runner.Who()
@@ -209,19 +209,10 @@ func (a planJSON) sum() string {
 	return text + " Nothing was written: --write does it."
 }
 
-// carryOut makes the tasks of the source, or says what would be done, and answers. With whole it
-// does nothing when a part is refused.
-func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
-	st, err := s.Open()
-	if err != nil {
-		return err
-	}
-	write := s.Opt.Bool("write") && !s.DryRun
-	now := s.Stamp()
-	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes,
-		prune: s.Opt.Bool("prune"), whole: whole, part: from.part}
+// changes reads what the source asks for into changes. It writes into the list why a task is
+// refused; its own error means that ctx has ended.
+func (from *source) changes(ctx context.Context) ([]*tasks.Change, error) {
 	changes := make([]*tasks.Change, len(from.list))
-	chain := chainsOf(&from)
 	for i := range from.list {
 		w := &from.list[i]
 		if w.err == nil {
@@ -229,63 +220,69 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 			w.err = changes[i].Apply(ctx)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	chain.resolve(ctx, changes, a.prune)
-	refused := func() bool { return slices.ContainsFunc(from.list, func(w wanted) bool { return w.err != nil }) }
-	write = write && !(whole && refused())
-	wake := func(ctx context.Context) bool {
+	return changes, nil
+}
+
+// carryOut makes the tasks of the source, or says what would be done, and answers. With
+// allOrNothing it does nothing when any task is refused.
+func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) error {
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	write := s.Opt.Bool("write") && !s.DryRun
+	now := s.Stamp()
+	a := planJSON{Now: now, Source: from.name, Group: from.group, Tasks: []plannedJSON{}, Notes: from.notes,
+		prune: s.Opt.Bool("prune"), allOrNothing: allOrNothing, partial: from.partial}
+	deps := newDependencies(&from)
+	changes, err := from.changes(ctx)
+	if err != nil {
+		return err
+	}
+	deps.check(ctx, changes, a.prune)
+	deps.sort(changes)
+	refused := func() bool { return slices.ContainsFunc(from.list, func(w sourceTask) bool { return w.err != nil }) }
+	write = write && !(allOrNothing && refused())
+	startRunner := func(ctx context.Context) bool {
 		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
 	}
-	settleAll := func(st state.Store) ([]plannedJSON, error) {
-		return chain.make(ctx, changes, func(i int) (row plannedJSON, err error) {
+	addAll := func(st state.Store) ([]plannedJSON, error) {
+		return deps.addTasks(ctx, changes, func(i int) (row plannedJSON, err error) {
 			w := &from.list[i]
-			if row, w.err = settle(ctx, st, wake, changes[i]); w.err == nil {
+			if row, w.err = addOrChange(ctx, st, startRunner, changes[i]); w.err == nil {
 				return row, nil
 			}
 			if p := cli.Explain(w.err); p.ExitCode() == problem.ExitState || ctx.Err() != nil {
-				return row, p.About(problem.T("%s", w.about()))
+				return row, p.About(problem.T("%s", w.prefix()))
 			}
 			return row, nil
 		})
 	}
-	rows, err := settleAll(state.Preview(st))
+	rows, err := addAll(state.Preview(st))
 	if err != nil {
 		return err
 	}
-	if write = write && !(whole && refused()); write {
-		if rows, err = settleAll(st); err != nil {
+	if write = write && !(allOrNothing && refused()); write {
+		if rows, err = addAll(st); err != nil {
 			return err
 		}
 	} else {
 		st = state.Preview(st)
 	}
-	for _, w := range from.list {
-		if w.err != nil {
-			p := cli.Explain(w.err)
-			a.Refused = append(a.Refused, refusedJSON{w.line, w.text, s.AsErrorJSON(p), p, w.about()})
-		}
-	}
 	for i, w := range from.list {
 		if w.err != nil {
+			p := cli.Explain(w.err)
+			a.Refused = append(a.Refused, refusedJSON{w.line, w.text, s.AsErrorJSON(p), p, w.prefix()})
 			continue
 		}
-		row := rows[i]
-		row.about, row.Line, row.Notes = w.about(), w.line,
-			slices.Concat(w.notes, s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task)))
-		if w.proof != nil {
-			// The instants count from when the task was read.
-			p := w.proof(changes[i].Sched, changes[i].Now)
-			if row.Instants, row.Differences = p.instants, p.differences; len(p.differences) > 0 &&
-				!slices.Contains(a.Notes, p.why) {
-				a.Notes = append(a.Notes, p.why)
-			}
-		}
-		a.add(row)
+		warnings := s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task))
+		a.addCompared(rows[i], w, changes[i], warnings)
 	}
-	if !whole || len(a.Refused) == 0 {
-		if err := a.removeRest(ctx, s, st); err != nil {
+	if !allOrNothing || len(a.Refused) == 0 {
+		if err := a.pruneGroup(ctx, s, st); err != nil {
 			return err
 		}
 	}
@@ -295,30 +292,44 @@ func carryOut(ctx context.Context, s *cli.Call, from source, whole bool) error {
 	}
 	s.Answer(a)
 	if len(a.Refused) > 0 {
-		return cli.ExitCode(a.worst())
+		return cli.ExitCode(a.exitCode())
 	}
 	return nil
 }
 
-// worst is the highest exit code of what was refused.
-func (a *planJSON) worst() (code int) {
+// addCompared adds a task of the source, with what comparing its instants has found. The instants
+// count from when the task was read.
+func (a *planJSON) addCompared(row plannedJSON, w sourceTask, c *tasks.Change, warnings []string) {
+	row.prefix, row.Line, row.Notes = w.prefix(), w.line, slices.Concat(w.notes, warnings)
+	if w.compare != nil {
+		found := w.compare(c.Sched, c.Now)
+		row.Instants, row.Differences = found.instants, found.differences
+		if len(found.differences) > 0 && !slices.Contains(a.Notes, found.reason) {
+			a.Notes = append(a.Notes, found.reason)
+		}
+	}
+	a.add(row)
+}
+
+// exitCode is the highest exit code of what was refused.
+func (a *planJSON) exitCode() (code int) {
 	for _, r := range a.Refused {
 		code = max(code, r.problem.ExitCode())
 	}
 	return code
 }
 
-// add counts a task.
+// add adds a task to the answer, and counts it.
 func (a *planJSON) add(row plannedJSON) {
 	a.Tasks = append(a.Tasks, row)
 	*map[string]*int{"create": &a.Create, "change": &a.Change, "keep": &a.Keep, "remove": &a.Remove}[row.Does]++
 }
 
-// settle makes the task, or changes the task that has its key if something is different.
-func settle(ctx context.Context, st state.Changes, wake func(context.Context) bool,
+// addOrChange makes the task, or changes the task that has its key if something is different.
+func addOrChange(ctx context.Context, st state.Changes, startRunner func(context.Context) bool,
 	c *tasks.Change) (plannedJSON, error) {
 	c.Replace = false
-	done, err := c.Add(ctx, st, wake)
+	done, err := c.Add(ctx, st, startRunner)
 	if err != nil {
 		return plannedJSON{}, err
 	}
@@ -328,13 +339,13 @@ func settle(ctx context.Context, st state.Changes, wake func(context.Context) bo
 		if len(done.Differs) > 0 {
 			does, c.Replace = "change", true
 			differs := done.Differs
-			if done, err = c.Add(ctx, st, wake); err != nil {
+			if done, err = c.Add(ctx, st, startRunner); err != nil {
 				return plannedJSON{}, err
 			}
 			done.Differs = differs
 		}
 	}
-	row := planned(done.Entry, does)
+	row := plannedTask(done.Entry, does)
 	row.Differs = done.Differs
 	if does == "keep" {
 		return row, nil
@@ -344,25 +355,25 @@ func settle(ctx context.Context, st state.Changes, wake func(context.Context) bo
 	return row, nil
 }
 
-// planned is a task in the answer.
-func planned(e state.Entry, does string) plannedJSON {
+// plannedTask is a task in the answer.
+func plannedTask(e state.Entry, does string) plannedJSON {
 	t := e.Task
 	return plannedJSON{Does: does, Key: t.Key, ID: cli.OrNull(t.ID), When: t.When.Text, TZ: t.When.Zone,
 		Due: cli.Instant(view.DueOf(e), rules.TaskZone(t)), Description: t.Summary(), Shell: t.Run.Shell,
 		Command: t.Run.Argv}
 }
 
-// removeRest removes the tasks of the group that the source does not have, or says how many those
+// pruneGroup removes the tasks of the group that the source does not have, or notes how many those
 // are.
-func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) error {
-	asked := map[string]bool{}
+func (a *planJSON) pruneGroup(ctx context.Context, s *cli.Call, st state.Store) error {
+	inSource := map[string]bool{}
 	for _, t := range a.Tasks {
-		asked[t.Key] = true
+		inSource[t.Key] = true
 	}
 	var rest, waiting []state.Entry
 	_, err := state.Each(ctx, st, func(e state.Entry) bool {
 		switch {
-		case asked[e.Task.Key] || !tasks.Live(e):
+		case inSource[e.Task.Key] || !tasks.Live(e):
 		case strings.HasPrefix(e.Task.Key, a.Group):
 			rest = append(rest, e)
 		case state.IsUnscheduled(e.Due) && len(e.Task.When.After) > 0:
@@ -375,7 +386,7 @@ func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) 
 	}
 	slices.SortFunc(rest, func(x, y state.Entry) int { return strings.Compare(x.Task.Key, y.Task.Key) })
 	if !a.prune {
-		if len(rest) > 0 && !a.part {
+		if len(rest) > 0 && !a.partial {
 			a.Notes = append(a.Notes,
 				fmt.Sprintf("%s of the group %s not in the source: --prune removes what is gone",
 					cli.Plural(len(rest), "task"), map[bool]string{true: "is", false: "are"}[len(rest) == 1]))
@@ -393,7 +404,7 @@ func (a *planJSON) removeRest(ctx context.Context, s *cli.Call, st state.Store) 
 	}
 	removed, failed := tasks.Remove(ctx, st, rest, s.Clock)
 	for _, e := range removed {
-		a.add(planned(e, "remove"))
+		a.add(plannedTask(e, "remove"))
 	}
 	if len(failed) > 0 {
 		return failed[0].Err

@@ -32,12 +32,11 @@ var (
 		"/usr/lib/systemd/user"}
 )
 
-// timersOf returns the timers of the units that the call names, or of those that systemd has.
-func timersOf(ctx context.Context, s *cli.Call) (source, error) {
-	me, err := user.Current()
+// readTimers returns the timers of the units that the call names, or of those that systemd has.
+func readTimers(ctx context.Context, s *cli.Call) (source, error) {
+	me, err := currentUser()
 	if err != nil {
-		return source{}, problem.New(problem.Failed, problem.T("who calls cannot be told: %v", err),
-			problem.T("call as a user of this machine"))
+		return source{}, err
 	}
 	from := source{name: strings.Join(s.Args[1:], " ")}
 	files, folder, part, err := timersNamed(s)
@@ -53,7 +52,7 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	from.group, from.part = groupOf(s, kindSystemd, folder), part
+	from.group, from.partial = groupOf(s, kindSystemd, folder), part
 	disk := unit.Disk{Read: func(path string) (string, error) { return readUnit(ctx, s, path) },
 		Glob: func(pattern string) []string {
 			list, _ := filepath.Glob(pattern)
@@ -61,21 +60,21 @@ func timersOf(ctx context.Context, s *cli.Call) (source, error) {
 		}}
 	for _, path := range files {
 		r := timerReader{Call: s, me: me, group: from.group, disk: disk,
-			own: strings.Contains(path, "/systemd/user/") || s.Opt.Bool("user")}
-		r.manager = unit.Manager{Own: r.own, Home: "/root", User: "root", UID: "0"}
-		if r.own {
+			ofUser: strings.Contains(path, "/systemd/user/") || s.Opt.Bool("user")}
+		r.manager = unit.Manager{Own: r.ofUser, Home: "/root", User: "root", UID: "0"}
+		if r.ofUser {
 			r.manager = unit.Manager{Own: true, Home: r.home(), User: me.Username, UID: me.Uid,
 				Runtime: s.Getenv("XDG_RUNTIME_DIR")}
 		}
 		r.dirs = append([]string{filepath.Dir(path)}, unitDirs...)
-		if r.own {
+		if r.ofUser {
 			r.dirs = append([]string{filepath.Dir(path), filepath.Join(r.home(), userDirs[0])}, userDirs[1:]...)
 		}
 		if r.timer, err = disk.Find(filepath.Base(path), r.dirs); err != nil {
-			from.list = append(from.list, wanted{label: filepath.Base(path), text: path, err: notRead(theTimer, err)})
+			from.list = append(from.list, sourceTask{label: filepath.Base(path), text: path, err: unreadable(theTimer, err)})
 			continue
 		}
-		from.list = append(from.list, r.wanted()...)
+		from.list = append(from.list, r.tasks()...)
 	}
 	return from, nil
 }
@@ -123,10 +122,10 @@ func timersNamed(s *cli.Call) (files []string, folder string, part bool, err err
 	return files, folder, part, nil
 }
 
-// timersEnabled returns the timers that a manager starts. They count as if they were in the first
-// of the folders of units, although they may be in the others.
+// timersEnabled returns the timers that a manager starts. It names them in the first folder of
+// units, although they may be in others.
 func timersEnabled(ctx context.Context, manager, dir string) (files []string, err error) {
-	list, err := answerOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled",
+	list, err := outputOf(ctx, "systemctl", manager, "list-unit-files", "--type=timer", "--state=enabled",
 		"--plain", "--no-legend")
 	if err != nil {
 		return nil, err
@@ -149,19 +148,19 @@ func readUnit(ctx context.Context, s *cli.Call, path string) (string, error) {
 	case info.IsDir():
 		return "", fmt.Errorf("%s is a folder", path)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is masked, or no file", path)
+		return "", fmt.Errorf("%s is masked, or is not a file", path)
 	}
 	return readSource(ctx, s, path)
 }
 
-// These are the kinds of units in the messages of notRead.
+// These are the kinds of units in the messages of unreadable.
 const (
 	theTimer   = "the timer"
 	theService = "the service"
 )
 
-// notRead is the problem of a unit that cannot be read.
-func notRead(what string, err error) error {
+// unreadable is the problem of a unit that cannot be read.
+func unreadable(what string, err error) error {
 	var p *problem.Problem
 	hint := problem.T("give files NAME.timer, or a folder of them")
 	switch {
@@ -184,30 +183,30 @@ type timerReader struct {
 	group   string
 	disk    unit.Disk
 	dirs    []string // the folders of its units
-	own     bool     // the units are those of the manager of a user
+	ofUser  bool     // the units are those of the manager of a user
 	manager unit.Manager
 	timer   unit.Unit
 }
 
 func (r timerReader) home() string { return cmp.Or(r.Getenv("HOME"), r.me.HomeDir) }
 
-// timerSettings are the settings of a timer beside its times: empty for those that are read, else
-// why they are refused. A setting that is not here is refused by its name.
+// timerSettings are the settings of a timer. The text is empty when the setting is read or left
+// out, else it says why the setting is refused. A setting that is not here is refused by its name.
 var timerSettings = map[string]string{
 	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "",
 	"FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
 	"OnBootSec": "", "OnStartupSec": "", "OnActiveSec": "", "WakeSystem": "", "DeferReactivation": "",
 	"OnUnitInactiveSec": "it counts from the end of the run before",
-	"OnClockChange":     "nothing here is started by a clock that is set",
-	"OnTimezoneChange":  "nothing here is started by a zone that changes",
+	"OnClockChange":     "setting the clock starts nothing here",
+	"OnTimezoneChange":  "changing the zone starts nothing here",
 }
 
-// wanted returns the tasks: one for each OnCalendar= and OnUnitActiveSec=.
-func (r timerReader) wanted() (list []wanted) {
+// tasks returns the tasks of the timer: one for each OnCalendar= and OnUnitActiveSec=.
+func (r timerReader) tasks() (list []sourceTask) {
 	name := strings.TrimSuffix(r.timer.Name, ".timer")
 	label := func(s unit.Setting) string { return fmt.Sprintf("%s line %d", filepath.Base(s.Path), s.Line) }
 	refuse := func(s unit.Setting, message, hint problem.Text) {
-		list = append(list, wanted{line: s.Line, label: label(s), text: s.Name + "=" + s.Value,
+		list = append(list, sourceTask{line: s.Line, label: label(s), text: s.Name + "=" + s.Value,
 			err: problem.Of(message, hint)})
 	}
 	var notes []string
@@ -221,7 +220,7 @@ func (r timerReader) wanted() (list []wanted) {
 		why, known := timerSettings[s.Name]
 		switch {
 		case s.Section == "Unit" && (strings.HasPrefix(s.Name, "Condition") || strings.HasPrefix(s.Name, "Assert")):
-			notes = append(notes, s.Name+"= is asked when systemd starts the timer, and left out")
+			notes = append(notes, s.Name+"= is left out: systemd checks it when it starts the timer")
 		case s.Section != "Timer":
 		case !known || why != "":
 			refuse(s, problem.T("%s= has no counterpart%s", s.Name,
@@ -230,12 +229,12 @@ func (r timerReader) wanted() (list []wanted) {
 					problem.Set("every", "1h")))
 		case s.Name == "OnBootSec", s.Name == "OnStartupSec", s.Name == "OnActiveSec":
 			if !repeats {
-				refuse(s, problem.T("%s= has no counterpart: it is a time after a start", s.Name),
+				refuse(s, problem.T("%s= has no counterpart: it counts from a start", s.Name),
 					problem.T("schedule it with %s, where the command begins with sleep",
 						problem.To("at", tasks.BootText)))
 			}
 		case s.Name == "WakeSystem" && unit.Yes(s.Value):
-			notes = append(notes, "WakeSystem= is left out: no machine is woken here")
+			notes = append(notes, "WakeSystem= is left out: ouro-timer wakes no machine")
 		case s.Name == "OnCalendar", s.Name == "OnUnitActiveSec":
 			key := r.group + name
 			if n++; n > 1 {
@@ -257,7 +256,7 @@ func (r timerReader) wanted() (list []wanted) {
 }
 
 // task returns the task that the timer starts at one of its events.
-func (r timerReader) task(key string, s unit.Setting) (w wanted) {
+func (r timerReader) task(key string, s unit.Setting) (w sourceTask) {
 	w.world = schedule.WorldOf(r.Call)
 	w.spec = tasks.Spec{When: &s.Value, Form: when.CalendarForm, Key: &key}
 	catchup := state.CatchupSkip
@@ -269,7 +268,7 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 		if unit.Yes(r.timer.Last("Timer", "Persistent")) {
 			catchup = state.CatchupOnce
 		}
-		if w.proof, w.err = r.prove(s.Value); w.err != nil {
+		if w.compare, w.err = r.comparer(s.Value); w.err != nil {
 			return w
 		}
 	} else {
@@ -279,9 +278,9 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 				problem.T("write a length of time, such as 1h 30min"))
 			return w
 		}
-		text := seconds(d)
+		text := inSeconds(d)
 		w.spec.When, w.spec.Form = &text, when.EveryForm
-		w.notes = append(w.notes, "it counts from the import on, and there from the last start of the service")
+		w.notes = append(w.notes, "here it counts from the import, and in systemd from the last start of the service")
 		for _, begin := range []string{"OnBootSec", "OnStartupSec"} {
 			if r.timer.Has("Timer", begin) {
 				// After a boot the timer does not wait as long as between two runs.
@@ -298,10 +297,10 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 			return w
 		}
 		if d > 0 {
-			delay := seconds(d)
+			delay := inSeconds(d)
 			w.spec.Jitter = &delay
 			if !unit.Yes(r.timer.Last("Timer", "FixedRandomDelay")) {
-				w.notes = append(w.notes, "RandomizedDelaySec= is dealt once here, and anew each time there")
+				w.notes = append(w.notes, "RandomizedDelaySec= is chosen once here, and by systemd anew each time")
 			}
 		}
 	}
@@ -312,32 +311,33 @@ func (r timerReader) task(key string, s unit.Setting) (w wanted) {
 // instantsMost is how many instants of a year are compared.
 const instantsMost = 600_000
 
-// prove compares the instants of the coming year with those that systemd has by its own rules.
-func (r timerReader) prove(text string) (func(*when.Schedule, time.Time) proof, error) {
+// comparer returns a function that compares the instants of the coming year with those that systemd
+// has by its own rules.
+func (r timerReader) comparer(text string) (func(*when.Schedule, time.Time) comparison, error) {
 	zone, err := r.Zone()
 	if err != nil {
 		return nil, err
 	}
 	event, err := unit.ParseEvent(text, zone)
 	if err != nil {
-		return nil, nil // the error of the time says what is wrong
+		return nil, nil // reading the time refuses it with a message
 	}
-	return func(sched *when.Schedule, now time.Time) proof {
+	return func(sched *when.Schedule, now time.Time) comparison {
 		to := now.AddDate(1, 0, 0)
 		there := event.Instants(now, to, instantsMost+1)
 		if len(there) > instantsMost {
-			return proof{}
+			return comparison{}
 		}
 		var here []time.Time
 		for t, ok := sched.Next(now); ok && !t.After(to) && len(here) <= instantsMost; t, ok = sched.Next(t) {
 			here = append(here, t)
 		}
-		return proof{len(here), compared(there, here), "systemd leaves out what is in a gap of the clock"}
+		return comparison{len(here), differences(there, here), "systemd skips what falls into a gap of the clock"}
 	}, nil
 }
 
-// seconds writes a duration as options have it.
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
+// inSeconds writes a duration as options have it.
+func inSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
 // notFilled is the problem of a value with a % that only systemd can replace.
 func (r timerReader) notFilled(s unit.Setting, err error) error {

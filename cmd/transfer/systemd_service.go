@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/unit"
 )
 
-// These are settings of a service that its command needs, with what to do about them.
+// serviceRefused are settings of a service that its command needs, with what to do about them.
 var serviceRefused = map[string]string{
 	"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
 	"PassEnvironment":  "write the variables out with Environment=",
@@ -35,8 +35,8 @@ var serviceRefused = map[string]string{
 	"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
 }
 
-// gates are conditions of a unit as tests of the shell, with what they name.
-var gates = map[string]string{
+// conditionTests are the conditions of a unit about a path, as tests of the shell.
+var conditionTests = map[string]string{
 	"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
 	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
 	"ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
@@ -44,9 +44,9 @@ var gates = map[string]string{
 	"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
 }
 
-// machineGates are conditions about the machine as tests of the shell. When the system cannot tell,
-// it counts as on mains power and not in a container.
-var machineGates = map[string]string{
+// machineTests are the conditions of a unit about the machine, as tests of the shell. A machine of
+// which the system cannot tell is on mains power and not in a container.
+var machineTests = map[string]string{
 	"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
 	"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
 	"ConditionVirtualization=container":  "systemd-detect-virt --container --quiet",
@@ -59,16 +59,16 @@ var machineGates = map[string]string{
 type serviceReader struct {
 	timerReader
 	unit.Unit
-	env      map[string]string
-	run      []string // the words before each command
-	commands []string // the commands as lines for the shell
-	words    []string // the words of the only command
-	ifs      []string
+	env        map[string]string
+	userPrefix []string // the words before each command
+	commands   []string // the commands as lines for the shell
+	words      []string // the words of the only command
+	conditions []string // tests of the shell
 }
 
-// service gives the task the command of the service that the timer starts, or says what of it
+// service gives the task the command of the service that the timer starts, or says which part of it
 // cannot be done here.
-func (r timerReader) service(w *wanted) (err error) {
+func (r timerReader) service(w *sourceTask) (err error) {
 	name, err := r.manager.Fill(r.timer.Last("Timer", "Unit"), r.timer.Name)
 	if err != nil {
 		return r.notFilled(unit.Setting{Name: "Unit", Value: r.timer.Last("Timer", "Unit")}, err)
@@ -83,7 +83,7 @@ func (r timerReader) service(w *wanted) (err error) {
 	}
 	u, err := r.disk.Find(name, r.dirs)
 	if err != nil {
-		return notRead(theService, err)
+		return unreadable(theService, err)
 	}
 	sr := serviceReader{timerReader: r, Unit: u}
 	if err := sr.read(w); err != nil {
@@ -96,28 +96,18 @@ func (r timerReader) service(w *wanted) (err error) {
 	return nil
 }
 
-// read is service for a unit that was found.
-func (r *serviceReader) read(w *wanted) error {
+// read gives the task the command of the service.
+func (r *serviceReader) read(w *sourceTask) error {
 	account, err := r.manager.Fill(cmp.Or(r.Last("Service", "User"),
-		map[bool]string{true: r.me.Username, false: "root"}[r.own]), r.Name)
+		map[bool]string{true: r.me.Username, false: "root"}[r.ofUser]), r.Name)
 	if err != nil {
 		return err
 	}
-	home, err := r.as(account)
+	home, err := r.runAs(account)
 	if err != nil {
 		return err
 	}
-	around := &tasks.Surroundings{Dir: "/", Umask: 0o022,
-		Env: map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-			"HOME": home, "USER": account, "LOGNAME": account}}
-	for _, name := range []string{"OURO_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
-		if value := r.Getenv(name); value != "" && (name == "OURO_HOME" || r.own) {
-			around.Env[name] = value
-		}
-	}
-	if r.own {
-		around.Dir = home
-	}
+	around := r.surroundings(account, home)
 	r.env = around.Env
 	w.world.Around = func() (*tasks.Surroundings, error) { return around, nil }
 	for _, s := range r.Ignored {
@@ -142,59 +132,75 @@ func (r *serviceReader) read(w *wanted) error {
 			problem.T("write Type=oneshot; a comment needs a line of its own"))
 	}
 	for _, s := range r.Settings {
-		if err := r.setting(w, s, around, kind == "oneshot"); err != nil {
+		if err := r.readSetting(w, s, around, kind == "oneshot"); err != nil {
 			return err
 		}
 	}
-	if err := r.limits(w, kind == "oneshot"); err != nil {
+	if err := r.readTimeout(w, kind == "oneshot"); err != nil {
 		return err
 	}
 	for _, phase := range []string{"ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"} {
-		if err := r.phase(w, phase, kind == "oneshot"); err != nil {
+		if err := r.readPhase(w, phase, kind == "oneshot"); err != nil {
 			return err
 		}
 	}
-	if len(r.ifs) > 0 {
-		gate := strings.Join(r.ifs, " && ")
-		w.spec.If = &gate
+	if len(r.conditions) > 0 {
+		condition := strings.Join(r.conditions, " && ")
+		w.spec.If = &condition
 	}
 	if len(r.commands) == 1 && r.words != nil {
-		w.spec.Command = slices.Concat(r.run, r.words)
+		w.spec.Command = slices.Concat(r.userPrefix, r.words)
 	} else {
-		w.spec.Command = slices.Concat(r.run, []string{"/bin/sh", "-c", strings.Join(r.commands, " && ")})
+		w.spec.Command = slices.Concat(r.userPrefix, []string{"/bin/sh", "-c", strings.Join(r.commands, " && ")})
 	}
 	return nil
 }
 
-// setting reads what is not a command.
-func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroundings, oneshot bool) (err error) {
+// surroundings are the folder, the mask and the variables with which systemd starts the command.
+func (r *serviceReader) surroundings(account, home string) *tasks.Surroundings {
+	around := &tasks.Surroundings{Dir: "/", Umask: 0o022,
+		Env: map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+			"HOME": home, "USER": account, "LOGNAME": account}}
+	for _, name := range []string{"OURO_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
+		if value := r.Getenv(name); value != "" && (name == "OURO_HOME" || r.ofUser) {
+			around.Env[name] = value
+		}
+	}
+	if r.ofUser {
+		around.Dir = home
+	}
+	return around
+}
+
+// readSetting reads a setting that is not a command.
+func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks.Surroundings, oneshot bool) (err error) {
 	hint, refused := serviceRefused[s.Name]
-	gate, gated := gates[s.Name]
+	test, isCondition := conditionTests[s.Name]
 	note := func(format string, args ...any) { w.notes = append(w.notes, r.Name+": "+fmt.Sprintf(format, args...)) }
 	hint = cmp.Or(hint, "have a script do it, and the service start that")
-	if s.Value, err = r.filled(s); err != nil {
+	if s.Value, err = r.expand(s); err != nil {
 		return err
 	}
 	switch {
-	case gated && s.Section == "Unit" && !strings.HasPrefix(s.Value, "|"):
+	case isCondition && s.Section == "Unit" && !strings.HasPrefix(s.Value, "|"):
 		path, not := strings.CutPrefix(s.Value, "!")
-		text := fmt.Sprintf(gate, state.ShellLine([]string{strings.TrimSpace(path)}))
+		text := fmt.Sprintf(test, state.ShellLine([]string{strings.TrimSpace(path)}))
 		if not {
 			text = "! { " + text + "; }"
 		}
-		r.ifs = append(r.ifs, text)
-	case s.Section == "Unit" && machineGates[s.Name+"="+strings.ToLower(s.Value)] != "":
-		r.ifs = append(r.ifs, machineGates[s.Name+"="+strings.ToLower(s.Value)])
+		r.conditions = append(r.conditions, text)
+	case s.Section == "Unit" && machineTests[s.Name+"="+strings.ToLower(s.Value)] != "":
+		r.conditions = append(r.conditions, machineTests[s.Name+"="+strings.ToLower(s.Value)])
 	case strings.HasPrefix(s.Name, "Condition"), strings.HasPrefix(s.Name, "Assert"):
 		return problem.Of(problem.T("%s= has no counterpart", s.Name),
-			problem.T("ask it in the command of an ExecCondition=, and take the line out"))
+			problem.T("check it in the command of an ExecCondition=, and take the line out"))
 	case refused:
 		return problem.Of(problem.T("%s= has no counterpart", s.Name), problem.T("%s", hint))
 	case s.Section == "Unit" && (s.Name == "OnFailure" || s.Name == "OnSuccess"):
 		note("%s= is left out: --notify and --after do that here", s.Name)
-	case s.Section == "Unit" && slices.Contains(unitSilent, s.Name), s.Section == "Install",
+	case s.Section == "Unit" && slices.Contains(unitIgnored, s.Name), s.Section == "Install",
 		strings.HasPrefix(s.Name, "X-"), strings.HasPrefix(s.Section, "X-"):
-	case s.Section == "Service" && (slices.Contains(serviceSilent, s.Name) || strings.HasPrefix(s.Name, "Exec")):
+	case s.Section == "Service" && (slices.Contains(serviceIgnored, s.Name) || strings.HasPrefix(s.Name, "Exec")):
 		if strings.HasPrefix(s.Name, "Standard") {
 			if target, path, ok := strings.Cut(s.Value, ":"); ok && target != "fd" {
 				note("%s= is left out: what it writes is kept here, and not in %s", s.Name, path)
@@ -226,21 +232,20 @@ func (r *serviceReader) setting(w *wanted, s unit.Setting, around *tasks.Surroun
 	return nil
 }
 
-// filled replaces the % of a value, in a setting that is not read in words.
-func (r *serviceReader) filled(s unit.Setting) (string, error) {
+// expand replaces the % of a value, except in settings that are split into words first.
+func (r *serviceReader) expand(s unit.Setting) (string, error) {
 	if strings.HasPrefix(s.Name, "Exec") || s.Name == "Environment" || s.Name == "Description" {
 		return s.Value, nil
 	}
 	value, err := r.manager.Fill(s.Value, r.Name)
-	if err != nil && (s.Name == "WorkingDirectory" || gates[s.Name] != "" || s.Name == "UMask") {
+	if err != nil && (s.Name == "WorkingDirectory" || conditionTests[s.Name] != "" || s.Name == "UMask") {
 		return "", fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
 	}
 	return value, nil
 }
 
-// limits reads how long the command may take: for a oneshot the time of its start, for others that
-// of their run.
-func (r *serviceReader) limits(w *wanted, oneshot bool) error {
+// readTimeout reads how long the command may take: a oneshot to start, others to run.
+func (r *serviceReader) readTimeout(w *sourceTask, oneshot bool) error {
 	name := map[bool]string{true: "TimeoutStartSec", false: "RuntimeMaxSec"}[oneshot]
 	for _, s := range r.Settings {
 		if s.Section != "Service" || s.Name != name && (!oneshot || s.Name != "TimeoutSec") {
@@ -253,22 +258,23 @@ func (r *serviceReader) limits(w *wanted, oneshot bool) error {
 		}
 		w.spec.Timeout = nil
 		if !endless && d > 0 {
-			span := seconds(d)
+			span := inSeconds(d)
 			w.spec.Timeout = &span
 		}
 	}
 	return nil
 }
 
-// phase reads the commands of one phase of the service, which come one after the other.
-func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
+// readPhase reads the commands of one phase of the service, which run one after the other.
+func (r *serviceReader) readPhase(w *sourceTask, phase string, oneshot bool) error {
 	none := true
 	for _, s := range r.Settings {
 		if s.Section != "Service" || s.Name != phase {
 			continue
 		}
 		if phase == "ExecStartPost" && !oneshot {
-			return problem.Of(problem.T("ExecStartPost= of a service that is not a oneshot runs beside its command"), problem.T("write Type=oneshot"))
+			return problem.Of(problem.T("ExecStartPost= of a service that is not a oneshot runs beside its command"),
+				problem.T("write Type=oneshot"))
 		}
 		list, err := r.manager.Commands(s.Value, r.Name, r.env)
 		if err != nil {
@@ -277,11 +283,11 @@ func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
 		for _, c := range list {
 			none = false
 			for _, name := range c.Unset {
-				w.notes = append(w.notes, fmt.Sprintf("%s: %s is set by nothing, and stands for nothing", r.Name, name))
+				w.notes = append(w.notes, fmt.Sprintf("%s: %s is not set, and is replaced by nothing", r.Name, name))
 			}
 			line := state.ShellLine(c.Words)
 			if phase == "ExecCondition" {
-				r.ifs = append(r.ifs, state.ShellLine(slices.Concat(r.run, c.Words)))
+				r.conditions = append(r.conditions, state.ShellLine(slices.Concat(r.userPrefix, c.Words)))
 				continue
 			}
 			if r.words = c.Words; c.Spared {
@@ -296,9 +302,9 @@ func (r *serviceReader) phase(w *wanted, phase string, oneshot bool) error {
 	return nil
 }
 
-// as returns the words before the commands of a service that runs as another user, and the home of
-// that user.
-func (r *serviceReader) as(account string) (home string, err error) {
+// runAs returns the home of the user that runs a service. For another user than the one who calls
+// it sets the words before each command.
+func (r *serviceReader) runAs(account string) (home string, err error) {
 	group, err := r.manager.Fill(r.Last("Service", "Group"), r.Name)
 	if err != nil {
 		return "", err
@@ -320,7 +326,7 @@ func (r *serviceReader) as(account string) (home string, err error) {
 					problem.Option("as-me")))
 			}
 		}
-		r.run = []string{"runuser", "-u", other.Username}
+		r.userPrefix = []string{"runuser", "-u", other.Username}
 	}
 	if group != "" {
 		g, err := user.LookupGroup(group)
@@ -336,21 +342,21 @@ func (r *serviceReader) as(account string) (home string, err error) {
 			return "", problem.New(problem.NotAllowed, problem.T("it runs in the group %s, and that is not yours",
 				group), problem.T("import it as root; %s has it run as you", problem.Option("as-me")))
 		default:
-			r.run = []string{"runuser", "-u", other.Username, "-g", g.Name}
+			r.userPrefix = []string{"runuser", "-u", other.Username, "-g", g.Name}
 		}
 	}
-	if r.run != nil {
-		r.run = append(r.run, "--")
+	if r.userPrefix != nil {
+		r.userPrefix = append(r.userPrefix, "--")
 		return other.HomeDir, nil
 	}
 	return r.home(), nil
 }
 
-// These are settings of a service that do not change what its command does, or that are read
+// These are settings that do not change what the command of a service does, or that are read
 // elsewhere.
 var (
-	unitSilent = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
+	unitIgnored = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
 		"RefuseManualStart", "RefuseManualStop", "SourcePath"}
-	serviceSilent = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError",
+	serviceIgnored = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError",
 		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
 )

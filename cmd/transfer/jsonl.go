@@ -24,11 +24,11 @@ import (
 // kindJSONL is the form that export writes. The tasks are made as they were, and not read anew.
 const kindJSONL = formJSONL
 
-// putBack makes the tasks of an export. It keeps a task that exists already, with the same key or
-// with the same content.
-func putBack(ctx context.Context, s *cli.Call) error {
+// importJSONL makes the tasks of an export. It keeps a task that exists already, with the same key
+// or with the same content.
+func importJSONL(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) != 2 {
-		return problem.Of(problem.T("import one file, or standard input"),
+		return problem.Of(problem.T("import jsonl takes one file, or - for standard input"),
 			problem.T("%s", problem.To("import", kindJSONL, "tasks.jsonl")))
 	}
 	for _, odd := range []problem.Option{"prune", "group", "user", "system", "as-me"} {
@@ -46,10 +46,10 @@ func putBack(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	a := planJSON{Now: s.Stamp(), Source: s.Args[1], Tasks: []plannedJSON{}, Written: s.Opt.Bool("write") && !s.DryRun}
-	have := map[string]state.Entry{}
+	existing := map[string]state.Entry{}
 	if _, err := state.Each(ctx, st, func(e state.Entry) bool {
 		if tasks.Live(e) {
-			have[content(e.Task)] = e
+			existing[content(e.Task)] = e
 		}
 		return true
 	}, state.Pending, state.Running, state.Paused); err != nil {
@@ -59,7 +59,7 @@ func putBack(ctx context.Context, s *cli.Call) error {
 		st = state.Preview(st)
 	}
 	list := savedLines(text)
-	if err := backAll(ctx, s, st, list, have); err != nil {
+	if err := addSaved(ctx, s, st, list, existing); err != nil {
 		return err
 	}
 	for _, l := range list {
@@ -69,7 +69,7 @@ func putBack(ctx context.Context, s *cli.Call) error {
 			a.Refused = append(a.Refused, refusedJSON{l.line, l.text, s.AsErrorJSON(p), p, about})
 			continue
 		}
-		l.row.Line, l.row.about = l.line, about
+		l.row.Line, l.row.prefix = l.line, about
 		a.add(l.row)
 	}
 	if a.Written {
@@ -78,12 +78,12 @@ func putBack(ctx context.Context, s *cli.Call) error {
 	}
 	s.Answer(a)
 	if len(a.Refused) > 0 {
-		return cli.ExitCode(a.worst())
+		return cli.ExitCode(a.exitCode())
 	}
 	return nil
 }
 
-// content is a task without its ID and its key.
+// content is a task without its ID and its revision, as a text that can be compared.
 func content(t state.Task) string {
 	t.ID, t.Revision = "", 0
 	data, _ := codec.Encode(t)
@@ -92,13 +92,13 @@ func content(t state.Task) string {
 
 // savedLine is a line of jsonl, and what became of it.
 type savedLine struct {
-	line int
-	text string
-	was  saved
-	task state.Task
-	done bool
-	row  plannedJSON
-	err  error
+	line  int
+	text  string
+	saved saved
+	task  state.Task
+	done  bool
+	row   plannedJSON
+	err   error
 }
 
 // savedLines reads an export.
@@ -108,25 +108,25 @@ func savedLines(text string) (list []*savedLine) {
 			continue
 		}
 		l := &savedLine{line: i + 1, text: line}
-		l.was, l.task, l.err = savedTask(line)
+		l.saved, l.task, l.err = readSavedTask(line)
 		l.done = l.err != nil
 		list = append(list, l)
 	}
 	return list
 }
 
-// backAll makes the tasks of all lines. A task that waits for others is made after those, and waits
-// for the IDs that they have here. Its error means that ctx has ended.
-func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine, have map[string]state.Entry) error {
+// addSaved makes the tasks of all lines. A task that waits for others is made after those, and
+// waits for the IDs that they have here. Its error means that ctx has ended.
+func addSaved(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine, existing map[string]state.Entry) error {
 	ids := map[string]string{} // from the old IDs to the new ones
 	for more := true; more; {
 		more = false
 		for _, l := range list {
-			if l.done || !renamed(&l.task.When, ids) {
+			if l.done || !useNewIDs(&l.task.When, ids) {
 				continue
 			}
 			id := l.task.ID
-			l.row, l.err = back(ctx, s, st, l.was, l.task, have)
+			l.row, l.err = addSavedTask(ctx, s, st, l.saved, l.task, existing)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -142,15 +142,15 @@ func backAll(ctx context.Context, s *cli.Call, st state.Store, list []*savedLine
 	}
 	for _, l := range list {
 		if !l.done {
-			l.err = unawaited(l.task, list, ids)
+			l.err = whyNotAdded(l.task, list, ids)
 		}
 	}
 	return nil
 }
 
-// renamed lets a task wait for the IDs that others have here. It returns false when one of them has
-// none yet.
-func renamed(t *state.Timing, ids map[string]string) bool {
+// useNewIDs lets a task wait for the IDs that others have here. It returns false when one of them
+// has none yet.
+func useNewIDs(t *state.Timing, ids map[string]string) bool {
 	if len(t.After) == 0 {
 		return true
 	}
@@ -166,14 +166,14 @@ func renamed(t *state.Timing, ids map[string]string) bool {
 	return true
 }
 
-// unawaited says why a task that waits for others cannot be made.
-func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
+// whyNotAdded says why a task that waits for others cannot be made.
+func whyNotAdded(t state.Task, list []*savedLine, ids map[string]string) error {
 	for _, a := range t.When.Awaits() {
 		switch {
 		case ids[a.ID] != "":
 		case slices.ContainsFunc(list, func(l *savedLine) bool { return l.task.ID == a.ID }):
 			return problem.Of(problem.T("task %s waits for task %s, which was refused or waits for this one",
-				t.ID, a.ID), problem.T("mend that line first"))
+				t.ID, a.ID), problem.T("correct that line first"))
 		default:
 			return problem.Of(problem.T("task %s waits for task %s, which the file does not have", t.ID, a.ID),
 				problem.T("schedule it anew: %s", problem.To("at", "WHEN").Running(t.Run.Argv...)))
@@ -182,16 +182,16 @@ func unawaited(t state.Task, list []*savedLine, ids map[string]string) error {
 	return nil
 }
 
-// back makes a task, with the place in the queue that it had.
-func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task,
-	have map[string]state.Entry) (_ plannedJSON, err error) {
+// addSavedTask makes a task as it was saved: with its due instant, and paused if it was.
+func addSavedTask(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.Task,
+	existing map[string]state.Entry) (_ plannedJSON, err error) {
 	if t.Run.Env["OURO_HOME"] != "" { // its runs find this state
 		if t.Run.Env["OURO_HOME"], err = s.Home(); err != nil {
 			return plannedJSON{}, err
 		}
 	}
-	if e, is := have[content(t)]; is {
-		return planned(e, "keep"), nil
+	if e, is := existing[content(t)]; is {
+		return plannedTask(e, "keep"), nil
 	}
 	if t.When.OfBoots() { // it comes from the next boot of this machine on
 		t.When.Boot = proc.Boot()
@@ -213,7 +213,7 @@ func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.T
 		return plannedJSON{}, err
 	}
 	if !done.Created {
-		return planned(done.Entry, "keep"), nil
+		return plannedTask(done.Entry, "keep"), nil
 	}
 	if was.Paused && done.Entry.Task.ID != "" {
 		var resume time.Time
@@ -224,13 +224,13 @@ func back(ctx context.Context, s *cli.Call, st state.Store, was saved, t state.T
 			return plannedJSON{}, err
 		}
 	}
-	row := planned(done.Entry, "create")
+	row := plannedTask(done.Entry, "create")
 	row.Key = cmp.Or(row.Key, id)
 	return row, nil
 }
 
-// savedTask reads a line of jsonl.
-func savedTask(line string) (was saved, t state.Task, err error) {
+// readSavedTask reads a line of jsonl.
+func readSavedTask(line string) (was saved, t state.Task, err error) {
 	refused := func(why string) (saved, state.Task, error) {
 		return was, t, problem.Of(problem.T("%s", why),
 			problem.T("give what %s has written", problem.To("export", formJSONL)))
@@ -249,7 +249,7 @@ func savedTask(line string) (was saved, t state.Task, err error) {
 	if dec.More() || was.Task == nil || was.Due.IsZero() {
 		return refused("it is not a task: task and due are missing, or something follows them")
 	}
-	data, err := codec.Encode(native(was.Task))
+	data, err := codec.Encode(withNumbers(was.Task))
 	if err != nil {
 		return refused("it is not a task: " + err.Error())
 	}
@@ -263,16 +263,16 @@ func savedTask(line string) (was saved, t state.Task, err error) {
 	return was, t, nil
 }
 
-// native returns a value of JSON with numbers in the types of TOML.
-func native(v any) any {
+// withNumbers returns a value of JSON with numbers in the types of TOML.
+func withNumbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			v[name] = native(value)
+			v[name] = withNumbers(value)
 		}
 	case []any:
 		for i, value := range v {
-			v[i] = native(value)
+			v[i] = withNumbers(value)
 		}
 	case json.Number:
 		if n, err := v.Int64(); err == nil {

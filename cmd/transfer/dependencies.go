@@ -13,19 +13,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// chains are the tasks of a source that wait for others. Until they are made, a task of the source
-// has its key in the place of its ID, in everything that waits for it.
-type chains struct {
-	from  *source
-	index map[string]int // by key
-	find  func(context.Context, string) (state.Entry, error)
-	order []int                     // the order of the list, in which awaited tasks come first
-	said  map[int]map[string]string // the tasks that each waits for, by key
+// dependencies are the tasks of a source that wait for others. Until a task of the source is made,
+// its key takes the place of its ID in everything that waits for it.
+type dependencies struct {
+	from    *source
+	index   map[string]int // by key
+	find    func(context.Context, string) (state.Entry, error)
+	order   []int                     // the indexes of the list, awaited tasks first
+	awaited map[int]map[string]string // the tasks that each waits for, by key
 }
 
-// chainsOf lets each task of the source find the others by their names in it.
-func chainsOf(from *source) *chains {
-	ch := &chains{from: from, index: map[string]int{}, said: map[int]map[string]string{}}
+// newDependencies lets each task of the source find the others by their names in it.
+func newDependencies(from *source) *dependencies {
+	ch := &dependencies{from: from, index: map[string]int{}, awaited: map[int]map[string]string{}}
 	for i := range from.list {
 		w := &from.list[i]
 		if w.spec.Key != nil {
@@ -35,23 +35,23 @@ func chainsOf(from *source) *chains {
 			continue
 		}
 		ch.find = w.world.Find
-		w.world.Find = ch.named
+		w.world.Find = ch.findAwaited
 	}
 	return ch
 }
 
-// named finds the task that another waits for: one of the source by its name, or one of the state,
-// which may be one that the source is about.
-func (ch *chains) named(ctx context.Context, name string) (state.Entry, error) {
+// findAwaited finds the task that another waits for: one of the source by its name, or one of the
+// state, which the source may have, too.
+func (ch *dependencies) findAwaited(ctx context.Context, name string) (state.Entry, error) {
 	for _, key := range []string{ch.from.group + name, name} {
 		if _, has := ch.index[key]; has {
-			return own(key), nil
+			return placeholder(key), nil
 		}
 	}
 	e, err := ch.find(ctx, name)
 	if err == nil {
 		if _, has := ch.index[e.Task.Key]; has {
-			return own(e.Task.Key), nil
+			return placeholder(e.Task.Key), nil
 		}
 		return e, nil
 	}
@@ -67,13 +67,13 @@ func (ch *chains) named(ctx context.Context, name string) (state.Entry, error) {
 	return e, err
 }
 
-// own is a task of the source that others wait for.
-func own(key string) state.Entry {
+// placeholder stands for a task of the source that others wait for.
+func placeholder(key string) state.Entry {
 	return state.Entry{Task: state.Task{ID: key, Key: key}, Phase: state.Pending}
 }
 
 // names are the names of all tasks of the source.
-func (ch *chains) names() (list []string) {
+func (ch *dependencies) names() (list []string) {
 	for key := range ch.index {
 		list = append(list, strings.TrimPrefix(key, ch.from.group))
 	}
@@ -82,25 +82,23 @@ func (ch *chains) names() (list []string) {
 }
 
 // name is the name in the source of an awaited task, or else its ID.
-func (ch *chains) name(id string) string {
+func (ch *dependencies) name(id string) string {
 	if _, has := ch.index[id]; has {
 		return strings.TrimPrefix(id, ch.from.group)
 	}
 	return id
 }
 
-// resolve finds the order in which the tasks are made. It refuses tasks that would wait for
-// themselves, or for one that is removed.
-func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bool) {
-	done := make([]bool, len(changes))
+// check refuses tasks that would wait for themselves, or for one that is removed.
+func (ch *dependencies) check(ctx context.Context, changes []*tasks.Change, prune bool) {
 	for i := range changes {
 		w := &ch.from.list[i]
 		if w.err != nil || len(w.spec.After) == 0 {
 			continue
 		}
-		ch.said[i] = changes[i].Task.When.After
-		if circle := ch.circle(ctx, changes, *w.spec.Key, *w.spec.Key, nil); circle != nil {
-			w.err = problem.Of(problem.T("it would wait for itself: %s", strings.Join(circle, " after ")),
+		ch.awaited[i] = changes[i].Task.When.After
+		if cycle := ch.cycle(ctx, changes, *w.spec.Key, *w.spec.Key, nil); cycle != nil {
+			w.err = problem.Of(problem.T("it would wait for itself: %s", strings.Join(cycle, " after ")),
 				problem.T("give one of them a time, with %s", problem.Option("when")))
 			continue
 		}
@@ -118,11 +116,16 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 				}
 			}
 			if recurring {
-				w.notes = append(w.notes,
-					fmt.Sprintf("it runs once, after the first run of %s; what is to run after each run belongs into the command of that", ch.name(a.ID)))
+				w.notes = append(w.notes, fmt.Sprintf("it runs once, after the first run of %s; to run it after each "+
+					"run, put it into the command of that", ch.name(a.ID)))
 			}
 		}
 	}
+}
+
+// sort finds the order in which the tasks are made.
+func (ch *dependencies) sort(changes []*tasks.Change) {
+	done := make([]bool, len(changes))
 	var put func(i int)
 	put = func(i int) {
 		if done[i] {
@@ -143,27 +146,27 @@ func (ch *chains) resolve(ctx context.Context, changes []*tasks.Change, prune bo
 	}
 }
 
-// circle returns the way from a task, along what it waits for, to the goal; nil when there is none.
-// path is the way so far.
-func (ch *chains) circle(ctx context.Context, changes []*tasks.Change, id, goal string, path []string) []string {
+// cycle returns the path from a task, along what it waits for, to the goal; nil when there is none.
+// path is the path so far.
+func (ch *dependencies) cycle(ctx context.Context, changes []*tasks.Change, id, goal string, path []string) []string {
 	name := ch.name(id)
 	if id == goal && path != nil {
 		return append(slices.Clone(path), name)
 	}
-	if slices.Contains(path, name) { // another circle
+	if slices.Contains(path, name) { // another cycle
 		return nil
 	}
 	path = append(slices.Clone(path), name)
 	for _, next := range ch.awaits(ctx, changes, id) {
-		if circle := ch.circle(ctx, changes, next, goal, path); circle != nil {
-			return circle
+		if cycle := ch.cycle(ctx, changes, next, goal, path); cycle != nil {
+			return cycle
 		}
 	}
 	return nil
 }
 
 // awaits returns the tasks that a task waits for, by their keys if they are of the source.
-func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string) (list []string) {
+func (ch *dependencies) awaits(ctx context.Context, changes []*tasks.Change, id string) (list []string) {
 	if i, has := ch.index[id]; has {
 		if changes[i] != nil {
 			for _, a := range changes[i].Task.When.Awaits() {
@@ -187,31 +190,31 @@ func (ch *chains) awaits(ctx context.Context, changes []*tasks.Change, id string
 	return list
 }
 
-// make makes the tasks in their order; each waits for others by the IDs that those have by then.
-// settle returns an error only when nothing more can be done; of a task that cannot be made it says
-// why in the list. The rows are those of the list.
-func (ch *chains) make(ctx context.Context, changes []*tasks.Change,
-	settle func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
+// addTasks makes the tasks in their order; each waits for others by the IDs that those have by
+// then. add makes one of them: it writes into the list why a task cannot be made, and returns an
+// error only when nothing more can be done. The rows are in the order of the list.
+func (ch *dependencies) addTasks(ctx context.Context, changes []*tasks.Change,
+	add func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
 	rows = make([]plannedJSON, len(changes))
 	ids := map[string]string{}
 	for _, i := range ch.order {
 		if ch.from.list[i].err != nil {
 			continue
 		}
-		if after := ch.said[i]; len(after) > 0 {
+		if after := ch.awaited[i]; len(after) > 0 {
 			for id := range after {
 				if _, has := ch.index[id]; !has {
 					ids[id] = id
 				}
 			}
 			t := &changes[i].Task.When
-			if t.After = after; !renamed(t, ids) {
+			if t.After = after; !useNewIDs(t, ids) {
 				ch.from.list[i].err = problem.Of(problem.T("what it waits for is refused"),
-					problem.T("mend that first"))
+					problem.T("correct that first"))
 				continue
 			}
 		}
-		if rows[i], err = settle(i); err != nil {
+		if rows[i], err = add(i); err != nil {
 			return nil, err
 		}
 		if ch.from.list[i].err != nil {
@@ -222,7 +225,7 @@ func (ch *chains) make(ctx context.Context, changes []*tasks.Change,
 			ids[key] = *rows[i].ID
 		}
 	}
-	for i, after := range ch.said {
+	for i, after := range ch.awaited {
 		if ch.from.list[i].err != nil {
 			continue
 		}
