@@ -121,7 +121,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		Runner:   handover.RunnerAlive,
 		Warnings: s.WarningTexts(warnings), Problems: unread,
 		rows: rows, cut: cut, form: form{format, s.Opt.Bool("header")},
-		none: emptyText(s.Opt.Bool("all"), only.any(), problems),
+		none: emptyText(s.Opt.Bool("all"), only.active(), problems),
 	}
 	if terminal || s.InJSON {
 		answer.Unread = view.UnreadItems(ctx, s, st)

@@ -177,7 +177,7 @@ func fillField(t *testing.T, v reflect.Value, r *rand.Rand, texts []string, inst
 }
 
 // TestFirstOccurrences holds the first of many instants, of which few are kept, to those of all in
-// pausedLast.
+// order.
 func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))

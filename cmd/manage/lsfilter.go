@@ -134,7 +134,7 @@ func dueInstant(text string, o when.Options) (time.Time, error) {
 }
 
 // active reports whether the filter can leave out a task.
-func (f filter) any() bool {
+func (f filter) active() bool {
 	return len(f.texts)+len(f.tags)+len(f.states) > 0 || f.origin != "" || !f.from.IsZero() || !f.until.IsZero()
 }
 

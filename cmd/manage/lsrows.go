@@ -143,7 +143,7 @@ func (r *taskRows) addRow(t *taskRow, following int) bool {
 	case t.overdue:
 		r.overdue++
 	}
-	if len(r.rows) == r.maxRows && !r.only.any() { // the others are counted without being read
+	if len(r.rows) == r.maxRows && !r.only.active() { // the others are counted without being read
 		r.total += following
 		return false
 	}

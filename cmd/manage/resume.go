@@ -188,8 +188,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	}
 }
 
-// runNow returns the hint about a one-shot that is over: the call that runs it now. about a
-// one-shot that is over: the call that runs it now.
+// runNow returns the hint about a one-shot that is over: the call that runs it now.
 func runNow(t state.Task) problem.Text {
 	return problem.T("%s runs it now", problem.To("fire", t.ID))
 }

@@ -31,8 +31,8 @@ const (
 
 // thing is one of the things that a wait --any waits for.
 type thing struct {
-	kind, text string       // as it was given, without a password
-	typed      string       // as the call that goes on has it
+	kind, text string       // text is the word as it was given, without a password
+	typed      string       // the word in the call that goes on
 	time       *waitOptions // the wait, when it is a time
 	task       await.Run    // the run, when it is a task
 	target     int          // its place in health, when it is a target
@@ -46,32 +46,31 @@ type anyOptions struct {
 	most   time.Duration // how long the call may block; 0 means no bound
 	mail   tasks.Mail
 	health healthwait.Group
-	st     state.Store // nil when no thing needs it
-	// The place in the ledger up to which an earlier call has seen it; nil when there was none.
-	place *state.Place
+	st     state.Store  // nil when no thing needs it
+	place  *state.Place // of the ledger: later ends of runs count; nil until findTasks sets it
 }
 
-// ofAnyCalls are the options that wait --any shares with a wait for one instant.
-var ofAnyCalls = []string{"any", "take", "after", "max", "dry-run", "quiet", "tz", "json", "fields"}
+// anyOptionNames are the options that wait --any shares with a wait for one instant.
+var anyOptionNames = []string{"any", "take", "after", "max", "dry-run", "quiet", "tz", "json", "fields"}
 
-// anyLike is an example of a call of wait --any, for hints.
-func anyLike(things ...string) problem.Call {
+// anyExample is an example of a call of wait --any, for hints.
+func anyExample(things ...string) problem.Call {
 	return problem.To("wait").With("any", true).Saying(things...)
 }
 
-// newAny reads a wait --any.
-func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
+// readAny reads a wait --any.
+func readAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	o.begun = clock.Here(s.Clock)
 	for _, name := range s.Opt.Names() {
-		if !slices.Contains(ofAnyCalls, name) {
+		if !slices.Contains(anyOptionNames, name) {
 			return o,
 				problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
-					problem.T("leave it out; each time is a word of its own: %s", anyLike("10m", "task:k7m2")))
+					problem.T("leave it out; each time is a word of its own: %s", anyExample("10m", "task:k7m2")))
 		}
 	}
 	if len(s.Args) == 0 {
 		return o, cli.CallInstead(problem.T("there is nothing to wait for"),
-			anyLike("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
+			anyExample("10m", "task:k7m2", "inbox", "tcp://localhost:5432"))
 	}
 	if o.most, err = cli.Bound(s); err != nil {
 		return o, err
@@ -102,10 +101,10 @@ func newAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	if err := o.health.Docker(s); err != nil {
 		return o, err
 	}
-	if err := o.asked(s); err != nil {
+	if err := o.readInbox(s); err != nil {
 		return o, err
 	}
-	return o, o.find(ctx, s)
+	return o, o.findTasks(ctx, s)
 }
 
 // read reads one thing.
@@ -153,7 +152,7 @@ func (o *anyOptions) time(s *cli.Call, word string, times when.Options) (*waitOp
 	return w, w.recur(s, word, times)
 }
 
-// unknownThing explains a word that is nothing to wait for.
+// unknownThing returns the error for a word that is nothing to wait for.
 func unknownThing(word string, refused *health.ParseError, err error) error {
 	if p := cli.Explain(err); p.Code != problem.NotUnderstood {
 		return p
@@ -165,7 +164,7 @@ func unknownThing(word string, refused *health.ParseError, err error) error {
 	case strings.ContainsAny(word, ":/") && refused.Hint != "":
 		hint = problem.T("%s; %s", refused.Hint, hint)
 	case state.WholeID(strings.ToLower(word)):
-		hint = problem.T("the end of a task is %s; %s", anyLike("task:"+strings.ToLower(word)), hint)
+		hint = problem.T("the end of a task is %s; %s", anyExample("task:"+strings.ToLower(word)), hint)
 	}
 	return problem.New(problem.NotUnderstood, problem.T("%s is neither a time nor anything else to wait for",
 		cli.Quote(word)), hint)
@@ -188,14 +187,14 @@ func refuseSplitTime(s *cli.Call, times when.Options) error {
 			meant := slices.Concat(words[:from], []string{text}, words[from+n:])
 			return problem.New(problem.Ambiguous,
 				problem.T("%s is a time as well, and each thing to wait for is one word", cli.Quote(text)),
-				problem.T("did you mean %s? Of two times give the earlier", anyLike(meant...)))
+				problem.T("did you mean %s? If you mean two times, give only the earlier", anyExample(meant...)))
 		}
 	}
 	return nil
 }
 
-// asked reads the options about the inbox, and the place at which an earlier call ended.
-func (o *anyOptions) asked(s *cli.Call) (err error) {
+// readInbox reads the options about the inbox, and the place at which an earlier call ended.
+func (o *anyOptions) readInbox(s *cli.Call) (err error) {
 	o.mail.Query = state.Query{Free: true, Limit: 1}
 	if s.Opt.Has("take") {
 		if !o.has(thingInbox) {
@@ -215,7 +214,7 @@ func (o *anyOptions) asked(s *cli.Call) (err error) {
 	if err != nil {
 		return problem.Of(problem.T("%s %s is not a place in the ledger", problem.Option("after"),
 			cli.Quote(s.Opt.Text("after"))),
-			problem.T("copy it from what an earlier call ended with, or leave it out"))
+			problem.T("copy it from the end of an earlier answer, or leave it out"))
 	}
 	o.place = &place
 	return nil
@@ -226,8 +225,8 @@ func (o *anyOptions) has(kind string) bool {
 	return slices.ContainsFunc(o.things, func(t thing) bool { return t.kind == kind })
 }
 
-// find opens the store if a thing needs it, and finds the tasks.
-func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
+// findTasks opens the store if a thing needs it, and finds the tasks.
+func (o *anyOptions) findTasks(ctx context.Context, s *cli.Call) (err error) {
 	if !o.has(thingTask) && !o.has(thingInbox) {
 		return nil
 	}
@@ -242,8 +241,8 @@ func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 		name, number, numbered := strings.Cut(strings.ToLower(t.task.ID), "/")
 		if numbered {
 			if t.task.Number, err = strconv.Atoi(number); err != nil || t.task.Number < 1 {
-				return problem.Of(problem.T("%s names no occurrence", cli.Quote(t.text)),
-					problem.T("the first is task:%s", state.OccurrenceID(name, 1)))
+				return problem.Of(problem.T("%s is not an occurrence", cli.Quote(t.text)),
+					problem.T("the first occurrence is task:%s", state.OccurrenceID(name, 1)))
 			}
 		}
 		e, bad, err := view.PickID(ctx, o.st.Find, name, func(state.Entry) bool { return true })
@@ -267,9 +266,9 @@ func (o *anyOptions) find(ctx context.Context, s *cli.Call) (err error) {
 	return err
 }
 
-// again is the call that goes on with this wait: for the same instants, and for all ends since this
-// wait began. It leaves out the things that are gone.
-func (o *anyOptions) again(s *cli.Call, gone map[int]error) problem.Call {
+// continueCall returns the call that goes on with this wait: for the same instants, and for all
+// ends of runs since this wait began. It leaves out the things that are gone.
+func (o *anyOptions) continueCall(s *cli.Call, gone map[int]error) problem.Call {
 	var words []string
 	for i, t := range o.things {
 		if gone[i] == nil {

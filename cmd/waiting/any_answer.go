@@ -18,19 +18,19 @@ type anyJSON struct {
 	Position      int             `json:"position" jsonschema:"its place among what was given; 1 is the first"`
 	Kind          string          `json:"kind" enum:"time task inbox target" jsonschema:"says which of time, run, item and target is there"`
 	WaitedSeconds float64         `json:"waited_seconds"`
-	Time          *cameJSON       `json:"time,omitempty" jsonschema:"the instant that has come"`
+	Time          *arrivedJSON    `json:"time,omitempty" jsonschema:"the instant that has come"`
 	Run           *view.LineJSON  `json:"run,omitempty" jsonschema:"how the run of the task has ended, well or not"`
 	Item          *view.ItemJSON  `json:"item,omitempty" jsonschema:"of the inbox, the oldest that nobody has"`
 	More          int             `json:"more,omitempty" jsonschema:"of the inbox: how many others there are"`
 	Target        *healthwait.Row `json:"target,omitempty" jsonschema:"the target that is healthy"`
-	Gone          []goneJSON      `json:"gone,omitempty" jsonschema:"what would not have come any more"`
+	Gone          []goneJSON      `json:"gone,omitempty" jsonschema:"the things that could not come any more"`
 
 	ended view.EndedJSON
 	line  string // what health-wait would write about the target
 }
 
-// cameJSON is an instant that has come.
-type cameJSON struct {
+// arrivedJSON is an instant that has come.
+type arrivedJSON struct {
 	Due         time.Time `json:"due"`
 	LateSeconds float64   `json:"late_seconds"`
 	TZ          string    `json:"tz"`
@@ -50,7 +50,7 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 		WaitedSeconds: cli.Seconds(o.begun.Since(s.Clock)), Gone: o.goneThings(s, w)}
 	switch t.kind {
 	case thingTime:
-		a.Time = &cameJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))),
+		a.Time = &arrivedJSON{t.time.first.In(o.zone), cli.Seconds(max(0, t.time.late(s.Clock, t.time.first))),
 			o.zone.String()}
 	case thingTask:
 		var err error
@@ -98,7 +98,7 @@ func (o *anyOptions) goneThings(s *cli.Call, w waited) (list []goneJSON) {
 func (a anyJSON) Text(o *cli.Out) {
 	o.Line("%s", cli.Visible(a.Which))
 	for _, g := range a.Gone {
-		o.Note("%s would not have come: %s", cli.Visible(g.Which), cli.Visible(g.Message))
+		o.Note("%s could not come any more: %s", cli.Visible(g.Which), cli.Visible(g.Message))
 	}
 	switch {
 	case o.Quiet:
@@ -141,7 +141,7 @@ type thingJSON struct {
 // unfinished is the answer when nothing has come: the state of each thing.
 func (o *anyOptions) unfinished(ctx context.Context, s *cli.Call, w waited) anyWaitingJSON {
 	a := anyWaitingJSON{Now: s.Clock.Now().In(o.zone), Status: "waiting", Gone: o.goneThings(s, w),
-		Continue: cli.ContinueWith(s, o.again(s, w.gone))}
+		Continue: cli.ContinueWith(s, o.continueCall(s, w.gone))}
 	for i, t := range o.things {
 		if w.gone[i] != nil {
 			continue

@@ -23,22 +23,22 @@ type arrival struct {
 	mail  tasks.Found // the item, when the thing is the inbox
 }
 
-// contest lets one of several waits be the first. The others end without an effect.
-type contest struct {
+// race is between several waits. One of them wins, and the others end without an effect.
+type race struct {
 	mu    sync.Mutex
 	first *arrival
 	over  func()
 }
 
-// claim makes what take returns the first, unless there is a first already or take returns nil. It
-// reports whether the contest is over. Only take may change something, such as lease an item.
-func (c *contest) claim(take func() *arrival) bool {
+// win makes the arrival that try returns the winner, unless the race is over or try returns nil. It
+// reports whether the race is over. Only try may change something, such as lease an item.
+func (c *race) win(try func() *arrival) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.first != nil {
 		return true
 	}
-	if c.first = take(); c.first == nil {
+	if c.first = try(); c.first == nil {
 		return false
 	}
 	c.over()
@@ -58,17 +58,17 @@ type waited struct {
 	gone   map[int]error // the things that will not come any more, and why
 }
 
-// leastLook is how long targets are looked at, at least, however short the bound of the call is.
-const leastLook = 250 * time.Millisecond
+// leastCheck is how long targets are checked at least, however short the bound of the call is.
+const leastCheck = 250 * time.Millisecond
 
 // await waits until one thing has come, until none can come any more, or until its bound or ctx
-// ends. It looks at each thing at least once, however short the bound is.
+// ends. It checks each thing at least once, however short the bound is.
 func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	racing, stop := context.WithCancel(ctx)
 	defer stop()
-	c := &contest{over: stop}
+	c := &race{over: stop}
 	w := waited{gone: map[int]error{}}
-	if lookOnce(racing, s, o, c) {
+	if checkOnce(racing, s, o, c) {
 		w.first = c.first
 		return w
 	}
@@ -76,7 +76,7 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	defer cancel()
 	var all []func() []gone
 	for i, t := range o.things {
-		one := func(wait func(context.Context, *cli.Call, *contest, int) error) {
+		one := func(wait func(context.Context, *cli.Call, *race, int) error) {
 			all = append(all, func() []gone {
 				if err := wait(waiting, s, c, i); err != nil && waiting.Err() == nil {
 					return []gone{{i, err}}
@@ -95,10 +95,10 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	}
 	if len(o.health.Targets) > 0 {
 		all = append(all, func() []gone {
-			looking, cancel := within(racing, s, o, leastLook)
+			looking, cancel := within(racing, s, o, leastCheck)
 			defer cancel()
 			w.health = o.health.Run(looking, s)
-			return o.targets(c, w.health)
+			return o.winTarget(c, w.health)
 		})
 	}
 	ended := make(chan []gone)
@@ -114,7 +114,7 @@ func (o *anyOptions) await(ctx context.Context, s *cli.Call) waited {
 	return w
 }
 
-// within bounds ctx by --max, and by no less than least.
+// within bounds ctx by --max, but leaves it at least the time least.
 func within(ctx context.Context, s *cli.Call, o *anyOptions, least time.Duration) (context.Context,
 	context.CancelFunc) {
 	if o.most == 0 {
@@ -123,18 +123,18 @@ func within(ctx context.Context, s *cli.Call, o *anyOptions, least time.Duration
 	return cli.WithBound(ctx, s.Clock, max(o.most-o.begun.Since(s.Clock), least))
 }
 
-// lookOnce looks at the tasks and the inbox in the order given, and reports whether one has come.
-// Its errors are left to the wait that follows, which meets them again.
-func lookOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *contest) bool {
+// checkOnce checks the tasks and the inbox in the order given, and reports whether one has come. It
+// ignores errors, because the wait that follows meets them again.
+func checkOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *race) bool {
 	for i, t := range o.things {
 		switch t.kind {
 		case thingTask:
 			line, found, err := t.task.Look(ctx, o.st)
-			if err == nil && found && c.claim(func() *arrival { return &arrival{thing: i, line: line} }) {
+			if err == nil && found && c.win(func() *arrival { return &arrival{thing: i, line: line} }) {
 				return true
 			}
 		case thingInbox:
-			if over, err := claimItem(ctx, s, o, c, i); over && err == nil {
+			if over, err := winItem(ctx, s, o, c, i); over && err == nil {
 				return true
 			}
 		}
@@ -143,41 +143,41 @@ func lookOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *contest) bool 
 }
 
 // awaitTime waits for an instant. An instant that comes just when the bound ends has come.
-func (t thing) awaitTime(ctx context.Context, s *cli.Call, c *contest, i int) error {
+func (t thing) awaitTime(ctx context.Context, s *cli.Call, c *race, i int) error {
 	_ = t.time.until(ctx, s.Clock, t.time.first)
 	if t.time.late(s.Clock, t.time.first) >= 0 {
-		c.claim(func() *arrival { return &arrival{thing: i} })
+		c.win(func() *arrival { return &arrival{thing: i} })
 	}
 	return nil
 }
 
 // awaitTask waits for the end of a run.
-func (o *anyOptions) awaitTask(ctx context.Context, s *cli.Call, c *contest, i int) error {
+func (o *anyOptions) awaitTask(ctx context.Context, s *cli.Call, c *race, i int) error {
 	line, _, err := o.things[i].task.End(ctx, o.st, s.Clock)
 	if err == nil {
-		c.claim(func() *arrival { return &arrival{thing: i, line: line} })
+		c.win(func() *arrival { return &arrival{thing: i, line: line} })
 	}
 	return err
 }
 
 // awaitItem waits for an item that nobody has. Another reader may take it first, and then it waits
 // for the next.
-func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *contest, i int) error {
+func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *race, i int) error {
 	look := tasks.Mail{Query: o.mail.Query}
 	for {
 		if _, err := look.Await(ctx, o.st, s.Clock); err != nil {
 			return err
 		}
-		if over, err := claimItem(ctx, s, o, c, i); over || err != nil {
+		if over, err := winItem(ctx, s, o, c, i); over || err != nil {
 			return err
 		}
 	}
 }
 
-// claimItem claims the oldest item that nobody has, and leases it with --take. It reports whether
-// the contest is over.
-func claimItem(ctx context.Context, s *cli.Call, o *anyOptions, c *contest, i int) (over bool, err error) {
-	over = c.claim(func() *arrival {
+// winItem wins with the oldest item that nobody has, and leases it with --take. It reports whether
+// the race is over.
+func winItem(ctx context.Context, s *cli.Call, o *anyOptions, c *race, i int) (over bool, err error) {
+	over = c.win(func() *arrival {
 		var seen tasks.Found
 		if seen, err = o.mail.Look(ctx, o.st, s.Clock); err != nil || len(seen.Items) == 0 {
 			return nil
@@ -187,19 +187,19 @@ func claimItem(ctx context.Context, s *cli.Call, o *anyOptions, c *contest, i in
 	return over, err
 }
 
-// targets claims the target that is healthy, and returns those that will never be.
-func (o *anyOptions) targets(c *contest, r health.Result) (list []gone) {
+// winTarget wins with a healthy target, and returns the targets that will never be healthy.
+func (o *anyOptions) winTarget(c *race, r health.Result) (list []gone) {
 	for i, t := range o.things {
 		if t.kind != thingTarget {
 			continue
 		}
-		switch is := r.Targets[t.target]; {
-		case is.Healthy:
-			c.claim(func() *arrival { return &arrival{thing: i} })
-		case is.Permanent:
+		switch verdict := r.Targets[t.target]; {
+		case verdict.Healthy:
+			c.win(func() *arrival { return &arrival{thing: i} })
+		case verdict.Permanent:
 			list = append(list, gone{i, problem.New(problem.Failed,
-				problem.T("%s", cli.Visible(is.Target+": "+is.Last.String())),
-				problem.T("%s says what to do about it, and has options for it", problem.To("health-wait", t.typed)))})
+				problem.T("%s", cli.Visible(verdict.Target+": "+verdict.Last.String())),
+				problem.T("%s says more, and has options for such targets", problem.To("health-wait", t.typed)))})
 		}
 	}
 	return list
@@ -225,21 +225,21 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	case w.first != nil:
 		return o.tell(ctx, s, w)
 	case ctx.Err() != nil:
-		if further := o.again(s, nil); !s.Quiet {
+		if further := o.continueCall(s, nil); !s.Quiet {
 			s.WriteError("continue: %s\n", cli.Visible(cli.ShellLine(further.Words(cli.OwnName(s)))))
 		}
 		return ctx.Err()
 	case errors.Is(context.Cause(reading), cli.ErrReaderGone):
 		return cli.ExitCode(cli.ExitFailed)
 	case len(w.gone) == len(o.things):
-		return o.none(s, w)
+		return o.noneError(s, w)
 	}
 	s.Answer(o.unfinished(ctx, s, w))
 	return cli.ExitCode(cli.ExitMax)
 }
 
-// none is the error of a wait when nothing can come any more.
-func (o *anyOptions) none(s *cli.Call, w waited) error {
+// noneError returns the error of a wait for things of which none can come any more.
+func (o *anyOptions) noneError(s *cli.Call, w waited) error {
 	if len(o.things) == 1 {
 		return w.gone[0]
 	}
@@ -282,7 +282,7 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 
 // waitAny is wait --any.
 func waitAny(ctx context.Context, s *cli.Call) error {
-	o, err := newAny(ctx, s)
+	o, err := readAny(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func TestCountdownLine(t *testing.T) {
 	due := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
-		left, whole time.Duration
+		left, total time.Duration
 		width       int
 		want        string
 	}{
@@ -32,14 +32,14 @@ func TestCountdownLine(t *testing.T) {
 		{50 * time.Hour, 100 * time.Hour, 15, "2d 02:00:00"},
 		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
 	} {
-		c := countdown{whole: tt.whole, narrow: true}
+		c := countdown{total: tt.total, ascii: true}
 		if got := c.line(frame{left: tt.left, due: due}, tt.width); got != tt.want {
-			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
+			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.total, tt.width, got, tt.want)
 		}
 	}
 	// Every width holds, with colours and letters beyond ASCII not counted as columns.
 	for width := range 200 {
-		c := countdown{whole: time.Hour, paint: true}
+		c := countdown{total: time.Hour, paint: true}
 		line := c.line(frame{left: time.Minute, due: due}, width)
 		for _, code := range []string{"\x1b[36m", "\x1b[2m", "\x1b[m"} {
 			line = strings.ReplaceAll(line, code, "")
@@ -59,8 +59,8 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 			end := time.Now().Add(10 * time.Second)
 			c := countdown{
 				out: &out, clock: clocktest.Bubble{}, size: func() (int, int) { return 40, 20 },
-				ours: func() bool { return true }, left: time.Until, progress: newProgress(end), zone: time.UTC,
-				whole: 10 * time.Second, narrow: true,
+				foreground: func() bool { return true }, left: time.Until, progress: newProgress(end), zone: time.UTC,
+				total: 10 * time.Second, ascii: true,
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), cut)
 			defer cancel()
@@ -96,7 +96,7 @@ func TestCountdownNames(t *testing.T) {
 		{"tea", 20, "00:05"},
 		{"漢字 and so on, and on", 40, "漢字 and…  00:05  #####......  09:00:00"},
 	} {
-		c := countdown{whole: 10 * time.Second, narrow: true, name: tt.name}
+		c := countdown{total: 10 * time.Second, ascii: true, name: tt.name}
 		at := frame{left: 5 * time.Second, due: due}
 		if got := c.line(at, tt.width); got != tt.want {
 			t.Errorf("%s in %d columns: %q, want %q", tt.name, tt.width, got, tt.want)
@@ -119,12 +119,12 @@ func TestCountdownHeld(t *testing.T) {
 	}{
 		{false, 60, "tea  00:05  ###########...........  Mon 23 Nov 09:00:00 UTC"},
 		{false, 80, "tea  00:05  ##############..............  Mon 23 Nov 09:00:00 UTC  space pauses"},
-		{true, 80, "tea  00:05  ####################....................  paused  space goes on"},
-		{true, 60, "tea  00:05  ############............  paused  space goes on"},
+		{true, 80, "tea  00:05  ####################....................  paused  space resumes"},
+		{true, 60, "tea  00:05  ############............  paused  space resumes"},
 		{true, 40, "tea  00:05  #########..........  paused"},
 		{true, 20, "00:05  paused"},
 	} {
-		c := countdown{whole: 10 * time.Second, narrow: true, name: "tea", keys: true}
+		c := countdown{total: 10 * time.Second, ascii: true, name: "tea", keys: true}
 		if got := c.line(frame{5 * time.Second, due, tt.held}, tt.width); got != tt.want {
 			t.Errorf("held %v in %d columns: %q, want %q", tt.held, tt.width, got, tt.want)
 		}
@@ -134,7 +134,7 @@ func TestCountdownHeld(t *testing.T) {
 // TestCountdownLarge has the largest digits that there is room for, and none where there is not.
 func TestCountdownLarge(t *testing.T) {
 	due := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	c := countdown{whole: 10 * time.Second, narrow: true, name: "tea"}
+	c := countdown{total: 10 * time.Second, ascii: true, name: "tea"}
 	want := []string{
 		"tea",
 		"",
@@ -165,7 +165,7 @@ func TestCountdownLarge(t *testing.T) {
 		{50 * time.Hour, 60, 24, 9, 59},
 		{50 * time.Hour, 80, 24, 9, 74},
 	} {
-		c.whole = max(tt.left, 10*time.Second)
+		c.total = max(tt.left, 10*time.Second)
 		lines := c.large(frame{left: tt.left, due: due}, tt.width, tt.height)
 		widest := 0
 		for _, line := range lines {
@@ -177,8 +177,8 @@ func TestCountdownLarge(t *testing.T) {
 	}
 	// Every letter that can be left is one that can be drawn, and is as wide in each row.
 	for _, left := range []time.Duration{1234567890 * time.Millisecond, 98 * time.Hour, 3723 * time.Second, 1230 * time.Millisecond, 45 * time.Minute} {
-		for _, whole := range []time.Duration{left, left + time.Hour} {
-			c.whole = whole
+		for _, total := range []time.Duration{left, left + time.Hour} {
+			c.total = total
 			for _, d := range c.digits(strings.TrimSpace(c.remains(left)), 2, 1) {
 				if cli.Columns(d) != cli.Columns(c.digits(strings.TrimSpace(c.remains(left)), 2, 1)[0]) {
 					t.Errorf("%v: a row of another width: %q", left, d)
@@ -193,8 +193,8 @@ func TestCountdownInTheBackground(t *testing.T) {
 		var out bytes.Buffer
 		end := time.Now().Add(5 * time.Second)
 		c := countdown{
-			out: &out, clock: clocktest.Bubble{}, size: func() (int, int) { return 40, 20 }, ours: func() bool { return false },
-			left: time.Until, progress: newProgress(end), zone: time.UTC, whole: 5 * time.Second,
+			out: &out, clock: clocktest.Bubble{}, size: func() (int, int) { return 40, 20 }, foreground: func() bool { return false },
+			left: time.Until, progress: newProgress(end), zone: time.UTC, total: 5 * time.Second,
 		}
 		c.run(t.Context())
 		if out.Len() > 0 {

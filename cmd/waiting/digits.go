@@ -6,7 +6,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// glyph is a letter of a countdown in cells, five rows of them.
+// glyph returns a letter of a countdown as five rows of cells.
 func glyph(letter rune) [5]string {
 	switch letter {
 	case '0':
@@ -41,8 +41,8 @@ func glyph(letter rune) [5]string {
 	return [5]string{" ", " ", " ", " ", " "}
 }
 
-// large is the countdown in digits as large as there is room for, with the name above and the bar
-// below. It is nil when there is no room.
+// large returns the countdown in the largest digits that fit, with the name above and the bar
+// below. It returns nil when none fit.
 func (c countdown) large(at frame, width, height int) []string {
 	remains := strings.TrimSpace(c.remains(at.left))
 	line, ok := c.row("", at, width-1)
@@ -61,7 +61,7 @@ func (c countdown) large(at frame, width, height int) []string {
 	for _, size := range []struct{ columns, rows int }{{6, 3}, {4, 2}, {2, 1}, {1, 1}} {
 		digits := c.digits(remains, size.columns, size.rows)
 		lines := len(above) + len(digits) + 2
-		// A row stays free for what is typed next.
+		// The last row stays free for what is typed next.
 		if cli.Columns(digits[0]) > width-1 || lines > height-1 {
 			continue
 		}
@@ -73,10 +73,11 @@ func (c countdown) large(at frame, width, height int) []string {
 	return nil
 }
 
-// digits are the rows of a text in glyphs, of cells of so many columns and rows.
+// digits returns the lines of a text in glyphs. Each cell of a glyph takes the given columns and
+// rows.
 func (c countdown) digits(text string, columns, rows int) (lines []string) {
 	on, off := strings.Repeat("█", columns), strings.Repeat(" ", columns)
-	if c.narrow {
+	if c.ascii {
 		on = strings.Repeat("#", columns)
 	}
 	cells := strings.NewReplacer("#", on, " ", off)

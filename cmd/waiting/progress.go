@@ -20,18 +20,19 @@ type progress struct {
 	changed chan struct{} // closed with the next change
 }
 
+// newProgress returns the progress of a wait that is not paused.
 func newProgress(due time.Time) *progress { return &progress{due: due, changed: make(chan struct{})} }
 
-// stand returns the state, and a channel that is closed when it changes.
-func (c *progress) stand() (due time.Time, left time.Duration, held bool, changed <-chan struct{}) {
+// state returns the state, and a channel that is closed when it changes.
+func (c *progress) state() (due time.Time, left time.Duration, held bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.due, c.left, c.held, c.changed
 }
 
-func (c *progress) hold(left time.Duration) { c.change(func() { c.held, c.left = true, left }) }
+func (c *progress) pause(left time.Duration) { c.change(func() { c.held, c.left = true, left }) }
 
-func (c *progress) goOn(due time.Time) { c.change(func() { c.held, c.due = false, due }) }
+func (c *progress) resume(due time.Time) { c.change(func() { c.held, c.due = false, due }) }
 
 func (c *progress) change(how func()) {
 	c.mu.Lock()
@@ -41,8 +42,8 @@ func (c *progress) change(how func()) {
 	c.changed = make(chan struct{})
 }
 
-// unless returns a context that ends with ctx, or when changed is closed.
-func unless(ctx context.Context, changed <-chan struct{}) (context.Context, context.CancelFunc) {
+// untilChanged returns a context that ends with ctx, or when changed is closed.
+func untilChanged(ctx context.Context, changed <-chan struct{}) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
@@ -54,11 +55,11 @@ func unless(ctx context.Context, changed <-chan struct{}) (context.Context, cont
 	return limited, cancel
 }
 
-// follow waits for the instant of c, which may move meanwhile.
-func (p pace) follow(ctx context.Context, clock clock.Clock, c *progress) error {
+// awaitProgress waits for the instant of c, which may change meanwhile.
+func (p pace) awaitProgress(ctx context.Context, clock clock.Clock, c *progress) error {
 	for {
-		due, _, held, changed := c.stand()
-		lap, over := unless(ctx, changed)
+		due, _, held, changed := c.state()
+		lap, over := untilChanged(ctx, changed)
 		var err error
 		if held {
 			<-lap.Done()
@@ -73,10 +74,9 @@ func (p pace) follow(ctx context.Context, clock clock.Clock, c *progress) error 
 	}
 }
 
-// control pauses the wait and lets it go on, when space is pressed here or in another call that
-// waits for the same task. It ends the waiting when the wait was ended elsewhere: by rm, by a
-// runner that told it, or by another call that gave up. Only control uses the kept wait until it
-// returns.
+// control pauses and resumes the wait, when space is pressed here or in another call that waits for
+// the same task. It calls end when the wait was ended elsewhere: by rm, by a runner that told it,
+// or by another call that gave up. Nothing else uses the kept wait until control returns.
 func (w *activeWait) control(ctx context.Context, c *progress, presses <-chan struct{}, end context.CancelCauseFunc) {
 	for {
 		var changed <-chan struct{}
@@ -95,20 +95,20 @@ func (w *activeWait) control(ctx context.Context, c *progress, presses <-chan st
 				return
 			}
 			if left, held := w.kept.Entry.Task.Wait.Rest(); moved && held {
-				c.hold(left)
+				c.pause(left)
 			} else if moved {
-				c.goOn(w.kept.Entry.Due)
+				c.resume(w.kept.Entry.Due)
 			}
 		}
 	}
 }
 
-// toggle pauses the wait or lets it go on, also in the store if the wait is kept there. When the
-// store cannot be changed, nothing changes.
+// toggle pauses or resumes the wait, also in the store if the wait is kept there. When the store
+// cannot be changed, nothing changes.
 func (w *activeWait) toggle(ctx context.Context, c *progress) {
-	due, left, held, _ := c.stand()
+	due, left, held, _ := c.state()
 	late := w.late(w.Clock, due)
-	ctx, stop := cli.WithBound(ctx, w.Clock, keepMoment)
+	ctx, stop := cli.WithBound(ctx, w.Clock, minKeepTimeout)
 	defer stop()
 	var noted bool
 	var err error
@@ -116,15 +116,15 @@ func (w *activeWait) toggle(ctx context.Context, c *progress) {
 	case held:
 		due = due.Add(late + left)
 		if noted, err = w.kept.GoOn(ctx, due); noted {
-			c.goOn(due)
+			c.resume(due)
 		}
 	case late < 0:
 		if noted, err = w.kept.Hold(ctx, due, -late); noted {
-			c.hold(-late)
+			c.pause(-late)
 		}
 	}
 	if err != nil {
 		w.WriteError("%s", view.EraseBelow)
-		w.Warn("warning: the wait %s cannot be paused or go on: %s", w.kept.ID(), cli.Visible(err.Error()))
+		w.Warn("warning: the wait %s cannot be paused or resumed: %s", w.kept.ID(), cli.Visible(err.Error()))
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// pace says by which clock a wait goes.
+// pace says which clock a wait follows.
 type pace struct {
 	begun   clock.Moment // when the call began; elapsed time counts from here
-	elapsed bool         // it goes by elapsed time, and not by the wall clock
+	elapsed bool         // it follows elapsed time, and not the wall clock
 }
 
 // until waits for an instant. Elapsed time is measured on a clock that nobody can set, if the
@@ -32,7 +32,7 @@ func (p pace) until(ctx context.Context, c clock.Clock, due time.Time) error {
 	return c.Until(ctx, due)
 }
 
-// late is how long ago an instant was. It is negative for an instant to come.
+// late returns how long ago an instant was. It is negative for an instant to come.
 func (p pace) late(c clock.Clock, due time.Time) time.Duration {
 	if steady, ok := c.(clock.Steady); ok && p.elapsed {
 		return steady.Boot() - p.deadline(due)
@@ -40,7 +40,7 @@ func (p pace) late(c clock.Clock, due time.Time) time.Duration {
 	return c.Now().Sub(due)
 }
 
-// deadline is what the boot clock shows at an instant of an elapsed wait. It is bounded by the
+// deadline returns what the boot clock shows at an instant of an elapsed wait. It is bounded by the
 // largest Duration, so that a wait of 290 years is not over at once.
 func (p pace) deadline(due time.Time) time.Duration {
 	return p.begun.Boot + min(due.Sub(p.begun.Wall), math.MaxInt64-p.begun.Boot)
@@ -53,15 +53,15 @@ type trigger struct {
 	late     time.Duration
 	missed   int            // instants that went by while the machine slept, before due
 	again    cli.ArgvOrNull // the call that waits for the next time
-	repeated bool           // an earlier call told it
+	repeated bool           // it was told before
 }
 
-// mostMissed is the most missed instants that are counted.
-const mostMissed = 100_000
+// maxMissed is the most missed instants that are counted.
+const maxMissed = 100_000
 
-// skip moves on to the latest instant that has passed when there are several, because one late line
+// skipMissed moves t to the latest of several instants that have passed, because one late line
 // helps and a burst does not.
-func (o *waitOptions) skip(t *trigger) {
+func (o *waitOptions) skipMissed(t *trigger) {
 	if o.kind == when.Once {
 		return
 	}
@@ -70,12 +70,12 @@ func (o *waitOptions) skip(t *trigger) {
 	if !ok {
 		return
 	}
-	t.missed = o.schedule.Count(t.due, latest, mostMissed)
+	t.missed = o.schedule.Count(t.due, latest, maxMissed)
 	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
 }
 
-// after is the call that waits for the time after due. left is the rest of --count.
-func (o *waitOptions) after(due time.Time, left int) problem.Call {
+// nextCall returns the call that waits for the time after due. left is what is left of --count.
+func (o *waitOptions) nextCall(due time.Time, left int) problem.Call {
 	c := o.again
 	if o.kind == when.Interval {
 		c = c.With("start", due.Format(time.RFC3339Nano))
@@ -89,15 +89,15 @@ func (o *waitOptions) after(due time.Time, left int) problem.Call {
 	return c
 }
 
-// mannerOptions say how a call blocks and answers.
-var mannerOptions = []string{"max", "json", "fields", "raw", "quiet", "bell", "big", "no-autostart"}
+// callOptionNames are the options that say how a call blocks and answers.
+var callOptionNames = []string{"max", "json", "fields", "raw", "quiet", "bell", "big", "no-autostart"}
 
-// manner are the options of this call that say how it blocks and answers.
-func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
+// callOptions returns those of this call's options that say how it blocks and answers.
+func (o *waitOptions) callOptions(s *cli.Call) (v option.Values) {
 	if o.most > 0 {
 		v = v.With("max", cli.BoundText(s))
 	}
-	for _, flag := range mannerOptions[1:] {
+	for _, flag := range callOptionNames[1:] {
 		if s.Opt.Bool(flag) {
 			v = v.With(flag, s.Opt.Value(flag))
 		}
@@ -105,15 +105,14 @@ func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	return v
 }
 
-// further adds the options of this call to c that say how it blocks and answers. An empty call
-// stays empty.
-func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
+// withOptions adds callOptions to the call c. An empty call stays empty.
+func (o *waitOptions) withOptions(s *cli.Call, c problem.Call) problem.Call {
 	if c.Command == "" {
 		return c
 	}
 	own := c.Set
 	c.Set = nil
-	c = cli.With(c, o.manner(s), mannerOptions...)
+	c = cli.With(c, o.callOptions(s), callOptionNames...)
 	c.Set = append(c.Set, own...)
 	return c
 }
@@ -130,7 +129,7 @@ func (t trigger) tell() error {
 	return nil
 }
 
-// label is the name of what is waited for in a countdown. It may be empty.
+// label returns the name of what is waited for in a countdown. It may be empty.
 func (o *waitOptions) label() string {
 	if o.name != "" {
 		return o.name
@@ -138,29 +137,29 @@ func (o *waitOptions) label() string {
 	return o.task
 }
 
-// ring tells a person at a terminal that the wait is over: with the bell if the call asks for it,
-// and in words if there was a countdown. With --count the lines of the answer say so. It also says
-// how late the wait was.
-func (t trigger) ring() {
+// announce tells a person at a terminal that the wait is over: with the bell if the call asks for
+// it, and in words if there was a countdown. With --count, and when the wait was late, other lines
+// say it.
+func (t trigger) announce() {
 	if t.of.bell && !t.repeated {
 		cli.Ring(t.of.World)
 	}
-	if t.of.stream || t.repeated || t.late >= time.Second || !t.of.seen {
+	if t.of.stream || t.repeated || t.late >= time.Second || !t.of.drawn {
 		return
 	}
 	now := cli.LocaleOn(context.Background(), t.of.Err, t.of.Getenv).Format(t.now, "15:04:05")
-	said := "it is " + now
+	text := "it is " + now
 	if t.of.length > 0 {
 		took, verb := when.Distance(t.due.Add(-t.of.length), t.due), " are over, at "
 		if strings.HasPrefix(took, "1 ") && strings.Count(took, " ") == 1 {
 			verb = " is over, at "
 		}
-		said = took + verb + now
+		text = took + verb + now
 	}
 	if t.of.name != "" {
-		said = cli.Visible(t.of.name) + ": " + said
+		text = cli.Visible(t.of.name) + ": " + text
 	}
-	t.of.Note("%s", said)
+	t.of.Note("%s", text)
 }
 
 // triggerJSON is the answer of wait, at each instant.
@@ -176,9 +175,9 @@ type triggerJSON struct {
 	TZ          string         `json:"tz"`
 	Missed      int            `json:"missed" jsonschema:"instants that had passed before this one"`
 	Continue    cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of a recurrence: the command that waits for the next time; else absent"`
-	ID          *string        `json:"id,omitempty" jsonschema:"of the wait that was kept; absent: it was not"`
-	Occurrence  *string        `json:"occurrence,omitempty" jsonschema:"whoever gets the same twice gets it with the same one; absent: it comes once"`
-	Repeated    bool           `json:"repeated,omitempty" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
+	ID          *string        `json:"id,omitempty" jsonschema:"of the kept wait; absent: it was not kept"`
+	Occurrence  *string        `json:"occurrence,omitempty" jsonschema:"the same when the same is told twice; absent: it is told once"`
+	Repeated    bool           `json:"repeated,omitempty" jsonschema:"it was told before: to somebody who waited, or by the inbox, where it was taken or acknowledged"`
 
 	raw    bool // only the text of the task is written
 	stream bool // the call waits for the next time itself
@@ -196,7 +195,7 @@ func (t trigger) write() error {
 	return err
 }
 
-// Text writes the text of the task. The sentence is what programs look for.
+// Text writes the text of the task. Programs look for the sentence, so it does not change.
 func (a triggerJSON) Text(o *cli.Out) {
 	if a.Task == nil {
 		return
@@ -215,10 +214,10 @@ func (a triggerJSON) Text(o *cli.Out) {
 	}
 }
 
-// echo says how a time was read unless a countdown shows it, and what else it could mean.
+// echo says how a time was read, unless a countdown shows it, and what else it could mean.
 func (o *waitOptions) echo(s *cli.Call) {
 	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.Counts(s, o.quiet) {
-		// Whole seconds are shown, because nobody wants to read "in 0.447331433 seconds".
+		// Without Truncate the text could be "in 0.447331433 seconds".
 		s.Note("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {

@@ -24,15 +24,15 @@ type wouldWaitJSON struct {
 	Said        string         `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string         `json:"tz"`
 	Continue    cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of a recurrence: the command that waits for the next time; else absent"`
-	Kept        bool           `json:"kept,omitempty" jsonschema:"it outlives the call"`
-	Runner      *string        `json:"runner,omitempty" jsonschema:"who tells what is kept when nobody waits: alive, started, stopped or none; absent: it is not kept, or told at once"`
+	Kept        bool           `json:"kept,omitempty" jsonschema:"the wait would outlive the call"`
+	Runner      *string        `json:"runner,omitempty" jsonschema:"of a kept wait: the runner that tells it when nobody waits: alive, started, stopped or none"`
 	Warnings    []string       `json:"warnings,omitempty"`
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// plan answers a dry run: what would be waited for, and whether it would be kept. The store is a
+// dryRun answers a dry run: what would be waited for, and whether it would be kept. The store is a
 // preview.
-func (w *activeWait) plan(ctx context.Context) error {
+func (w *activeWait) dryRun(ctx context.Context) error {
 	warnings, err := w.keep(ctx, w.first, 0)
 	if err != nil {
 		return err
@@ -42,15 +42,15 @@ func (w *activeWait) plan(ctx context.Context) error {
 	}
 	again := problem.Call{}
 	if _, more := w.following(w.first, 1); more {
-		again = w.after(w.first, w.count-1)
+		again = w.nextCall(w.first, w.count-1)
 	}
-	w.tellPlan(again, warnings)
+	w.answerDryRun(again, warnings)
 	return nil
 }
 
-// tellPlan writes the answer of a dry run, with the call that waits for the next time.
-func (w *activeWait) tellPlan(next problem.Call, warnings []cli.Warning) {
-	again := cli.ContinueWith(w.Call, w.further(w.Call, next))
+// answerDryRun writes the answer of a dry run, with the call that waits for the next time.
+func (w *activeWait) answerDryRun(next problem.Call, warnings []cli.Warning) {
+	again := cli.ContinueWith(w.Call, w.withOptions(w.Call, next))
 	now := w.Clock.Now().In(w.zone)
 	due, left := w.first.In(w.zone), max(-w.late(w.Clock, w.first), 0)
 	w.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(w.kept.ID()), cli.OrNull(w.task), cli.OrNull(w.name),

@@ -17,29 +17,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// ofAnew are the options that only a new wait has, and not one that is resumed.
-var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect", "name", "notify"}
+// newWaitOptionNames are the options that only a new wait has, and not one that is resumed.
+var newWaitOptionNames = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect", "name", "notify"}
 
 // resumeWait goes on with a kept wait, whoever began it: for the same instant, and then for the
-// rest of its --count. A wait whose time has come is told at once. One that was told before is told
-// again as the same occurrence, without the rest of its --count, because the earlier caller went on
-// with that.
+// rest of its --count. A wait whose time has come is told at once. A wait that was told before is
+// told again as the same occurrence, without the rest of its --count, because the earlier caller
+// goes on with that.
 func resumeWait(ctx context.Context, s *cli.Call) error {
 	o := waitOptions{pace: pace{begun: clock.Here(s.Clock)}, count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
-		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?",
+		return problem.Of(problem.T("%s takes the time and the task from the wait; what is %s?",
 			problem.Option("resume"), cli.Quote(s.Args[0])),
 			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")),
 				problem.Option("resume")))
 	}
-	for _, flag := range ofAnew {
+	for _, flag := range newWaitOptionNames {
 		if s.Opt.Has(flag) {
-			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is only for a new wait",
+			return problem.Of(problem.T("%s takes the time from the wait, and %s is only for a new wait",
 				problem.Option("resume"), problem.Option(flag)),
 				problem.T("leave one of them out"))
 		}
 	}
-	if err := o.bound(s); err != nil {
+	if err := o.readCommon(s); err != nil {
 		return err
 	}
 	st, err := s.Open()
@@ -50,7 +50,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := o.from(s, e); err != nil {
+	if err := o.readKept(s, e); err != nil {
 		return err
 	}
 	w := &activeWait{Call: s, waitOptions: o}
@@ -59,43 +59,48 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	}
 	switch why := tasks.WaitEnded(w.kept.Entry); {
 	case s.DryRun && (why == nil || errors.Is(why, tasks.ErrTold)):
-		w.kept.Leave()
-		var warnings []cli.Warning
-		if why == nil && w.late(s.Clock, w.first) < 0 {
-			w.runner = handover.HandOver(ctx, s, st)
-			warnings = w.warnings()
-		}
-		w.tellPlan(w.again, warnings)
+		dryResume(ctx, w, why == nil)
 		return nil
 	case why == nil:
 	case errors.Is(why, tasks.ErrTold):
-		return repeat(ctx, w)
+		return tellAgain(ctx, w)
 	default:
 		w.kept.Leave()
 		return why
 	}
 	if left := -w.late(s.Clock, w.first); left > 0 {
 		w.runner = handover.HandOver(ctx, s, st)
-		w.unready()
+		w.warnUnready()
 		if !view.Counts(s, w.quiet) {
 			s.Note("waiting until %s", view.Echo(w.first.In(w.zone), w.begun.Wall.In(w.zone)))
 		}
 	}
 	if w.first, err = w.await(ctx, w.begun.Wall, w.first); err != nil {
-		return w.over(ctx, w.first, 0, err)
+		return w.endEarly(ctx, w.first, 0, err)
 	}
-	t := w.come()
+	t := w.arrived()
 	if err := t.tell(); err != nil {
 		w.kept.Leave()
 		return err
 	}
-	t.ring()
+	t.announce()
 	t.lateness()
-	w.end(ctx, t.now)
-	return rest(ctx, w)
+	w.markTold(ctx, t.now)
+	return awaitRest(ctx, w)
 }
 
-// pickWait finds the wait that --resume names by its ID, or by a beginning that no other wait has.
+// dryResume answers a dry run with --resume. pending says that the wait was not told yet.
+func dryResume(ctx context.Context, w *activeWait, pending bool) {
+	w.kept.Leave()
+	var warnings []cli.Warning
+	if pending && w.late(w.Clock, w.first) < 0 {
+		w.runner = handover.HandOver(ctx, w.Call, w.Store)
+		warnings = w.warnings()
+	}
+	w.answerDryRun(w.again, warnings)
+}
+
+// pickWait finds the wait that --resume names, by its ID or by a beginning that no other ID has.
 func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.Entry, error) {
 	id := given.Text("resume")
 	e, bad, err := view.PickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
@@ -112,14 +117,14 @@ func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.E
 				problem.To("show", other.ID)))
 	case bad.Code == problem.NotFound:
 		return e, problem.New(problem.NotFound, problem.T("there is no wait %s", cli.Quote(id)),
-			problem.T("%s shows the waits that go on, %s those that ended in the last 30 days; to begin one: %s",
+			problem.T("%s shows current waits, %s those that ended in the last 30 days; to begin one: %s",
 				problem.To("ls"), cli.EveryTask, problem.To("wait", "5m", "TASK")))
 	}
 	return e, bad.Problem
 }
 
-// from reads what is kept of a wait.
-func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
+// readKept reads the options of a kept wait from its task.
+func (o *waitOptions) readKept(s *cli.Call, e state.Entry) (err error) {
 	if o.zone = rules.TaskZone(e.Task); s.Opt.Has("tz") {
 		if o.zone, err = s.Zone(); err != nil {
 			return err
@@ -148,41 +153,41 @@ func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	return nil
 }
 
-// come is the trigger of a resumed wait whose time has come.
-func (w *activeWait) come() trigger {
+// arrived returns the trigger of a resumed wait whose time has come.
+func (w *activeWait) arrived() trigger {
 	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)),
 		due:   w.first.In(w.zone),
-		again: cli.ContinueWith(w.Call, w.further(w.Call, w.again))}
+		again: cli.ContinueWith(w.Call, w.withOptions(w.Call, w.again))}
 }
 
-// repeat answers with a wait that was told before or is in the inbox, and acknowledges its item.
-func repeat(ctx context.Context, w *activeWait) error {
+// tellAgain answers for a wait that was told before or is in the inbox, and acknowledges its item.
+func tellAgain(ctx context.Context, w *activeWait) error {
 	defer w.kept.Leave()
-	coming, stop := cli.WithBound(ctx, w.Clock, cancelPatience)
+	coming, stop := cli.WithBound(ctx, w.Clock, cancelTimeout)
 	unread := w.kept.Unread(coming)
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t := w.come()
+	t := w.arrived()
 	t.repeated = !unread
 	if err := t.tell(); err != nil {
 		return err
 	}
 	t.lateness()
-	limited, stop := cli.WithBound(context.WithoutCancel(ctx), w.Clock, endPatience)
+	limited, stop := cli.WithBound(context.WithoutCancel(ctx), w.Clock, toldTimeout)
 	defer stop()
 	w.kept.Acknowledge(limited)
 	switch {
 	case unread:
-		return rest(ctx, w)
+		return awaitRest(ctx, w)
 	case w.stream:
 		w.ShowContinue(t.again)
 	}
 	return nil
 }
 
-// lateness says how late the wait is.
+// lateness writes how late the wait is.
 func (t trigger) lateness() {
 	if t.late >= time.Second {
 		t.of.Note("%s (%s) was due %s", cli.Quote(t.of.kept.Entry.Task.Summary()), t.of.kept.ID(),
@@ -190,8 +195,8 @@ func (t trigger) lateness() {
 	}
 }
 
-// rest waits for the rest of --count, as the call would that goes on. The bound of this call stays.
-func rest(ctx context.Context, w *activeWait) error {
+// awaitRest waits for the rest of --count, as the next call would do. The bound of this call stays.
+func awaitRest(ctx context.Context, w *activeWait) error {
 	if !w.stream || w.OneAnswer {
 		return nil
 	}
@@ -199,7 +204,7 @@ func rest(ctx context.Context, w *activeWait) error {
 	c.Run = func(ctx context.Context, s *cli.Call) error {
 		o, err := newWait(s)
 		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
-			return nil // --end has passed meanwhile
+			return nil // --end has passed
 		}
 		if err != nil {
 			return err
@@ -208,6 +213,6 @@ func rest(ctx context.Context, w *activeWait) error {
 		return runWait(ctx, s, o)
 	}
 	further := w.FollowedBy(&c)
-	w.next.Values = w.manner(w.Call).Over(w.next.Values)
+	w.next.Values = w.callOptions(w.Call).Over(w.next.Values)
 	return cli.Perform(ctx, further, w.next)
 }

@@ -28,11 +28,11 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 		return "", "", nil, err
 	}
 	if ok {
-		if err := timeTwice(s, o, form); err != nil {
+		if err := refuseTwice(s, o, form); err != nil {
 			return "", "", nil, err
 		}
-		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
-		return text, form, s.Args, longer(s, o, form,
+		// The words of the task follow the value of the option: --delay 5 minutes tea.
+		return text, form, s.Args, refuseLonger(s, o, form,
 			func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.Args)
 	}
 	if len(s.Args) == 0 {
@@ -44,7 +44,7 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 	form, ok = modes()[mode]
 	if !ok {
 		text, task = s.Args[0], s.Args[1:]
-		if err := longer(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text,
+		if err := refuseLonger(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text,
 			task); err != nil {
 			return "", "", nil, err
 		}
@@ -55,20 +55,20 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 			problem.T("type %s", modeExample(mode)))
 	}
 	text, task = s.Args[1], s.Args[2:]
-	if err := longer(s, o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text,
+	if err := refuseLonger(s, o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text,
 		task); err != nil {
 		return "", "", nil, err
 	}
 	if form == when.CronForm {
 		return text, form, task, nil
 	}
-	text, err = length(mode, text)
+	text, err = lengthOf(mode, text)
 	return text, form, task, err
 }
 
-// timeTwice refuses a word that is a time beside a flag that gives the time: wait 1s --until 9am
-// tea. A task of that kind can be given as one word with the others, or after --.
-func timeTwice(s *cli.Call, o when.Options, form when.Form) error {
+// refuseTwice refuses a word that is a time when an option gives the time: wait 1s --until 9am tea.
+// A task that begins with a time can be given as one word, or after --.
+func refuseTwice(s *cli.Call, o when.Options, form when.Form) error {
 	if s.Dash || len(s.Args) < 2 {
 		return nil
 	}
@@ -80,9 +80,9 @@ func timeTwice(s *cli.Call, o when.Options, form when.Form) error {
 			cli.ShellQuote(strings.Join(s.Args, " "))))
 }
 
-// length is the value of the modes delay and interval as a duration with a unit: a bare number is
-// seconds.
-func length(mode, value string) (string, error) {
+// lengthOf returns the value of the modes delay and interval as a duration with a unit. A bare
+// number means seconds.
+func lengthOf(mode, value string) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", problem.Of(problem.T("wait %s: %s %s", mode, cli.Quote(value), why),
 			problem.T("type seconds or a duration: %s", modeExample(mode)))
@@ -90,7 +90,7 @@ func length(mode, value string) (string, error) {
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseFloat(value, 64)
 	switch {
-	case strings.ContainsAny(value, "xX_"): // numbers of programmers are refused
+	case strings.ContainsAny(value, "xX_"): // ParseFloat would accept 0x10 and 1_000
 		return refused("is not a number")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		return refused("is not a length of time")
@@ -115,8 +115,9 @@ func length(mode, value string) (string, error) {
 	return text + "s", nil
 }
 
-// rhythms are times of one word that read like a mode of the older form when a number follows.
-var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly",
+// recurringWords are times of one word that look like a mode of the older form when a number
+// follows.
+var recurringWords = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly",
 	"quarterly", "yearly", "annually"}
 
 // modeOf refuses an unknown mode, as in wait later 30 tea. It also refuses a time such as weekly
@@ -126,9 +127,9 @@ func modeOf(s *cli.Call, o when.Options) error {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(s.Args[1], 64); err == nil && s.After < len(s.Args)-1 &&
-		slices.Contains(rhythms, strings.ToLower(s.Args[0])) {
+		slices.Contains(recurringWords, strings.ToLower(s.Args[0])) {
 		return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])),
-			problem.T("%s A task that begins with a number stands after --: %s",
+			problem.T("%s Give a task that begins with a number after --: %s",
 				useModes, problem.To("wait", s.Args[0]).Running(s.Args[1:]...)))
 	}
 	if _, err := when.Parse(s.Args[0], o); err == nil {
@@ -144,11 +145,11 @@ func modeOf(s *cli.Call, o when.Options) error {
 	return problem.Of(problem.T("unknown mode %s", cli.Quote(s.Args[0])), problem.T(useModes))
 }
 
-// longer refuses a time that is a longer time together with words after it. Words after -- are the
-// task, and are not judged. call makes the call with the longer time, for the hint.
-func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string,
+// refuseLonger refuses a time that is a longer time together with the words after it. Words after
+// -- are the task, and are not looked at. call makes the call with the longer time, for the hint.
+func refuseLonger(s *cli.Call, o when.Options, form when.Form, call func(text string) problem.Call, text string,
 	after []string) error {
-	behind := after
+	rest := after
 	if s.After <= len(after) { // else the time stands after --, too
 		after = after[:len(after)-s.After]
 	}
@@ -159,39 +160,39 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 		return nil // such a time is always one word, and a task may begin with a year
 	}
 	for n := min(len(after), cli.MaxTimeWords); n > 0; n-- {
-		run := text + " " + strings.Join(after[:n], " ")
-		sched, fault := when.Parse(run, o)
-		if fault != nil {
-			switch code := cli.Explain(fault).Code; {
+		longer := text + " " + strings.Join(after[:n], " ")
+		sched, refused := when.Parse(longer, o)
+		if refused != nil {
+			switch code := cli.Explain(refused).Code; {
 			case code == problem.Ambiguous && err != nil:
-				return fault // "at 9" would be a time if it were said more clearly
+				return refused // "at 9" would be a time if it were said more clearly
 			case code != problem.Past:
 				continue
 			}
 		}
-		f := problem.New(problem.Ambiguous, problem.T("%s is a time as well, not only %s", cli.Quote(run),
+		f := problem.New(problem.Ambiguous, problem.T("%s is a time as well, not only %s", cli.Quote(longer),
 			cli.Quote(text)),
-			problem.T("did you mean %s?", call(run).Saying(after[n:]...)))
+			problem.T("did you mean %s?", call(longer).Saying(after[n:]...)))
 		if err != nil {
 			a := "a time"
 			if form == when.CronForm {
 				a = "a cron line"
 			}
 			f.Code, f.Message = problem.NotUnderstood, problem.T("%s is not %s, but %s is", cli.Quote(text),
-				a, cli.Quote(run))
+				a, cli.Quote(longer))
 		}
-		if fault != nil {
+		if refused != nil {
 			return f
 		}
 		now := o.Now
 		if at, ok := sched.Next(now.Add(-1)); ok {
-			f.Candidates = append(f.Candidates, when.Candidate{Text: run, At: at})
+			f.Candidates = append(f.Candidates, when.Candidate{Text: longer, At: at})
 		}
 		if short == nil {
 			return f
 		}
-		// In its place the task would be part of a longer time again.
-		if short.Canonical == text || longer(s, o, form, call, short.Canonical, behind) != nil {
+		// After the canonical text the task could again be part of a longer time.
+		if short.Canonical == text || refuseLonger(s, o, form, call, short.Canonical, rest) != nil {
 			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, cli.Quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
 			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})
@@ -201,7 +202,7 @@ func longer(s *cli.Call, o when.Options, form when.Form, call func(text string) 
 	return nil
 }
 
-// modeExample is a call of the older form that works.
+// modeExample returns a valid call of the older form.
 func modeExample(mode string) problem.Call {
 	value := map[string]string{"delay": "30", "interval": "300", "cron": "0 9 * * *"}[mode]
 	return problem.To("wait", mode, value, "check the oven")
