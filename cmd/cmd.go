@@ -53,7 +53,7 @@ var table = cli.Table{
 	{Name: "fleet", Make: fleet.Command},
 	{Name: "agent", Make: fleet.AgentCommand},
 	{Name: "metrics", Make: daemon.MetricsCommand},
-	{Name: "mcp", Make: guide.McpCommand},
+	{Name: "mcp", Make: guide.MCPCommand},
 	{Name: "guide", Make: guide.GuideCommand},
 	{Name: "completion", Make: guide.CompletionCommand},
 	{Name: "version", Make: guide.VersionCommand},

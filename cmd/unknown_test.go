@@ -14,8 +14,8 @@ import (
 func TestTimeForCommand(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ words, message, hint string }{
-		{"5m tea", `"5m" is a time`, "to be told it then: ouro-timer at 5m --task tea; to run it: ouro-timer at 5m -- tea; to wait for it here: ouro-timer wait 5m tea"},
-		{"5m", `"5m" is a time`, "to be told something then: ouro-timer at 5m --task TEXT; to run something: ouro-timer at 5m -- COMMAND; to wait for it here: ouro-timer wait 5m"},
+		{"5m tea", `"5m" is a time`, "to get a reminder then: ouro-timer at 5m --task tea; to run it: ouro-timer at 5m -- tea; to wait for it here: ouro-timer wait 5m tea"},
+		{"5m", `"5m" is a time`, "to get a reminder then: ouro-timer at 5m --task TEXT; to run something: ouro-timer at 5m -- COMMAND; to wait for it here: ouro-timer wait 5m"},
 		{"tomorrow 10am call Bob", `"tomorrow 10am" is a time`, "ouro-timer at tomorrow 10am --task 'call Bob'; "},
 		{"in 20 minutes tea", `"in 20 minutes" is a time`, "ouro-timer wait 'in 20 minutes' tea"},
 		{"tomorrow at 10 tea", `"tomorrow at 10" is a time`, "ouro-timer at tomorrow at 10 --task tea; "},
@@ -24,7 +24,7 @@ func TestTimeForCommand(t *testing.T) {
 		{"5m tea --notify desktop", `"5m" is a time`, "did you mean ouro-timer at 5m --task tea --notify desktop?"},
 		{"5m --task tea", `"5m" is a time`, "did you mean ouro-timer at 5m --task tea?"},
 		{"30 tea", `"30" is a time`, "to wait for so many seconds: ouro-timer wait 30 tea"},
-		{"0930 tea", `"0930" is a time`, "to be told it then: ouro-timer at 0930 --task tea; to run it: ouro-timer at 0930 -- tea"},
+		{"0930 tea", `"0930" is a time`, "to get a reminder then: ouro-timer at 0930 --task tea; to run it: ouro-timer at 0930 -- tea"},
 		{"5x tea", `unknown command "5x"`, "the commands are "},
 		{"sho k7m2", `unknown command "sho"`, "did you mean ouro-timer show?"},
 		{"yesterday tea", `unknown command "yesterday"`, ""},

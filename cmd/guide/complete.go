@@ -11,8 +11,8 @@ import (
 )
 
 // CompleteCommand is what the completion scripts call on TAB. It gets the words up to the cursor,
-// the last of which is being typed, and prints what could stand there. It never fails, because a
-// shell cannot use an error in the middle of a line.
+// the last of which is being typed, and prints the words that could replace it. It never fails,
+// because a shell cannot use an error in the middle of a line.
 func CompleteCommand() cli.Command {
 	return cli.Command{
 		Name: "__complete", Args: "[--empty] -- [<word>...]",
@@ -28,30 +28,30 @@ func CompleteCommand() cli.Command {
 			if s.Opt.Bool("empty") || len(words) == 0 {
 				words = append(words[:len(words):len(words)], "")
 			}
-			// A key press cannot wait long. When the state is locked for longer, there are no
-			// offers.
+			// A key press cannot wait long. If the state is locked for longer, nothing is
+			// suggested.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			offer(s, offersFor(ctx, s, words))
+			writeSuggestions(s, suggest(ctx, s, words))
 			return nil
 		},
 	}
 }
 
-// offers are the words that could stand at the cursor.
-type offers struct {
-	words []offered
-	files bool // the shell offers names of files, too
-	// command is the index of the first word of a command to run, where the program has 0. It is 0
-	// when there is none.
+// suggestions are the words that could stand at the cursor.
+type suggestions struct {
+	words []suggestion
+	files bool // the shell suggests names of files, too
+	// command is the index of the first word of a command to run; this program's own name has index
+	// 0. It is 0 when there is no such command.
 	command int
 }
 
-// offered is a word that fits, with its meaning.
-type offered struct{ word, about string }
+// suggestion is a word that could stand at the cursor, and what it means.
+type suggestion struct{ word, about string }
 
-// offer prints the offers in the form that package completions describes.
-func offer(s *cli.Call, o offers) {
+// writeSuggestions prints suggestions in the form that package completions describes.
+func writeSuggestions(s *cli.Call, o suggestions) {
 	switch {
 	case o.command > 0:
 		s.Line(":command %d", o.command)
@@ -63,9 +63,9 @@ func offer(s *cli.Call, o offers) {
 	}
 }
 
-// only keeps the words that begin as the word at the cursor does.
-func only(words []offered, beginning string) offers {
-	var o offers
+// withPrefix keeps the words that begin as the word at the cursor does.
+func withPrefix(words []suggestion, beginning string) suggestions {
+	var o suggestions
 	for _, w := range words {
 		if strings.HasPrefix(w.word, beginning) {
 			o.words = append(o.words, w)
@@ -74,51 +74,51 @@ func only(words []offered, beginning string) offers {
 	return o
 }
 
-// offersFor finds the offers for the last of the words.
-func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
+// suggest returns the suggestions for the last of the words.
+func suggest(ctx context.Context, s *cli.Call, words []string) suggestions {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {
 	case len(before) == 0 && strings.HasPrefix(current, "-"):
-		return only([]offered{{"--help", "the commands, and how times are written"},
+		return withPrefix([]suggestion{{"--help", "the commands, and how times are written"},
 			{"--version", "the version of this build"}}, current)
 	case len(before) == 2 && before[0] == "help" && before[1] == "--man":
-		var names []offered
+		var names []suggestion
 		for _, name := range ManualNames() {
-			names = append(names, offered{name, "manual page"})
+			names = append(names, suggestion{name, "manual page"})
 		}
-		return only(names, current)
+		return withPrefix(names, current)
 	case len(before) == 1 && before[0] == "help" && strings.HasPrefix(current, "-"):
-		return only([]offered{{"--man", "the manual page, for man -l -"}, {"--json", "the answer of guide"}}, current)
+		return withPrefix([]suggestion{{"--man", "the manual page, for man -l -"}, {"--json", "the answer of guide"}}, current)
 	case len(before) == 0, len(before) == 1 && before[0] == "help":
-		var names []offered
+		var names []suggestion
 		for _, c := range s.Table.All() {
 			if !c.Hidden {
-				names = append(names, offered{c.Name, c.Short})
+				names = append(names, suggestion{c.Name, c.Short})
 			}
 		}
-		return only(names, current)
+		return withPrefix(names, current)
 	}
 	c := s.Table.Find(before[0])
 	if c == nil || c.Hidden {
-		return offers{}
+		return suggestions{}
 	}
 	t := readTyped(before[1:], c)
 	name, value, assigned := strings.Cut(current, "=")
 	switch {
 	case t.dash && c.Tail:
-		return offers{command: len(before) - len(t.tail) + 1}
+		return suggestions{command: len(before) - len(t.tail) + 1}
 	case t.wants != nil:
-		return values(ctx, s, *t.wants, "", current)
+		return suggestValues(ctx, s, *t.wants, "", current)
 	case t.dash || !strings.HasPrefix(current, "-") || option.IsNumber(current):
-		return arguments(ctx, s, c, t, current)
+		return suggestArguments(ctx, s, c, t, current)
 	case assigned:
 		if o := c.Options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") &&
 			o.Kind != option.Flag {
-			return values(ctx, s, *o, name+"=", value)
+			return suggestValues(ctx, s, *o, name+"=", value)
 		}
-		return offers{}
+		return suggestions{}
 	}
-	return optionOffers(c, t, current)
+	return suggestOptions(c, t, current)
 }
 
 // typed is the call before the cursor.
@@ -126,12 +126,12 @@ type typed struct {
 	args  []string
 	given map[string]bool // the options that are given, by their first name
 	wants *option.Option  // the option whose value is at the cursor
-	dash  bool            // "--" stands before the cursor
+	dash  bool            // there is a "--" before the cursor
 	tail  []string        // the words after it
 }
 
-// readTyped reads the words after the command as a call is read, but accepts what is wrong or
-// unfinished.
+// readTyped reads the words after the command as a call is read, but also accepts wrong and
+// unfinished ones.
 func readTyped(words []string, c *cli.Command) typed {
 	t := typed{given: map[string]bool{}}
 	for i := 0; i < len(words); i++ {
@@ -158,8 +158,8 @@ func readTyped(words []string, c *cli.Command) typed {
 	return t
 }
 
-// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5". It reports
-// whether the next word is the value of the last one.
+// optionOf adds the options of one word to given: "--name", "--name=value" or a cluster "-qn5". It
+// returns the last of them, and whether the next word is its value.
 func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, bool) {
 	if long, ok := strings.CutPrefix(w, "--"); ok {
 		name, _, assigned := strings.Cut(long, "=")
@@ -183,10 +183,10 @@ func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, 
 	return nil, false
 }
 
-// optionOffers are the options that are not given yet or may be repeated. An option is offered by
-// its first long name, by another name if only that fits, and by its letter if it has no long name.
-func optionOffers(c *cli.Command, t typed, current string) offers {
-	var offer offers
+// suggestOptions returns the options that are not given yet or may be repeated: each by its first
+// long name, by another name if only that fits, and by its letter if it has no long name.
+func suggestOptions(c *cli.Command, t typed, current string) suggestions {
+	var found suggestions
 	for _, o := range c.Options {
 		if t.given[o.Name] && !o.Many {
 			continue
@@ -204,41 +204,41 @@ func optionOffers(c *cli.Command, t typed, current string) offers {
 		}
 		for _, n := range append(long, short...) {
 			if strings.HasPrefix(n, current) {
-				offer.words = append(offer.words, offered{n, o.Usage()})
+				found.words = append(found.words, suggestion{n, o.Usage()})
 				break
 			}
 		}
 	}
 	if strings.HasPrefix("--help", current) {
-		offer.words = append(offer.words, offered{"--help", "what the command does, its options and examples"})
+		found.words = append(found.words, suggestion{"--help", "what the command does, its options and examples"})
 	}
-	return offer
+	return found
 }
 
-// values are the values that an option could have, if its kind tells. prefix is what stands before
-// the value in the same word.
-func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginning string) offers {
-	var o offers
+// suggestValues returns the values that an option could have, if its kind tells. prefix is the part
+// of the word before the value.
+func suggestValues(ctx context.Context, s *cli.Call, of option.Option, prefix, beginning string) suggestions {
+	var o suggestions
 	switch of.Kind {
 	case option.File:
-		return offers{files: true}
+		return suggestions{files: true}
 	case option.Zone:
-		o = only(zoneOffers(s, "/usr/share/zoneinfo"), beginning)
+		o = withPrefix(suggestZones(s, "/usr/share/zoneinfo"), beginning)
 	case option.Time:
-		o = only(moments, beginning)
+		o = withPrefix(oneWordTimes, beginning)
 	case option.ID:
 		kind := "any"
 		if of.Name == "resume" {
 			kind = "waits"
 		}
-		o = taskOffers(ctx, s, kind, nil, beginning)
+		o = suggestTasks(ctx, s, kind, nil, beginning)
 	case option.Channel:
-		o = only(channelOffers(s), beginning)
+		o = withPrefix(suggestChannels(s), beginning)
 	default:
 		for _, w := range of.Choices {
-			o.words = append(o.words, offered{word: w})
+			o.words = append(o.words, suggestion{word: w})
 		}
-		o = only(o.words, beginning)
+		o = withPrefix(o.words, beginning)
 	}
 	for i := range o.words {
 		o.words[i].word = prefix + o.words[i].word
@@ -246,10 +246,10 @@ func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginnin
 	return o
 }
 
-// arguments are the offers for an argument of the command.
-func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, current string) offers {
+// suggestArguments returns the words that could be the next argument of the command.
+func suggestArguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, current string) suggestions {
 	if len(c.Arguments) == 0 {
-		return offers{}
+		return suggestions{}
 	}
 	named := t.given["match"] || t.given["all"]
 	first, last := c.Arguments[0], c.Arguments[len(c.Arguments)-1]
@@ -257,58 +257,58 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	switch {
 	case len(c.Arguments) == 2 && first.Kind == option.ID && (named || begun): // the time after it
 		if len(t.args) > 1 || named && begun {
-			return offers{}
+			return suggestions{}
 		}
-		return only(slices.Concat(moments, beginnings), current)
+		return withPrefix(slices.Concat(oneWordTimes, timeStarts), current)
 	case strings.HasPrefix(c.Ids, "item"):
 		if named || t.given["task"] || t.given["up-to"] {
-			return offers{}
+			return suggestions{}
 		}
-		return itemOffers(ctx, s, c.Ids == "items", t.args, current)
+		return suggestItems(ctx, s, c.Ids == "items", t.args, current)
 	case c.Ids != "":
 		if named || begun && !first.Many {
-			return offers{}
+			return suggestions{}
 		}
-		return taskOffers(ctx, s, c.Ids, t.args, current)
+		return suggestTasks(ctx, s, c.Ids, t.args, current)
 	case first.Kind == option.Time:
 		formed := slices.ContainsFunc(option.Forms, func(name string) bool { return t.given[name] })
 		switch {
 		case begun || formed:
-			return offers{}
+			return suggestions{}
 		case first.Many:
-			return only(slices.Concat(moments, beginnings), current)
+			return withPrefix(slices.Concat(oneWordTimes, timeStarts), current)
 		}
-		return only(moments, current)
+		return withPrefix(oneWordTimes, current)
 	case first.Name == "command":
 		if !t.given["json"] {
-			return offers{}
+			return suggestions{}
 		}
-		var words []offered
+		var words []suggestion
 		for _, other := range s.Table.All() {
 			if !other.Hidden && !slices.Contains(t.args, other.Name) {
-				words = append(words, offered{other.Name, other.Short})
+				words = append(words, suggestion{other.Name, other.Short})
 			}
 		}
-		return only(words, current)
+		return withPrefix(words, current)
 	case begun && (len(c.Arguments) == 1 || !last.Many):
-		return offers{}
+		return suggestions{}
 	}
 	choices := first.Choices
 	if begun {
 		choices = last.Choices
 	}
-	var words []offered
+	var words []suggestion
 	for _, w := range choices {
 		if !slices.Contains(t.args, w) {
-			words = append(words, offered{word: w})
+			words = append(words, suggestion{word: w})
 		}
 	}
-	return only(words, current)
+	return withPrefix(words, current)
 }
 
-// Moments are times of one word. beginnings are words that may begin a time of several.
+// oneWordTimes are times of one word. timeStarts are words that may begin a longer time.
 var (
-	moments = []offered{
+	oneWordTimes = []suggestion{
 		{"tomorrow", "the beginning of tomorrow"},
 		{"noon", "the next 12:00"},
 		{"midnight", "the next 00:00"},
@@ -317,18 +317,9 @@ var (
 		{"@daily", "every day at 00:00"},
 		{"@weekly", "every Sunday at 00:00"},
 	}
-	beginnings = []offered{
+	timeStarts = []suggestion{
 		{"in", "in 20 minutes"},
 		{"next", "next Friday at noon"},
 		{"every", "every weekday at 9am"},
 	}
-)
-
-const (
-	// mostLines is how many lines of the ledger are read.
-	mostLines = 1000
-	// readAlways is how many of the tasks found there are read in full. More are read for as long
-	// as patience. Of the others only the line is known.
-	readAlways = 3
-	patience   = 12 * time.Millisecond
 )

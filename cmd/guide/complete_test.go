@@ -13,19 +13,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// TestCompleteTimes holds the words offered for a time against the reader of times.
+// TestCompleteTimes holds the words suggested for a time against the reader of times.
 func TestCompleteTimes(t *testing.T) {
 	zone, err := when.LoadZone("Europe/Warsaw")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := when.Options{Now: clitest.Noon.In(zone), Zone: zone}
-	for _, m := range moments {
+	for _, m := range oneWordTimes {
 		if _, err := when.Parse(m.word, o); err != nil {
 			t.Errorf("%q: %v", m.word, err)
 		}
 	}
-	for _, b := range beginnings {
+	for _, b := range timeStarts {
 		if _, err := when.Parse(b.about, o); err != nil || !strings.HasPrefix(b.about, b.word+" ") {
 			t.Errorf("%q begins %q: %v", b.word, b.about, err)
 		}
@@ -44,7 +44,7 @@ func TestCompleteZones(t *testing.T) {
 		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
 		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
 	} {
-		if got := fmt.Sprint(zoneOffers(s, tt.dir)); got != tt.want {
+		if got := fmt.Sprint(suggestZones(s, tt.dir)); got != tt.want {
 			t.Errorf("offers %s, want %s", got, tt.want)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 func CompletionCommand() cli.Command {
 	return cli.Command{
 		Name: "completion", Args: "{" + strings.Join(completions.Shells(), " | ") + "}",
-		Short: "print the script that makes TAB work in a shell",
+		Short: "print the script with which a shell completes calls on TAB",
 		Long: `
-The script completes commands, flags, time zones, file names, and the IDs of tasks with what they do. After -- it leaves
-the line to the completion of the command that stands there. Load it in the start-up file of the shell:
+The script completes commands, flags, time zones, file names, and the IDs of tasks with what they do. After -- the shell
+completes the command there as it would on its own. Load the script in the start-up file of the shell:
 
   bash         source <(ouro-timer completion bash)                                 in ~/.bashrc
                (bash 3.2, as on macOS: eval "$(ouro-timer completion bash)")
@@ -25,7 +25,7 @@ the line to the completion of the command that stands there. Load it in the star
   fish         ouro-timer completion fish > ~/.config/fish/completions/ouro-timer.fish
   powershell   ouro-timer completion powershell | Out-String | Invoke-Expression    in $PROFILE
 
-TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
+On TAB the shell asks ouro-timer what could follow. That runs no action, changes nothing and never evaluates what is typed.`,
 		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
 		Options:   option.Rows{cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag()},
@@ -46,10 +46,10 @@ type completionJSON struct {
 func (a completionJSON) Text(o *cli.Out) { o.Line("%s", strings.TrimSuffix(a.Script, "\n")) }
 
 func runCompletion(s *cli.Call) error {
-	oneOf := problem.T("one of %s", strings.Join(completions.Shells(), ", "))
+	oneOf := problem.T("name one of %s", strings.Join(completions.Shells(), ", "))
 	switch len(s.Args) {
 	case 0:
-		return problem.Of(problem.T("for which shell?"), oneOf)
+		return problem.Of(problem.T("completion needs the name of a shell"), oneOf)
 	case 1:
 	default:
 		return problem.Of(problem.T("completion takes one shell, but was also given %s", cli.Quote(s.Args[1])), oneOf)

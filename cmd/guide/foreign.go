@@ -2,9 +2,9 @@ package guide
 
 import "strings"
 
-// ForeignCommands are the names that other schedulers and tools of agents give to commands, with
-// what to type instead, without the name of the program. Names are in small letters, with - for _.
-// None is the name of a command here.
+// ForeignCommands has the names of commands in other schedulers and agent tools, with what to type
+// instead, without the name of the program. Names are in lower case, with - for _. None is the name
+// of a command here.
 func ForeignCommands() map[string]string {
 	return map[string]string{
 		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s",

@@ -35,8 +35,8 @@ State is kept in ~/.ouro (OURO_HOME moves it).
   ouro-timer help --man <command> | man -l -        its manual page
 `
 
-// Help prints the help of a command, or of the program when c is nil, on standard output. With
-// --json it is the answer of guide.
+// Help prints the help of a command, or of the program when c is nil. With --json it prints the
+// answer of guide.
 func Help(s *cli.Call, c *cli.Command) error {
 	if s.InJSON && (c == nil || !c.Hidden) {
 		var cmds []cli.Command
@@ -61,7 +61,7 @@ func Help(s *cli.Call, c *cli.Command) error {
 			}
 		}
 		b.WriteString(Epilogue)
-		_, err := fmt.Fprint(s.Stdout, within(b.String(), width))
+		_, err := fmt.Fprint(s.Stdout, layOut(b.String(), width))
 		return err
 	}
 	var b strings.Builder
@@ -70,9 +70,9 @@ func Help(s *cli.Call, c *cli.Command) error {
 		const indent = "       " // aligned with the text after "Usage: "
 		usage = strings.Join(wrap(usage, width-len(indent)), "\n"+indent)
 	}
-	fmt.Fprintf(&b, "%s\n\n%s\n", usage, within(sentence(c.Short), width))
+	fmt.Fprintf(&b, "%s\n\n%s\n", usage, layOut(sentence(c.Short), width))
 	if c.Long != "" {
-		fmt.Fprintf(&b, "\n%s\n", within(strings.Trim(c.Long, "\n"), width))
+		fmt.Fprintf(&b, "\n%s\n", layOut(strings.Trim(c.Long, "\n"), width))
 	}
 	if options := c.Options.Shown(); len(options) > 0 {
 		b.WriteString(optionHelp(options, cmp.Or(width, 110)))
@@ -98,7 +98,7 @@ func GroupsOf(options option.Rows) (groups []string) {
 	return append(groups, "")
 }
 
-// optionHelp lists options by group, in a number of columns.
+// optionHelp lists options by group, at most width columns wide.
 func optionHelp(options option.Rows, width int) string {
 	widest := 0
 	for _, o := range options {
@@ -169,7 +169,7 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// helpWidth is how wide the help is: as wide as the terminal, within bounds for reading. It is 0
+// helpWidth is how wide the help is: as wide as the terminal, but from 60 to 100 columns. It is 0
 // without a terminal, and then lines stay as they are.
 func helpWidth(s *cli.Call) int {
 	if width, terminal := s.Width(); terminal {
@@ -178,10 +178,9 @@ func helpWidth(s *cli.Call) int {
 	return 0
 }
 
-// within lays a text out in at most width columns; 0 means as it is. A paragraph with a line that
-// is too long is filled anew. In an indented line, the text after a gap goes on below its
-// beginning, or below the line if there is no room.
-func within(text string, width int) string {
+// layOut wraps a text to at most width columns; 0 means as it is. It wraps a paragraph as a whole
+// if one of its lines is too long. An indented line is wrapped by layOutRow.
+func layOut(text string, width int) string {
 	if width == 0 {
 		return text
 	}
@@ -198,14 +197,16 @@ func within(text string, width int) string {
 			continue
 		}
 		fill()
-		lines = append(lines, row(line, width)...)
+		lines = append(lines, layOutRow(line, width)...)
 	}
 	fill()
 	return strings.Join(lines, "\n")
 }
 
-// row lays out an indented line. The part before the gap may be a command, and is not broken.
-func row(line string, width int) []string {
+// layOutRow wraps an indented line. The part before its last gap of two blanks may be a command,
+// and is not broken. The text after the gap continues below its own beginning, or on a line of its
+// own if there is no room.
+func layOutRow(line string, width int) []string {
 	if cli.Columns(line) <= width {
 		return []string{line}
 	}

@@ -21,7 +21,7 @@ func writeFlag(usage string) option.Option {
 
 // installShape is the answer of calls that change files of other programs.
 var installShape = cli.Shape{Name: "install", Of: installJSON{},
-	Means: "the files of programs that models work in, and what becomes of them"}
+	Means: "the files of programs that models work in, and how each changes"}
 
 // installJSON is the answer of mcp install, mcp uninstall and guide --skill --write.
 type installJSON struct {
@@ -30,7 +30,7 @@ type installJSON struct {
 	DryRun bool          `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	failed []failedFile
-	again  problem.Text // how to do what is shown; empty when it was done
+	apply  problem.Text // the call that makes the changes; empty when they were made
 }
 
 // installFile is a file of a program in which models work.
@@ -75,52 +75,52 @@ func (a installJSON) Text(o *cli.Out) {
 	for _, f := range a.failed {
 		o.ShowProblem(f.about, f.problem)
 	}
-	if !a.again.Empty() {
-		o.Note("Nothing was changed. To have it done: %s", o.Render(a.again))
+	if !a.apply.Empty() {
+		o.Note("Nothing was changed. To make these changes: %s", o.Render(a.apply))
 	}
 }
 
-// place is a file to change, with a function that finds out the change.
-type place struct {
+// target is a file to change, and plan returns the change.
+type target struct {
 	program, path string
 	plan          func() (client.Change, error)
 }
 
-// changeFiles shows the changes of the places, or makes them. again is the call that makes them.
-func changeFiles(s *cli.Call, places []place, again problem.Call) error {
+// changeFiles shows the changes of files, or makes them with --write. call with --write makes them.
+func changeFiles(s *cli.Call, targets []target, call problem.Call) error {
 	write := s.Opt.Bool("write")
 	answer := installJSON{Now: s.Stamp(), Files: []installFile{}, DryRun: s.DryRun}
-	code, idle := cli.ExitOK, true
-	for _, p := range places {
+	code, changes := cli.ExitOK, false
+	for _, p := range targets {
 		c, err := p.plan()
-		doing := c.Effect != client.Nothing && (write || s.DryRun)
-		if err == nil && doing && !s.DryRun {
+		makes := c.Effect != client.Nothing && (write || s.DryRun)
+		if err == nil && makes && !s.DryRun {
 			err = c.Do()
 		}
 		f := installFile{Program: cli.OrNull(p.program), Path: cli.OrElse(c.Path, p.path)}
 		switch {
 		case err != nil:
-			told := cli.Explain(err)
-			if len(places) == 1 {
-				return told
+			why := cli.Explain(err)
+			if len(targets) == 1 {
+				return why
 			}
-			said := s.AsErrorJSON(told)
+			shown := s.AsErrorJSON(why)
 			about := ""
 			if p.program != "" {
 				about = p.program + ": "
 			}
-			f.Error, answer.failed = &said, append(answer.failed, failedFile{about, told})
+			f.Error, answer.failed = &shown, append(answer.failed, failedFile{about, why})
 			if code == cli.ExitOK {
-				code = told.ExitCode()
+				code = why.ExitCode()
 			}
 		case c.Effect == client.Nothing:
 		default:
-			f.Change, f.Changed, f.Entry, idle = cli.OrNull(string(c.Effect)), doing, cli.OrNull(c.Entry), false
+			f.Change, f.Changed, f.Entry, changes = cli.OrNull(string(c.Effect)), makes, cli.OrNull(c.Entry), true
 		}
 		answer.Files = append(answer.Files, f)
 	}
-	if !write && !s.DryRun && !idle {
-		answer.again = problem.T("%s", again.With("write", true))
+	if !write && !s.DryRun && changes {
+		answer.apply = problem.T("%s", call.With("write", true))
 	}
 	s.Answer(answer)
 	if code != cli.ExitOK {
@@ -129,16 +129,17 @@ func changeFiles(s *cli.Call, places []place, again problem.Call) error {
 	return nil
 }
 
-// clientsOf returns the clients with these names, or those that are used here when there are none.
+// clientsOf returns the clients with these names. Without names it returns those that have a folder
+// here.
 func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	all := client.All(client.World{System: runtime.GOOS, Getenv: s.Getenv})
 	if s.Getenv("HOME") == "" && runtime.GOOS != "windows" {
 		return nil, problem.New(problem.Unusable,
-			problem.T("HOME is not set, and it says where programs keep their files"), problem.T("set HOME"))
+			problem.T("HOME is not set, so the files of programs cannot be found"), problem.T("set HOME"))
 	}
 	if len(names) == 0 {
 		if list = slices.DeleteFunc(all, func(c client.Client) bool { return !c.Used() }); len(list) == 0 {
-			return nil, problem.Of(problem.T("none of the programs that are known has a folder here"),
+			return nil, problem.Of(problem.T("none of the supported programs has a folder here"),
 				problem.T("name one: %s", strings.Join(client.Names(), ", ")))
 		}
 		return list, nil
@@ -146,12 +147,12 @@ func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(c client.Client) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			hint := problem.T("the programs are %s; docs/mcp.md has the entry for others",
+			hint := problem.T("the supported programs are %s; docs/mcp.md has the entry for others",
 				strings.Join(client.Names(), ", "))
 			if near := problem.Nearest(name, client.Names()); near != "" {
 				hint = problem.T("did you mean %s? %s", near, hint)
 			}
-			return nil, problem.Of(problem.T("no program is known as %s", cli.Quote(name)), hint)
+			return nil, problem.Of(problem.T("%s is not the name of a supported program", cli.Quote(name)), hint)
 		}
 		if !slices.ContainsFunc(list, func(c client.Client) bool { return c.Name == all[i].Name }) {
 			list = append(list, all[i])
@@ -169,8 +170,8 @@ func runInstall(s *cli.Call) error {
 			problem.T("%s, %s, or mcp alone, which is the server", problem.To("mcp", "install"),
 				problem.To("mcp", "uninstall")))
 	case s.Opt.Has("max"):
-		return problem.Of(problem.T("%s is for the server", problem.Option("max")),
-			problem.T("%s; give the server its bound in the entry", problem.To("mcp", s.Args...)))
+		return problem.Of(problem.T("%s is for the server, and not for %s", problem.Option("max"), what),
+			problem.T("%s; the entry can give the server its bound", problem.To("mcp", s.Args...)))
 	}
 	list, err := clientsOf(s, names)
 	if err != nil {
@@ -178,47 +179,47 @@ func runInstall(s *cli.Call) error {
 	}
 	program := ""
 	if what == "install" {
-		if program, err = itsPath(s); err != nil {
+		if program, err = installPath(s); err != nil {
 			return err
 		}
 	}
-	var places []place
+	var targets []target
 	for _, c := range list {
 		plan := c.Uninstall
 		if what == "install" {
 			plan = func() (client.Change, error) { return c.Install(program) }
 		}
-		places = append(places, place{c.Name, c.Config, plan})
+		targets = append(targets, target{c.Name, c.Config, plan})
 	}
-	return changeFiles(s, places, problem.To("mcp", s.Args...))
+	return changeFiles(s, targets, problem.To("mcp", s.Args...))
 }
 
-// itsPath is the path at which other programs find this one: that of the name by which it was
-// called, which stays after an update that moves the program.
-func itsPath(s *cli.Call) (string, error) {
+// installPath is the path by which other programs call this one. It is the path of the name by
+// which this program was called, because that stays valid when an update moves the program itself.
+func installPath(s *cli.Call) (string, error) {
 	path := cli.OwnName(s)
 	if !strings.ContainsRune(path, filepath.Separator) {
 		found, err := proc.LookPath(path, s.Getenv("PATH"), "")
 		if err != nil {
-			return "", cli.Failed("where this program is cannot be told: "+err.Error(), "call it by its whole path")
+			return "", cli.Failed("the path of this program is not known: "+err.Error(), "call it by its whole path")
 		}
 		path = found
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return "", cli.Failed("where this program is cannot be told: "+err.Error(), "call it by its whole path")
+		return "", cli.Failed("the path of this program is not known: "+err.Error(), "call it by its whole path")
 	}
 	if strings.HasPrefix(path, os.TempDir()+string(filepath.Separator)) {
-		s.Warn("warning: this program is in a temporary folder (%s); put it where it stays first", cli.Visible(path))
+		s.Warn("warning: this program is in a temporary folder (%s); move it to a permanent one first", cli.Visible(path))
 	}
 	return path, nil
 }
 
 // writeSkill carries out guide --skill --write. An argument is a program, or a path.
 func writeSkill(s *cli.Call, text string) error {
-	var places []place
+	var targets []target
 	add := func(program, path string) {
-		places = append(places, place{program, path, func() (client.Change, error) { return client.Skill(path, text) }})
+		targets = append(targets, target{program, path, func() (client.Change, error) { return client.Skill(path, text) }})
 	}
 	var names []string
 	for _, arg := range s.Args {
@@ -237,5 +238,5 @@ func writeSkill(s *cli.Call, text string) error {
 			add(c.Name, c.Skill)
 		}
 	}
-	return changeFiles(s, places, problem.To("guide", s.Args...).With("skill", true))
+	return changeFiles(s, targets, problem.To("guide", s.Args...).With("skill", true))
 }

@@ -12,14 +12,15 @@ import (
 // ManualNames are the manual pages beside that of the program, in alphabetical order.
 func ManualNames() []string { return man.Names() }
 
-// Asked is what a call of help asks for.
-type Asked struct {
+// HelpRequest is what a call of help asks to see.
+type HelpRequest struct {
 	Command string // empty for the program
-	Manual  bool   // the manual page is asked for
+	Manual  bool   // its manual page, and not its help
 }
 
-// ReadHelp reads the words after help. --json was read before, and -q changes nothing.
-func ReadHelp(words []string) (a Asked, err error) {
+// ReadHelp reads the words after help. It skips --json, which is read before, and -q, which changes
+// nothing.
+func ReadHelp(words []string) (a HelpRequest, err error) {
 	for _, w := range words {
 		switch {
 		case w == "--man":
@@ -38,7 +39,7 @@ func ReadHelp(words []string) (a Asked, err error) {
 	return a, nil
 }
 
-// Manual prints a manual page, as man(1) takes it with -l -.
+// Manual prints a manual page in the form that man -l - reads.
 func Manual(s *cli.Call, name string) error {
 	if s.InJSON {
 		return problem.Of(problem.T("a manual page is not JSON"),

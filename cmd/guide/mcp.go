@@ -16,26 +16,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-func McpCommand() cli.Command {
+func MCPCommand() cli.Command {
 	return cli.Command{
 		Name: "mcp", Args: "[{install | uninstall} [<program>...]]",
 		Short: "serve the tools of MCP to a program that a model works in",
 		Long: `
 Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
-it by itself, once it is configured. The entry, where a client has a file of them (docs/mcp.md has more of the usual ones):
+it by itself, once it is configured. The usual entry in such a program's file (docs/mcp.md has those of several programs):
 
   {"mcpServers": {"ouro-timer": {"command": "ouro-timer", "args": ["mcp"]}}}
 
-install shows the entry, and where it goes in the user's own configuration of claude (Claude Code), codex, gemini, cursor or
-vscode; with --write it puts it there, and leaves everything else in the file as it is, byte for byte. Without a name it is
-done for those that have a folder here. An entry that is there already stays; uninstall takes it away.
+install shows the entry, and its place in your own configuration of claude (Claude Code), codex, gemini, cursor or vscode.
+With --write it adds the entry, and keeps the rest of the file byte for byte. Without a name it does so for each of those
+programs that has a folder here. It keeps an entry that is there already; uninstall removes it.
 
 The tools are wait, schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
-notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
-in place of an exit code. ouro://tasks and ouro://inbox are resources that can be subscribed to.
+notify. Each calls a command of this program with --json, and answers with the command's answer, with an error in place of
+an exit code. ouro://tasks and ouro://inbox are resources that can be subscribed to.
 
-A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
---max changes that for a program that is known to be more patient.`,
+A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to continue.
+--max changes that for a program that waits longer.`,
 		Examples: []string{"ouro-timer mcp", "ouro-timer mcp install", "ouro-timer mcp install claude --write",
 			"ouro-timer mcp uninstall codex --write", "ouro-timer mcp --max 9m"},
 		Arguments: []option.Argument{
@@ -48,14 +48,14 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JSONFlag(),
 			cli.FieldsFlag(),
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost),
-				Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
+				Help: "let a call of a tool wait for at most DURATION, or OURO_MAX"},
 		},
 		Run: runMCP,
 	}
 }
 
-// mcpMost is how long a tool waits unless the call of the server says otherwise. The shortest
-// time-out of the usual clients is 60 s.
+// mcpMost is how long a tool waits unless --max says otherwise. The shortest timeout of the usual
+// clients is 60 s.
 const mcpMost = 50 * time.Second
 
 func runMCP(ctx context.Context, s *cli.Call) error {
@@ -76,7 +76,8 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		most = mcpMost
 	}
 	if cli.IsTerminal(s.In) {
-		s.Note("This speaks MCP with a program, not with people; %s mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.", s.Program())
+		s.Note("This server speaks MCP with a program, not with people; %s mcp --help says how to configure one. "+
+			"Ctrl-D ends it.", s.Program())
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{
@@ -84,7 +85,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
 		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {
-			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
+			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool crashed: %v\n%s", what, stack)
 			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)),
 				problem.T("call it in another way")))
 		},
@@ -93,7 +94,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 			return mcpSchema(s.Table.All(), answers, shows, call)
 		},
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
-			st, err := storeOf(s)
+			st, err := openAgain(s)
 			switch {
 			case err != nil:
 				return nil, err
@@ -116,26 +117,26 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	})
 }
 
-// storeOf opens the store again, because a look at it keeps its own folder open.
-func storeOf(s *cli.Call) (state.Store, error) {
+// openAgain opens the store once more for a watch, which keeps the state folder open.
+func openAgain(s *cli.Call) (state.Store, error) {
 	own := cli.NewCall(s.World)
 	own.Cmd, own.InJSON = s.Cmd, true
 	return own.Open()
 }
 
-// refusedCall is the answer with an error, as commands give it.
+// refusedCall is the answer of a call that was refused, in the form of a command's answer.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
 	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: s.AsErrorJSON(f)})
-	if err != nil { // the year is not one that JSON can show
+	if err != nil { // JSON has no form for the year
 		answer = []byte("{}")
 	}
 	return answer
 }
 
-// mcpSchema is a brief schema of the answers of a tool, with the fields that a model is likely to
-// read and the types that they have in any of the answers. Every answer and error satisfies it,
-// because only the fields of all answers are required. docs/schemas has the full schemas; models
-// pay for each word of this one.
+// mcpSchema is a brief schema of the answers of a tool. It has the fields that a model is likely to
+// read, each with every type that it has in one of the answers. It requires only what all answers
+// have, so that each of them, and each error, satisfies it. docs/schemas has the full schemas; this
+// one is brief because models pay for each word of it.
 func mcpSchema(cmds []cli.Command, names, shows []string, call bool) (json.RawMessage, error) {
 	types := map[string][]string{"error": {"object"}}
 	if call {

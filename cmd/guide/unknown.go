@@ -12,12 +12,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// UnknownCommand is the problem of a word that is not a command, with the nearest one.
+// UnknownCommand is the problem of a word that is not a command. Its hint has the most similar one.
 func UnknownCommand(word string, all cli.Table) error {
 	names := commandNames(all)
 	if word == "--" {
 		return problem.Of(problem.T("-- comes before the command"),
-			problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
+			problem.T("put the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
 	}
 	if strings.HasPrefix(word, "-") {
 		return problem.Of(problem.T("unknown option %s", cli.Quote(word)),
@@ -27,14 +27,13 @@ func UnknownCommand(word string, all cli.Table) error {
 	if call := foreignCommand(word); call != "" {
 		hint = problem.T("did you mean ouro-timer %s?", call)
 	} else if n := problem.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") {
-		// which no command has
+		// A word with a digit is not a misspelt command.
 		hint = problem.T("did you mean %s?", problem.To(n))
 	}
 	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)
 }
 
-// TimeFirst returns the problem of a call that begins with a time in the place of the command; nil
-// when it does not.
+// TimeFirst returns the problem of a call that has a time where the command belongs, or nil.
 func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	words = slices.DeleteFunc(slices.Clone(words),
 		func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
@@ -56,8 +55,8 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	return nil
 }
 
-// isTime reports whether at or wait reads a text as a time. A time that is refused because it is
-// ambiguous counts.
+// isTime reports whether at or wait reads a text as a time. An ambiguous time, which both refuse,
+// counts as one.
 func isTime(text string, now time.Time) bool {
 	for _, seconds := range []bool{false, true} {
 		var refused *when.Error
@@ -69,13 +68,13 @@ func isTime(text string, now time.Time) bool {
 	return false
 }
 
-// asCall returns the call for a time and the words after it.
-func asCall(said, rest, options []string) problem.Text {
-	at := problem.To("at", said...)
-	wait := problem.To("wait", append([]string{strings.Join(said, " ")}, rest...)...)
-	number := strings.Trim(strings.Join(said, " "), "0123456789.") == ""
+// asCall returns the calls that a time and the words after it could mean, as a hint.
+func asCall(time, rest, options []string) problem.Text {
+	at := problem.To("at", time...)
+	wait := problem.To("wait", append([]string{strings.Join(time, " ")}, rest...)...)
+	number := strings.Trim(strings.Join(time, " "), "0123456789.") == ""
 	switch {
-	case number && len(said[0]) != 4: // it is seconds, which only wait reads
+	case number && len(time[0]) != 4: // it is seconds, which only wait reads
 		return problem.T("to wait for so many seconds: %s", wait)
 	case len(options) > 0:
 		if len(rest) > 0 {
@@ -83,10 +82,10 @@ func asCall(said, rest, options []string) problem.Text {
 		}
 		return problem.T("did you mean %s %s?", at, cli.ShellLine(options))
 	}
-	hint := problem.T("to be told something then: %s; to run something: %s", at.With("task", "TEXT"),
+	hint := problem.T("to get a reminder then: %s; to run something: %s", at.With("task", "TEXT"),
 		at.Running("COMMAND"))
 	if len(rest) > 0 {
-		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")),
+		hint = problem.T("to get a reminder then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")),
 			at.Running(rest...))
 	}
 	if !number { // only at reads four digits as a time of day

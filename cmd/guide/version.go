@@ -57,8 +57,8 @@ func (a versionJSON) Text(o *cli.Out) {
 	o.Line("ouro-timer %s (%s)", a.Version, strings.Join(parts, ", "))
 }
 
-// build says what this binary was built from. A release has it from the linker, another build from
-// Go's own note of the checkout.
+// build returns what this binary was built from. The linker sets it for a release; for another
+// build Go has noted the commit.
 func build() versionJSON {
 	answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	revision, date := cli.Revision, cli.Date

@@ -9,9 +9,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// channelOffers are the channels that a task can name, with what they are.
-func channelOffers(s *cli.Call) (words []offered) {
-	config, _ := s.Settings() // doctor says what is wrong with it
+// suggestChannels returns the channels that a task can name, each with its type.
+func suggestChannels(s *cli.Call) (words []suggestion) {
+	config, _ := s.Settings() // doctor reports what is wrong with it
 	for _, name := range notify.Names(config.Channels) {
 		about := name
 		if c, ok := config.Channels[name]; ok {
@@ -19,23 +19,23 @@ func channelOffers(s *cli.Call) (words []offered) {
 		} else if name == notify.Email {
 			about = "email:bob@example.org"
 		}
-		words = append(words, offered{name, about})
+		words = append(words, suggestion{name, about})
 	}
 	return words
 }
 
-// itemOffers are the items of the inbox that begin as typed and are not named already, the newest
-// last. With tasks they include the tasks of the items.
-func itemOffers(ctx context.Context, s *cli.Call, tasks bool, named []string, beginning string) offers {
+// suggestItems returns the items of the inbox whose IDs begin as typed and are not named already,
+// the newest last. withTasks adds the tasks of the items.
+func suggestItems(ctx context.Context, s *cli.Call, withTasks bool, named []string, beginning string) suggestions {
 	st, err := s.Open()
 	if err != nil {
-		return offers{}
+		return suggestions{}
 	}
-	items, _, _, err := st.Inbox(ctx, state.Query{Limit: mostOffered})
+	items, _, _, err := st.Inbox(ctx, state.Query{Limit: mostSuggested})
 	if err != nil {
-		return offers{}
+		return suggestions{}
 	}
-	var words []offered
+	var words []suggestion
 	seen := map[string]bool{}
 	for _, id := range named {
 		seen[id] = true
@@ -43,18 +43,18 @@ func itemOffers(ctx context.Context, s *cli.Call, tasks bool, named []string, be
 	add := func(id, about string) {
 		if !seen[id] {
 			seen[id] = true
-			words = append(words, offered{id, about})
+			words = append(words, suggestion{id, about})
 		}
 	}
 	for _, i := range items {
 		add(i.ID, i.Line.Inbox+": "+i.Line.Description)
 	}
-	if tasks {
+	if withTasks {
 		for _, i := range items {
 			if !slices.ContainsFunc(named, func(id string) bool { return id == i.Line.TaskID }) {
 				add(i.Line.TaskID, "all of it: "+i.Line.Description)
 			}
 		}
 	}
-	return only(words, beginning)
+	return withPrefix(words, beginning)
 }

@@ -17,23 +17,31 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// mostOffered is the most tasks that are offered. Nobody reads more, and reading 10,000 tasks takes
-// too long for a key press.
-const mostOffered = 300
+const (
+	// mostSuggested is how many tasks are suggested. Nobody reads more, and reading 10,000 tasks
+	// takes too long for a key press.
+	mostSuggested = 300
+	// mostLines is how many lines of the ledger are read for tasks that have ended.
+	mostLines = 1000
+	// readAlways is how many of those tasks are read in full. More are read until readFor is over.
+	// The others are described from their line alone.
+	readAlways = 3
+	readFor    = 12 * time.Millisecond
+)
 
-// taskOffers are the tasks of a kind (Command.Ids) that begin as typed and are not named already,
-// in the order of their next instants. Without a beginning it reads only the next tasks and the
-// latest in the ledger, and not the whole state.
-func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) offers {
+// suggestTasks returns the tasks of a kind (Command.Ids) whose IDs begin as typed and are not named
+// already, in the order of their next instants. If nothing is typed yet, it reads only the next
+// tasks and the latest in the ledger, and not the whole state.
+func suggestTasks(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) suggestions {
 	st, err := s.Open()
 	if err != nil {
-		return offers{}
+		return suggestions{}
 	}
 	l := taskList{ids: ids, now: s.Clock.Now(), seen: map[string]bool{}}
 	for _, id := range named {
 		l.seen[id] = true
 	}
-	// A task that cannot be read is not offered; ls, log and doctor show it.
+	// A task that cannot be read is not suggested; ls, log and doctor show it.
 	if beginning != "" {
 		entries, _ := st.Find(ctx, beginning)
 		for _, e := range entries {
@@ -41,30 +49,30 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 				l.add(e)
 			}
 		}
-		return offers{words: l.words}
+		return suggestions{words: l.words}
 	}
 	if ids == "live" || ids == "any" {
 		_, _ = state.DueBy(ctx, st, state.EndOfTime, l.add)
 	}
 	if ids == "running" {
 		_, _ = state.Each(ctx, st, l.add, state.Running)
-		return offers{words: l.words}
+		return suggestions{words: l.words}
 	}
-	if ids != "removed" && len(l.words) < mostOffered {
+	if ids != "removed" && len(l.words) < mostSuggested {
 		_, _ = state.Each(ctx, st, l.add, state.Paused)
 	}
-	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
-		latest(ctx, s.Clock, st, &l)
+	if (ids == "removed" || ids == "any") && len(l.words) < mostSuggested {
+		addLatest(ctx, s.Clock, st, &l)
 	}
-	return offers{words: l.words}
+	return suggestions{words: l.words}
 }
 
-// taskList collects tasks of one kind, each once, and no more than can be read.
+// taskList collects tasks of one kind, each once, up to mostSuggested.
 type taskList struct {
 	ids   string
 	now   time.Time
 	seen  map[string]bool
-	words []offered
+	words []suggestion
 }
 
 // add adds a task of the kind, and reports whether there is room for more.
@@ -72,34 +80,34 @@ func (l *taskList) add(e state.Entry) bool {
 	if fitsKind(e, l.ids) {
 		l.put(e.Task.ID, aboutTask(e, l.now))
 	}
-	return len(l.words) < mostOffered
+	return len(l.words) < mostSuggested
 }
 
 func (l *taskList) put(id, about string) {
-	if !l.seen[id] && len(l.words) < mostOffered {
+	if !l.seen[id] && len(l.words) < mostSuggested {
 		l.seen[id] = true
-		l.words = append(l.words, offered{id, about})
+		l.words = append(l.words, suggestion{id, about})
 	}
 }
 
-// latest adds the tasks of the latest lines of the ledger: all, or those that were removed and not
-// restored.
-func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
+// addLatest adds the tasks of the latest lines of the ledger: all of them, or those that were
+// removed and not restored.
+func addLatest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
 	var lines []state.Line
-	settled, n := map[string]bool{}, 0
+	decided, n := map[string]bool{}, 0 // the latest line of a task decides
 	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
 		n++
-		if !settled[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
-			settled[line.TaskID] = true
+		if !decided[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
+			decided[line.TaskID] = true
 			if l.ids == "any" || line.Event == string(state.Removed) {
 				lines = append(lines, line)
 			}
 		}
-		return n < mostLines && len(l.words)+len(lines) < mostOffered
+		return n < mostLines && len(l.words)+len(lines) < mostSuggested
 	})
 	_ = st.Spell(ctx, lines)
 	for i, line := range lines {
-		if i < readAlways || c.Now().Sub(l.now) < patience {
+		if i < readAlways || c.Now().Sub(l.now) < readFor {
 			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
 				l.add(entries[0])
 			}
@@ -154,15 +162,15 @@ func aboutTask(e state.Entry, now time.Time) string {
 	return text
 }
 
-// zoneOffers are the zone in force, UTC, and the zones of the system's table for people, if there
-// is one. Its lines are country, position, name and remark, separated by tabs.
-func zoneOffers(s *cli.Call, database string) []offered {
-	var words []offered
+// suggestZones returns the zone in force, UTC, and the zones of the system's table zone.tab, if
+// there is one. Its lines have country, position, name and remark, separated by tabs.
+func suggestZones(s *cli.Call, database string) []suggestion {
+	var words []suggestion
 	seen := map[string]bool{}
 	add := func(name, about string) {
 		if !seen[name] {
 			seen[name] = true
-			words = append(words, offered{name, about})
+			words = append(words, suggestion{name, about})
 		}
 	}
 	if zone, err := s.Zone(); err == nil {
@@ -184,6 +192,6 @@ func zoneOffers(s *cli.Call, database string) []offered {
 			add(fields[2], about)
 		}
 	}
-	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.word, b.word) })
+	slices.SortFunc(words[first:], func(a, b suggestion) int { return strings.Compare(a.word, b.word) })
 	return words
 }
