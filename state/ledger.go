@@ -69,6 +69,7 @@ type Line struct {
 	Ended    *time.Time `json:"ended,omitempty"`
 	Late     float64    `json:"late_seconds,omitempty"` // start minus due
 	Attempts int        `json:"attempts,omitempty"`
+	Node     string     `json:"node,omitempty"` // of a run in a fleet: the name of its machine
 	// the run caught up with missed instants, and more were waiting
 	Backlog  bool   `json:"backlog,omitempty"`
 	Stop     string `json:"stop,omitempty"` // the stop condition that it met

@@ -21,6 +21,7 @@ type Record struct {
 	Manual  bool      `toml:"manual,omitempty"` // made by fire: not an occurrence of the schedule
 	Claimed time.Time `toml:"claimed"`
 	Runner  Ident     `toml:"runner"` // the runner that claimed it
+	Node    string    `toml:"-"`      // in a fleet, the name of that runner's machine
 
 	// What is noted while the claim's process runs, beside the record. Starting is noted before a
 	// process starts. So if a runner was killed on a machine that still runs, a claim without a

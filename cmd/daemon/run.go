@@ -211,7 +211,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	if err != nil {
 		return err
 	}
-	self, err := runner.Self()
+	self, err := runner.SelfIn(st)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,9 @@ func runningNow(open []state.Record, now time.Time) string {
 	var runs []string
 	for _, r := range open {
 		text := state.OccurrenceID(r.Task.ID, r.Number)
+		if r.Node != "" {
+			text += " on " + cli.Visible(r.Node)
+		}
 		if !r.Started.IsZero() {
 			text += " for " + when.Distance(r.Started, now)
 		}

@@ -93,7 +93,7 @@ func Happened(l state.Line, zone *time.Location) string {
 	case state.LineDelivery:
 		return view.ToldWords(l)
 	}
-	return view.OutcomeWords(l)
+	return view.OutcomeOn(l)
 }
 
 // eventWords says what happened to a task, and what is new: its schedule, its due instant, when its

@@ -53,7 +53,9 @@ type showJSON struct {
 	Terminal  *string     `json:"terminal,omitempty"`
 	Request   *bool       `json:"rpc_request,omitempty" jsonschema:"of type agent: it is told by a request, and not by a notification"`
 	Running   []string    `json:"running,omitempty"`
+	RunningOn []string    `json:"running_on,omitempty" jsonschema:"in a fleet: the machine of each of these"`
 	LastEnd   *time.Time  `json:"last_ended,omitempty"`
+	LastOn    *string     `json:"last_on,omitempty" jsonschema:"in a fleet: the machine of the last run that the log has"`
 	Removed   bool        `json:"removed,omitempty"`
 	Overdue   bool        `json:"overdue,omitempty"`
 	Revision  int64       `json:"revision"`
@@ -111,15 +113,36 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		}
 		sort.Strings(j.Env)
 	}
+	if err := j.readRuns(ctx, st, e); err != nil {
+		return err
+	}
+	j.entry, j.told = e, told
+	s.Answer(j)
+	return nil
+}
+
+// readRuns adds the runs that go on. In a fleet it adds their machines, and that of the last run
+// that the ledger has.
+func (j *showJSON) readRuns(ctx context.Context, st state.Store, e state.Entry) error {
 	for _, r := range e.Open {
 		if !tasks.RunAlive(r) {
 			continue
 		}
 		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
+		if r.Node != "" {
+			j.RunningOn = append(j.RunningOn, r.Node)
+		}
 	}
-	j.entry, j.told = e, told
-	s.Answer(j)
-	return nil
+	if _, shared := state.SharedBy(st); !shared || e.Tally.Fired == 0 {
+		return nil
+	}
+	_, _, err := st.Log(ctx, e.Task.ID, func(l state.Line) bool {
+		if l.Type == state.LineOccurrence {
+			j.LastOn = cli.OrNull(l.Node)
+		}
+		return j.LastOn == nil
+	})
+	return err
 }
 
 // upcoming returns at most five of the next instants of a task. Those of a paused task come after
@@ -279,7 +302,11 @@ func (j showJSON) history(o *cli.Out, field func(name, value string)) {
 		field("terminal", *j.Terminal)
 	}
 	if len(j.Running) > 0 {
-		field("running", strings.Join(j.Running, " "))
+		running := strings.Join(j.Running, " ")
+		if len(j.RunningOn) == len(j.Running) {
+			running += ", on " + cli.Visible(strings.Join(j.RunningOn, " "))
+		}
+		field("running", running)
 	}
 	if e.Tally.Number > 0 {
 		text := cli.Plural(e.Tally.Fired, "time")
@@ -288,6 +315,9 @@ func (j showJSON) history(o *cli.Out, field func(name, value string)) {
 		}
 		if j.LastEnd != nil {
 			text += " on " + view.Stamp(*j.LastEnd)
+		}
+		if j.LastOn != nil {
+			text += "; the last run was on " + cli.Visible(*j.LastOn)
 		}
 		field("fired", text)
 	}

@@ -61,7 +61,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 	if a.ID != nil {
 		name = *a.ID
 	}
-	o.Note("%s %s", name, OutcomeWords(a.line))
+	o.Note("%s %s", name, OutcomeOn(a.line))
 }
 
 // NotEndedJSON is the answer when the bound of the call comes before the end.

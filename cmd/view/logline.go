@@ -33,6 +33,7 @@ type LineJSON struct {
 	Ended       *time.Time    `json:"ended,omitempty"`
 	LateSeconds *float64      `json:"late_seconds,omitempty"`
 	Attempts    *int          `json:"attempts,omitempty"`
+	Node        *string       `json:"node,omitempty" jsonschema:"of a run in a fleet: the machine that ran it"`
 	User        *float64      `json:"user_seconds,omitempty"`
 	System      *float64      `json:"system_seconds,omitempty"`
 	MaxRSS      *int64        `json:"max_rss_bytes,omitempty" jsonschema:"absent: it did not run, or held less than the process that started it, and the system does not tell"`
@@ -82,7 +83,7 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 		When: cli.OrNull(l.When),
 		Due:  in(l.Due), DueLast: in(l.DueLast), Outcome: cli.OrNull(string(l.Outcome)), Reason: cli.OrNull(l.Reason),
 		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
-		Signal: cli.OrNull(l.Signal), Description: cli.OrNull(l.Description), Text: cli.OrNull(l.Text)}
+		Signal: cli.OrNull(l.Signal), Node: cli.OrNull(l.Node), Description: cli.OrNull(l.Description), Text: cli.OrNull(l.Text)}
 	j.Tell, j.News, j.Inbox, j.Channel = cli.ChannelWords(l.Tell), cli.OrNull(l.News), cli.OrNull(l.Inbox),
 		cli.OrNull(cli.ChannelWord(l.Channel))
 	if l.Type == state.LineDelivery {
@@ -151,7 +152,18 @@ func OutcomeMeans(o state.Outcome) cli.Meaning {
 }
 
 // OutcomeWords says how an occurrence ended.
-func OutcomeWords(l state.Line) string {
+func OutcomeWords(l state.Line) string { return outcomeWords(l) }
+
+// OutcomeOn says how an occurrence ended, and in a fleet on which machine.
+func OutcomeOn(l state.Line) string {
+	if l.Node == "" {
+		return outcomeWords(l)
+	}
+	return outcomeWords(l, "on "+cli.Visible(l.Node))
+}
+
+// outcomeWords ends what is between brackets with words.
+func outcomeWords(l state.Line, words ...string) string {
 	text := string(l.Outcome)
 	var extra []string
 	if l.ExitCode != nil && *l.ExitCode != 0 {
@@ -178,7 +190,7 @@ func OutcomeWords(l state.Line) string {
 	if l.Late >= 1 {
 		extra = append(extra, "late by "+time.Duration(l.Late*float64(time.Second)).Round(time.Second).String())
 	}
-	if len(extra) > 0 {
+	if extra = append(extra, words...); len(extra) > 0 {
 		text += " (" + strings.Join(extra, ", ") + ")"
 	}
 	if l.Outcome == state.OK && l.Text != "" {

@@ -81,13 +81,14 @@ type openClaim struct {
 	Retry    time.Time   `json:"retry,omitzero"`
 	Halt     string      `json:"halt,omitempty"`
 	Fence    uint64      `json:"fence,omitempty"`
+	Node     string      `json:"node,omitempty"`
 }
 
 // recordOf returns the form in which a task is kept.
 func recordOf(d state.Doc) record {
 	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision, Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
-		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child, c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence})
+		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child, c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Node})
 	}
 	return r
 }
@@ -97,7 +98,7 @@ func (r record) doc(id string) state.Doc {
 	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On}, Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
 	for _, c := range r.Open {
 		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision}, Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed,
-			Runner: c.Runner, Starting: c.Starting, Child: c.Child, Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence})
+			Runner: c.Runner, Starting: c.Starting, Child: c.Child, Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Node: c.Node})
 	}
 	return d
 }

@@ -474,7 +474,7 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 		t.after = append(t.after, Op{Cell: Cell{Key: textKey(id, read.Revision), Rev: Any, Data: data}})
 	}
 	to := docKey(after)
-	after.Open = fenced(was.Open, after.Open, t.revision(id))
+	after.Open = t.granted(was.Open, after.Open, t.revision(id))
 	if before == nil {
 		t.cells[to] = &cell{Cell: Cell{Key: to}} // nobody else has the number
 	} else if from := t.docs[id].key; from != to {
@@ -503,15 +503,15 @@ func (t *tx) revision(id string) uint64 {
 	return 0
 }
 
-// fenced returns the open claims after a change. A claim that the change grants gets a fence: the
-// previous revision, which is more than that of any earlier claim.
-func fenced(before, after []state.Record, revision uint64) []state.Record {
+// granted returns the open claims after a change. A claim that the change grants gets the name of
+// this machine and a fence: the previous revision, which is more than that of any earlier claim.
+func (t *tx) granted(before, after []state.Record, revision uint64) []state.Record {
 	after = slices.Clone(after)
 	for i, c := range after {
 		if !slices.ContainsFunc(before, func(o state.Record) bool {
 			return o.Number == c.Number && o.Claimed.Equal(c.Claimed) && o.Runner == c.Runner
 		}) {
-			after[i].Fence = revision
+			after[i].Fence, after[i].Node = revision, t.node.Name
 		}
 	}
 	return after

@@ -18,7 +18,8 @@ func LineOf(r state.Record) state.Line {
 	if r.Manual {
 		kind = state.LineManual
 	}
-	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
+	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1),
+		Description: r.Task.Summary(), Node: r.Node}
 }
 
 // Judge returns the ledger line of a claim with the result of its attempt. It depends only on the

@@ -32,3 +32,28 @@ func TestAliveFor(t *testing.T) {
 		}
 	}
 }
+
+// TestDistant: nobody here can see a process of another machine of a fleet. Alone, there is none.
+func TestDistant(t *testing.T) {
+	self, err := SelfIn(onNode{name: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if self.Node != "a" {
+		t.Errorf("a machine of a fleet is known as %q", self.Node)
+	}
+	far := state.Ident{Node: "b", Boot: "another", PID: 1}
+	for _, c := range []struct {
+		name    string
+		of      state.Record
+		distant bool
+	}{
+		{"here", state.Record{Runner: self, Node: "a"}, false},
+		{"of a folder", state.Record{Runner: far}, false},
+		{"on another machine", state.Record{Runner: far, Node: "b"}, true},
+	} {
+		if got := Distant(c.of); got != c.distant {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

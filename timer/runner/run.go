@@ -181,3 +181,13 @@ func Self() (state.Ident, error) {
 	}
 	return ident(id), nil
 }
+
+// SelfIn is Self as other runners of a store know it. In a fleet, the name of the node stands for
+// the machine, because machines may be copies of each other and containers have no machine-id(5).
+func SelfIn(st any) (state.Ident, error) {
+	self, err := Self()
+	if shared, ok := state.SharedBy(st); ok {
+		self.Node = shared.Here().Name
+	}
+	return self, err
+}

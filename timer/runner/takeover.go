@@ -189,13 +189,13 @@ func (g *engine) own(ctx context.Context, n *run) (ok bool) {
 		return false
 	}
 	g.runs[claimOf(n.r)] = n
-	if n.r.Fence > 0 { // it has another one by now
+	if n.r.Fence > 0 { // it has another one by now, and the name of this machine
 		found, e := g.Store.Find(context.WithoutCancel(ctx), n.r.Task.ID)
 		err = errors.Join(err, e)
 		for _, f := range found {
 			for _, open := range f.Open {
 				if open.Number == n.r.Number {
-					n.r.Fence = open.Fence
+					n.r.Fence, n.r.Node = open.Fence, open.Node
 				}
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // the configuration allows, and the quota of its origin. The caller adds what the run prints and
 // delivers, and who answers an agent. With tell, the run is reported as if it had been due.
 func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
-	self, err := runner.Self()
+	self, err := runner.SelfIn(st)
 	if err != nil {
 		return o, err
 	}

@@ -19,8 +19,11 @@ func IsRunning(e state.Entry) bool {
 	return slices.ContainsFunc(e.Open, RunAlive)
 }
 
-// RunAlive reports whether somebody will see the end of a run.
-func RunAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
+// RunAlive reports whether somebody will see the end of a run. In a fleet, the other runners see to
+// what a machine that cannot be seen from here does not.
+func RunAlive(r state.Record) bool {
+	return runner.Alive(r.Runner) || runner.Alive(r.Child) || runner.Distant(r)
+}
 
 // Attempts is how often a change is tried again because somebody else changed the same task.
 const Attempts = 5
