@@ -29,9 +29,9 @@ and the zone, config.toml and the channels in it, and the environment. Each chec
 (something does not go on until you do something), and says what to do. It exits with 1 when something is bad. It ends
 with all settings, and where each came from.
 
---fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
-and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
-starts none, and deletes no task.
+--fix does what is safe: it takes permissions away that other users should not have, moves files that cannot be read and
+older copies of tasks into quarantine, cuts a torn line off the ledger, and removes what dead processes left. It ends no
+process, starts none, and deletes no task.
 
 In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (when it was mended:
 fixed, check, what was found, what was done). Each setting is a line, too: setting, key, value, where it came from. With
@@ -50,15 +50,15 @@ has all.`,
 	}
 }
 
-// Heeded are the variables that are settings.
+// Heeded are the environment variables that are settings.
 var Heeded = []string{"OURO_HOME", "OURO_STORE", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
-// doctoring is an examination with its findings.
-type doctoring struct {
+// examination is an examination with its findings.
+type examination struct {
 	*cli.Call
-	of    *doctor.Doctor
-	would bool // --fix --dry-run: say what would be done
-	found []state.Finding
+	doctor *doctor.Doctor
+	dryRun bool // --fix --dry-run: say what would be done
+	found  []state.Finding
 }
 
 func runDoctor(ctx context.Context, s *cli.Call) error {
@@ -70,9 +70,9 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("--dry-run goes with --fix; without it doctor changes nothing"),
 			problem.T("%s, or %s", problem.To("doctor"), problem.To("doctor").With("fix", true).With("dry-run", true)))
 	}
-	d := &doctoring{Call: s, would: would}
-	unusable := d.examined(examinerOf(s))
-	local, shared := d.of.Inspections(), d.fleet()
+	d := &examination{Call: s, dryRun: would}
+	unusable := d.openStore(newDoctor(s))
+	local, shared := d.doctor.Inspections(), d.fleet()
 	local = slices.DeleteFunc(local, func(i state.Inspection) bool {
 		return slices.ContainsFunc(shared, func(of state.Inspection) bool { return of.Name == i.Name })
 	})
@@ -84,8 +84,8 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	return d.answer()
 }
 
-// examinerOf makes the examination of this call.
-func examinerOf(s *cli.Call) *doctor.Doctor {
+// newDoctor makes the doctor of this call.
+func newDoctor(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Program: s.Program(),
 		Programs: handover.Programs(s), Parallel: parallel,
@@ -109,21 +109,21 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 	return d
 }
 
-// examined gives the examination its store. Without a store it returns an inspection that says why.
-func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) {
-	d.of = what
+// openStore gives the doctor its store. Without a store it returns an inspection that says why.
+func (d *examination) openStore(what *doctor.Doctor) (unusable []state.Inspection) {
+	d.doctor = what
 	home, err := d.Call.Home()
 	if err == nil {
-		d.of.Store, err = cli.OpenToExamine(home, d.reported)
+		d.doctor.Store, err = cli.OpenToExamine(home, d.addMended)
 	}
 	if err == nil {
-		d.of.Home = home
-		d.of.Channels, err = handover.NotifyEnv(d.Call)
+		d.doctor.Home = home
+		d.doctor.Channels, err = handover.NotifyEnv(d.Call)
 	}
 	if err == nil {
 		return nil
 	}
-	text, hint := d.of.Explain(err)
+	text, hint := d.doctor.Explain(err)
 	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
 		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
 		return ""
@@ -132,7 +132,7 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 
 // fleet returns the inspections of a fleet, if the tasks are in one. They take the place of those
 // of the folder with the same names. The servers are examined by fleet doctor.
-func (d *doctoring) fleet() []state.Inspection {
+func (d *examination) fleet() []state.Inspection {
 	if address, err := d.StoreAddress(); err != nil || address == "" {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (d *doctoring) fleet() []state.Inspection {
 			_, err = st.List(ctx, state.Running)
 		}
 		if err != nil {
-			text, hint := d.of.Explain(err)
+			text, hint := d.doctor.Explain(err)
 			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
 			return ""
 		}
@@ -155,7 +155,7 @@ func (d *doctoring) fleet() []state.Inspection {
 }
 
 // fleetOverdue reports tasks that this machine may run and no runner has begun in time.
-func (d *doctoring) fleetOverdue(ctx context.Context, tell func(state.Finding)) string {
+func (d *examination) fleetOverdue(ctx context.Context, tell func(state.Finding)) string {
 	st, err := d.Open()
 	if err != nil {
 		return "" // the inspection before says so
@@ -166,7 +166,7 @@ func (d *doctoring) fleetOverdue(ctx context.Context, tell func(state.Finding)) 
 	}
 	late := 0
 	for i := range l.Len {
-		if at := l.Wake(i); !at.IsZero() && d.of.Now.Sub(at) > doctor.MaxOverdue {
+		if at := l.Wake(i); !at.IsZero() && d.doctor.Now.Sub(at) > doctor.MaxOverdue {
 			late++
 		}
 	}
@@ -179,15 +179,15 @@ func (d *doctoring) fleetOverdue(ctx context.Context, tell func(state.Finding)) 
 	return ""
 }
 
-// reported adds a problem that had to be mended before the examination could go on.
-func (d *doctoring) reported(p state.Problem) {
+// addMended adds a problem that had to be mended before the examination could go on.
+func (d *examination) addMended(p state.Problem) {
 	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path,
 		Text: p.Error(), Hint: p.Hint,
 		Done: "done on the way, before something else was mended"})
 }
 
 // answer answers with the findings, and returns the exit code.
-func (d *doctoring) answer() error {
+func (d *examination) answer() error {
 	bad, warned, mended, well := 0, 0, 0, 0
 	for _, f := range d.found {
 		switch {
@@ -201,8 +201,8 @@ func (d *doctoring) answer() error {
 			warned++
 		}
 	}
-	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{},
-		Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
+	answer := doctorJSON{Now: d.doctor.Now, Healthy: bad == 0, Well: well, Checks: []checkJSON{},
+		Settings: d.settings(), DryRun: d.dryRun, found: d.found, summary: findingsSummary(bad, warned, mended)}
 	if d.Compact() {
 		answer.Settings = slices.DeleteFunc(answer.Settings,
 			func(v setting) bool { return v.Source == fromDefault || v.Source == fromMachine })
@@ -231,8 +231,8 @@ type doctorJSON struct {
 	Settings []setting   `json:"settings" jsonschema:"those that somebody gave; --json=full: all that are in force"`
 	DryRun   bool        `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
-	found []state.Finding
-	sum   string // how many findings there are of each kind
+	found   []state.Finding
+	summary string // how many findings there are of each kind
 }
 
 // checkJSON is one thing that doctor looked at.
@@ -297,12 +297,12 @@ func (a doctorJSON) Text(o *cli.Out) {
 		}
 	}
 	if terminal {
-		o.Line("\n%s", a.sum)
+		o.Line("\n%s", a.summary)
 	}
 }
 
-// sumOfFindings says how many findings there are of each kind.
-func sumOfFindings(bad, warned, mended int) string {
+// findingsSummary says how many findings there are of each kind.
+func findingsSummary(bad, warned, mended int) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int

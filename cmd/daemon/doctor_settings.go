@@ -38,8 +38,8 @@ func (v setting) from() string {
 }
 
 // settings are all settings in effect.
-func (d *doctoring) settings() []setting {
-	home := setting{Key: "home", Value: d.of.Home, Source: fromDefault}
+func (d *examination) settings() []setting {
+	home := setting{Key: "home", Value: d.doctor.Home, Source: fromDefault}
 	if d.Getenv("OURO_HOME") != "" {
 		home.Source, home.Name = fromEnv, cli.OrNull("OURO_HOME")
 	}
@@ -51,10 +51,10 @@ func (d *doctoring) settings() []setting {
 }
 
 // setting is a setting of config.toml as it is in effect for this call.
-func (d *doctoring) setting(s settings.Entry) setting {
+func (d *examination) setting(s settings.Entry) setting {
 	v := setting{Key: s.Key, Source: fromDefault, Value: plainDefault(s)}
 	if s.Key == "tz" {
-		v.Value = d.of.Zone.String()
+		v.Value = d.doctor.Zone.String()
 		switch name := d.Getenv("TZ"); {
 		case d.Opt.Has("tz"):
 			v.Source, v.Name = fromFlag, cli.OrNull(s.Flag)
@@ -74,8 +74,8 @@ func (d *doctoring) setting(s settings.Entry) setting {
 		}
 		return v
 	}
-	if given, ok := d.of.Config().Values[s.Key]; ok {
-		line := d.of.Config().Lines[s.Key]
+	if given, ok := d.doctor.Config().Values[s.Key]; ok {
+		line := d.doctor.Config().Lines[s.Key]
 		v.Value, v.Source, v.Name, v.Line = given, fromConfig, cli.OrNull("config.toml"), &line
 	}
 	return v

@@ -22,21 +22,21 @@ type liveness struct {
 	notifier service.Notifier
 	watchdog time.Duration
 	warn     func(format string, a ...any)
-	said     sync.Once // warns once that systemd could not be told
+	warned   sync.Once // warns once that systemd could not be told
 }
 
-func newVital(s *cli.Call, warn func(format string, a ...any)) *liveness {
+func newLiveness(s *cli.Call, warn func(format string, a ...any)) *liveness {
 	return &liveness{probe: make(chan func()), notifier: service.Notifies(s.Getenv),
 		watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: warn}
 }
 
-// into sets the options of a runner so that it gives its signs. ctx ends with the runner.
-func (v *liveness) into(ctx context.Context, o *runner.Options, st state.Leases, holder func(state.Leader) string) {
+// setOptions makes a runner give its signs of life. ctx ends with the runner.
+func (v *liveness) setOptions(ctx context.Context, o *runner.Options, st state.Leases, text func(state.Leader) string) {
 	var once sync.Once
 	ready := func(status string) {
-		v.tell("READY=1", service.Saying(status))
+		v.notify("READY=1", service.Saying(status))
 		if v.watchdog > 0 {
-			once.Do(func() { go v.watch(ctx) })
+			once.Do(func() { go v.notifyWatchdog(ctx) })
 		}
 	}
 	o.Probe = v.probe
@@ -47,20 +47,20 @@ func (v *liveness) into(ctx context.Context, o *runner.Options, st state.Leases,
 	o.StandsBy = func() {
 		status := "standing by"
 		if leader, led, err := st.Led(ctx); err == nil && led {
-			status += ": " + holder(leader)
+			status += ": " + text(leader)
 		}
 		o.Say("%s", status)
 		ready(status)
 	}
 }
 
-// watch tells the watchdog twice as often as it must, but only while the loop responds. A runner
-// that stands by has no loop and is always well.
-func (v *liveness) watch(ctx context.Context) {
+// notifyWatchdog notifies the watchdog twice as often as it has to, but only while the loop
+// responds. A runner that stands by has no loop and is always well.
+func (v *liveness) notifyWatchdog(ctx context.Context) {
 	for {
 		waiting, stop := context.WithTimeout(ctx, v.watchdog/2)
 		if !v.leading.Load() || v.responds(waiting) {
-			v.tell("WATCHDOG=1")
+			v.notify("WATCHDOG=1")
 		}
 		<-waiting.Done()
 		stop()
@@ -82,19 +82,19 @@ func (v *liveness) responds(ctx context.Context) bool {
 	}
 }
 
-// tellOfEnd tells systemd when the runner was told to end, because its commands may take long, and
-// when it has ended.
-func (v *liveness) tellOfEnd(living, told context.Context) {
+// notifyEnd notifies systemd when the runner was told to end, because its commands may take long,
+// or when it has ended.
+func (v *liveness) notifyEnd(living, told context.Context) {
 	select {
 	case <-told.Done():
 	case <-living.Done():
 	}
-	v.tell("STOPPING=1", service.Saying("ending"))
+	v.notify("STOPPING=1", service.Saying("ending"))
 }
 
-func (v *liveness) tell(lines ...string) {
+func (v *liveness) notify(lines ...string) {
 	if err := v.notifier.Tell(lines...); err != nil {
-		v.said.Do(func() { v.warn("%s", fmt.Sprintf("systemd could not be told how it stands: %v", err)) })
+		v.warned.Do(func() { v.warn("%s", fmt.Sprintf("systemd could not be told how it stands: %v", err)) })
 	}
 }
 

@@ -96,7 +96,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	families, err := numbersOf(s, st).Collect(ctx)
+	families, err := metricsSource(s, st).Collect(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// numbersOf is the source of the numbers about a store.
-func numbersOf(s *cli.Call, st state.Store) metrics.Source {
+// metricsSource is the source of the numbers about a store.
+func metricsSource(s *cli.Call, st state.Store) metrics.Source {
 	return metrics.Source{Store: st, Now: s.Clock.Now, Version: cli.Version, Go: runtime.Version(),
 		Totals: new(metrics.Totals)}
 }
@@ -138,7 +138,7 @@ func checkTextfile(path string) error {
 // On an error the old one stays.
 func writeTextfile(path string, text []byte) (err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "replace", Path: path, Err: errNoFile}
+		return &fs.PathError{Op: "replace", Path: path, Err: errNotRegular}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*.tmp")
 	if err != nil {
@@ -165,7 +165,7 @@ func writeTextfile(path string, text []byte) (err error) {
 	return err
 }
 
-var errNoFile = errors.New("it is not a regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
 // unwrittenTextfile says why the file was not written, and what to do.
 func unwrittenTextfile(path string, err error) error {
@@ -174,7 +174,7 @@ func unwrittenTextfile(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		hint = "make the folder that node_exporter reads (--collector.textfile.directory): mkdir -p " +
 			cli.ShellQuote(filepath.Dir(path))
-	case errors.Is(err, errNoFile):
+	case errors.Is(err, errNotRegular):
 		hint = "name another file, or remove what is there"
 	}
 	var at *fs.PathError

@@ -53,13 +53,13 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	return nil, cli.Failed("nothing can be served at "+net.JoinHostPort(host, port)+": "+err.Error(), hint)
 }
 
-// metricsServer serves the numbers of a runner, and whether it is well. The loop of the runner does
-// not know it.
+// metricsServer serves the numbers of a runner, and whether it is well. It does not go through the
+// loop of the runner, except to ask whether that responds.
 type metricsServer struct {
-	source   metrics.Source
-	liveness *liveness
-	one      sync.Mutex // one request collects numbers at a time
-	server   http.Server
+	source     metrics.Source
+	liveness   *liveness
+	collecting sync.Mutex // one request collects numbers at a time
+	server     http.Server
 }
 
 // serveMetrics serves until it is closed.
@@ -95,8 +95,8 @@ const (
 )
 
 func (m *metricsServer) metrics(w http.ResponseWriter, r *http.Request) {
-	m.one.Lock()
-	defer m.one.Unlock()
+	m.collecting.Lock()
+	defer m.collecting.Unlock()
 	families, err := m.source.Collect(r.Context())
 	if err != nil {
 		http.Error(w, "the state cannot be read: ouro-timer doctor says why", http.StatusServiceUnavailable)

@@ -25,17 +25,17 @@ const (
 	startMost = 10 * time.Second
 	// startsAtOnce is the most pings of starts at once.
 	startsAtOnce = 8
-	// lateBeat is how old the end of a run has to be so that its ping is left out when a later run
+	// latePing is how old the end of a run has to be so that its ping is left out when a later run
 	// has ended.
-	lateBeat = time.Minute
+	latePing = time.Minute
 )
 
-// starts are the pings of runs that have started. No run waits for them. A failure is only written
-// to the runner's log.
-type starts struct {
-	mu   sync.Mutex
-	open map[string]*startPing // by run and channel
-	room chan struct{}
+// startPings are the pings of runs that have started. No run waits for them. A failure is only
+// written to the runner's log.
+type startPings struct {
+	mu    sync.Mutex
+	open  map[string]*startPing // by run and channel
+	slots chan struct{}
 }
 
 type startPing struct {
@@ -43,12 +43,12 @@ type startPing struct {
 	done chan struct{}
 }
 
-func newStarts() *starts {
-	return &starts{open: map[string]*startPing{}, room: make(chan struct{}, startsAtOnce)}
+func newStartPings() *startPings {
+	return &startPings{open: map[string]*startPing{}, slots: make(chan struct{}, startsAtOnce)}
 }
 
-// begun pings the heartbeats of a task when a run of it starts. It returns at once.
-func (c *sender) begun(r state.Record, say func(format string, a ...any)) {
+// pingStarts pings the heartbeats of a task when a run of it starts. It returns at once.
+func (c *sender) pingStarts(r state.Record, say func(format string, a ...any)) {
 	id := state.OccurrenceID(r.Task.ID, r.Number)
 	for _, word := range r.Task.Policy.Notify {
 		if notify.SchemeOf(word) != "" {
@@ -81,15 +81,15 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 		return
 	}
 	select {
-	case c.starts.room <- struct{}{}:
+	case c.starts.slots <- struct{}{}:
 	default:
 		select {
-		case c.starts.room <- struct{}{}:
+		case c.starts.slots <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 	}
-	defer func() { <-c.starts.room }()
+	defer func() { <-c.starts.slots }()
 	pause := startPause
 	for try := 1; try == 1 || ctx.Err() == nil; try++ { // the run may be over before the first try
 		within, stop := context.WithTimeout(context.Background(), startMost)
@@ -109,8 +109,8 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 	}
 }
 
-// settle waits until no ping of the start of a run is on its way.
-func (s *starts) settle(ctx context.Context, id, word string) {
+// awaitEnd waits until no ping of the start of a run is being sent.
+func (s *startPings) awaitEnd(ctx context.Context, id, word string) {
 	s.mu.Lock()
 	p := s.open[id+" "+word]
 	s.mu.Unlock()
@@ -134,15 +134,15 @@ func (c *sender) ping(ctx context.Context, config state.Config, word string, m n
 	return notify.Send(ctx, channel, m, c.envOf(t))
 }
 
-// beat pings the end of a run. It leaves out the end of an earlier run that could not be told at
+// pingEnd pings the end of a run. It leaves out the end of an earlier run that could not be sent at
 // once, because it would be wrong by now.
-func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel, task state.Task,
+func (c *sender) pingEnd(ctx context.Context, n state.Notice, channel state.Channel, task state.Task,
 	tally state.Tally) (detail string, err error) {
 	l, ended := n.Line, n.Line.At
 	if l.Ended != nil {
 		ended = *l.Ended
 	}
-	if late := n.Attempts > 0 || c.clock().Sub(l.At) > lateBeat; late && tally.LastEnd.After(ended) {
+	if late := n.Attempts > 0 || c.clock().Sub(l.At) > latePing; late && tally.LastEnd.After(ended) {
 		return "", &notifier.SendError{Err: errLaterRun, Permanent: true, Moot: true}
 	}
 	bare := l
@@ -151,28 +151,28 @@ func (c *sender) beat(ctx context.Context, n state.Notice, channel state.Channel
 	if l.Outcome != state.OK {
 		m.Ping = notify.PingFail
 	}
-	c.starts.settle(ctx, n.ID(), n.Channel)
+	c.starts.awaitEnd(ctx, n.ID(), n.Channel)
 	return notify.Send(ctx, channel, m, c.envOf(task))
 }
 
 var errLaterRun = errors.New("a later run has ended since, and is told in its place")
 
-// pulse pings the heartbeat of the runner ([run] heartbeat) while the runner is well, which means
-// that its loop and its store respond. It ends with living.
-type pulse struct {
+// heartbeatPinger pings the heartbeat of the runner ([run] heartbeat), and says whether the runner is
+// well, which means that its loop and its store respond.
+type heartbeatPinger struct {
 	c        *sender
 	st       state.Tasks
 	liveness *liveness
 	say      func(format string, a ...any)
 	again    chan struct{} // has a value when config.toml was read again
 
-	mu   sync.Mutex
-	said string // the last failure that was written to the log
+	mu          sync.Mutex
+	lastFailure string // the last failure that was written to the log
 }
 
-// run pings at once, and then at each interval. Without a heartbeat it waits until config.toml has
-// one.
-func (p *pulse) run(living context.Context) {
+// run pings at once, and then at each interval, until living ends. Without a heartbeat it waits
+// until config.toml has one.
+func (p *heartbeatPinger) run(living context.Context) {
 	for living.Err() == nil {
 		config, _ := p.c.settings() // the last one that could be read
 		if config.Run.Heartbeat == "" {
@@ -196,7 +196,7 @@ func (p *pulse) run(living context.Context) {
 }
 
 // beat pings once that the runner is well, or what is wrong.
-func (p *pulse) beat(ctx context.Context, config state.Config) {
+func (p *heartbeatPinger) beat(ctx context.Context, config state.Config) {
 	asking, stop := context.WithTimeout(ctx, answerMost)
 	defer stop()
 	m := notify.Message{Body: "the runner is well"}
@@ -211,30 +211,30 @@ func (p *pulse) beat(ctx context.Context, config state.Config) {
 }
 
 // send pings, and writes to the log when the result is not that of the ping before.
-func (p *pulse) send(ctx context.Context, config state.Config, m notify.Message) {
+func (p *heartbeatPinger) send(ctx context.Context, config state.Config, m notify.Message) {
 	within, stop := context.WithTimeout(ctx, startMost)
 	defer stop()
-	said := ""
+	failure := ""
 	if _, err := p.c.ping(within, config, config.Run.Heartbeat, m, state.Task{}); err != nil {
-		said = cli.Explain(err).Error()
+		failure = cli.Explain(err).Error()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if said != p.said && ctx.Err() == nil {
-		if p.said = said; said == "" {
+	if failure != p.lastFailure && ctx.Err() == nil {
+		if p.lastFailure = failure; failure == "" {
 			p.say("the heartbeat of the runner (%s) is told again", config.Run.Heartbeat)
 		} else {
-			p.say("the heartbeat of the runner (%s) could not be told: %s", config.Run.Heartbeat, said)
+			p.say("the heartbeat of the runner (%s) could not be told: %s", config.Run.Heartbeat, failure)
 		}
 	}
 }
 
 // ended pings that the runner has ended with an error.
-func (p *pulse) ended() {
-	config, _ := p.c.settings() // as above
+func (p *heartbeatPinger) ended() {
+	config, _ := p.c.settings() // the last one that could be read
 	if config.Run.Heartbeat != "" {
 		p.send(context.Background(), config, notify.Message{Ping: notify.PingFail,
-			Body: "the runner has ended in trouble"})
+			Body: "the runner has ended with an error"})
 	}
 }
 

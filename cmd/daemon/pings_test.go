@@ -55,7 +55,7 @@ func courierTo(t *testing.T, url string, now time.Time) *sender {
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[channels.hc]\ntype = \"heartbeat\"\nurl = \""+url+"/check\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &sender{st: memory.New(), env: notify.Env{Now: time.Now}, clock: func() time.Time { return now }, dir: dir, starts: newStarts()}
+	return &sender{st: memory.New(), env: notify.Env{Now: time.Now}, clock: func() time.Time { return now }, dir: dir, starts: newStartPings()}
 }
 
 // TestStartComesFirst: no run waits for the ping of its start; that of its end does.
@@ -63,7 +63,7 @@ func TestStartComesFirst(t *testing.T) {
 	w, now := newWatcher(t), time.Now()
 	c := courierTo(t, w.URL, now)
 	task := state.Task{ID: "k7m2", Policy: state.Policy{Notify: []string{"hc", "https://example.org/x", "nowhere"}}}
-	c.begun(state.Record{Task: task, Number: 3}, t.Logf) // it returns although nobody answers
+	c.pingStarts(state.Record{Task: task, Number: 3}, t.Logf) // it returns although nobody answers
 	ended := make(chan error, 1)
 	go func() {
 		_, err := c.send(t.Context(), state.Notice{Line: state.Line{TaskID: "k7m2", Number: 3, Outcome: state.Failed, At: now}, Channel: "hc"})
@@ -112,7 +112,7 @@ func TestALaterRunSaysMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = of.beat(context.Background(), state.Notice{Line: state.Line{TaskID: "k7m2", Number: 3, Outcome: state.OK, At: end, Ended: &end}, Channel: "hc", Attempts: c.attempts}, channel, state.Task{}, tally)
+		_, err = of.pingEnd(context.Background(), state.Notice{Line: state.Line{TaskID: "k7m2", Number: 3, Outcome: state.OK, At: end, Ended: &end}, Channel: "hc", Attempts: c.attempts}, channel, state.Task{}, tally)
 		var told *notifier.SendError
 		if moot := errors.As(err, &told) && told.Moot && told.Permanent; moot != c.moot || err != nil && !moot {
 			t.Errorf("%s: %v", c.name, err)

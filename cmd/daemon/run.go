@@ -6,15 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -26,7 +20,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
-	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -106,7 +99,7 @@ func runRun(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := fitsMode(s, given); err != nil {
+	if err := checkMode(s, given); err != nil {
 		return err
 	}
 	st, err := s.Open()
@@ -147,8 +140,8 @@ func modeOf(s *cli.Call) (given string, err error) {
 	return given, nil
 }
 
-// fitsMode refuses options that have no meaning in a mode of run.
-func fitsMode(s *cli.Call, given string) error {
+// checkMode refuses options that have no meaning in a mode of run.
+func checkMode(s *cli.Call, given string) error {
 	for _, of := range []string{"kill", "max", "pid"} {
 		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
 			return cli.NeedsOption(problem.Option(of), "stop",
@@ -165,8 +158,8 @@ func fitsMode(s *cli.Call, given string) error {
 				problem.To("run").With("drain", true).With("standby", true)))
 	}
 	if s.Opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
-		return cli.Excluding("max-parallel",
-			problem.Option(given)).Advising(problem.T("a runner in the background takes it from config.toml: max_parallel, below [run]"))
+		return cli.Excluding("max-parallel", problem.Option(given)).
+			Advising(problem.T("a runner in the background takes it from config.toml: max_parallel, below [run]"))
 	}
 	if s.Opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
 		return cli.Excluding("output", problem.Option(given)).
@@ -174,9 +167,9 @@ func fitsMode(s *cli.Call, given string) error {
 				problem.To("log", "ID").With("follow", true)))
 	}
 	if s.Opt.Has("metrics") && given != "" && given != "drain" {
-		return cli.Excluding("metrics",
-			problem.Option(given)).Advising(problem.T("it is for a runner that stays: %s",
-			problem.To("run").With("metrics", s.Opt.Text("metrics"))))
+		return cli.Excluding("metrics", problem.Option(given)).
+			Advising(problem.T("it is for a runner that stays: %s",
+				problem.To("run").With("metrics", s.Opt.Text("metrics"))))
 	}
 	if s.Opt.Has("max-parallel") && s.Opt.Int("max-parallel") < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")),
@@ -189,9 +182,9 @@ func fitsMode(s *cli.Call, given string) error {
 				problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
 	}
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.DryRun && (given == "" || given == "once" || given == "drain") {
-		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands", cli.Quote(v)),
-			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX",
-				problem.To("run").With("background", true)))
+		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands",
+			cli.Quote(v)), problem.T("%s starts one in the background and does not wait; or unset OURO_MAX",
+			problem.To("run").With("background", true)))
 	}
 	return nil
 }
@@ -199,10 +192,10 @@ func fitsMode(s *cli.Call, given string) error {
 // parallel is how many commands run at once when config.toml does not say.
 const parallel = 32
 
-// runLoop is the runner in this process.
+// runLoop runs the runner in this process. how is foreground or background.
 func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode, how string) error {
-	asked, deaf := cli.ReloadOnHangup(s)
-	defer deaf()
+	hangups, stopListening := cli.ReloadOnHangup(s)
+	defer stopListening()
 	config, err := s.Settings()
 	if err != nil {
 		return err
@@ -221,7 +214,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	kill, stop := secondSignal(ctx)
 	defer stop()
-	cgroups, _ := proc.OwnCgroups() // without cgroups, a run that needs one says why
+	cgroups, _ := proc.OwnCgroups() // a run that needs a cgroup fails with the error
 	o := runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch,
 			Cgroups: cgroups}, Self: self, Mode: mode, Kill: kill,
@@ -230,85 +223,58 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	foreground := how == "foreground"
 	if !foreground {
-		yield, deaf := runner.Yielding()
-		defer deaf()
+		yield, stopYielding := runner.Yielding()
+		defer stopYielding()
 		o.Yield, o.Leader.Yields = yield, yield != nil
 	}
 	v := newConsole(s, foreground, zone)
-	o.Say, o.Relay = v.say, v.relay
 	if !foreground { // nobody reads what it says
-		v.noted = st.SetTrouble
+		v.keepTrouble = st.SetTrouble
 	}
-	o.Warn = v.warn
-	o.Deliver = func(r state.Record) error {
-		if foreground && !s.InJSON {
-			return v.delivered(r)
-		}
-		return nil // the sender tells others
-	}
-	post, err := newSender(s, st, config)
+	v.setOptions(&o)
+	sender, err := newSender(s, st, config)
 	if err != nil {
 		return err
 	}
-	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
-	o.Allow, o.Keep, o.DayFile = post.allow, post.keep, handover.Programs(s).Text
-	if o.MaxParallel = post.parallel; s.Opt.Has("max-parallel") {
+	sender.setOptions(&o)
+	if s.Opt.Has("max-parallel") {
 		o.MaxParallel = func() int { return s.Opt.Int("max-parallel") }
 	}
-	read := make(chan struct{}, 1)
-	o.Again = read
-	again := make(chan struct{}, 1)
-	go readAgain(s.Opt, asked, []chan<- struct{}{read, again}, post, v)
-	o.Asked = schedule.NewAgentRequests(s, false).Answer
-	o.Told = func(n state.Notice, line state.Line) {
-		if s.InJSON {
-			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, zone), Now: s.Now(zone)})
-		}
-	}
-	var ended atomic.Int64
-	o.Ended = func(r state.Record, line state.Line) {
-		if s.InJSON {
-			ended.Add(1)
-			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, rules.TaskZone(r.Task)), Now: s.Now(zone)})
-			return
-		}
-		if line.Number == 0 { // not started: perhaps a range of instants
-			o.Say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, cli.Plural(line.Count, "instant"))
-			return
-		}
-		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), view.OutcomeWords(line))
-	}
-	signs := newVital(s, v.say)
-	living, dead := context.WithCancel(context.WithoutCancel(ctx))
-	signs.into(living, &o, st, func(l state.Leader) string { return holder(l, zone) })
-	o.Begun = func(r state.Record) { post.begun(r, v.say) }
-	beats := &pulse{c: post, st: st, liveness: signs, say: v.warn, again: again}
-	if leads := o.OnLead; mode != runner.Once {
-		o.OnLead = sync.OnceFunc(func() { leads(); go beats.run(living) })
+	o.Linger, o.DayFile, o.Asked = !foreground, handover.Programs(s).Text, schedule.NewAgentRequests(s, false).Answer
+	toRunner, toHeartbeat := make(chan struct{}, 1), make(chan struct{}, 1) // config.toml was read again
+	o.Again = toRunner
+	go rereadOnHangup(s.Opt, hangups, []chan<- struct{}{toRunner, toHeartbeat}, sender, v)
+	live := newLiveness(s, v.say)
+	runnerCtx, endRunner := context.WithCancel(context.WithoutCancel(ctx))
+	live.setOptions(runnerCtx, &o, st, func(l state.Leader) string { return leaderText(l, zone) })
+	o.Begun = func(r state.Record) { sender.pingStarts(r, v.say) }
+	heartbeat := &heartbeatPinger{c: sender, st: st, liveness: live, say: v.warn, again: toHeartbeat}
+	if onLead := o.OnLead; mode != runner.Once {
+		o.OnLead = sync.OnceFunc(func() { onLead(); go heartbeat.run(runnerCtx) })
 	}
 	stopping := make(chan struct{})
 	go func() {
 		defer close(stopping)
-		signs.tellOfEnd(living, ctx)
+		live.notifyEnd(runnerCtx, ctx)
 	}()
 	if listener != nil {
 		o.Say("numbers for Prometheus: http://%s/metrics", listener.Addr())
-		defer serveMetrics(listener, numbersOf(s, st), signs)()
+		defer serveMetrics(listener, metricsSource(s, st), live)()
 	}
 	ballast := make([]byte, ballastSize)
 	err = runner.Run(ctx, o)
 	runtime.KeepAlive(ballast)
-	if dead(); err != nil && ctx.Err() == nil && !errors.Is(err, state.ErrLed) {
-		beats.ended()
+	if endRunner(); err != nil && ctx.Err() == nil && !errors.Is(err, state.ErrLed) {
+		heartbeat.ended()
 	}
 	<-stopping
 	v.close(ctx, kill)
 	if err == nil && ctx.Err() == nil && s.InJSON {
-		return summary(ctx, s, st, int(ended.Load()), zone)
+		return summary(ctx, s, st, int(v.ended.Load()), zone)
 	}
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
-			return fmt.Errorf("%w: %s", state.ErrLed, holder(leader, zone))
+			return fmt.Errorf("%w: %s", state.ErrLed, leaderText(leader, zone))
 		}
 	}
 	if err == nil && ctx.Err() != nil {
@@ -317,56 +283,24 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	return err
 }
 
-// readAgain reads config.toml each time that asked has a value, and says what has changed.
-func readAgain(given option.Values, asked <-chan struct{}, reads []chan<- struct{}, post *sender, v *console) {
-	for range asked {
-		changed, err := post.reread()
-		if err != nil {
-			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
-			continue
-		}
-		v.say("%s", rereadWords(changed, given.Has("max-parallel")))
-		for _, read := range reads {
-			select {
-			case read <- struct{}{}:
-			default:
-			}
-		}
-	}
-}
-
-// rereadWords says what has changed in config.toml, and which changes this runner does not follow.
-func rereadWords(changed []string, bounded bool) string {
-	if len(changed) == 0 {
-		return "config.toml was read again: nothing in it has changed"
-	}
-	text := "config.toml was read again; changed: " + strings.Join(changed, ", ")
-	if slices.Contains(changed, "tz") {
-		text += "; this runner shows times in the zone that it began with"
-	}
-	if bounded && slices.Contains(changed, "run.max_parallel") {
-		text += "; --max-parallel beats run.max_parallel"
-	}
-	return text
-}
-
 // ballastSize is memory that a runner allocates and never touches, so that the machine does not
 // give it any. The garbage collector runs when the memory in use has doubled, and so waits for this
 // much garbage and not for 4 MB. That saves a tenth of the time of a burst; a larger ballast saves
 // nothing that can be measured, and its garbage takes real memory.
 const ballastSize = 12 << 20
 
-// holder says which runner has the lock.
-func holder(l state.Leader, zone *time.Location) string {
+// leaderText says which runner has the lock.
+func leaderText(l state.Leader, zone *time.Location) string {
 	if l.Ident.PID == 0 {
-		return "one that has not said who it is"
+		return "a runner that has not yet written who it is"
 	}
 	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, view.Stamp(l.Since.In(zone)))
 	switch {
 	case runner.Suspended(l.Ident):
 		text += ", stopped"
 	case runner.Gone(l.Ident):
-		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to find it)"
+		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to " +
+			"find it)"
 	}
 	return text
 }
@@ -399,30 +333,6 @@ func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *
 	}
 	s.Answer(answer)
 	return nil
-}
-
-// secondSignal returns a channel that is closed at the second INT or TERM. The first has ended ctx.
-// HUP does not count.
-func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
-	kill, quit := make(chan struct{}), make(chan struct{})
-	signals := make(chan os.Signal, 4)
-	for _, sig := range cli.Endings {
-		// A terminal that closes sends HUP, and its shell sends another. Nobody asked twice.
-		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
-			signal.Notify(signals, sig)
-		}
-	}
-	go func() {
-		for n := 0; n < 2; n++ {
-			select {
-			case <-signals:
-			case <-quit:
-				return
-			}
-		}
-		close(kill)
-	}()
-	return kill, func() { signal.Stop(signals); close(quit) }
 }
 
 // runDetached is the runner in the background. When another runner holds the lock it tries for a

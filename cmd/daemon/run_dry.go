@@ -22,7 +22,7 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	case err != nil:
 		return err
 	case led:
-		return fmt.Errorf("%w: %s", state.ErrLed, holder(leader, zone))
+		return fmt.Errorf("%w: %s", state.ErrLed, leaderText(leader, zone))
 	}
 	now, sum := s.Now(zone), summaryJSON{Type: "summary", DryRun: true}
 	sum.Now = now

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -14,24 +15,27 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// console writes for a runner: answers on standard output in whole lines, and talk on standard
+// console writes for a runner: answers on standard output in whole lines, and messages on standard
 // error. With --output it also copies to standard output what commands write. In the foreground a
 // slow reader does not delay the runner; in the background it writes to a file.
 type console struct {
 	*cli.Call
-	zone   *time.Location
-	silent bool                      // --json and --quiet: there is no talk
-	noted  func(state.Trouble) error // keeps for doctor what goes wrong; may be nil
-	errs   io.Writer                 // where talk goes
+	zone        *time.Location
+	silent      bool                      // --json and --quiet: there are no messages
+	keepTrouble func(state.Trouble) error // keeps what goes wrong for doctor; may be nil
+	errs        io.Writer                 // where messages go
 
-	outlet   *outlet      // standard output; nil in the background
-	talk     *outlet      // standard error; nil when it is the same stream, and in the background
-	relay    *relay.Relay // passes on what commands write; nil without --output
-	terminal bool         // standard output is a terminal
-	broken   sync.Once    // says once that the reader has gone
-	mu       sync.Mutex   // protects Stdout, because runs end at the same time
+	outWriter *lineWriter  // standard output; nil in the background
+	errWriter *lineWriter  // standard error; nil when it is the same stream, and in the background
+	relay     *relay.Relay // passes on what commands write; nil without --output
+	terminal  bool         // standard output is a terminal
+	ended     atomic.Int64 // how many occurrences have ended
+	broken    sync.Once    // says once that the reader has gone
+	mu        sync.Mutex   // protects Stdout, because several runs may end at the same time
 }
 
 // newConsole makes the console of a runner. The caller closes it.
@@ -41,15 +45,15 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 		return v
 	}
 	const lostLines = " of the runner's own left out here: nobody read them in time"
-	v.outlet = newOutlet(s.World.Out,
+	v.outWriter = newLineWriter(s.World.Out,
 		func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
 	if sameStream(s.World.Out, s.Err) {
-		v.errs = v.outlet
+		v.errs = v.outWriter
 	} else {
-		v.talk = newOutlet(s.Err, func(lost int) []byte {
+		v.errWriter = newLineWriter(s.Err, func(lost int) []byte {
 			return fmt.Appendf(nil, "ouro-timer: %s%s\n", cli.Plural(lost, "line"), lostLines)
 		})
-		v.errs = v.talk
+		v.errs = v.errWriter
 	}
 	if !s.Opt.Bool("output") {
 		return v
@@ -57,38 +61,66 @@ func newConsole(s *cli.Call, foreground bool, zone *time.Location) *console {
 	cli.BrokenPipesAreErrors() // to the end, because the summary may have no reader, either
 	_, v.terminal = s.Width()
 	v.relay = relay.New(clock.Awake, v, func(err error) {
-		v.broken.Do(func() { v.complain(copiedNoLonger, err) })
+		v.broken.Do(func() { v.sayAlways(copiedNoLonger, err) })
 	})
 	return v
 }
 
-// copiedNoLonger is said once, when the reader of standard output has gone.
-const copiedNoLonger = "standard output cannot be written (%v): the output of commands is no longer copied, and still kept"
+// setOptions makes a runner write to the console.
+func (v *console) setOptions(o *runner.Options) {
+	o.Say, o.Warn, o.Relay = v.say, v.warn, v.relay
+	o.Deliver = func(r state.Record) error {
+		if v.outWriter != nil && !v.InJSON {
+			return v.delivered(r)
+		}
+		return nil // the sender tells others
+	}
+	o.Told = func(_ state.Notice, line state.Line) {
+		if v.InJSON {
+			v.answerJSON(view.ToldLine{LineJSON: view.AsLineJSON(line, v.zone), Now: v.Now(v.zone)})
+		}
+	}
+	o.Ended = func(r state.Record, line state.Line) {
+		v.ended.Add(1)
+		switch {
+		case v.InJSON:
+			v.answerJSON(view.ToldLine{LineJSON: view.AsLineJSON(line, rules.TaskZone(r.Task)), Now: v.Now(v.zone)})
+		case line.Number == 0: // not started: perhaps a range of instants
+			v.say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, cli.Plural(line.Count, "instant"))
+		default:
+			v.say("%s %s", state.OccurrenceID(line.TaskID, line.Number), view.OutcomeWords(line))
+		}
+	}
+}
 
-// say writes talk.
+// copiedNoLonger is written once, when the reader of standard output has gone.
+const copiedNoLonger = "standard output cannot be written (%v): the output of commands is no longer copied, and " +
+	"still kept"
+
+// say writes a message to standard error.
 func (v *console) say(format string, a ...any) {
 	if !v.silent {
 		v.write(fmt.Sprintf(format, a...))
 	}
 }
 
-// warn writes talk about what goes wrong, and keeps it for doctor.
+// warn writes a message about what goes wrong, and keeps it for doctor.
 func (v *console) warn(format string, a ...any) {
 	v.say(format, a...)
-	v.note(fmt.Sprintf(format, a...))
+	v.keep(fmt.Sprintf(format, a...))
 }
 
-func (v *console) note(text string) {
-	if v.noted != nil {
+func (v *console) keep(text string) {
+	if v.keepTrouble != nil {
 		// The log has it anyway.
-		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)})
+		_ = v.keepTrouble(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)})
 	}
 }
 
-// complain writes what has to be read even with --quiet.
-func (v *console) complain(format string, a ...any) {
+// sayAlways writes a message about what goes wrong also with --quiet, and keeps it for doctor.
+func (v *console) sayAlways(format string, a ...any) {
 	text := fmt.Sprintf(format, a...)
-	v.note(text)
+	v.keep(text)
 	if !v.InJSON {
 		v.write(text)
 	} else if v.answer(v.problem(nil, text)) != nil {
@@ -102,17 +134,17 @@ func (v *console) write(text string) {
 
 // answer writes a line of the answer.
 func (v *console) answer(line []byte) error {
-	if v.outlet != nil {
-		return v.outlet.put(line)
+	if v.outWriter != nil {
+		return v.outWriter.put(line)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, _ = v.Stdout.Write(line) // flush tells
+	_, _ = v.Stdout.Write(line) // Flush returns the error
 	return v.Flush()
 }
 
-// tell writes an object of the answer.
-func (v *console) tell(answer any) {
+// answerJSON writes an object of the answer.
+func (v *console) answerJSON(answer any) {
 	_ = v.answer(jsonLine(nil, answer)) // when the reader has gone, the work goes on
 }
 
@@ -178,8 +210,8 @@ func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	return append(to, '\n')
 }
 
-// Write passes pieces on, and waits for the reader.
-func (v *console) Write(text []byte) error { return v.outlet.give(text) }
+// Write passes pieces on, and waits until there is room for more.
+func (v *console) Write(text []byte) error { return v.outWriter.putAndWait(text) }
 
 // unreadMost is how long a runner that was told to end waits for the reader of its standard output.
 const unreadMost = 3 * time.Second
@@ -187,7 +219,7 @@ const unreadMost = 3 * time.Second
 // close waits until everything is read or the reader has gone. A runner that was told to end waits
 // for unreadMost, and one that was told twice not at all.
 func (v *console) close(ctx context.Context, kill <-chan struct{}) {
-	if v.outlet == nil {
+	if v.outWriter == nil {
 		return
 	}
 	waiting, stop := context.WithCancel(context.Background())
@@ -212,8 +244,8 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 		}
 	}()
 	left := v.relay.Close(waiting)
-	more, err := v.outlet.close(waiting)
-	if v.talk == nil {
+	more, err := v.outWriter.close(waiting)
+	if v.errWriter == nil {
 		return // nobody can read how much was lost
 	}
 	if err != nil && v.relay != nil {
@@ -224,15 +256,15 @@ func (v *console) close(ctx context.Context, kill <-chan struct{}) {
 	}
 	if waiting.Err() != nil { // perhaps standard error still has a reader
 		var stop context.CancelFunc
-		waiting, stop = context.WithTimeout(context.Background(), lastTalkMost)
+		waiting, stop = context.WithTimeout(context.Background(), stderrMost)
 		defer stop()
 	}
-	_, _ = v.talk.close(waiting) // nobody can read that it failed
+	_, _ = v.errWriter.close(waiting) // nobody can read that it failed
 }
 
-// lastTalkMost is how long the reader of standard error is waited for after the reader of standard
+// stderrMost is how long close waits for the reader of standard error when the reader of standard
 // output did not read in time.
-const lastTalkMost = 500 * time.Millisecond
+const stderrMost = 500 * time.Millisecond
 
 // delivered writes a message in the foreground.
 func (v *console) delivered(r state.Record) error {

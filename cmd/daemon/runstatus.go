@@ -138,7 +138,7 @@ func (a runStatusJSON) Text(o *cli.Out) {
 		o.Line("standing by: pid %d", pid)
 	}
 	for _, pid := range a.SteppedDown {
-		o.Line("stepped down, and sees its commands to the end: pid %d", pid)
+		o.Line("stepped down, and waits for its commands to end: pid %d", pid)
 	}
 	for _, r := range a.Others {
 		o.Line("alive on %s, by its heartbeat: pid %d, since %s, with %s", cli.Visible(r.Node), r.PID, view.Stamp(r.Since),

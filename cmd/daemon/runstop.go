@@ -14,34 +14,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// runStop tells the runner to end, and waits for that as long as --max says, or 15 s. Without a
-// runner there is nothing to do. It also waits for runners that were told before and wait for their
-// commands.
+// runStop tells the runner to end, and waits for that as long as --max says, or 15 s. When there is
+// none, it waits for runners that were told before and still wait for their commands.
 func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
-	most, err := cli.Bound(s)
+	given, err := cli.Bound(s)
 	if err != nil {
 		return err
 	}
-	bound := most
-	if most == 0 {
-		bound = cli.StopWait
+	limit := given
+	if given == 0 {
+		limit = cli.StopWait
 	}
-	limited, cancel := cli.WithBound(ctx, s.Clock, bound)
+	limited, cancel := cli.WithBound(ctx, s.Clock, limit)
 	defer cancel()
-	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
-	// A runner that has just taken the lock has not yet written who it is, and one that has died is
-	// about to lose it.
-	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
-		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
-			leader, led, err = st.Led(ctx)
-		}
-	}
+	leader, led, err := runnerToStop(ctx, s, st)
 	if err != nil {
 		return err
-	}
-	if pid := s.Opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
-		led = false // the call means another process
 	}
 	ending := []state.Ident{leader.Ident} // the runners that are or were told to end
 	if !led {
@@ -50,29 +39,29 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	if s.DryRun {
-		return tellStopped(s, ending, nil, led, 0, 0)
+		return answerStopped(s, ending, nil, led, 0, 0)
 	}
 	for _, i := range ending {
 		if !led && !s.Opt.Bool("kill") {
-			break // they were told
+			break // they were told before
 		}
-		if err := tellToEnd(ctx, s, i); err != nil && (led || runner.Alive(i)) {
+		if err := signalEnd(ctx, s, i); err != nil && (led || runner.Alive(i)) {
 			return err
 		}
 	}
 	for _, i := range ending {
-		s.Note("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
+		s.Note("waiting for the runner (pid %d) to end, at most %s", i.PID, limit)
 	}
 	var left []state.Ident // the runners that have not ended in time
 	for _, i := range ending {
-		if runner.AwaitEnd(limited, s.Clock, i, bound) != nil && runner.Alive(i) {
+		if runner.AwaitEnd(limited, s.Clock, i, limit) != nil && runner.Alive(i) {
 			left = append(left, i)
 		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if len(left) > 0 && led && most == 0 {
+	if len(left) > 0 && led && given == 0 {
 		now, led, err := st.Led(ctx)
 		if err != nil {
 			return err
@@ -88,18 +77,33 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	return tellStopped(s, ending, left, led, next, most)
+	return answerStopped(s, ending, left, led, next, given)
 }
 
-// tellToEnd sends TERM to a runner, and with --kill a second one, which ends its commands, too. A
+// runnerToStop returns the runner that holds the lock, and whether the call means that one. A
+// runner that has just taken the lock has not yet written who it is, and one that has died is about
+// to lose the lock, so it waits a moment for a living one.
+func runnerToStop(ctx context.Context, s *cli.Call, st state.Leases) (leader state.Leader, led bool, err error) {
+	leader, led, err = st.Led(ctx)
+	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
+		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
+			leader, led, err = st.Led(ctx)
+		}
+	}
+	pid := s.Opt.Int("pid")
+	return leader, led && (pid == 0 || pid == leader.Ident.PID), err
+}
+
+// signalEnd sends TERM to a runner, and with --kill a second one, which ends its commands, too. A
 // runner that was stopped by SIGSTOP gets SIGCONT first, because it receives no signals before.
-func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
+func signalEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	if !runner.Alive(i) {
-		return problem.New(problem.Failed, problem.T("the runner (pid %d) is in another container or on another machine", i.PID),
+		return problem.New(problem.Failed,
+			problem.T("the runner (pid %d) is in another container or on another machine", i.PID),
 			problem.T("end it where it was started, such as in its container"))
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
-		return problem.New(problem.Failed, problem.T("the runner (pid %d) could not be told: %v", i.PID, err),
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) cannot be told to end: %v", i.PID, err),
 			problem.Text{})
 	}
 	if s.Opt.Bool("kill") {
@@ -114,7 +118,7 @@ func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	if runner.Suspended(i) {
 		if err := runner.Continue(i); err != nil && runner.Alive(i) {
 			return problem.New(problem.Failed,
-				problem.T("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err), problem.Text{})
+				problem.T("the runner (pid %d) is stopped and cannot be continued: %v", i.PID, err), problem.Text{})
 		}
 	}
 	return nil
@@ -153,9 +157,9 @@ type runStopJSON struct {
 	most time.Duration
 }
 
-// tellStopped answers which runners have ended. told says that a runner held the lock and was told
-// to end now.
-func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
+// answerStopped answers which runners have ended. told says that a runner held the lock and was
+// told to end now.
+func answerStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
 	stopped := 0
 	if len(ending) > 0 {
 		stopped = ending[0].PID

@@ -23,8 +23,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// sender tells channels for a runner. A runner may live for months, so the sender reads config.toml
-// again when it has changed. Many goroutines use it.
+// sender sends notices to channels for a runner. A runner may live for months, so the sender reads
+// config.toml again when it has changed. Many goroutines use it.
 type sender struct {
 	st    state.Store
 	env   notify.Env
@@ -32,13 +32,13 @@ type sender struct {
 	dir   string // the folder of config.toml
 	host  string // the name of this machine
 
-	starts *starts
+	starts *startPings
 
-	mu     sync.Mutex
-	stamp  string // the stamp of config.toml when it was last read
-	config state.Config
-	err    error
-	told   state.Config // the configuration at the last call of reread
+	mu       sync.Mutex
+	stamp    string // the stamp of config.toml when it was last read
+	config   state.Config
+	err      error
+	reported state.Config // the configuration at the last call of reread
 }
 
 // newSender returns the sender of a runner that begins with a configuration.
@@ -55,8 +55,8 @@ func newSender(s *cli.Call, st state.Store, config state.Config) (*sender, error
 	if err != nil {
 		host = "this machine" // the machine has no name
 	}
-	return &sender{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStarts(),
-		config: config, told: config}, nil
+	return &sender{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, starts: newStartPings(),
+		config: config, reported: config}, nil
 }
 
 // settings returns the configuration as it is now. With an error it is the last one that could be
@@ -91,32 +91,39 @@ func (c *sender) reread() (changed []string, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed, c.told = differing(c.told, config), config
+	changed, c.reported = differing(c.reported, config), config
 	return changed, nil
+}
+
+// setOptions makes a runner send by the sender, and follow the configuration. Each setting is that
+// of the last configuration that could be read.
+func (c *sender) setOptions(o *runner.Options) {
+	o.Send, o.Standing, o.GiveUp = c.send, c.tellDefaults, c.giveUp
+	o.Allow, o.Keep, o.MaxParallel = c.allow, c.keep, c.parallel
 }
 
 // parallel is how many commands run at once.
 func (c *sender) parallel() int {
-	config, _ := c.settings() // while it cannot be read, as it was
+	config, _ := c.settings()
 	return cmp.Or(config.Run.MaxParallel, parallel)
 }
 
 // keep returns how much of the past is kept.
 func (c *sender) keep() state.Keep {
-	config, _ := c.settings() // as above
+	config, _ := c.settings()
 	return cli.Keep(config)
 }
 
-// standing returns who is told about tasks that do not say.
-func (c *sender) standing() rules.TellDefaults {
-	config, _ := c.settings() // while it cannot be read, as it was
+// tellDefaults returns who is told about tasks that do not say.
+func (c *sender) tellDefaults() rules.TellDefaults {
+	config, _ := c.settings()
 	return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix,
 		Beats: config.Heartbeats()}
 }
 
 // giveUp returns how long a notice that fails is tried again; 0 when config.toml does not say.
 func (c *sender) giveUp() time.Duration {
-	config, _ := c.settings() // as above
+	config, _ := c.settings()
 	d, _ := state.ParseSpan(config.Notify.GiveUp)
 	return d
 }
@@ -137,13 +144,13 @@ func (c *sender) envOf(t state.Task) notify.Env {
 
 // allow returns the patterns of the commands that may run.
 func (c *sender) allow() []string {
-	config, _ := c.settings() // while it cannot be read, as it was
+	config, _ := c.settings()
 	return config.Run.Allow
 }
 
-// send makes one attempt to tell a notice. An error that only the other side can mend is permanent.
-// An error that the user can mend, such as a missing key, may be gone at the next attempt; log,
-// doctor and the runner's log show it meanwhile.
+// send makes one attempt to send a notice. An error that only the other side can correct is
+// permanent. An error that the user can correct, such as a missing key, may be gone at the next
+// attempt; log, doctor and the runner's log show it meanwhile.
 func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err error) {
 	config, err := c.settings()
 	if err != nil {
@@ -154,23 +161,23 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 		return "", &notifier.SendError{Err: err}
 	}
 	task, tally := c.taskOf(ctx, n.Line.TaskID, config.Notify.Prefix)
-	var letter notify.Message
+	var message notify.Message
 	if channel.Type == notify.Heartbeat {
-		detail, err = c.beat(ctx, n, channel, task, tally)
+		detail, err = c.pingEnd(ctx, n, channel, task, tally)
 	} else {
-		letter = compose(ctx, c.st, n.Line, task, channel, c.host, c.clock())
-		detail, err = notify.Send(ctx, channel, letter, c.envOf(task))
+		message = compose(ctx, c.st, n.Line, task, channel, c.host, c.clock())
+		detail, err = notify.Send(ctx, channel, message, c.envOf(task))
 	}
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return detail, err
 	}
-	permanent := told.Permanent && !told.Here // what the user can mend is tried again
-	own := false
+	permanent := told.Permanent && !told.Here // what the user can correct is tried again
+	isMessage := false
 	if device := handover.TerminalOf(n.Channel); device != "" {
 		// The desktop takes the message when the terminal is gone.
-		if own = n.Line.News == state.NewsMessage; own {
-			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, letter,
+		if isMessage = n.Line.News == state.NewsMessage; isMessage {
+			if detail, e := notify.Send(ctx, state.Channel{Name: notify.Desktop, Type: notify.Desktop}, message,
 				c.envOf(task)); e == nil {
 				return detail + ", as " + told.Error(), nil
 			}
@@ -180,5 +187,5 @@ func (c *sender) send(ctx context.Context, n state.Notice) (detail string, err e
 			permanent = true
 		}
 	}
-	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter, Known: own}
+	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter, Known: isMessage}
 }

@@ -23,7 +23,7 @@ const (
 	messageLines = 20
 	// messageMost is the most bytes of output that are told.
 	messageMost = 16 << 10
-	// messageLate is how late a message has to be to say so.
+	// messageLate is how late a message has to be before it says so.
 	messageLate = time.Minute
 	// subjectMost is the most letters of a subject. titleLeast is how many of them the words of the
 	// task keep beside a long prefix.
@@ -134,7 +134,7 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 		case body == "" && l.News == state.NewsChange:
 			return "it has written nothing"
 		case cut || was.Truncated:
-			body += "\n" + endOf(l, was.Bytes)
+			body += "\n" + endNote(l, was.Bytes)
 		}
 		return body
 	}
@@ -156,13 +156,13 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 		body += "\n\n" + stream.title + strings.Join(lines[max(0, len(lines)-messageLines):], "\n")
 	}
 	if cutAny {
-		body += "\n" + endOf(l, l.Stdout.Bytes+l.Stderr.Bytes)
+		body += "\n" + endNote(l, l.Stdout.Bytes+l.Stderr.Bytes)
 	}
 	return body
 }
 
-// endOf says that only the end of the output is told, and which call shows all.
-func endOf(l state.Line, bytes int64) string {
+// endNote says that only the end of the output is in the message, and which call shows all.
+func endNote(l state.Line, bytes int64) string {
 	return "(the end of " + cli.Plural(int(bytes), "byte") + "; " +
 		problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
 }

@@ -28,16 +28,16 @@ func ServiceCommand() cli.Command {
 		Long: `
 Without a service at starts a runner when there is something to run, and after a reboot nothing runs until ouro-timer is
 called again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at
-login, and starts it now; uninstall takes all of that back; status says whether it is installed and runs, and ends with 1
+login, and starts it now; uninstall undoes all of that; status says whether it is installed and runs, and exits with 1
 when it is not installed or not enabled. On a terminal install and uninstall first show what they will do and ask;
-elsewhere they need --yes. None of it needs root, and installing twice changes nothing. A service that systemd or launchd
-refuses is not installed.
+elsewhere they need --yes. None of it needs root, and installing twice changes nothing. A service that systemd or
+launchd refuses is not installed.
 
 Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
 journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer reads config.toml again. A folder
 given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger
 
---system is about a service of the machine, for systemd, OpenRC or runit. It starts with the machine, keeps its tasks
+--system is for a service of the machine, with systemd, OpenRC or runit. It starts with the machine, keeps its tasks
 below /var/lib/ouro-timer whatever OURO_HOME says, and runs them as the user of --run-as. That user schedules there with
 OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls it; everybody may --print it.`,
 		Examples: []string{"ouro-timer service install", "ouro-timer service install --print",
@@ -48,20 +48,21 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls i
 			Choices: []string{"install", "uninstall", "status"}}},
 		Options: option.Rows{
 			option.Option{Name: "print", Kind: option.Flag,
-				Help: "do nothing: print the file that install writes, or what uninstall takes back"},
+				Help: "do nothing: print the file that install writes, or what uninstall removes"},
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
 			option.Option{Name: "system", Kind: option.Flag,
 				Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
 			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser,
 				Help: "with --system: who runs the tasks"},
 			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
-				Help: "with --system: make it for systemd, openrc or runit (default: that which manages the machine)"},
+				Help: "with --system: make it for systemd, openrc or runit (default: the one of this machine)"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "service", Of: serviceAnswer{}, Means: "how the service stands"},
+			{Name: "service", Of: serviceAnswer{}, Means: "whether the service is installed and runs"},
 			{Name: "service-print", Of: serviceTextJSON{}, Means: "install --print: what would be written"},
-			{Name: "service-uninstall-print", Of: serviceOffJSON{}, Means: "uninstall --print: what would be undone"},
+			{Name: "service-uninstall-print", Of: serviceUninstallJSON{},
+				Means: "uninstall --print: what would be removed"},
 		},
 		Run: runService,
 	}
@@ -72,44 +73,44 @@ func runService(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("service needs one word: install, uninstall or status"),
 			problem.T("%s", problem.To("service", "install")))
 	}
-	what, shows := s.Args[0], s.Opt.Bool("print")
-	asks := what == "status" || shows // the call changes nothing
+	action, prints := s.Args[0], s.Opt.Bool("print")
+	changesNothing := action == "status" || prints // the call changes nothing
 	switch {
-	case shows && what == "status":
+	case prints && action == "status":
 		return problem.Of(problem.T("status has nothing to print"),
-			problem.T("%s says whether it is installed; %s shows the file", serviceCall(s, "status"), shown(s)))
-	case s.Opt.Bool("yes") && asks:
+			problem.T("%s says whether it is installed; %s shows the file", serviceCall(s, "status"), printCall(s)))
+	case s.Opt.Bool("yes") && changesNothing:
 		return cli.Usage("--yes is for calls that change something, and this one does not", "leave it out")
-	case s.DryRun && asks:
+	case s.DryRun && changesNothing:
 		return cli.Usage("--dry-run is for calls that change something, and this one does not", "leave it out")
 	}
 	p, err := planOf(s)
 	if err != nil {
 		return err
 	}
-	if p.System && !asks && !s.DryRun {
-		if err := mayChange(p, what, serviceCall(s, what), os.Geteuid(), knownUser); err != nil {
+	if p.System && !changesNothing && !s.DryRun {
+		if err := mayChange(p, action, serviceCall(s, action), os.Geteuid(), knownUser); err != nil {
 			return err
 		}
 	}
-	switch what {
+	switch action {
 	case "install":
-		if shows {
+		if prints {
 			s.Answer(serviceTextJSON{s.Stamp(), p.Path, p.Text})
 			return nil
 		}
 		return installService(ctx, s, p)
 	case "uninstall":
-		if shows {
+		if prints {
 			_, err := os.Lstat(p.Path)
-			s.Answer(serviceOffJSON{s.Stamp(), err == nil || p.Survives(), p.Path, p.Off})
+			s.Answer(serviceUninstallJSON{s.Stamp(), err == nil || p.Survives(), p.Path, p.Off})
 			return nil
 		}
 		return uninstallService(ctx, s, p)
 	case "status":
 		return serviceStatus(s, p, p.Look(ctx, serviceTools(s)))
 	}
-	return cli.Usage("service has no "+cli.Quote(what), "it is install, uninstall or status")
+	return cli.Usage(cli.Quote(action)+" is not a word of service", "it is install, uninstall or status")
 }
 
 // serviceCall is a call of service about the service that this call is about.
@@ -165,7 +166,7 @@ func serviceTools(s *cli.Call) service.Tools {
 
 // changeService shows a change, asks whether it may be made, and makes it. When there is nothing to
 // do, and in a dry run, it answers and done is false.
-func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.Status, c service.Change,
+func changeService(ctx context.Context, s *cli.Call, p service.Plan, status service.Status, c service.Change,
 	nothing string) (done bool, called [][]string, err error) {
 	what := "write " + c.Write
 	if c.Remove != "" {
@@ -173,9 +174,9 @@ func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.
 	}
 	switch {
 	case c.Write == c.Remove:
-		return false, nil, tellService(s, p, is, false, nil, nothing)
+		return false, nil, answerService(s, p, status, false, nil, nothing)
 	case s.DryRun:
-		return false, nil, tellService(s, p, is, true, c.Calls,
+		return false, nil, answerService(s, p, status, true, c.Calls,
 			"would "+what+" and call "+cli.OrElse(commandsIn(c.Calls, "", "; "), "nothing"))
 	}
 	shown := "This will " + what
@@ -194,22 +195,22 @@ func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.
 
 func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	t := serviceTools(s)
-	is := p.Look(ctx, t)
-	if is.Active == nil {
-		return silentManager(p, is.Silent)
+	status := p.Look(ctx, t)
+	if status.Active == nil {
+		return managerUnavailable(p, status.Silent)
 	}
-	change := p.Install(is)
+	change := p.Install(status)
 	if change.Write != "" {
 		if err := checkService(ctx, s, p); err != nil {
 			return err
 		}
 	}
-	done, called, err := changeService(ctx, s, p, is, change, "installed already: "+p.Path)
+	done, called, err := changeService(ctx, s, p, status, change, "installed already: "+p.Path)
 	var call *service.CallError
 	switch {
 	case errors.As(err, &call):
 		return problem.New(problem.Failed, problem.T("the service was not installed: %v", err),
-			problem.T("what was begun was taken back; %s shows the file", shown(s)))
+			problem.T("what was begun was taken back; %s shows the file", printCall(s)))
 	case errors.Is(err, service.ErrUnwritten):
 		return cli.Failed(err.Error(), "see who may write to "+filepath.Dir(p.Path))
 	case !done:
@@ -219,27 +220,27 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	if p.System {
 		starts = "with the machine"
 	} else {
-		letGo(ctx, s)
+		yieldToService(ctx, s)
 	}
-	is = p.Look(ctx, t)
-	if !is.Enabled || !is.Runs() {
+	status = p.Look(ctx, t)
+	if !status.Enabled || !status.Runs() {
 		text := "does not run"
-		if !is.Enabled {
+		if !status.Enabled {
 			text = "does not start " + starts
 		}
 		return problem.New(problem.Failed, problem.T("the service was installed, and %s", text),
 			problem.T("to see why: %s; to take it back: %s", cli.ShellLine(p.Tells), back))
 	}
-	err = tellService(s, p, is, true, called, "installed: the runner starts "+starts+", and was started now")
-	if err == nil && is.Linger != nil && !*is.Linger {
+	err = answerService(s, p, status, true, called, "installed: the runner starts "+starts+", and was started now")
+	if err == nil && status.Linger != nil && !*status.Linger {
 		s.Note("note: it starts when you log in, and ends with your last session; " +
 			"to have it always: loginctl enable-linger")
 	}
 	return err
 }
 
-// shown is the call that shows what would be installed.
-func shown(s *cli.Call) problem.Call { return serviceCall(s, "install").With("print", true) }
+// printCall is the call that prints what would be installed.
+func printCall(s *cli.Call) problem.Call { return serviceCall(s, "install").With("print", true) }
 
 // checkService warns about what may be wrong with the service, and refuses a service that the
 // manager refuses.
@@ -253,16 +254,16 @@ func checkService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused != "":
-		return problem.New(problem.Failed, problem.T("%s does not take the service: %s", p.Manager, refused),
-			problem.T("nothing was changed; %s shows the file", shown(s)))
+		return problem.New(problem.Failed, problem.T("%s refuses the service: %s", p.Manager, refused),
+			problem.T("nothing was changed; %s shows the file", printCall(s)))
 	case says != "":
 		s.Warn("warning: %s says of the service: %s", p.Manager, cli.Visible(says))
 	}
 	return nil
 }
 
-// letGo asks a runner in the background to give the lock to the service, which stands by.
-func letGo(ctx context.Context, s *cli.Call) {
+// yieldToService asks a runner in the background to give the lock to the service, which stands by.
+func yieldToService(ctx context.Context, s *cli.Call) {
 	st, err := s.Open()
 	if err != nil {
 		return // the service takes the lock when that runner ends
@@ -274,19 +275,19 @@ func letGo(ctx context.Context, s *cli.Call) {
 
 func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	t := serviceTools(s)
-	is := p.Look(ctx, t)
-	if is.Active == nil && (is.Installed || is.Enabled) && !s.DryRun {
+	status := p.Look(ctx, t)
+	if status.Active == nil && (status.Installed || status.Enabled) && !s.DryRun {
 		s.Warn("warning: %s cannot be asked, so a runner of the service that goes on is left alone", p.Manager)
 	}
-	done, called, err := changeService(ctx, s, p, is, p.Uninstall(is), "not installed")
+	done, called, err := changeService(ctx, s, p, status, p.Uninstall(status), "not installed")
 	if !done {
 		return err
 	}
-	if is = p.Look(ctx, t); is.Installed {
+	if status = p.Look(ctx, t); status.Installed {
 		return cli.Failed("the service could not be removed", "see who may write to "+filepath.Dir(p.Path))
 	}
 	if p.System { // the tasks there wait for the next installation
-		return tellService(s, p, is, true, called, "removed; what was scheduled stays in "+service.SystemState)
+		return answerService(s, p, status, true, called, "removed; what was scheduled stays in "+service.SystemState)
 	}
 	// A runner in the background runs what is pending, as before the service.
 	st, err := s.Open()
@@ -298,7 +299,7 @@ func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
 			s.Note("note: a runner was started in the background for what is pending (pid %d)", h.Pid)
 		}
 	}
-	return tellService(s, p, is, true, called, "removed")
+	return answerService(s, p, status, true, called, "removed")
 }
 
 // consent shows what will be done and asks on a terminal whether to go on. Elsewhere the call needs

@@ -24,8 +24,8 @@ func (a serviceTextJSON) Text(o *cli.Out) {
 	_, _ = o.Stdout.WriteString(a.Service)
 }
 
-// serviceOffJSON is the answer of service uninstall --print.
-type serviceOffJSON struct {
+// serviceUninstallJSON is the answer of service uninstall --print.
+type serviceUninstallJSON struct {
 	Now       time.Time  `json:"now"`
 	Installed bool       `json:"installed"`
 	Path      string     `json:"path"`
@@ -33,7 +33,7 @@ type serviceOffJSON struct {
 }
 
 // Text writes the path of the file, and the commands that remove it.
-func (a serviceOffJSON) Text(o *cli.Out) {
+func (a serviceUninstallJSON) Text(o *cli.Out) {
 	if !a.Installed {
 		o.Line("not installed")
 		return
@@ -64,23 +64,23 @@ func (a serviceAnswer) Text(o *cli.Out) {
 	}
 }
 
-// tellService answers with the status of the service, whether it was changed, the commands that
+// answerService answers with the status of the service, whether it was changed, the commands that
 // were called, and a text.
-func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, called [][]string,
+func answerService(s *cli.Call, p service.Plan, status service.Status, changed bool, called [][]string,
 	words ...string) error {
-	s.Answer(serviceAnswer{s.Stamp(), p.Manager, is, changed, p.Path, cli.OrEmpty(called), s.DryRun, words})
+	s.Answer(serviceAnswer{s.Stamp(), p.Manager, status, changed, p.Path, cli.OrEmpty(called), s.DryRun, words})
 	return nil
 }
 
-func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
-	lines, hint := serviceWords(p, is, cli.ShellLine(serviceCall(s, "install").Words(cli.OwnName(s))))
-	if err := tellService(s, p, is, false, nil, lines...); err != nil {
+func serviceStatus(s *cli.Call, p service.Plan, status service.Status) error {
+	lines, hint := serviceWords(p, status, cli.ShellLine(serviceCall(s, "install").Words(cli.OwnName(s))))
+	if err := answerService(s, p, status, false, nil, lines...); err != nil {
 		return err
 	}
 	if hint != "" {
 		s.Hint("%s", hint)
 	}
-	if !is.Enabled {
+	if !status.Enabled {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
@@ -88,32 +88,32 @@ func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
 
 // serviceWords says whether the service is installed and runs, and what to do. install is the
 // command that installs it.
-func serviceWords(p service.Plan, is service.Status, install string) (lines []string, hint string) {
+func serviceWords(p service.Plan, status service.Status, install string) (lines []string, hint string) {
 	starts := "at login"
 	if p.System {
 		install, starts = "sudo "+install, "with the machine"
 	}
 	switch {
-	case !is.Installed:
+	case !status.Installed:
 		return []string{"not installed"}, install
-	case !is.Current:
+	case !status.Current:
 		lines = []string{"installed by another version, for another place of the program or for another user: " + p.Path}
 		hint = install + " brings it up to date"
 	default:
 		lines = []string{"installed: " + p.Path}
 	}
 	switch {
-	case is.Active == nil:
+	case status.Active == nil:
 		lines = append(lines, "whether it runs is not known: "+p.Manager+" cannot be reached from here")
-	case *is.Active:
+	case *status.Active:
 		lines = append(lines, "it runs")
 	default:
 		lines = append(lines, "it does not run")
 	}
 	switch {
-	case !is.Enabled:
+	case !status.Enabled:
 		lines = append(lines, "it does not start "+starts)
-	case is.Linger != nil && *is.Linger:
+	case status.Linger != nil && *status.Linger:
 		lines = append(lines, "it starts with the machine")
 	default:
 		lines = append(lines, "it starts "+starts)
@@ -121,8 +121,8 @@ func serviceWords(p service.Plan, is service.Status, install string) (lines []st
 	return lines, hint
 }
 
-// silentManager is the problem of a service manager that does not answer.
-func silentManager(p service.Plan, why error) error {
+// managerUnavailable is the problem of a service manager that does not answer.
+func managerUnavailable(p service.Plan, why error) error {
 	f := &problem.Problem{Code: problem.NoManager,
 		Message: problem.T(p.Manager + " cannot be used from here: " + why.Error())}
 	cron := "crontab -e, and the line @reboot " + cli.ShellLine([]string{p.Program, "run", "--background"})
@@ -143,7 +143,7 @@ func silentManager(p service.Plan, why error) error {
 	return f
 }
 
-// commandsIn returns commands as they are typed, each behind an indent.
+// commandsIn returns commands as they are typed, each after an indent.
 func commandsIn(calls [][]string, indent, between string) string {
 	lines := make([]string, len(calls))
 	for i, argv := range calls {

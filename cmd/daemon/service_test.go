@@ -49,8 +49,8 @@ func TestMayChange(t *testing.T) {
 	}
 }
 
-// TestConsentHint sees that the hint of a call that is not answered on a terminal repeats the options
-// of the call.
+// TestConsentHint sees that the hint of a call that is not answered on a terminal repeats the
+// options of the call.
 func TestConsentHint(t *testing.T) {
 	opt := option.Values{}.With("system", true).With("init", "runit").With("run-as", "backup")
 	s := &cli.Call{World: cli.World{In: strings.NewReader("")}, Args: []string{"install"}, Opt: opt}

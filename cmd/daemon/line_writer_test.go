@@ -37,26 +37,26 @@ func lostLines(n int) []byte { return fmt.Appendf(nil, "%d lost\n", n) }
 
 // Who does not wait is refused when there is no room, and that is said where it was; who waits
 // loses nothing.
-func TestOutletAndASlowReader(t *testing.T) {
+func TestLineWriterAndASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := newOutlet(to, lostLines)
+		o := newLineWriter(to, lostLines)
 		line := []byte(strings.Repeat("x", 999) + "\n")
 		given := 0
 		go func() {
 			for range 2000 {
-				if err := o.give(line); err != nil {
+				if err := o.putAndWait(line); err != nil {
 					t.Error(err)
 				}
 				given++
 			}
 		}()
 		synctest.Wait()
-		if most := 2 * outletEnough / len(line); given > most {
+		if most := 2 * waitingEnough / len(line); given > most {
 			t.Errorf("%d lines were given to nobody", given)
 		}
 		put, refused := 0, 0
-		for range 2 * outletMost / len(line) {
+		for range 2 * waitingMost / len(line) {
 			switch err := o.put(line); err {
 			case nil:
 				put++
@@ -66,7 +66,7 @@ func TestOutletAndASlowReader(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if refused == 0 || len(o.text) > outletMost {
+		if refused == 0 || len(o.text) > waitingMost {
 			t.Errorf("%d were refused, and %d bytes wait", refused, len(o.text))
 		}
 		close(to.let)
@@ -85,14 +85,14 @@ func TestOutletAndASlowReader(t *testing.T) {
 	})
 }
 
-func TestOutletAndAReaderThatGoes(t *testing.T) {
+func TestLineWriterAndAReaderThatGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("broken pipe")
 		to := &slowReader{let: make(chan struct{}), wrong: gone}
-		o := newOutlet(to, lostLines)
+		o := newLineWriter(to, lostLines)
 		waited := make(chan error)
-		go func() { waited <- o.give(make([]byte, 2*outletEnough)) }()
-		go func() { waited <- o.give(make([]byte, 2*outletEnough)) }()
+		go func() { waited <- o.putAndWait(make([]byte, 2*waitingEnough)) }()
+		go func() { waited <- o.putAndWait(make([]byte, 2*waitingEnough)) }()
 		synctest.Wait()
 		close(to.let)
 		for range 2 { // one of them may have found room
@@ -110,10 +110,10 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 	})
 }
 
-func TestOutletIsNotWaitedForForEver(t *testing.T) {
+func TestLineWriterIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := newOutlet(to, lostLines)
+		o := newLineWriter(to, lostLines)
 		fmt.Fprintln(o, "one")
 		synctest.Wait()
 		fmt.Fprintln(o, "two")
