@@ -79,7 +79,7 @@ func TestAProgramThatIsBeingWritten(t *testing.T) {
 	}, "ls", "--json")
 	c.wants(cli.ExitOK, "1 task cannot be started for now, and is tried again: start ", "ls")
 	c.wants(cli.ExitOK, "put off      start ", "show", busy)
-	c.wants(cli.ExitOK, "put off since ", "run", "--status")
+	c.wants(cli.ExitOK, "postponed since ", "run", "--status")
 	if out, _, _ := c.call("doctor"); !strings.Contains(out, "\tstarts\ttask "+busy+" ") || !strings.Contains(out, why) {
 		t.Errorf("doctor does not say it:\n%s", out)
 	}

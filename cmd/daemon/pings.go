@@ -157,8 +157,8 @@ func (c *sender) pingEnd(ctx context.Context, n state.Notice, channel state.Chan
 
 var errLaterRun = errors.New("a later run has ended since, and is told in its place")
 
-// heartbeatPinger pings the heartbeat of the runner ([run] heartbeat), and says whether the runner is
-// well, which means that its loop and its store respond.
+// heartbeatPinger pings the heartbeat of the runner ([run] heartbeat), and says whether the runner
+// is well, which means that its loop and its store respond.
 type heartbeatPinger struct {
 	c        *sender
 	st       state.Tasks

@@ -241,7 +241,8 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 		o.MaxParallel = func() int { return s.Opt.Int("max-parallel") }
 	}
 	o.Linger, o.DayFile, o.Asked = !foreground, handover.Programs(s).Text, schedule.NewAgentRequests(s, false).Answer
-	toRunner, toHeartbeat := make(chan struct{}, 1), make(chan struct{}, 1) // config.toml was read again
+	// These get a value when config.toml was read again.
+	toRunner, toHeartbeat := make(chan struct{}, 1), make(chan struct{}, 1)
 	o.Again = toRunner
 	go rereadOnHangup(s.Opt, hangups, []chan<- struct{}{toRunner, toHeartbeat}, sender, v)
 	live := newLiveness(s, v.say)

@@ -110,9 +110,10 @@ func (v *console) warn(format string, a ...any) {
 	v.keep(fmt.Sprintf(format, a...))
 }
 
+// keep keeps a message for doctor.
 func (v *console) keep(text string) {
 	if v.keepTrouble != nil {
-		// The log has it anyway.
+		// On an error, the log still has it.
 		_ = v.keepTrouble(state.Trouble{At: v.Clock.Now(), Text: cli.Visible(text)})
 	}
 }

@@ -84,27 +84,20 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	leaving := []int{}
-	for _, i := range ending {
-		leaving = append(leaving, i.PID)
-	}
 	notices, _, _, err := st.Outbox(ctx, state.EndOfTime, 0)
 	if err != nil {
 		return err
 	}
-	waiting := len(notices) > 0 // the outbox has notices
-	var nextTold time.Time
-	if waiting {
-		nextTold = notices[0].Due
-	}
-	now, standby := s.Now(zone), st.Standby(ctx)
-	suspended := led && runner.Suspended(leader.Ident)
-	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby),
-		SteppedDown: leaving, Others: others, Left: left, ToTell: len(notices), Delays: []delayJSON{},
+	answer := runStatusJSON{Now: s.Now(zone), Runner: handover.RunnerNone, Standby: cli.OrEmpty(st.Standby(ctx)),
+		SteppedDown: []int{}, Others: others, Left: left, ToTell: len(notices), Delays: []delayJSON{},
 		Agents: keptAgents(ctx, s, st)}
-	for _, off := range leader.Delays {
-		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
+	for _, i := range ending {
+		answer.SteppedDown = append(answer.SteppedDown, i.PID)
 	}
+	for _, d := range leader.Delays {
+		answer.Delays = append(answer.Delays, delayJSON{d.TaskID, d.Since.In(zone), d.Why})
+	}
+	suspended := led && runner.Suspended(leader.Ident)
 	if led {
 		answer.Runner = handover.RunnerAlive
 		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -115,11 +108,11 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	if pending {
 		answer.Next = cli.Instant(next, zone)
 	}
-	if waiting {
-		answer.NextTold = cli.Instant(nextTold, zone)
+	if len(notices) > 0 {
+		answer.NextTold = cli.Instant(notices[0].Due, zone)
 	}
 	s.Answer(answer)
-	if (!led || suspended) && (pending || left > 0 || waiting) {
+	if (!led || suspended) && (pending || left > 0 || len(notices) > 0) {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
@@ -147,8 +140,8 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	if a.Left > 0 {
 		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
 	}
-	for _, off := range a.Delays {
-		o.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since), off.TaskID, cli.Visible(off.Why))
+	for _, d := range a.Delays {
+		o.Line("postponed since %s, and tried again: %s: %s", view.Stamp(d.Since), d.TaskID, cli.Visible(d.Why))
 	}
 	for _, p := range a.Agents {
 		o.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner "+
