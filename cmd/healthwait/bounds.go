@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	usualTimeout = 2 * time.Minute
-	// oneLook is how long a call may take for its one look at each target, when its deadline has
-	// passed before it began or is nearer than nearly. It ends as soon as each target has answered.
-	oneLook, nearly = 2 * time.Second, 100 * time.Millisecond
-	// wallLate is how long after the deadline the wall clock ends a wait that has not ended by the
-	// monotonic clock.
-	wallLate = 50 * time.Millisecond
+	defaultTimeout = 2 * time.Minute
+	// onceTimeout bounds a call whose deadline has passed already, or comes within onceWithin. Such
+	// a call tries each target once, and ends as soon as each has answered.
+	onceTimeout, onceWithin = 2 * time.Second, 100 * time.Millisecond
+	// wallGrace is how long after the deadline the wall clock ends a wait that the monotonic clock
+	// has not ended.
+	wallGrace = 50 * time.Millisecond
 )
 
 // bounds say how long to wait.
 type bounds struct {
 	begun   time.Time
-	timeout time.Duration // the value of --timeout; 0 means no bound, or that due says it
+	timeout time.Duration // the value of --timeout; 0 means no bound, or --until
 	due     time.Time     // the deadline, to the millisecond; zero means none
-	// until means that due was given, and so holds even when the clock is set or the machine
-	// sleeps.
+	// until means that due was given as an instant. It holds even when the clock is set or the
+	// machine sleeps.
 	until bool
 	most  time.Duration // the value of --max; 0 means no bound
 }
@@ -46,17 +46,17 @@ func (b *bounds) read(s *cli.Call) (err error) {
 	if s.Opt.Has("until") {
 		return b.deadline(s)
 	}
-	if b.timeout, err = span(s.Opt, "timeout", usualTimeout); err != nil {
+	if b.timeout, err = span(s.Opt, "timeout", defaultTimeout); err != nil {
 		return err
 	}
 	if b.timeout > 0 {
-		b.due = b.begun.In(ownOr(s, time.UTC)).Add(b.timeout).Round(time.Millisecond)
+		b.due = b.begun.In(zoneOr(s, time.UTC)).Add(b.timeout).Round(time.Millisecond)
 	}
 	return nil
 }
 
-// untilLike is an example of an instant to give up at.
-func untilLike() problem.Text {
+// untilHint is the hint with examples of --until.
+func untilHint() problem.Text {
 	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"),
 		problem.Set("until", "2026-12-24T18:00:00+01:00"))
 }
@@ -71,33 +71,33 @@ func (b *bounds) deadline(s *cli.Call) error {
 	times.Now = b.begun.In(times.Zone)
 	b.until = true
 	if strings.TrimSpace(s.Opt.Text("until")) == "" {
-		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike())
+		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilHint())
 	}
 	if b.due, err = tasks.Moment("until", s.Opt.Text("until"), times); err != nil {
 		p := cli.Explain(err)
-		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
+		return p.Advising(problem.Texts("; ", p.Hint, untilHint()))
 	}
 	if b.due.IsZero() {
 		return problem.Of(problem.T("%s is %s, which is not one instant", problem.Option("until"),
-			cli.Quote(s.Opt.Text("until"))), untilLike())
+			cli.Quote(s.Opt.Text("until"))), untilHint())
 	}
 	return nil
 }
 
-// ownOr is the zone of the user, or another one when that is not known.
-func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
+// zoneOr returns the zone of the user, or fallback when that is not known.
+func zoneOr(s *cli.Call, fallback *time.Location) *time.Location {
 	if zone, err := s.Zone(); err == nil {
 		return zone
 	}
-	return otherwise
+	return fallback
 }
 
-// bound is how long this call waits; 0 means for ever.
+// bound returns how long this call waits; 0 means no bound.
 func (b *bounds) bound(now time.Time) time.Duration {
 	bound := b.timeout
 	switch {
-	case b.look(now):
-		bound = oneLook
+	case b.onceOnly(now):
+		bound = onceTimeout
 	case b.until:
 		bound = b.due.Sub(now)
 	}
@@ -107,5 +107,5 @@ func (b *bounds) bound(now time.Time) time.Duration {
 	return bound
 }
 
-// look reports whether the deadline has passed, so that each target is looked at once.
-func (b *bounds) look(now time.Time) bool { return b.until && b.due.Sub(now) < nearly }
+// onceOnly reports whether the deadline has passed or is near, so that each target is tried once.
+func (b *bounds) onceOnly(now time.Time) bool { return b.until && b.due.Sub(now) < onceWithin }

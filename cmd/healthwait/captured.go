@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// commandJSON is how the command ended that was run when all targets were healthy.
+// commandJSON says how the command ended that was run after the wait.
 type commandJSON struct {
 	Command  []string   `json:"argv"`
 	ExitCode *int       `json:"exit_code,omitempty" jsonschema:"absent: a signal ended it"`
@@ -23,15 +23,15 @@ type commandJSON struct {
 	Stderr   streamJSON `json:"stderr"`
 }
 
-// streamJSON is the end of its output to one stream.
+// streamJSON is the end of what the command wrote to one stream.
 type streamJSON struct {
 	Text      string `json:"text" jsonschema:"the last 64 KiB of it"`
 	Bytes     int64  `json:"bytes"`
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
-// streamMost is how many last bytes of each stream are answered.
-const streamMost = 64 << 10
+// maxStream is how many bytes from the end of each stream the answer has.
+const maxStream = 64 << 10
 
 // tail is a writer that keeps the last bytes.
 type tail struct {
@@ -41,16 +41,16 @@ type tail struct {
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.bytes += int64(len(b))
-	if t.kept = append(t.kept, b...); len(t.kept) > 2*streamMost {
-		t.kept = append([]byte(nil), t.kept[len(t.kept)-streamMost:]...)
+	if t.kept = append(t.kept, b...); len(t.kept) > 2*maxStream {
+		t.kept = append([]byte(nil), t.kept[len(t.kept)-maxStream:]...)
 	}
 	return len(b), nil
 }
 
 func (t *tail) json() streamJSON {
 	kept := t.kept
-	if len(kept) > streamMost {
-		kept = kept[len(kept)-streamMost:]
+	if len(kept) > maxStream {
+		kept = kept[len(kept)-maxStream:]
 	}
 	return streamJSON{strings.ToValidUTF8(string(kept), "\uFFFD"), t.bytes, int64(len(kept)) < t.bytes}
 }
@@ -85,22 +85,22 @@ func (o *healthWait) runCaptured(ctx context.Context, s *cli.Call) (*commandJSON
 	for i, r := range readers {
 		reading.Go(func() { _, _ = io.Copy(&texts[i], r) })
 	}
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		select {
-		case <-over:
+		case <-ended:
 			return
 		case <-ctx.Done():
 		}
-		_ = child.SignalGroup(syscall.SIGTERM) // an error means that it has ended
+		_ = child.SignalGroup(syscall.SIGTERM) // an error means that the command has ended
 		select {
-		case <-over:
+		case <-ended:
 		case <-time.After(commandGrace):
 			_ = child.SignalGroup(syscall.SIGKILL)
 		}
 	}()
 	result := child.Wait()
-	close(over)
+	close(ended)
 	read := make(chan struct{})
 	go func() { reading.Wait(); close(read) }()
 	select {

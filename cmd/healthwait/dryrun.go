@@ -7,8 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
-// wouldJSON is the answer of health-wait --dry-run.
-type wouldJSON struct {
+// dryRunJSON is the answer of health-wait --dry-run.
+type dryRunJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
 	Targets     []string       `json:"targets"`
@@ -21,12 +21,12 @@ type wouldJSON struct {
 	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was tried or changed: this is what would have been done"`
 }
 
-// would answers health-wait --dry-run. It tries no target: some run a command, and others are
-// servers that would notice.
-func (o *healthWait) would(s *cli.Call) {
+// answerDryRun answers health-wait --dry-run. It tries no target: some run a command, and others
+// are servers that would notice.
+func (o *healthWait) answerDryRun(s *cli.Call) {
 	now := s.Stamp()
-	a := wouldJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Asked.Any,
-		Invert: o.group.Asked.Invert, Due: cli.Instant(o.bounds.due, now.Location()),
+	a := dryRunJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.group.Options.Any,
+		Invert: o.group.Options.Invert, Due: cli.Instant(o.bounds.due, now.Location()),
 		Command: o.argv, DryRun: true}
 	for _, t := range o.group.Targets {
 		a.Targets = append(a.Targets, t.String())
@@ -41,7 +41,7 @@ func (o *healthWait) would(s *cli.Call) {
 }
 
 // Text says what would be waited for, and what would be run after.
-func (a wouldJSON) Text(o *cli.Out) {
+func (a dryRunJSON) Text(o *cli.Out) {
 	become, bounds := "healthy", ""
 	if a.Invert {
 		become = "not healthy"

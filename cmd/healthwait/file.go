@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// flagFile reads a small file that an option names, within the time of an attempt and of this call.
-// It returns when ctx ends, because a pipe that nobody writes to, or a disk that hangs, must not
-// stop the wait. The read is left to the end of the process.
-func (r reader) flagFile(path string, most int64) (string, error) {
-	within := r.asked.Attempt
+// optionFile reads a small file that an option names, within the time of an attempt and of this
+// call. It returns when ctx ends, because a pipe that nobody writes to, or a disk that hangs, must
+// not stop the wait. A read that hangs is left behind until the process ends.
+func (r reader) optionFile(path string, maxBytes int64) (string, error) {
+	within := r.options.Attempt
 	if bound := r.b.bound(r.s.Clock.Now()); bound > 0 {
 		within = min(within, bound)
 	}
@@ -22,7 +22,7 @@ func (r reader) flagFile(path string, most int64) (string, error) {
 	}
 	done := make(chan answer, 1)
 	go func() {
-		text, err := readAtMost(path, most)
+		text, err := readAtMost(path, maxBytes)
 		done <- answer{text, err}
 	}()
 	limited, cancel := context.WithCancel(r.ctx)
@@ -43,24 +43,24 @@ func (r reader) flagFile(path string, most int64) (string, error) {
 	}
 }
 
-// readAtMost reads a file of at most so many bytes.
-func readAtMost(path string, most int64) (string, error) {
+// readAtMost reads a file of at most maxBytes.
+func readAtMost(path string, maxBytes int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", plainError(err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	switch {
 	case err != nil:
 		return "", plainError(err)
-	case int64(len(b)) > most:
-		return "", fmt.Errorf("is larger than %d KiB", most>>10)
+	case int64(len(b)) > maxBytes:
+		return "", fmt.Errorf("is larger than %d KiB", maxBytes>>10)
 	}
 	return string(b), nil
 }
 
-// plainError returns the error of a file without its path, which the message has.
+// plainError returns the error of a file without the path, which the message already has.
 func plainError(err error) error {
 	if e, ok := err.(*os.PathError); ok {
 		return e.Err

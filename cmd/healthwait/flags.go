@@ -1,13 +1,8 @@
 package healthwait
 
 import (
-	"bufio"
 	"context"
-	"crypto/x509"
-	"net/http"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,13 +13,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// leastInterval is the least --interval.
-const leastInterval = 10 * time.Millisecond
+// minInterval is the least --interval.
+const minInterval = 10 * time.Millisecond
 
 func flags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long",
-			Default: cli.SpanText(usualTimeout), Help: "give up after DURATION; 0 is never"},
+			Default: cli.SpanText(defaultTimeout), Help: "give up after DURATION; 0 means never"},
 		option.Option{Name: "until", Kind: option.Instant, Group: "How long",
 			Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
 		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX",
@@ -39,11 +34,11 @@ func flags() option.Rows {
 		option.Option{Name: "invert", Kind: option.Flag, Group: "What is healthy",
 			Help: "wait until the targets are not there: port free, file or process gone"},
 		option.Option{Name: "successes", Kind: option.Whole, Group: "What is healthy", Default: "1",
-			Help: "healthy is who answers well N times in a row"},
+			Help: "a target is healthy after N good answers in a row"},
 		option.Option{Name: "stable", Kind: option.Duration, Group: "What is healthy",
-			Help: "healthy is who answers well for DURATION without a break"},
+			Help: "a target is healthy after good answers only for DURATION"},
 		option.Option{Name: "keep-trying", Kind: option.Flag, Group: "What is healthy",
-			Help: "also wait out faults that waiting does not mend as a rule"},
+			Help: "also wait when a fault is one that waiting usually does not mend"},
 		option.Option{Name: "status", Kind: option.List, Group: "http and TLS", Default: "2xx",
 			Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
 		option.Option{Name: "header", Kind: option.Text, Group: "http and TLS", Value: "LINE", Many: true,
@@ -67,13 +62,13 @@ func flags() option.Rows {
 			Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
 				"or since the wait began (now)"},
 		option.Option{Name: "stream", Kind: option.Flag, OfCall: true,
-			Help: "with --json and a command: answer first, and pass on what it writes, instead of answering with it"},
+			Help: "with --json and a command: answer first, then pass on what the command writes"},
 		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 	}
 }
 
-// uses says for which schemes an option is. Options about certificates are not for http alone,
-// although it may redirect to https, because without a redirect no certificate would be checked.
+// uses says for which schemes an option is. Options about certificates are not for http, although
+// it may redirect to https, because without a redirect no certificate would be checked.
 var uses = []struct {
 	flag    string
 	schemes []string // nil means the schemes with a certificate
@@ -91,8 +86,8 @@ var uses = []struct {
 	{"newer-than", []string{"file"}, "file:build.log"},
 }
 
-// either writes schemes for a sentence.
-func either(schemes []string) string {
+// andWords joins schemes for a sentence.
+func andWords(schemes []string) string {
 	last := len(schemes) - 1
 	if last == 0 {
 		return schemes[0]
@@ -100,38 +95,38 @@ func either(schemes []string) string {
 	return strings.Join(schemes[:last], ", ") + " and " + schemes[last]
 }
 
-// reader reads the options of a call about its targets.
+// reader reads the options of a call.
 type reader struct {
-	ctx   context.Context
-	s     *cli.Call
-	b     *bounds
-	asked *health.Options
+	ctx     context.Context
+	s       *cli.Call
+	b       *bounds
+	options *health.Options
 }
 
 // bounds reads how long to wait.
 func (r reader) bounds() error { return r.b.read(r.s) }
 
-// rhythm reads how often to try, and how many successes are needed.
-func (r reader) rhythm() (err error) {
-	if r.asked.Interval, err = span(r.s.Opt, "interval", health.DefaultInterval); err != nil {
+// attempts reads how often to try, and how many successes are needed.
+func (r reader) attempts() (err error) {
+	if r.options.Interval, err = span(r.s.Opt, "interval", health.DefaultInterval); err != nil {
 		return err
 	}
-	if r.asked.Interval < leastInterval {
+	if r.options.Interval < minInterval {
 		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")),
 			problem.T("leave it out for 2s"))
 	}
-	if r.asked.Attempt, err = span(r.s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
+	if r.options.Attempt, err = span(r.s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
-	if r.asked.Attempt <= 0 {
+	if r.options.Attempt <= 0 {
 		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")),
-			problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
+			problem.T("leave it out for 5s; %s bounds the whole wait", problem.Option("timeout")))
 	}
-	if r.asked.Successes = r.s.Opt.Int("successes"); r.s.Opt.Has("successes") && r.asked.Successes < 1 {
+	if r.options.Successes = r.s.Opt.Int("successes"); r.s.Opt.Has("successes") && r.options.Successes < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")),
 			problem.T("leave it out for 1"))
 	}
-	if r.asked.Stable, err = span(r.s.Opt, "stable", 0); err != nil {
+	if r.options.Stable, err = span(r.s.Opt, "stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
@@ -140,231 +135,32 @@ func (r reader) rhythm() (err error) {
 		hint string
 	}{
 		{"timeout", r.b.timeout, "give a longer %s, or a shorter %s"},
-		{"max", r.b.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
+		{"max", r.b.most, "each call measures it anew: give a longer %s, or a shorter %s"},
 	} {
-		if bound.span > 0 && r.asked.Stable >= bound.span {
-			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"),
-				lasted(r.asked.Stable), bound.name, lasted(bound.span)),
+		if bound.span > 0 && r.options.Stable >= bound.span {
+			return problem.Of(problem.T("%s %s does not fit into %s %s", problem.Option("stable"),
+				lasted(r.options.Stable), bound.name, lasted(bound.span)),
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
-	// With --max this may be the last of several calls, and the first had room before the deadline.
-	// The same is true of a deadline that has passed.
-	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.asked.Stable >= left {
-		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"),
-			lasted(r.asked.Stable), problem.Option("until"), lasted(left)),
+	// With --max, or when the deadline has passed, this may be the last of several calls, and the
+	// first had time enough.
+	if left := r.b.due.Sub(r.b.begun); r.b.until && r.b.most == 0 && left > 0 && r.options.Stable >= left {
+		return problem.Of(problem.T("%s %s does not fit before %s, which is in %s", problem.Option("stable"),
+			lasted(r.options.Stable), problem.Option("until"), lasted(left)),
 			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
 	}
 	return nil
 }
 
-// web reads the options about HTTP.
-func (r reader) web() (err error) {
-	h := &r.asked.HTTP
-	if r.s.Opt.Has("status") {
-		if h.Status, err = statusRanges(r.s.Opt.Text("status")); err != nil {
-			return err
-		}
-	}
-	if h.Header, err = r.headers(r.s.Opt.List("header")); err != nil {
-		return err
-	}
-	if r.s.Opt.Has("method") {
-		h.Method = strings.ToUpper(r.s.Opt.Text("method"))
-		switch {
-		case !isToken(h.Method):
-			return problem.Of(problem.T("%s %s is not a method of HTTP", problem.Option("method"),
-				cli.Quote(r.s.Opt.Text("method"))),
-				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
-		case h.Method == http.MethodConnect:
-			return problem.Of(problem.T("%s asks a proxy for a tunnel, and does not ask a server how it is",
-				problem.Set("method", "CONNECT")),
-				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port",
-					problem.Set("method", "HEAD")))
-		}
-	}
-	if r.s.Opt.Has("body") {
-		if h.Body, err = regexp.Compile(r.s.Opt.Text("body")); err != nil {
-			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("body"),
-				problem.RegexFault(err)),
-				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away",
-					problem.Set("body", `ready|"status": *"ok"`)))
-		}
-		if h.Method == http.MethodHead {
-			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body",
-				problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
-		}
-	}
-	for _, text := range r.s.Opt.List("body-json") {
-		m, err := health.ParseJSONMatch(text)
-		if err != nil {
-			return problem.Of(problem.T("%s %s: %v", problem.Option("body-json"), cli.Quote(text), err),
-				problem.T("write a path of RFC 9535, = and a value: %s or %s",
-					problem.Set("body-json", "$.status=up"),
-					problem.Set("body-json", `$.checks[?@.name=="db"].ok=true`)))
-		}
-		if h.Method == http.MethodHead {
-			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body",
-				problem.Option("body-json"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
-		}
-		h.JSON = append(h.JSON, m)
-	}
-	return nil
-}
-
-// statusRanges reads --status: 200, 200-299, 2xx, with commas between them.
-func statusRanges(list string) (ranges []health.StatusRange, err error) {
-	for part := range strings.SplitSeq(list, ",") {
-		part = strings.ToLower(strings.TrimSpace(part))
-		if len(part) == 3 && part[1:] == "xx" {
-			part = part[:1] + "00-" + part[:1] + "99"
-		}
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
-		}
-		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
-		switch {
-		case r.From == 0 || r.To == 0:
-			return nil, problem.Of(problem.T("%s %s: %s is not a status, which has three digits from 100 to 599",
-				problem.Option("status"), cli.Quote(list), cli.Quote(part)),
-				problem.T("write it as %s or %s", problem.Set("status", "200-299,401"), problem.Set("status", "2xx")))
-		case r.From > r.To:
-			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"),
-				cli.Quote(list), cli.Quote(part)), problem.T("write it as %s-%s", to, from))
-		}
-		ranges = append(ranges, r)
-	}
-	return ranges, nil
-}
-
-// statusCode reads a status; 0 when it is not one.
-func statusCode(text string) int {
-	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 100 && n <= 599 {
-		return n
-	}
-	return 0
-}
-
-// headersMost is the most bytes of a file of headers.
-const headersMost = 64 << 10
-
-// headers reads the values of --header, and the files that some name. No error repeats a value,
-// because it may be a secret.
-func (r reader) headers(lines []string) (http.Header, error) {
-	if len(lines) == 0 {
-		return nil, nil
-	}
-	h := http.Header{}
-	like := problem.Set("header", "Accept: text/html")
-	add := func(line string, where problem.Text) error {
-		name, value, found := strings.Cut(line, ":")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		switch {
-		case !found:
-			return problem.Of(problem.T("%s has no colon", where),
-				problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like,
-					problem.Set("header", "@FILE")))
-		case !isToken(name):
-			return problem.Of(problem.T("%s: %s is not a name of a header", where, cli.Quote(name)),
-				problem.T("write a name, a colon and a value: %s", like))
-		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return problem.Of(problem.T("%s: the value of %s has a control character", where, name),
-				problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
-		}
-		if err := health.CheckHeader(name); err != nil {
-			return problem.Of(problem.T("%s: %v", where, err), problem.T("leave it out"))
-		}
-		h.Add(name, value)
-		return nil
-	}
-	for _, line := range lines {
-		path, isFile := strings.CutPrefix(line, "@")
-		if !isFile {
-			if err := add(line, problem.T("a %s", problem.Option("header"))); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if path == "-" {
-			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s",
-				problem.Set("header", "@-"), problem.Command),
-				problem.T("name one, such as %s; with bash %s @<(pass show token)",
-					problem.Set("header", "@token"), problem.Option("header")))
-		}
-		text, err := r.flagFile(path, headersMost)
-		switch {
-		case r.ctx.Err() != nil:
-			return nil, r.ctx.Err()
-		case err != nil:
-			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), cli.Quote(path), err),
-				problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
-		}
-		n := 0
-		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
-			n++
-			if strings.TrimSpace(scan.Text()) == "" {
-				continue
-			}
-			if err := add(scan.Text(), problem.T("line %d of %s", n, cli.Quote(path))); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return h, nil
-}
-
-// isToken reports whether a word can be a method or the name of a header (RFC 9110, section 5.6.2).
-func isToken(word string) bool {
-	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
-			!strings.ContainsRune("!#$%&'*+-.^_`|~", r)
-	})
-}
-
-// authoritiesMost is the most bytes of a file of certificates. All those of a system are a quarter
-// of a MiB.
-const authoritiesMost = 4 << 20
-
-// trust reads which certificates are accepted.
-func (r reader) trust() error {
-	r.asked.Insecure = r.s.Opt.Bool("insecure")
-	if r.s.Opt.Has("ca") {
-		path := r.s.Opt.Text("ca")
-		if r.asked.Insecure {
-			return problem.Of(problem.T("%s exclude each other: one accepts any certificate",
-				problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
-		}
-		text, err := r.flagFile(path, authoritiesMost)
-		switch {
-		case r.ctx.Err() != nil:
-			return r.ctx.Err()
-		case err != nil:
-			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err),
-				problem.T("name a file of certificates in PEM form, such as ca.pem"))
-		}
-		r.asked.CA = x509.NewCertPool()
-		if !r.asked.CA.AppendCertsFromPEM([]byte(text)) {
-			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"),
-				cli.Quote(path)),
-				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
-		}
-	}
-	if r.asked.MinDays = r.s.Opt.Int("min-days"); r.s.Opt.Has("min-days") && r.asked.MinDays < 1 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")),
-			problem.T("leave it out: whether the certificate is valid now is checked anyway"))
-	}
-	return nil
-}
-
-// newerNow is the word for the beginning of the wait in --newer-than.
+// newerNow is the word of --newer-than for the beginning of the wait.
 const newerNow = "now"
 
 func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
 
 // file reads the options about files.
 func (r reader) file() error {
-	f := &r.asked.File
+	f := &r.options.File
 	f.NonEmpty = r.s.Opt.Bool("non-empty")
 	if !r.s.Opt.Has("newer-than") {
 		return nil
@@ -390,21 +186,21 @@ func (r reader) file() error {
 		return problem.Of(problem.T("%s %s is not an existing file, a duration or an instant with an offset",
 			problem.Option("newer-than"), cli.Quote(text)),
 			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"),
-				newerThan(r.b.begun.In(ownOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
+				newerThan(r.b.begun.In(zoneOr(r.s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
 	f.NewerThanFile = r.s.Opt.Text("newer-than")
 	return nil
 }
 
-// call is this call without its bounds and its command. Options that count from the beginning of
-// the wait are written so that they mean the same in a later call.
-func (o *healthWait) call(s *cli.Call) problem.Call {
+// repeatCall returns this call without its bounds and its command. Options that count from the
+// beginning of the wait are written so that they mean the same in a later call.
+func (o *healthWait) repeatCall(s *cli.Call) problem.Call {
 	c := problem.To("health-wait", s.Args...)
 	for _, row := range s.Cmd.Options {
 		switch name := row.Name; {
 		case name == "timeout" || name == "until" || name == "max":
 		case name == "newer-than" && strings.TrimSpace(s.Opt.Text(name)) == newerNow:
-			c = c.With("newer-than", o.group.Asked.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
+			c = c.With("newer-than", o.group.Options.File.Since.In(zoneOr(s, time.UTC)).Format(time.RFC3339Nano))
 		default:
 			c = cli.With(c, s.Opt, name)
 		}
@@ -412,11 +208,11 @@ func (o *healthWait) call(s *cli.Call) problem.Call {
 	return c
 }
 
-// span reads an option that is a duration; 0 needs no unit.
-func span(given option.Values, flag string, otherwise time.Duration) (time.Duration, error) {
+// span reads an option that is a duration; fallback when it is not given. 0 needs no unit.
+func span(given option.Values, flag string, fallback time.Duration) (time.Duration, error) {
 	text := given.Text(flag)
 	if !given.Has(flag) {
-		return otherwise, nil
+		return fallback, nil
 	}
 	if strings.TrimSpace(text) == "0" {
 		return 0, nil

@@ -16,17 +16,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// Group are targets that are waited for together, with the options about them.
+// Group is a set of targets that are waited for together, with the options about them.
 type Group struct {
 	Targets []health.Target
-	Asked   health.Options // without its Timeout
-	// After has for each target the seconds until it was found healthy; below zero when it was not.
+	Options health.Options // without its Timeout
+	// after has for each target the seconds until it was found healthy; below zero when it was not.
 	after []float64
 }
 
-// fitting refuses an option that no target can use. Otherwise it would be ignored, and the wait
-// would not be the one that was meant.
-func (g *Group) fitting(s *cli.Call) error {
+// refuseUnused refuses an option that no target can use. Otherwise the option would be ignored, and
+// the wait would not be the one that was meant.
+func (g *Group) refuseUnused(s *cli.Call) error {
 	for _, use := range uses {
 		if use.schemes == nil {
 			use.schemes = health.Secured()
@@ -36,26 +36,26 @@ func (g *Group) fitting(s *cli.Call) error {
 			continue
 		}
 		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag),
-			either(use.schemes)),
+			andWords(use.schemes)),
 			problem.T("leave it out, or wait for one such as %s", use.example))
 	}
 	return nil
 }
 
-// Docker returns the socket of Docker.
+// Docker takes the socket of Docker from DOCKER_HOST if a target needs it.
 func (g *Group) Docker(s *cli.Call) error {
 	if !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "docker" }) {
 		return nil
 	}
-	g.Asked.Docker = s.Getenv("DOCKER_HOST")
-	if err := health.CheckDocker(g.Asked.Docker); err != nil {
+	g.Options.Docker = s.Getenv("DOCKER_HOST")
+	if err := health.CheckDocker(g.Options.Docker); err != nil {
 		return problem.Of(problem.T("DOCKER_HOST %v", err),
-			problem.T("let it name the socket (DOCKER_HOST=unix:///run/docker.sock), or ask by Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
+			problem.T("set it to the socket (DOCKER_HOST=unix:///run/docker.sock), or use Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
 	}
 	return nil
 }
 
-// Allowed refuses commands of exec: targets and after -- that [run] allow does not have. Without a
+// Allowed refuses commands of exec: targets and after -- that [run] allow does not list. Without a
 // place for config.toml there is no list.
 func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	jobs := []state.Job{{Argv: argv}}
@@ -80,8 +80,8 @@ func (g *Group) Allowed(ctx context.Context, s *cli.Call, argv []string) error {
 	return nil
 }
 
-// Path is the PATH for what health-wait executes. A call that executes nothing does not read the
-// settings.
+// Path returns the PATH for what health-wait executes. A call that executes nothing does not read
+// the settings.
 func (g *Group) Path(s *cli.Call) (string, error) {
 	if !s.Dash && !slices.ContainsFunc(g.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
 		return "", nil
@@ -89,12 +89,12 @@ func (g *Group) Path(s *cli.Call) (string, error) {
 	path, err := cli.RunPath(s)
 	if err == nil && path != s.Getenv("PATH") {
 		s.World = withPath(s.World, path)
-		g.Asked.Env = s.Environ()
+		g.Options.Env = s.Environ()
 	}
 	return path, err
 }
 
-// withPath is the world with another PATH for what is executed.
+// withPath returns the world with another PATH.
 func withPath(w cli.World, path string) cli.World {
 	environ := w.Environ
 	w.Environ = func() []string {
@@ -105,7 +105,7 @@ func withPath(w cli.World, path string) cli.World {
 	return w
 }
 
-// Run waits until ctx ends.
+// Run waits until the targets are healthy or ctx ends.
 func (g *Group) Run(ctx context.Context, s *cli.Call) health.Result {
 	return g.run(ctx, s, &bounds{begun: s.Clock.Now()})
 }
@@ -114,23 +114,23 @@ func (g *Group) Run(ctx context.Context, s *cli.Call) health.Result {
 // the machine sleeps. A timeout is measured by a clock that nobody can set.
 func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 	now := s.Clock.Now()
-	bound, look := b.bound(now), b.look(now)
-	options := g.Asked
+	bound, once := b.bound(now), b.onceOnly(now)
+	options := g.Options
 	options.Timeout = bound
 	begun := clock.Here(s.Clock)
 	g.after = slices.Repeat([]float64{-1}, len(g.Targets))
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var passed atomic.Bool
-	seen := make(map[int]bool, len(g.Targets))
+	tried := make(map[int]bool, len(g.Targets))
 	options.Observe = func(i int, r health.TargetResult) {
 		if r.Healthy {
 			g.after[i] = cli.Seconds(begun.Since(s.Clock))
 		}
-		if g.Asked.Observe != nil {
-			g.Asked.Observe(i, r)
+		if g.Options.Observe != nil {
+			g.Options.Observe(i, r)
 		}
-		if seen[i] = true; look && len(seen) == len(g.Targets) {
+		if tried[i] = true; once && len(tried) == len(g.Targets) {
 			passed.Store(true)
 			cancel()
 		}
@@ -141,7 +141,7 @@ func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 			last = least
 		}
 		go func() {
-			if s.Clock.Until(limited, last.Add(wallLate)) == nil {
+			if s.Clock.Until(limited, last.Add(wallGrace)) == nil {
 				passed.Store(true)
 				cancel()
 			}
@@ -154,41 +154,41 @@ func (g *Group) run(ctx context.Context, s *cli.Call, b *bounds) health.Result {
 	return r
 }
 
-// Line is a line about a target for people.
+// Line returns a line about a target for people.
 func (g *Group) Line(r health.Result, i int) string {
 	t, when := r.Targets[i], " in "+lasted(r.Waited)
 	if t.Healthy && g.after != nil {
-		when = ", " + g.came(i) + "after " + lasted(time.Duration(g.after[i]*float64(time.Second)))
+		when = ", " + g.resultWord(i) + "after " + lasted(time.Duration(g.after[i]*float64(time.Second)))
 	}
-	return fmt.Sprintf("%s %s (%s%s)", cli.Visible(t.Target), cli.Visible(g.standing(i, t)),
+	return fmt.Sprintf("%s %s (%s%s)", cli.Visible(t.Target), cli.Visible(g.stateText(i, t)),
 		cli.Plural(t.Attempts, "attempt"), when)
 }
 
-// came is the word for the result of a target.
-func (g *Group) came(i int) string {
+// resultWord returns the word for the good result of a target; empty when Line says it otherwise.
+func (g *Group) resultWord(i int) string {
 	switch {
-	case !g.Asked.Invert:
+	case !g.Options.Invert:
 		return "healthy "
-	case g.isThing(i):
+	case g.onlyExists(i):
 		return "gone "
 	}
 	return ""
 }
 
-// standing says for people how a target was at the end.
-func (g *Group) standing(i int, t health.TargetResult) string {
+// stateText says for people how a target was at the end.
+func (g *Group) stateText(i int, t health.TargetResult) string {
 	switch {
-	case t.Healthy && g.Asked.Invert && g.isThing(i):
-		return "is not there" + seen(t)
-	case t.Healthy && g.Asked.Invert:
-		return "is not healthy, as asked" + seen(t)
+	case t.Healthy && g.Options.Invert && g.onlyExists(i):
+		return "is not there" + foundText(t)
+	case t.Healthy && g.Options.Invert:
+		return "is not healthy, as asked" + foundText(t)
 	case t.Healthy:
 		return "is healthy"
 	case t.Streak > 0:
 		return "is not yet proven: " + t.Last.String()
 	case t.Last.IsZero():
 		return "has not answered yet"
-	case !g.Asked.Invert:
+	case !g.Options.Invert:
 		return "is not healthy: " + t.Last.String()
 	case t.Last.Stays():
 		return t.Last.String()
@@ -196,21 +196,21 @@ func (g *Group) standing(i int, t health.TargetResult) string {
 	return "is not known to be gone: " + t.Last.String()
 }
 
-// seen is what was found instead of a target that should be gone.
-func seen(t health.TargetResult) string {
+// foundText says what was found instead of a target that should be gone.
+func foundText(t health.TargetResult) string {
 	if t.Seen.IsZero() {
 		return ""
 	}
 	return ": " + t.Seen.String()
 }
 
-// isThing reports whether a target only has to exist.
-func (g *Group) isThing(i int) bool {
+// onlyExists reports whether a target only has to exist.
+func (g *Group) onlyExists(i int) bool {
 	switch g.Targets[i].Scheme() {
 	case "tcp", "unix", "pid":
 		return true
 	case "file":
-		return g.Asked.File == health.File{}
+		return g.Options.File == health.File{}
 	}
 	return false
 }
@@ -223,14 +223,14 @@ type Row struct {
 	LastError      *string  `json:"last_error,omitempty"`
 	Hint           *string  `json:"hint,omitempty"`
 	LatencySeconds *float64 `json:"latency_seconds,omitempty"`
-	Permanent      bool     `json:"permanent,omitempty" jsonschema:"the last error is one that waiting does not mend"`
+	Permanent      bool     `json:"permanent,omitempty" jsonschema:"waiting does not mend the last error"`
 	Streak         int      `json:"streak" jsonschema:"good answers in a row"`
 	HealthyAfter   *float64 `json:"healthy_after_seconds,omitempty"`
 	Seen           *string  `json:"seen,omitempty" jsonschema:"with --invert, what was found in its place"`
 	Fault          *string  `json:"fault,omitempty" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
 }
 
-// Row makes the row of a target for JSON.
+// Row returns the row of a target for JSON.
 func (g *Group) Row(r health.Result, i int) Row {
 	t := r.Targets[i]
 	row := Row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()),

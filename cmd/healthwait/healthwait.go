@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
+// Command is the command health-wait.
 func Command() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitNotFound, cli.ExitTimedOut}, Passes: true,
@@ -37,8 +38,9 @@ up. The time is total: look-ups, handshakes and peers that say nothing are in it
   docker:name                     the container is healthy, or runs where it has no check of its own
   exec:line                       /bin/sh -c ends with 0, such as exec:"make check"
 
-Servers are asked in their own protocol whether they are ready, which is more than open: PostgreSQL that is starting up
-and Redis that is loading are not. Who demands a password is ready. The usual port is taken where none is named.
+Servers are asked in their own protocol whether they are ready, which is more than an open port: PostgreSQL that is
+starting up and Redis that is loading are not. A server that demands a password is ready. A port that is not given is
+the usual one.
 
   postgres://host/db    mysql://host    redis://host, rediss://    amqp://host, amqps://    nats://host
   kafka://host          grpc://host:port/service, grpcs:// (its health service says SERVING)
@@ -49,15 +51,15 @@ and Redis that is loading are not. Who demands a password is ready. The usual po
 Exit codes: 0 healthy; 124 not healthy in time; 75 --max was reached, call again as the answer says; 1 a fault that
 waiting does not mend (a malformed target, a certificate for another name or of an unknown authority, HTTP 401 or 403,
 a command that is not there, a task that failed); 3 there is no such task. Refused connections and unknown hosts are
-waited out.
+no such faults: the call goes on waiting.
 
-What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
-and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call
-health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.
-With --json the answer is one object, which has the command's exit code and the end of what it wrote (command), and
-comes when the command has ended; --stream answers first, and then passes on what the command writes.
+The command after -- is run once when all targets are healthy, without a shell and in place of ouro-timer: its input,
+output, signals and exit code are its own. health-wait looks for it first: 127 when it is not there, 126 when it cannot
+be executed. Call health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go
+on as the answer says. With --json the answer is one object, which has the command's exit code and the end of what it
+wrote (command), and comes when the command has ended; --stream answers first, then passes on what the command writes.
 
---dry-run tries no target and runs nothing: it says what would be waited for, and refuses what would be refused.`,
+--dry-run tries no target and runs nothing: it says what would be waited for, and refuses what a real call refuses.`,
 		Examples: []string{
 			`ouro-timer health-wait http://localhost:8080/health`,
 			`ouro-timer health-wait tcp://localhost:5432 unix:///run/app.sock --timeout 30s -- ./migrate`,
@@ -71,7 +73,7 @@ comes when the command has ended; --stream answers first, and then passes on wha
 		Options:   flags(),
 		Answers: []cli.Shape{
 			{Name: "health-wait", Of: answerJSON{}, Given: "!dry-run", Means: "whether the targets are healthy"},
-			{Name: "health-wait-dry-run", Of: wouldJSON{}, Given: "dry-run",
+			{Name: "health-wait-dry-run", Of: dryRunJSON{}, Given: "dry-run",
 				Means: "--dry-run: what would be waited for, and then run"},
 		},
 		Run: func(ctx context.Context, s *cli.Call) error {
@@ -80,7 +82,7 @@ comes when the command has ended; --stream answers first, and then passes on wha
 				return err
 			}
 			if s.DryRun {
-				o.would(s)
+				o.answerDryRun(s)
 				return nil
 			}
 			return runHealthWait(ctx, s, o)
@@ -88,19 +90,19 @@ comes when the command has ended; --stream answers first, and then passes on wha
 	}
 }
 
-// healthWait is a call of health-wait, with all its words and options read.
+// healthWait is a call of health-wait whose words and options were read.
 type healthWait struct {
 	group   Group
 	bounds  bounds
 	program string   // the path of the command to run; "" when there is none
-	argv    []string // its words
+	argv    []string // the words of the command
 	quiet   bool
-	again   problem.Call // this call without its bounds and its command
+	repeat  problem.Call // this call without its bounds and its command
 }
 
 func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	o.quiet, o.bounds.begun = s.Quiet, s.Clock.Now()
-	r := reader{ctx, s, &o.bounds, &o.group.Asked}
+	r := reader{ctx, s, &o.bounds, &o.group.Options}
 	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
 	case len(s.Args) == 0:
@@ -115,16 +117,16 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 		return o, cli.CallInstead(problem.T("there is no command after %s", problem.Command),
 			example.Running("make", "test"))
 	}
-	o.group.Asked.Any, o.group.Asked.Invert, o.group.Asked.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"),
+	o.group.Options.Any, o.group.Options.Invert, o.group.Options.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"),
 		s.Opt.Bool("keep-trying")
-	o.group.Asked.HTTP.Proxy = http.ProxyFromEnvironment
-	unread := o.parse(s)
-	if unread == nil {
-		if err := o.group.fitting(s); err != nil {
+	o.group.Options.HTTP.Proxy = http.ProxyFromEnvironment
+	bad := o.parse(s)
+	if bad == nil {
+		if err := o.group.refuseUnused(s); err != nil {
 			return o, err
 		}
 	}
-	for _, read := range []func() error{r.bounds, r.rhythm, r.web, r.trust, r.file} {
+	for _, read := range []func() error{r.bounds, r.attempts, r.web, r.trust, r.file} {
 		if err := read(); err != nil {
 			return o, err
 		}
@@ -142,30 +144,30 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 			return o, notStarted(err)
 		}
 	}
-	if unread != nil {
-		return o, unread.tell(s, &o)
+	if bad != nil {
+		return o, bad.answer(s, &o)
 	}
 	if err := o.group.Allowed(ctx, s, o.argv); err != nil {
 		return o, err
 	}
-	o.again = o.call(s)
+	o.repeat = o.repeatCall(s)
 	return o, o.group.tasks(ctx, s)
 }
 
-// unread answers a call with targets that cannot be read, which waiting does not mend. The answer
-// has the form of a result.
-type unread struct {
+// badTargets are the targets of a call, some of which cannot be read. The answer has the form of a
+// result.
+type badTargets struct {
 	result health.Result
-	hints  []problem.Text // what to type instead of each target, if anything
+	hints  []problem.Text // for each target: what to type instead, if anything
 	first  *health.ParseError
 	hint   problem.Text // the hint of the first
 }
 
 // parse reads the targets; it returns nil when all can be read.
-func (o *healthWait) parse(s *cli.Call) *unread {
-	// Words after targets that can be read are more often a command than another target.
+func (o *healthWait) parse(s *cli.Call) *badTargets {
+	// A bare word after a good target is more often a command than another target.
 	var command problem.Text
-	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
+	u := &badTargets{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
 	for i, text := range s.Args {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
@@ -191,7 +193,8 @@ func (o *healthWait) parse(s *cli.Call) *unread {
 	return u
 }
 
-func (u *unread) tell(s *cli.Call, o *healthWait) error {
+// answer refuses the call. With --json it answers in the form of a result.
+func (u *badTargets) answer(s *cli.Call, o *healthWait) error {
 	between := " "
 	if u.first.Clause {
 		between = ": "
@@ -205,10 +208,10 @@ func (u *unread) tell(s *cli.Call, o *healthWait) error {
 	return f
 }
 
-// notStarted says why a program cannot be run, with the exit code of a shell.
+// notStarted returns why a program cannot be run, with the exit code of a shell.
 func notStarted(err error) error {
 	f := problem.New(problem.Failed, problem.T(err.Error()),
-		problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
+		problem.T("give a program and its arguments after %s, not a line for the shell", problem.Command))
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		f.Exit = start.ExitCode()
 	}
@@ -223,10 +226,10 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 	r := o.group.run(ctx, s, &o.bounds)
 	stop()
 	if r.Reason == health.Cancelled {
-		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil, nil) })
+		answerBeforeEnd(s, func(s *cli.Call) { o.tell(s, r, nil, nil) })
 		return ctx.Err()
 	}
-	further := cli.ContinueWith(s, o.further(s, r))
+	further := cli.ContinueWith(s, o.continueCall(s, r))
 	captures := r.Healthy && o.argv != nil && s.InJSON && !s.Opt.Bool("stream")
 	var ran *commandJSON
 	if captures {
@@ -259,7 +262,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 	return o.verdict(s, r)
 }
 
-// tell answers, with the result of the command if it was run already.
+// tell answers. ran is the result of the command, if it was run already.
 func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, ran *commandJSON) {
 	var fault *problem.Problem
 	if r.Reason == health.Permanent {
@@ -272,40 +275,40 @@ func (o *healthWait) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull, 
 		for i := range r.Targets {
 			answer.lines = append(answer.lines, o.group.Line(r, i))
 		}
-		answer.aside = o.argv != nil
+		answer.toStderr = o.argv != nil
 	}
 	s.Answer(answer)
 }
 
-// lastWordMost is how long a signal waits for the reader of the answer.
-const lastWordMost = 300 * time.Millisecond
+// maxSignalDelay bounds how long the end by a signal waits for the reader of the answer.
+const maxSignalDelay = 300 * time.Millisecond
 
-// lastWord answers before the process dies of a signal. A reader that does not read must not
-// prevent that.
-func lastWord(s *cli.Call, tell func(*cli.Call)) {
+// answerBeforeEnd answers before a signal ends the process. A reader that does not read must not
+// prevent the end.
+func answerBeforeEnd(s *cli.Call, tell func(*cli.Call)) {
 	told := make(chan struct{})
 	last := *s
 	go func() {
 		defer close(told)
 		tell(&last)
-		_ = last.Stdout.Flush() // nobody can be told
+		_ = last.Stdout.Flush() // nobody could read of an error
 	}()
 	select {
 	case <-told:
-	case <-time.After(lastWordMost):
+	case <-time.After(maxSignalDelay):
 		s.Stdout = bufio.NewWriter(io.Discard)
 	}
 }
 
-// further is the call that goes on with a wait that ended at --max; none when it is over.
-func (o *healthWait) further(s *cli.Call, r health.Result) problem.Call {
+// continueCall returns the call that goes on with a wait that ended at --max; none when it is over.
+func (o *healthWait) continueCall(s *cli.Call, r health.Result) problem.Call {
 	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() &&
 		!s.Clock.Now().Before(o.bounds.due) {
 		return problem.Call{}
 	}
-	c := o.again.With("timeout", "0")
+	c := o.repeat.With("timeout", "0")
 	if !o.bounds.due.IsZero() {
-		c = o.again.With("until", o.bounds.due.Format(time.RFC3339Nano))
+		c = o.repeat.With("until", o.bounds.due.Format(time.RFC3339Nano))
 	}
 	return c.With("max", cli.BoundText(s)).Running(o.argv...)
 }

@@ -12,22 +12,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// verdict is the error of a wait without health. The answer is written; a hint for people may be
-// left.
+// verdict returns the error by which a wait ends whose targets are not healthy. The answer is
+// written before; people still get the hint.
 func (o *healthWait) verdict(s *cli.Call, r health.Result) error {
 	f := o.fault(r)
 	if s.InJSON {
 		return cli.ExitCode(f.ExitCode())
 	}
-	if o.quiet { // no line before it says so
+	if o.quiet { // nothing else has said so
 		f.Message = problem.T("%s: %s", f.Message, firstFault(r))
 	}
 	return f
 }
 
-// fault is the problem of a wait without health. The caller says what is wrong with the targets.
+// fault returns the problem of a wait whose targets are not healthy, without what is wrong with
+// each.
 func (o *healthWait) fault(r health.Result) *problem.Problem {
-	f := problem.New(problem.Failed, problem.T(o.missed(r)), problem.Text{})
+	f := problem.New(problem.Failed, problem.T(o.unhealthyText(r)), problem.Text{})
 	f.Exit = cli.ExitTimedOut
 	if r.Reason == health.Permanent {
 		f.Exit, f.Message = cli.ExitFailed, problem.T("waiting does not mend this")
@@ -49,15 +50,15 @@ func (o *healthWait) notFound(r health.Result) bool {
 		func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
-// missed says which targets did not become healthy in time.
-func (o *healthWait) missed(r health.Result) string {
+// unhealthyText says which targets did not become healthy in time.
+func (o *healthWait) unhealthyText(r health.Result) string {
 	what, within := "not healthy", " within "
-	if o.group.Asked.Invert {
+	if o.group.Options.Invert {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
 			case t.Healthy || !t.Last.Stays():
-			case o.group.isThing(i):
+			case o.group.onlyExists(i):
 				what = "still there"
 			case what != "still there":
 				what = "still healthy"
@@ -70,7 +71,8 @@ func (o *healthWait) missed(r health.Result) string {
 	return what + within + lasted(o.bounds.timeout)
 }
 
-// hints say for each target that is not healthy what to do; nil when the wait goes on or went well.
+// hints returns for each target that is not healthy what to do; nil when the wait goes on or went
+// well.
 func (o *healthWait) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil
@@ -79,45 +81,45 @@ func (o *healthWait) hints(r health.Result, further []string) []problem.Text {
 	for i, t := range r.Targets {
 		switch {
 		case t.Permanent:
-			hints[i] = o.mending(i, t)
+			hints[i] = o.permanentHint(i, t)
 		case !t.Healthy && r.Reason == health.TimedOut:
-			hints[i] = o.patience(i, t)
+			hints[i] = o.timeoutHint(i, t)
 		}
 	}
 	return hints
 }
 
-// patience says what to do about a target that was not healthy in time.
-func (o *healthWait) patience(i int, t health.TargetResult) problem.Text {
+// timeoutHint says what to do about a target that was not healthy in time.
+func (o *healthWait) timeoutHint(i int, t health.TargetResult) problem.Text {
 	longer := problem.T("give a longer %s", problem.Option("timeout"))
 	if o.bounds.until {
 		longer = problem.T("give a later %s", problem.Option("until"))
 	}
 	switch scheme := o.group.Targets[i].Scheme(); {
-	case o.group.Asked.Invert && !t.Last.Stays():
-		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
-	case o.group.Asked.Invert:
+	case o.group.Options.Invert && !t.Last.Stays():
+		return problem.T("%s; what cannot be checked does not count as gone", longer)
+	case o.group.Options.Invert:
 		return problem.T("%s, or end what is still there", longer)
 	case t.Last.Kind == health.OtherProtocol:
 		return problem.T("correct the host, the port or the scheme: somebody else answers there")
 	case scheme == "docker" && (t.Last.Kind == health.NoSocket || t.Last.Kind == health.Refused):
-		return problem.T("Docker is not there: start it, or name the socket of one that is, as in DOCKER_HOST=unix:///run/user/1000/docker.sock")
+		return problem.T("start Docker, or name the socket of one that runs, as in DOCKER_HOST=unix:///run/user/1000/docker.sock")
 	case scheme == "docker":
 		return problem.T("%s, or look at the container: docker logs %s", longer, o.group.Targets[i].Arg())
 	case scheme == "file":
-		return problem.T("%s, or look at what is to write the file", longer)
+		return problem.T("%s, or look at the program that writes the file", longer)
 	case scheme == "pid":
 		return longer
 	case t.Last.Kind == health.Stranded:
-		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
+		return problem.T("start a runner, which accounts for it: %s", problem.To("run").With("background", true))
 	case scheme == "task":
-		return problem.T("%s; %s says how it stands", longer, problem.To("show", taskID(o.group.Targets[i])))
+		return problem.T("%s; %s shows the task", longer, problem.To("show", taskID(o.group.Targets[i])))
 	}
-	return problem.T("look at the service, or %s; calling again in a loop does not help it up", longer)
+	return problem.T("look at the service, or %s; calling again in a loop does not help", longer)
 }
 
-// mending says what to do about a fault that waiting does not mend.
-func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
+// permanentHint says what to do about a fault that waiting does not mend.
+func (o *healthWait) permanentHint(i int, t health.TargetResult) problem.Text {
 	kind, scheme, insecure := t.Last.Kind, o.group.Targets[i].Scheme(), problem.Option("insecure")
 	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
 	switch {
@@ -127,7 +129,7 @@ func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
 	case scheme == "pid":
 		return problem.T("to wait until a process has ended, give %s", problem.Option("invert"))
 	case kind == health.FromOne:
-		return problem.T("the first is ID/1; ID alone is the task as a whole")
+		return problem.T("the first occurrence is ID/1; ID alone is the task as a whole")
 	case kind == health.OnlyOnce:
 		return problem.T("wait for the task itself: task:ID")
 	case scheme == "task":
@@ -135,7 +137,7 @@ func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
 	case kind == health.Denied && strings.HasPrefix(scheme, "grpc"):
 		return problem.T("its health service asks for credentials, and none are sent; to wait for its port alone, give tcp://host:port")
 	case kind == health.Denied:
-		return problem.T("correct the password in the target; without one, who demands it is ready")
+		return problem.T("correct the password in the target; without one, a server that demands it counts as ready")
 	case kind == health.NoHealthService:
 		return problem.T("the server has no health service; to wait for its port alone, give tcp://host:port")
 	case kind == health.OtherVersion:
@@ -151,7 +153,7 @@ func (o *healthWait) mending(i int, t health.TargetResult) problem.Text {
 		return problem.T("%s accepts it; %s sends credentials",
 			problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
 	case kind == health.RedirectOther && t.Last.Away == "":
-		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
+		return problem.T("wait for the new address by its own client, as exec:line, or accept the redirect by %s", problem.Set("status", "3xx"))
 	case scheme != "http" && scheme != "https":
 		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
 	default:

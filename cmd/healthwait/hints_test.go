@@ -26,18 +26,18 @@ func TestHealthHints(t *testing.T) {
 		{"http://localhost", health.Cause{Kind: health.RedirectOther, Subject: "ftp://localhost"}, true, false, "--status 3xx", ""},
 		{"exec:x", health.Cause{Kind: health.ExitCode, Number: 127}, true, false, "correct the command", "--status"},
 		{"http://localhost", health.Cause{Kind: health.Refused}, false, false, "look at the service, or give a longer --timeout", ""},
-		{"file:x", health.Cause{Kind: health.NoFile}, false, false, "what is to write the file", "service"},
+		{"file:x", health.Cause{Kind: health.NoFile}, false, false, "the program that writes the file", "service"},
 		{"pid:1", health.Cause{Kind: health.NoProcess}, false, false, "give a longer --timeout", "service"},
 		{"task:k7m2", health.Cause{Kind: health.NotEnded}, false, false, "ouro-timer show k7m2", "service"},
 		{"tcp://localhost:1", health.Cause{Kind: health.StillAccepts}, false, true, "end what is still there", "service"},
-		{"tcp://localhost:1", health.Cause{Kind: health.Unreachable, Subject: "network unreachable"}, false, true, "what cannot be looked at is not taken for gone", "still there"},
+		{"tcp://localhost:1", health.Cause{Kind: health.Unreachable, Subject: "network unreachable"}, false, true, "what cannot be checked does not count as gone", "still there"},
 	} {
 		target, err := health.Parse(c.target)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := healthWait{group: Group{Targets: []health.Target{target}}}
-		o.group.Asked.Invert = c.invert
+		o.group.Options.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut, Targets: []health.TargetResult{{Last: c.fault, Permanent: c.permanent}}}
 		if c.permanent {
 			r.Reason = health.Permanent
@@ -67,7 +67,7 @@ func TestHealthMissed(t *testing.T) {
 		{"tcp://localhost:1", []health.Kind{health.Unreachable}, true, "not known to be gone after 1 second"},
 	} {
 		o := healthWait{bounds: bounds{timeout: time.Second}}
-		o.group.Asked.Invert = c.invert
+		o.group.Options.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut}
 		for i, text := range strings.Fields(c.targets) {
 			target, err := health.Parse(text)
@@ -76,7 +76,7 @@ func TestHealthMissed(t *testing.T) {
 			}
 			o.group.Targets, r.Targets = append(o.group.Targets, target), append(r.Targets, health.TargetResult{Last: health.Cause{Kind: c.faults[i]}})
 		}
-		if got := o.missed(r); got != c.want {
+		if got := o.unhealthyText(r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.targets, got, c.want)
 		}
 	}

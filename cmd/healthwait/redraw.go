@@ -25,19 +25,19 @@ type screen struct {
 // watch draws the lines on standard error five times a second until stop, which erases them.
 func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	now := s.Clock.Now()
-	v := &screen{invert: o.group.Asked.Invert, rows: make([]health.TargetResult, len(o.group.Targets)),
+	v := &screen{invert: o.group.Options.Invert, rows: make([]health.TargetResult, len(o.group.Targets)),
 		begun: now, bound: o.bounds.bound(now)}
 	for i, t := range o.group.Targets {
 		v.rows[i].Target = t.String()
 	}
-	o.group.Asked.Observe = func(i int, r health.TargetResult) {
+	o.group.Options.Observe = func(i int, r health.TargetResult) {
 		v.mu.Lock()
 		v.rows[i] = r
 		v.mu.Unlock()
 	}
 	return view.Beside(func(ctx context.Context) {
 		drawn := false
-		for s.Clock.For(ctx, redrawEvery) == nil { // a service that is there at once draws nothing
+		for s.Clock.For(ctx, redrawEvery) == nil { // a fast service draws nothing
 			if cli.Foreground(s.Err) {
 				width, _ := cli.TerminalWidth(s.Err, s.Getenv)
 				height, _ := cli.TerminalHeight(s.Err, s.Getenv)
@@ -51,14 +51,14 @@ func (o *healthWait) watch(s *cli.Call) (stop func()) {
 	})
 }
 
-// lines draws each target in the order given, in at most height lines. When there is no room for
-// all, healthy targets are left out first, and the last line counts what is not shown.
+// lines returns a line for each target in the order given, at most height lines. When not all fit,
+// healthy targets are left out first, and the last line counts what is not shown.
 func (v *screen) lines(now time.Time, height int) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	room := len(v.rows)
-	if height = max(1, height); room > height {
-		room = height - 1
+	space := len(v.rows)
+	if height = max(1, height); space > height {
+		space = height - 1
 	}
 	healthy := 0
 	for _, t := range v.rows {
@@ -67,32 +67,32 @@ func (v *screen) lines(now time.Time, height int) []string {
 		}
 	}
 	left := v.left(now)
-	spare := max(0, room-(len(v.rows)-healthy)) // the rows left for healthy targets
+	free := max(0, space-(len(v.rows)-healthy)) // the rows left for healthy targets
 	var lines []string
-	hidden, fine := 0, 0
+	hidden, healthyHidden := 0, 0
 	for _, t := range v.rows {
 		switch {
-		case len(lines) == room, t.Healthy && spare == 0:
+		case len(lines) == space, t.Healthy && free == 0:
 			hidden++
 			if t.Healthy {
-				fine++
+				healthyHidden++
 			}
 			continue
 		case t.Healthy:
-			spare--
+			free--
 		}
 		lines = append(lines, v.line(t, left))
 	}
 	switch {
-	case room == 0:
+	case space == 0:
 		lines = []string{fmt.Sprintf("%d of %d healthy, %s", healthy, len(v.rows), left)}
 	case hidden > 0:
-		lines = append(lines, fmt.Sprintf("%d more, %d of them healthy, %s", hidden, fine, left))
+		lines = append(lines, fmt.Sprintf("%d more, %d of them healthy, %s", hidden, healthyHidden, left))
 	}
 	return lines
 }
 
-// left is the rest of the time of this call, or the time that has passed when it has no bound.
+// left returns how much time this call has left, or how much has passed when it has no bound.
 func (v *screen) left(now time.Time) string {
 	if v.bound <= 0 {
 		return lasted(now.Sub(v.begun).Truncate(time.Second)) + " so far"
@@ -100,8 +100,8 @@ func (v *screen) left(now time.Time) string {
 	return lasted(max(0, v.bound-now.Sub(v.begun)).Round(time.Second)) + " left"
 }
 
-// line is a target: its state, its name, the time, the number of attempts, and at the end its
-// fault, which may be cut.
+// line returns the line of a target: its state, its name, the time, the number of attempts, and at
+// the end its fault, which may be cut.
 func (v *screen) line(t health.TargetResult, left string) string {
 	tried := cli.Plural(t.Attempts, "attempt")
 	name := cli.Visible(t.Target)

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// firstFault is the first fault that explains the end of a wait.
+// firstFault returns the first fault that explains the end of a wait.
 func firstFault(r health.Result) string {
 	for _, t := range r.Targets {
 		if !t.Last.IsZero() && (r.Reason != health.Permanent || t.Permanent) {
@@ -19,7 +19,7 @@ func firstFault(r health.Result) string {
 	return "no answer"
 }
 
-// lasted writes a duration for people, to a tenth of a second, and below one to a thousandth.
+// lasted returns a duration for people, to a tenth of a second, below one second to a thousandth.
 func lasted(d time.Duration) string {
 	unit := time.Millisecond
 	if d >= time.Second {
@@ -33,7 +33,7 @@ func lasted(d time.Duration) string {
 const (
 	statusHealthy   = "healthy"
 	statusUnhealthy = "unhealthy"
-	statusWaiting   = "waiting" // --max was reached; further is the call that goes on
+	statusWaiting   = "waiting" // --max was reached, and another call goes on
 )
 
 // reasonMax is the reason of a wait that ended at --max.
@@ -51,17 +51,17 @@ type answerJSON struct {
 	Due           *time.Time     `json:"due,omitempty"`
 	LeftSeconds   *float64       `json:"left_seconds,omitempty"`
 	Continue      cli.ArgvOrNull `json:"continue,omitempty"`
-	Command       *commandJSON   `json:"command,omitempty" jsonschema:"how the command ended that was run then"`
-	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
+	Command       *commandJSON   `json:"command,omitempty" jsonschema:"how the command ended that was run after the wait"`
+	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"a fault that waiting does not mend, such as a target that cannot be read"`
 
-	lines []string // a line for each target
-	aside bool     // standard output belongs to the command
+	lines    []string // a line for each target
+	toStderr bool     // standard output belongs to the command
 }
 
 // Text writes a line for each target.
 func (a answerJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
-		if a.aside {
+		if a.toStderr {
 			o.Note("%s", line)
 		} else {
 			o.Line("%s", line)
@@ -69,8 +69,8 @@ func (a answerJSON) Text(o *cli.Out) {
 	}
 }
 
-// answer makes the answer of a result. hints say for each target what to type instead, further is
-// the call that goes on, and fault is why waiting does not help; all may be nil.
+// answer returns the answer of a result. hints say for each target what to do, further is the call
+// that goes on, and fault is why waiting does not help; each may be nil.
 func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string,
 	fault *problem.Problem) answerJSON {
 	rows := make([]Row, len(r.Targets))

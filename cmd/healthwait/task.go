@@ -17,26 +17,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// ledger answers for targets of the scheme task from the ledger, in which every run ends. It reads
-// the state and changes nothing.
-type ledger struct {
+// taskTargets answers for targets of the scheme task from the ledger, which has the outcome of
+// every run. It reads the state and changes nothing.
+type taskTargets struct {
 	store interface {
 		state.Tasks
 		state.Ledger
 	}
 	ctx context.Context // the context of the watch that all targets share
 
-	mu      sync.Mutex
-	started bool
-	err     error
-	told    []chan struct{}
+	mu        sync.Mutex
+	started   bool
+	err       error
+	listeners []chan struct{}
 }
 
-// taskID is the ID in a target of the scheme task.
+// taskID returns the ID in a target of the scheme task.
 func taskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
 // tasks opens the store if a target is a task. It refuses the beginning of an ID that fits several
-// tasks. One that fits none is a target that is not healthy.
+// tasks. An ID that fits none makes a target that is not healthy.
 func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 	for _, t := range g.Targets {
 		if t.Scheme() != "task" {
@@ -53,32 +53,32 @@ func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 		if failed != nil && failed.Code == problem.IDAmbiguous {
 			return failed.Problem
 		}
-		g.Asked.Tasks = &ledger{store: st, ctx: ctx}
+		g.Options.Tasks = &taskTargets{store: st, ctx: ctx}
 	}
 	return nil
 }
 
 // Changed signals after each line of the ledger. All targets share one watch.
-func (t *ledger) Changed(ctx context.Context) (<-chan struct{}, error) {
+func (t *taskTargets) Changed(ctx context.Context) (<-chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.started {
 		t.started = true
 		var changes <-chan struct{}
 		if changes, t.err = t.store.WatchLog(t.ctx, ""); t.err == nil {
-			go t.spread(changes)
+			go t.forward(changes)
 		}
 	}
 	if t.err != nil {
 		return nil, t.err
 	}
 	c := make(chan struct{}, 1)
-	t.told = append(t.told, c)
+	t.listeners = append(t.listeners, c)
 	return c, ctx.Err()
 }
 
-// spread passes each signal on to all that have none waiting.
-func (t *ledger) spread(changes <-chan struct{}) {
+// forward passes each signal on to all listeners that have none waiting.
+func (t *taskTargets) forward(changes <-chan struct{}) {
 	for {
 		select {
 		case <-t.ctx.Done():
@@ -86,7 +86,7 @@ func (t *ledger) spread(changes <-chan struct{}) {
 		case <-changes:
 		}
 		t.mu.Lock()
-		for _, c := range t.told {
+		for _, c := range t.listeners {
 			select {
 			case c <- struct{}{}:
 			default:
@@ -96,22 +96,23 @@ func (t *ledger) spread(changes <-chan struct{}) {
 	}
 }
 
-// errStranded is a passing fault whose end the ledger does not tell. It is asked again and again.
+// errStranded is a fault that passes without a line of the ledger, so the target is tried again and
+// again.
 var errStranded = errors.New("its runner died; the next one accounts for it")
 
 // Outcome returns the state of a task or an occurrence. A task has ended when nothing of it will
 // run any more; its last occurrence says how. What a dead runner has left open ends when the next
 // runner writes its outcome.
-func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, error) {
+func (t *taskTargets) Outcome(ctx context.Context, id string) (health.TaskState, error) {
 	name, after, occurrence := strings.Cut(strings.ToLower(id), "/")
 	number := 0
 	if occurrence {
 		var err error
 		switch number, err = strconv.Atoi(after); {
 		case err != nil:
-			return never("", "has no such occurrence"), nil
+			return willNotCome("", "has no such occurrence"), nil
 		case number < 1:
-			return never(health.FromOne, ""), nil
+			return willNotCome(health.FromOne, ""), nil
 		}
 	}
 	found, err := t.store.Find(ctx, name)
@@ -121,7 +122,7 @@ func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, erro
 		if line == nil || err != nil {
 			return health.TaskState{}, err
 		}
-		return ending(*line), nil
+		return endedState(*line), nil
 	case err != nil:
 		return health.TaskState{}, err
 	case len(found) > 1:
@@ -130,20 +131,20 @@ func (t *ledger) Outcome(ctx context.Context, id string) (health.TaskState, erro
 	if occurrence {
 		return t.occurrence(ctx, found[0], number)
 	}
-	return t.whole(ctx, found[0])
+	return t.taskState(ctx, found[0])
 }
 
-// never is the fault of an occurrence that will not come.
-func never(why health.Kind, how string) health.TaskState {
+// willNotCome returns the fault of an occurrence that will not come.
+func willNotCome(why health.Kind, how string) health.TaskState {
 	return health.TaskState{Known: true, Ended: true, Why: why, How: how}
 }
 
-// whole returns the state of a task.
-func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
+// taskState returns the state of a task.
+func (t *taskTargets) taskState(ctx context.Context, e state.Entry) (health.TaskState, error) {
 	s := health.TaskState{Known: true}
 	for _, r := range e.Open {
 		if !r.Manual {
-			return going(r)
+			return openState(r)
 		}
 	}
 	switch {
@@ -162,7 +163,7 @@ func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, er
 		return health.TaskState{}, err
 	}
 	if line != nil {
-		return ending(*line), nil
+		return endedState(*line), nil
 	}
 	s.Ended, s.OK, s.How = true, e.Tally.Last == string(state.OK), e.Tally.Last
 	if s.How == "" {
@@ -172,25 +173,25 @@ func (t *ledger) whole(ctx context.Context, e state.Entry) (health.TaskState, er
 }
 
 // occurrence returns the state of an occurrence of a task.
-func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
+func (t *taskTargets) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
 	line, err := t.line(ctx, e.Task.ID, number)
 	if err != nil {
 		return health.TaskState{}, err
 	}
 	if line != nil {
-		return ending(*line), nil
+		return endedState(*line), nil
 	}
 	s := health.TaskState{Known: true}
 	for _, r := range e.Open {
 		if r.Number == number {
-			return going(r)
+			return openState(r)
 		}
 	}
 	switch {
 	case number <= e.Tally.Number:
 		s.Ended, s.How = true, "is not in the ledger any more"
 	case !e.Task.Recurring() && number > 1:
-		return never(health.OnlyOnce, strconv.Itoa(number)), nil
+		return willNotCome(health.OnlyOnce, strconv.Itoa(number)), nil
 	case !tasks.Live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:
@@ -201,7 +202,7 @@ func (t *ledger) occurrence(ctx context.Context, e state.Entry, number int) (hea
 
 // line finds the line of an occurrence, or of a manual run with its number; without a number that
 // of the last occurrence. It is nil when there is none.
-func (t *ledger) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
+func (t *taskTargets) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
 	if !state.WholeID(id) {
 		return nil, nil
 	}
@@ -218,16 +219,16 @@ func (t *ledger) line(ctx context.Context, id string, number int) (line *state.L
 	return line, err
 }
 
-// going is the state of an open claim.
-func going(r state.Record) (health.TaskState, error) {
+// openState returns the state of an open claim.
+func openState(r state.Record) (health.TaskState, error) {
 	if !tasks.RunAlive(r) && !runner.Elsewhere(r.Runner) {
 		return health.TaskState{Why: health.Stranded}, errStranded
 	}
 	return health.TaskState{Known: true, How: "is running"}, nil
 }
 
-// ending is the state that a line of the ledger tells.
-func ending(l state.Line) health.TaskState {
+// endedState returns the state that a line of the ledger tells.
+func endedState(l state.Line) health.TaskState {
 	s := health.TaskState{Known: true, Ended: true, OK: l.Outcome == state.OK, How: string(l.Outcome)}
 	switch {
 	case l.Signal != "":

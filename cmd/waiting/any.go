@@ -84,7 +84,7 @@ func readAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	if err := refuseSplitTime(s, times); err != nil {
 		return o, err
 	}
-	o.health = healthwait.Group{Asked: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
+	o.health = healthwait.Group{Options: health.Options{Any: true, HTTP: health.HTTP{Proxy: http.ProxyFromEnvironment}}}
 	for _, word := range s.Args {
 		t, err := o.read(s, word, times)
 		if err != nil {
