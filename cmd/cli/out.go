@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -128,10 +129,22 @@ func ShellQuote(word string) string { return state.ShellLine([]string{word}) }
 // ShellLine writes words as a line that can be pasted into sh.
 func ShellLine(words []string) string { return state.ShellLine(words) }
 
+// terminals says of each *os.File that was asked for whether it is a terminal. That never changes,
+// and an answer asks for each of its lines.
+var terminals sync.Map
+
 // IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	if !ok {
+		return false
+	}
+	if known, asked := terminals.Load(f); asked {
+		return known.(bool)
+	}
+	is := term.IsTerminal(int(f.Fd()))
+	terminals.Store(f, is)
+	return is
 }
 
 // Ring rings the bell of the terminal of standard error, or else of standard output.
@@ -165,10 +178,10 @@ func (o *Out) Height() (int, bool) { return TerminalHeight(o.world.Out, o.world.
 // TerminalWidth is the number of columns of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !IsTerminal(w) {
 		return 0, false
 	}
+	f := w.(*os.File)
 	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 		return n, true
 	}
@@ -181,10 +194,10 @@ func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 // TerminalHeight is the number of lines of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !IsTerminal(w) {
 		return 0, false
 	}
+	f := w.(*os.File)
 	if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 		return n, true
 	}
