@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -116,6 +117,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 	slices.SortFunc(list, func(a, b stands) int {
 		return state.Order{Rank: a.shown.Rank(), Due: a.due, ID: a.id}.Compare(state.Order{Rank: b.shown.Rank(), Due: b.due, ID: b.id})
 	})
+	fetched := make([]sync.Once, len(list)/textsChunk+1)
 	return state.Listing{
 		Len: len(list),
 		Wake: func(i int) time.Time {
@@ -126,6 +128,14 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 			return list[i].wake
 		},
 		Read: func(i int, into *state.Entry) ([]state.Problem, error) {
+			chunk := i / textsChunk
+			fetched[chunk].Do(func() {
+				var cells []Cell
+				for _, f := range list[chunk*textsChunk : min(len(list), (chunk+1)*textsChunk)] {
+					cells = append(cells, f.cell)
+				}
+				s.fetchTexts(ctx, cells)
+			})
 			d, err := s.decode(ctx, list[i].cell)
 			if err == nil {
 				*into = d.Entry()
