@@ -1,13 +1,13 @@
-// Package completions holds the scripts that teach shells to complete the command line of
-// ouro-timer, one a shell.
+// Package completions has the scripts that complete the command line of ouro-timer, one for each
+// shell.
 //
-// A script knows no command, flag or task. It hands the words up to the cursor to "ouro-timer
-// __complete -- WORD...", as they are typed and never evaluated, and offers what comes back: a line
-// "WORD<tab>DESCRIPTION" for each word that fits, or one line that begins with a colon and says who
-// knows better:
+// A script knows no command, option or task. It calls "ouro-timer __complete -- WORD..." with the
+// words up to the cursor, as they are typed, without evaluating them. It offers what that prints: a
+// line "WORD<tab>DESCRIPTION" for each word that fits, or one line that begins with a colon and
+// says how the shell completes the word itself:
 //
-//	:files        names of files
-//	:command N    the shell itself: the words from N on are a command (the program is word 0)
+//	:files        as the name of a file
+//	:command N    as a word of a command that begins at word N (the program is word 0)
 package completions
 
 import _ "embed" // the scripts
@@ -24,14 +24,14 @@ var fish string
 //go:embed ouro-timer.ps1
 var powershell string
 
-// script is one, for a shell.
+// script is the script of a shell.
 type script struct{ shell, text string }
 
 func scripts() []script {
 	return []script{{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"powershell", powershell}}
 }
 
-// Shells are the names of the shells there is a script for.
+// Shells are the names of the shells that have a script.
 func Shells() []string {
 	var names []string
 	for _, s := range scripts() {
@@ -40,7 +40,7 @@ func Shells() []string {
 	return names
 }
 
-// Script returns the script for a shell; false when there is none.
+// Script returns the script of a shell; false when there is none.
 func Script(shell string) (string, bool) {
 	for _, s := range scripts() {
 		if s.shell == shell {
