@@ -33,11 +33,11 @@ type snapshot struct {
 	running     []openRun
 	items       []state.Item // the newest first
 	unread      int
-	log         []state.Line // the newest first
-	slots       map[string][]int
-	runner      string // the runner; empty when there is none
-	needsRunner bool   // something needs a runner
-	unreadable  string // what could not be read
+	log         []state.Line     // the newest first
+	slots       map[string][]int // of the coming day, by the ID of the task
+	runner      string           // how the runner is; empty when there is none
+	needsRunner bool             // something needs a runner
+	unreadable  string           // what could not be read
 }
 
 // openRun is a run that goes on.
@@ -117,7 +117,7 @@ func load(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 	return n, nil
 }
 
-// matches reports whether the texts together have all words of the filter, in any case of letters.
+// matches reports whether the texts together have all words of the filter. Case does not matter.
 func matches(filter string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, " "))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
