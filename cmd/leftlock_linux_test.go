@@ -133,7 +133,7 @@ func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 	c.until("the end of the runner", hasWords("no runner is alive"), "run", "--status")
 	end = c.killedRunner()
 	c.wants(cli.ExitOK, "", "at", "1h", "-q", "--no-autostart", "--", "true")
-	wait = c.saying("waiting for a process that has the lock of a runner that is gone", "run", "--background")
+	wait = c.saying("waiting for a process that holds the lock of a dead runner", "run", "--background")
 	end()
 	if said, code := wait(); code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, said)

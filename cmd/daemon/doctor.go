@@ -146,7 +146,7 @@ func (d *examination) fleet() []state.Inspection {
 			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
 			return ""
 		}
-		for _, w := range handover.Homeless(ctx, st) {
+		for _, w := range handover.UnrunnableWarnings(ctx, st) {
 			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Render(w.Text),
 				Hint: d.Program() + " fleet nodes"})
 		}

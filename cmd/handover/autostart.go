@@ -1,4 +1,4 @@
-// Package handover says who runs what was scheduled, who is told about it, and what speaks against
+// Package handover says who runs what was scheduled, who is told about it, and what may prevent
 // that. It starts a runner when none lives.
 package handover
 
@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,27 +35,27 @@ type RunnerState struct {
 	Runner  string
 	Pid     int
 	Nodes   []string     // in a fleet, the other machines whose runners may run it
-	off     problem.Text // why nothing was started: the setting that is off
-	problem problem.Text // why nothing could be started
-	on      []string     // in a fleet, where it may run although no runner lives there
-	denied  bool         // the key of this machine may not have a runner
-	others  []string     // then, the machines whose runners live
-	id      string       // and the task that may not run there, if it is one
+	offBy   problem.Text // the setting that kept a runner from being started
+	problem problem.Text // why no runner could be started
+	only    []string     // in a fleet, where alone it may run, if no runner lives there
+	denied  bool         // the key of this machine does not permit a runner
+	living  []string     // with denied: the machines whose runners live
+	taskID  string       // with denied: the task, if it is only one
 	dry     bool         // a dry run: a runner would be started
 
-	survives func() bool // finds out what Survives says; nil means no
+	survives func() bool // computes Survives; nil means false
 }
 
 // Survives reports whether a runner starts by itself after a reboot, because the service is
 // installed.
 func (h RunnerState) Survives() bool { return h.survives != nil && h.survives() }
 
-// nobody says that no runner could be started.
-func nobody(err error) RunnerState {
+// noRunner says that no runner could be started.
+func noRunner(err error) RunnerState {
 	return RunnerState{Runner: RunnerNone, problem: cli.Explain(err).Message}
 }
 
-// Who is the sentence of a confirmation.
+// Who returns the sentence of a confirmation.
 func (h RunnerState) Who() string {
 	switch h.Runner {
 	case RunnerAlive:
@@ -75,60 +74,60 @@ func (h RunnerState) Who() string {
 	return "Nobody runs it yet."
 }
 
-// Warnings say what to do when nobody runs what is pending. There are none when somebody does, or
-// nothing is pending.
+// Warnings says what to do when nobody runs what is pending. There are none when somebody does, or
+// when nothing is pending.
 func (h RunnerState) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
 		return nil
 	}
-	return []cli.Warning{{Kind: cli.WarnRunner, Text: h.sentence()}}
+	return []cli.Warning{{Kind: cli.WarnRunner, Text: h.advice()}}
 }
 
-// sentence says what to do when nobody runs what is pending.
-func (h RunnerState) sentence() problem.Text {
+// advice says what to do when nobody runs what is pending.
+func (h RunnerState) advice() problem.Text {
 	start := problem.To("run").With("background", true)
 	switch {
-	case len(h.on) > 0:
-		return problem.T("no living runner may run it: it runs on %s; start one there with %s",
-			strings.Join(h.on, " or "), start)
-	case h.denied && len(h.others) > 0:
-		return problem.T("the key of this machine may not have a runner, and it runs nowhere else; %s lets %s run it",
-			problem.To("edit", cmp.Or(h.id, "ID")).With("on", state.AnyNode), strings.Join(h.others, " or "))
+	case len(h.only) > 0:
+		return problem.T("no living runner may run it: it runs on %s only; start one there with %s",
+			strings.Join(h.only, " or "), start)
+	case h.denied && len(h.living) > 0:
+		return problem.T("the key of this machine does not permit a runner, and the task may run nowhere else; %s lets %s run it",
+			problem.To("edit", cmp.Or(h.taskID, "ID")).With("on", state.AnyNode), strings.Join(h.living, " or "))
 	case h.denied:
-		return problem.T("the key of this machine may not have a runner, and no other machine's runner lives; start one there with %s",
+		return problem.T("the key of this machine does not permit a runner, and no runner of another machine lives; start one there with %s",
 			start)
 	case !h.problem.Empty():
-		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
-	case !h.off.Empty():
-		return problem.T("no runner is alive and autostart is off (%s); start one with %s", h.off, start)
+		return problem.T("no runner could be started (%s); start one with %s", h.problem, problem.To("run"))
+	case !h.offBy.Empty():
+		return problem.T("no runner is alive and autostart is off (%s); start one with %s", h.offBy, start)
 	}
 	return problem.T("no runner is alive; start one with %s", start)
 }
 
 // HandOver makes sure that a runner lives: it starts one in the background when there is none. It
-// is called after the task was written. A runner that is about to end looks once more after it has
-// given up the lock, so a runner that is seen alive here sees the task. An error does not undo the
-// task; the result says why nobody runs it.
+// is called after the task was written. A runner that ends looks for tasks once more after it gave
+// up the lock, so a runner that is seen alive here sees the task. An error does not undo the task;
+// the result says why nobody runs it.
 //
-// Of tasks that are given, and that runners of other machines of a fleet may run, none is started
-// here; without any, one is.
+// When entries are given, and runners of other machines of a fleet may run all of them, no runner
+// is started here.
 func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...state.Entry) RunnerState {
 	h, elsewhere, err := findElsewhere(ctx, s, st, entries)
 	if err == nil && !elsewhere {
 		h, err = findRunner(ctx, s, st)
 	}
 	if err != nil {
-		h = nobody(err)
+		h = noRunner(err)
 	}
 	if h.denied && len(entries) == 1 {
-		h.id = entries[0].Task.ID
+		h.taskID = entries[0].Task.ID
 	}
-	// nobody here knows that of another machine
+	// whether it starts after a reboot is not known of another machine, and not warned of
 	h.survives = func() bool { return elsewhere || cli.Survives(s) }
 	return h
 }
 
-// findElsewhere says who in a fleet runs tasks that this machine does not have to run.
+// findElsewhere returns who in a fleet runs tasks that this machine does not have to run.
 func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState,
 	elsewhere bool, err error) {
 	shared, ok := state.SharedBy(st)
@@ -152,7 +151,7 @@ func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []
 		case len(e.Task.On) == 0, slices.Contains(nodes, here.Name), len(nodes) == 0 && here.Fits(e.Task.On):
 			return h, false, nil
 		case len(nodes) == 0:
-			h.Runner, h.on = RunnerNone, e.Task.On
+			h.Runner, h.only = RunnerNone, e.Task.On
 		}
 		h.Nodes = append(h.Nodes, nodes...)
 	}
@@ -160,6 +159,7 @@ func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []
 	return h, true, nil
 }
 
+// findRunner returns the runner of this machine, and starts one when none lives.
 func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState, error) {
 	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
@@ -179,9 +179,9 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	case led:
 		return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
 	case !off.Empty():
-		return RunnerState{Runner: RunnerNone, off: off}, nil
+		return RunnerState{Runner: RunnerNone, offBy: off}, nil
 	}
-	if h, err := forbidden(ctx, st); err != nil || h.denied {
+	if h, err := keyDenies(ctx, st); err != nil || h.denied {
 		return h, err
 	}
 	if s.DryRun {
@@ -189,13 +189,14 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	}
 	id, err := startRunner(s)
 	if err != nil {
-		return nobody(err), nil
+		return noRunner(err), nil
 	}
 	return RunnerState{Runner: RunnerStarted, Pid: id.PID}, nil
 }
 
-// forbidden says who may run tasks of a fleet when the key of this machine may not have a runner.
-func forbidden(ctx context.Context, st state.Leases) (h RunnerState, err error) {
+// keyDenies returns who may run tasks of a fleet when the key of this machine does not permit a
+// runner. Otherwise the result is not denied.
+func keyDenies(ctx context.Context, st state.Leases) (h RunnerState, err error) {
 	shared, ok := state.SharedBy(st)
 	if !ok {
 		return h, nil
@@ -207,19 +208,19 @@ func forbidden(ctx context.Context, st state.Leases) (h RunnerState, err error) 
 	living, err := shared.Living(ctx)
 	h = RunnerState{Runner: RunnerNone, denied: true}
 	for _, n := range living {
-		h.others = append(h.others, n.Name)
+		h.living = append(h.living, n.Name)
 	}
 	return h, err
 }
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free. A
-// runner that does not answer, such as a stopped one, stays the runner.
+// runner that does not answer, such as one stopped by SIGSTOP, stays.
 func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
 	}
-	const patience, nap = time.Second, 5 * time.Millisecond
-	for waited := time.Duration(0); waited < patience; waited += nap {
+	const maxWait, step = time.Second, 5 * time.Millisecond
+	for waited := time.Duration(0); waited < maxWait; waited += step {
 		leader, led, err := st.Led(ctx)
 		if err != nil || led && leader.Ident.PID != 0 && leader.Ident != old.Ident {
 			return false // another runner was first
@@ -227,69 +228,15 @@ func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Le
 		if !led {
 			return true
 		}
-		if c.For(ctx, nap) != nil {
+		if c.For(ctx, step) != nil {
 			return false
 		}
 	}
 	return false
 }
 
-// newerVersion reports whether version a comes after b by semantic versioning. A text that is not a
-// version is neither newer nor older.
-func newerVersion(a, b string) bool {
-	x, xOK := versionOf(a)
-	y, yOK := versionOf(b)
-	if !xOK || !yOK {
-		return false
-	}
-	if c := slices.Compare(x.numbers[:], y.numbers[:]); c != 0 {
-		return c > 0
-	}
-	switch {
-	case x.pre == "" || y.pre == "":
-		return x.pre == "" && y.pre != "" // 1.0.0 comes after 1.0.0-rc.1
-	}
-	p, q := strings.Split(x.pre, "."), strings.Split(y.pre, ".")
-	return slices.CompareFunc(p, q, func(a, b string) int {
-		m, mErr := strconv.Atoi(a)
-		n, nErr := strconv.Atoi(b)
-		switch {
-		case mErr == nil && nErr == nil:
-			return cmp.Compare(m, n)
-		case mErr == nil:
-			return -1
-		case nErr == nil:
-			return 1
-		}
-		return strings.Compare(a, b)
-	}) > 0
-}
-
-type version struct {
-	numbers [3]int
-	pre     string
-}
-
-// versionOf reads 1.2.3, v1.2.3-rc.1 or 1.2.3+build.
-func versionOf(text string) (v version, ok bool) {
-	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
-	text, v.pre, _ = strings.Cut(text, "-")
-	parts := strings.Split(text, ".")
-	if len(parts) != len(v.numbers) {
-		return v, false
-	}
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 {
-			return v, false
-		}
-		v.numbers[i] = n
-	}
-	return v, true
-}
-
-// autostartOff names the setting that forbids starting a runner; empty for none. A flag wins over
-// the environment, and that over config.toml.
+// autostartOff names the setting that forbids starting a runner; empty for none. An option takes
+// precedence over the environment, and that over config.toml.
 func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	if s.Opt.Bool("no-autostart") {
 		return problem.T("%s", problem.Option("no-autostart")), nil
@@ -307,16 +254,16 @@ func autostartOff(s *cli.Call) (off problem.Text, err error) {
 	return off, err
 }
 
-// handedOn are the variables that a runner in the background gets from the call that starts it:
-// those by which it finds its files, and those for telling somebody. Commands get only the
-// variables that were captured with their task.
-var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
+// inheritedVariables are the variables that a runner in the background gets from the call that
+// starts it: those by which it finds its files, and those for telling somebody. Commands get only
+// the variables that were captured with their task.
+var inheritedVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
 	"OURO_STORE", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY",
 	"RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// startRunner starts a runner in a session of its own that ends when nothing is pending. It has no
-// descriptor of the caller, and writes to runs/runner.log.
+// startRunner starts a runner in a session of its own, which ends when nothing is pending. The
+// runner has no descriptor of the caller, and writes to runs/runner.log.
 func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	home, err := s.Home()
 	if err != nil {
@@ -339,7 +286,7 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	}
 	defer log.Close()
 	env := []string{"OURO_HOME=" + home}
-	for _, name := range handedOn {
+	for _, name := range inheritedVariables {
 		if v := s.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}
@@ -351,8 +298,8 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
 
-// Homeless warns about tasks of a fleet that no living runner may run.
-func Homeless(ctx context.Context, st any) []cli.Warning {
+// UnrunnableWarnings warns about tasks of a fleet that no living runner may run.
+func UnrunnableWarnings(ctx context.Context, st any) []cli.Warning {
 	shared, ok := state.SharedBy(st)
 	if !ok {
 		return nil
@@ -366,14 +313,14 @@ func Homeless(ctx context.Context, st any) []cli.Warning {
 		wait = fmt.Sprint(len(ids), " tasks wait")
 	}
 	return []cli.Warning{{Kind: cli.WarnRunner,
-		Text: problem.T("%s that no living runner may run, such as %s; start one there (%s), or let it run elsewhere (%s)", wait, ids[0],
+		Text: problem.T("%s that no living runner may run, such as %s; start a runner there (%s), or let it run elsewhere (%s)", wait, ids[0],
 			problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
 }
 
-// NoRunner warns when nobody would run what the call waits for.
-func NoRunner(ctx context.Context, s *cli.Call, st state.Store) {
+// WarnNoRunner warns when nobody would run what the call waits for.
+func WarnNoRunner(ctx context.Context, s *cli.Call, st state.Store) {
 	if _, shared := state.SharedBy(st); shared {
-		s.WarnAll(Homeless(ctx, st))
+		s.WarnAll(UnrunnableWarnings(ctx, st))
 		return
 	}
 	if _, led, err := runner.Led(ctx, st); err != nil || led {

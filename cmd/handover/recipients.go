@@ -17,41 +17,41 @@ import (
 
 // Recipients says who is told about a task, and when.
 type Recipients struct {
-	Channels []string // never nil
-	Beats    []string // the heartbeats, which are pinged for each run
-	On       string   // empty when the configuration cannot be read
-	// Why the only channel, a terminal, cannot be written now; nil when it can.
-	shut error
+	Channels   []string // never nil
+	Heartbeats []string // what each run pings
+	On         string   // empty when the configuration cannot be read
+	unwritable error    // why the only channel, a terminal, cannot be written now; nil when it can
 }
 
-// RecipientsOf applies the rule of the runner with the present configuration.
+// RecipientsOf returns the recipients of a task, by the rule of the runner and the present
+// configuration.
 func RecipientsOf(s *cli.Call, t state.Task) Recipients {
 	config, err := s.Settings()
 	if err != nil {
 		return Recipients{Channels: cli.OrEmpty(t.Policy.Notify)}
 	}
-	standing := rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()}
-	channels, on := rules.Telling(t, standing)
+	defaults := rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Beats: config.Heartbeats()}
+	channels, on := rules.Telling(t, defaults)
 	if on == state.NotifyNever {
 		channels = nil
 	}
-	told := Recipients{Channels: cli.OrEmpty(channels), Beats: rules.BeatsOf(t, standing), On: on}
+	told := Recipients{Channels: cli.OrEmpty(channels), Heartbeats: rules.BeatsOf(t, defaults), On: on}
 	if len(channels) == 1 && TerminalOf(channels[0]) != "" {
 		c, err := notify.Find(channels[0], config.Channels)
 		if err == nil {
 			_, err = notify.Ready(c, notify.Env{Getenv: s.Getenv})
 		}
-		told.shut = err
+		told.unwritable = err
 	}
 	return told
 }
 
 // All returns the channels and the heartbeats; never nil.
 func (told Recipients) All() []string {
-	return append(cli.OrEmpty(slices.Clone(told.Channels)), told.Beats...)
+	return append(cli.OrEmpty(slices.Clone(told.Channels)), told.Heartbeats...)
 }
 
-// TerminalOf is the device of a channel that is a single terminal; empty for other channels.
+// TerminalOf returns the device of a channel that is a single terminal; empty for other channels.
 func TerminalOf(channel string) string {
 	device, ok := strings.CutPrefix(channel, notify.TTY+":")
 	if !ok || !strings.HasPrefix(device, "/") {
@@ -65,20 +65,20 @@ func AboutTelling(field string) bool {
 	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
 }
 
-// toldNobody is the warning of a message that reaches nobody.
-func toldNobody() cli.Warning {
+// nobodyTold returns the warning about a message that reaches nobody.
+func nobodyTold() cli.Warning {
 	return cli.Warning{Kind: cli.WarnTold,
-		Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+		Text: problem.T("nobody is told when it is due: it waits in the inbox (%s); give a channel, such as %s",
 			problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 }
 
-// Unready says why each channel would not deliver now, as far as can be seen from here. The runner
+// Unready returns why channels would not deliver now, as far as this process can tell. The runner
 // delivers, so its variables count where the system shows them (Linux), and not those of the
 // caller.
 func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warning) {
 	config, err := s.Settings()
-	// the text of the answer has it
-	if err != nil || len(told.Channels)+len(told.Beats) == 0 || told.shut != nil && !s.InJSON && !s.Quiet {
+	// the text of the answer says already that a terminal is unwritable
+	if err != nil || len(told.Channels)+len(told.Heartbeats) == 0 || told.unwritable != nil && !s.InJSON && !s.Quiet {
 		return nil
 	}
 	env, err := NotifyEnv(s)
@@ -99,7 +99,7 @@ func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warnin
 		}
 		text := problem.T("nobody could be told by %s now: %s", cli.ChannelName(word), cli.Explain(err).Message)
 		if _, here := notify.Ready(c, own); here == nil {
-			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it was started without what there is here: call %s, then %s, or write it into config.toml",
+			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it does not have the variables of this call: call %s, then %s, or write them into config.toml",
 				h.Pid, cli.ChannelName(word), cli.Explain(err).Message, problem.To("run").With("stop", true),
 				problem.To("run").With("background", true))
 		}
@@ -108,7 +108,7 @@ func Unready(s *cli.Call, told Recipients, h RunnerState) (warnings []cli.Warnin
 	return warnings
 }
 
-// environOf reads the variables of a living runner; nil when they cannot be seen.
+// environOf returns the variables of a living runner; nil when they cannot be read.
 func environOf(h RunnerState) func(string) string {
 	if h.Runner != RunnerAlive {
 		return nil
@@ -126,18 +126,18 @@ func environOf(h RunnerState) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// Warnings say that nobody would be told although somebody should. There are none when all is well.
-// A command that only tells the inbox is fine unless the call says when to tell.
+// Warnings says that nobody would be told although somebody should be. A command whose news go to
+// the inbox alone gets no warning, unless the call says when to tell.
 func (told Recipients) Warnings(t state.Task) []cli.Warning {
 	switch {
 	case len(told.Channels) > 0, told.On == state.NotifyNever, told.On == "":
 		return nil
 	case t.Told():
-		return []cli.Warning{toldNobody()}
+		return []cli.Warning{nobodyTold()}
 	case t.Policy.NotifyOn != "":
 		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
 		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on),
-			Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on,
+			Text: problem.T("nobody is told on %s, because there is no channel; give one, such as %s", on,
 				problem.Set("notify", "desktop"))}}
 	}
 	return nil
@@ -146,14 +146,15 @@ func (told Recipients) Warnings(t state.Task) []cli.Warning {
 // Sentence says who will be told, and when, and what is pinged. program is the name of this
 // program.
 func (told Recipients) Sentence(t state.Task, program string) string {
-	text := told.people(t, program)
-	if len(told.Beats) > 0 {
-		text += " Each run pings " + channelList(told.Beats) + "."
+	text := told.audience(t, program)
+	if len(told.Heartbeats) > 0 {
+		text += " Each run pings " + channelList(told.Heartbeats) + "."
 	}
 	return text
 }
 
-func (told Recipients) people(t state.Task, program string) string {
+// audience says who will be told, and when.
+func (told Recipients) audience(t state.Task, program string) string {
 	who := channelList(told.Channels)
 	if t.Told() {
 		switch {
@@ -161,9 +162,9 @@ func (told Recipients) people(t state.Task, program string) string {
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
 		case len(told.Channels) == 0:
 			return "It will wait in the inbox (" + program + " inbox)."
-		case told.shut != nil:
+		case told.unwritable != nil:
 			return "It will wait in the inbox: this terminal (" + TerminalOf(told.Channels[0]) +
-				") cannot be written to now: " + told.shut.Error() + "."
+				") cannot be written to now: " + told.unwritable.Error() + "."
 		case len(told.Channels) == 1 && TerminalOf(told.Channels[0]) != "":
 			return "It will be told on this terminal (" + TerminalOf(told.Channels[0]) + ") and wait in the inbox."
 		}
@@ -174,7 +175,7 @@ func (told Recipients) people(t state.Task, program string) string {
 		case told.On == state.NotifyNever || len(told.Channels) == 0:
 			return "Failures go to the inbox."
 		case told.On == state.NotifyFailure:
-			return "The first failure of a row and the recovery go to " + who + "."
+			return "The first failure in a row and the recovery go to " + who + "."
 		}
 	}
 	if told.On == state.NotifyNever || len(told.Channels) == 0 {
@@ -189,7 +190,7 @@ func (told Recipients) news() string {
 	case state.NotifyAlways:
 		return "Each outcome goes"
 	case state.NotifyFailure:
-		return "The first failure of a row and the recovery go"
+		return "The first failure in a row and the recovery go"
 	case state.NotifyChange:
 		return "Failures and changed output go"
 	case state.NotifyRecovery:
@@ -198,7 +199,7 @@ func (told Recipients) news() string {
 	return "Failures and output go"
 }
 
-// Short says it in a few words, for a list.
+// Short says who is told, and when, in a few words for a list.
 func (told Recipients) Short(t state.Task) string {
 	text := "the inbox alone"
 	if len(told.Channels) > 0 {
@@ -206,13 +207,13 @@ func (told Recipients) Short(t state.Task) string {
 			text += " (on " + strings.Replace(told.On, state.NotifyAlways, "each outcome", 1) + ")"
 		}
 	}
-	if len(told.Beats) > 0 {
-		text += "; each run pings " + channelList(told.Beats)
+	if len(told.Heartbeats) > 0 {
+		text += "; each run pings " + channelList(told.Heartbeats)
 	}
 	return text
 }
 
-// NotifyEnv is the part of the world that sending needs.
+// NotifyEnv returns the part of the world that sending needs.
 func NotifyEnv(s *cli.Call) (notify.Env, error) {
 	// The path and not /proc/self/exe, because the child gets it as its name.
 	self, err := os.Executable()
@@ -233,8 +234,8 @@ func NotifyEnv(s *cli.Call) (notify.Env, error) {
 	}, nil
 }
 
-// familyHomes are the folders of the settings of the ouro family: that of OURO_HOME, then that of
-// the user. So a state folder elsewhere does not hide the settings that the family shares.
+// familyHomes returns the folders of the settings of the ouro family: that of OURO_HOME, then that
+// of the user. So a state folder elsewhere does not hide the settings that the family shares.
 func familyHomes(s *cli.Call) (list []string) {
 	if home, err := s.Home(); err == nil {
 		list = append(list, home)
@@ -246,14 +247,13 @@ func familyHomes(s *cli.Call) (list []string) {
 		}
 		return s.Getenv(name)
 	}
-	// Without either there is no file. The environment may have everything.
 	if home, err := at.Home(); err == nil && !slices.Contains(list, home) {
 		list = append(list, home)
 	}
 	return list
 }
 
-// channelList writes channels in a sentence: desktop, ops and mail.
+// channelList joins channels for a sentence: desktop, ops and mail.
 func channelList(words []string) string {
 	names := make([]string, len(words))
 	for i, w := range words {

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// beginMost is how long a runner that was started may take until it has the lock, and beginNap
-	// how often that is looked at.
-	beginMost, beginNap = 10 * time.Second, 10 * time.Millisecond
-	// aliveFor is how long a runner that has the lock is looked at before it is said to live: one
-	// that was killed holds the lock for a moment.
+	// maxStart is how long a started runner may take until it has the lock, and startStep how often
+	// that is checked.
+	maxStart, startStep = 10 * time.Second, 10 * time.Millisecond
+	// aliveFor is how long a runner has to hold the lock before it counts as alive: a killed one
+	// holds the lock for a moment.
 	aliveFor = 300 * time.Millisecond
 )
 
@@ -28,7 +28,7 @@ const (
 // the lock.
 func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if _, err := s.Settings(); err != nil {
-		return err // the runner would end at once for the same reason
+		return err // the runner would end at once, for the same reason
 	}
 	if _, err := s.Zone(); err != nil {
 		return err
@@ -38,24 +38,24 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 		return err
 	}
 	if !led {
-		switch h, err := forbidden(ctx, st); {
+		switch h, err := keyDenies(ctx, st); {
 		case err != nil:
 			return err
 		case h.denied:
-			return problem.New(problem.Unusable, problem.T("the key of this machine may not have a runner"),
-				problem.T("%s makes a key that may, once the servers know it",
+			return problem.New(problem.Unusable, problem.T("the key of this machine does not permit a runner"),
+				problem.T("%s makes a key that does, once the servers know it",
 					problem.To("fleet", "permit", "runner").With("key", "FILE")))
 		}
 	}
-	h, over := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
+	h, ended := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
 	if !led && s.DryRun {
 		h = RunnerState{Runner: RunnerStarted}
 	} else if !led {
-		if h, over, err = begin(ctx, s, st); err != nil {
+		if h, ended, err = startAndWait(ctx, s, st); err != nil {
 			return err
 		}
 	}
-	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PIDOrNull(h.Pid), over, s.DryRun})
+	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PIDOrNull(h.Pid), ended, s.DryRun})
 	return nil
 }
 
@@ -76,16 +76,16 @@ func (a BackgroundJSON) Text(o *cli.Out) {
 	case a.Ended:
 		o.Line("%s a runner (pid %d); nothing was pending, and it has ended", o.Deed("started"), *a.PID)
 	case a.Runner == RunnerAlive:
-		o.Line("a runner is alive already (pid %d)", *a.PID)
+		o.Line("a runner is already alive (pid %d)", *a.PID)
 	default:
 		o.Line("%s a runner (pid %d); it ends when nothing is pending", o.Deed("started"), *a.PID)
 	}
 }
 
-// LivingRunner finds the runner that lives. When a dead one has left its lock behind, whoever is
-// started waits for it.
+// LivingRunner finds the runner that lives. A dead runner whose lock is still held does not count:
+// a new runner waits for that lock.
 func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader state.Leader, led bool, err error) {
-	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
+	for waited := time.Duration(0); waited < maxStart; waited += startStep {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
 			return leader, led, err
@@ -95,16 +95,16 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
 			return state.Leader{}, false, nil
 		}
-		if err := c.For(ctx, beginNap); err != nil {
+		if err := c.For(ctx, startStep); err != nil {
 			return leader, false, err
 		}
 	}
 	return leader, true, nil
 }
 
-// begin starts a runner and waits until it has the lock. over says that it has ended by then, with
-// nothing left to do. When another runner was first, that one is the answer.
-func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, over bool, err error) {
+// startAndWait starts a runner and waits until it has the lock. ended says that it has ended by
+// then, with nothing left to do. When another runner was first, that one is returned.
+func startAndWait(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ended bool, err error) {
 	path, err := runnerLogPath(s)
 	if err != nil {
 		return h, false, err
@@ -118,16 +118,16 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 		return h, false, fmt.Errorf("no runner could be started: %w", err)
 	}
 	own := state.Ident{PID: id.PID, Start: id.Start, Boot: id.Boot, NS: id.PIDNS}
-	said := false
-	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
+	noted := false
+	for waited := time.Duration(0); waited < maxStart; waited += startStep {
 		lives := runner.Alive(own)
 		leader, led, err := st.Led(ctx)
-		// the new runner waits for it
+		// the new runner waits for the lock of a dead one
 		if err == nil && led && lives && runner.Gone(leader.Ident) {
 			waited = 0
-			if !said {
-				said = true
-				s.Note("waiting for a process that has the lock of a runner that is gone (pid %d)", leader.Ident.PID)
+			if !noted {
+				noted = true
+				s.Note("waiting for a process that holds the lock of a dead runner (pid %d)", leader.Ident.PID)
 			}
 		}
 		switch {
@@ -136,28 +136,29 @@ func begin(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ov
 		case led && leader.Ident.PID == own.PID:
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, false, nil
 		case led && leader.Ident != own && runner.Alive(leader.Ident):
-			// the new runner sees that, too, and ends
+			// another runner was first; the new one sees that, too, and ends
 			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
-			if why := lastWords(path, logged); why != "" {
+			if why := lastLogError(path, logged); why != "" {
 				return h, false, problem.New(problem.Failed,
 					problem.T("the runner that was started has ended: %s", why),
-					problem.T("tail %s", cli.ShellQuote(path)))
+					problem.T("see its log: tail %s", cli.ShellQuote(path)))
 			}
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, true, nil
 		}
-		if err := s.Clock.For(ctx, beginNap); err != nil {
+		if err := s.Clock.For(ctx, startStep); err != nil {
 			return h, false, err
 		}
 	}
 	return h, false, problem.New(problem.Failed,
-		problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
-		problem.T("see what it says: tail %s", cli.ShellQuote(path)))
+		problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, maxStart),
+		problem.T("see its log: tail %s", cli.ShellQuote(path)))
 }
 
-// lastWords is the last error that a runner added to the log; empty for one that ended well.
-func lastWords(path string, from int64) (why string) {
-	text, err := plainfile.Read(path, logRead, nil)
+// lastLogError returns the last error that a runner added to the log after the offset from; empty
+// for a runner that ended well.
+func lastLogError(path string, from int64) (why string) {
+	text, err := plainfile.Read(path, maxLogRead, nil)
 	if err != nil {
 		return ""
 	}

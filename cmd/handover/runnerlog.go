@@ -10,14 +10,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// logMost is the size at which the log of runners in the background is rotated. One old log is
-// kept.
-const logMost = 1 << 20
+// maxLog is the size in bytes at which the log of runners in the background is rotated. One old log
+// is kept.
+const maxLog = 1 << 20
 
-// logRead is how much of such a log is read, because others may write to it.
-const logRead = 64 << 20
+// maxLogRead is how many bytes of such a log are read, because others may write to it.
+const maxLogRead = 64 << 20
 
-// runnerLogPath is the log of runners in the background.
+// runnerLogPath returns the path of the log of runners in the background.
 func runnerLogPath(s *cli.Call) (string, error) {
 	home, err := s.Home()
 	return filepath.Join(home, "runs", "runner.log"), err
@@ -31,14 +31,14 @@ func OpenRunnerLog(s *cli.Call) io.Writer {
 	if err != nil || !ok {
 		return s.Err
 	}
-	is, err := file.Stat()
+	info, err := file.Stat()
 	if err != nil {
 		return s.Err
 	}
-	if at, err := os.Stat(path); err != nil || !os.SameFile(is, at) {
+	if log, err := os.Stat(path); err != nil || !os.SameFile(info, log) {
 		return s.Err // the runner was started by hand and writes elsewhere
 	}
-	return &runnerLog{path: path, to: file, size: is.Size()}
+	return &runnerLog{path: path, to: file, size: info.Size()}
 }
 
 // runnerLog is a log file that other processes append to: a runner that has stepped down, and Go
@@ -56,19 +56,20 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 	defer l.mu.Unlock()
 	n, err := l.to.Write(text)
 	l.size += int64(n)
-	if l.size > logMost {
+	if l.size > maxLog {
 		l.rotate()
 	}
 	return n, err
 }
 
-// rotate copies the log to its second name and empties it, so that everybody who has it open goes
-// on with the same file. A line that another process writes in between may be lost: it is talk.
+// rotate copies the log to its second name and empties it, so that every process that has it open
+// keeps the same file. A line that another process writes in between may be lost; nothing depends
+// on it.
 func (l *runnerLog) rotate() {
-	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
+	if text, err := plainfile.Read(l.path, maxLogRead, nil); err == nil {
 		old := l.path + ".1"
 		_ = os.Remove(old + ".new") // the file of a process that died
-		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
+		if os.WriteFile(old+".new", text[max(0, len(text)-2*maxLog):], 0o600) == nil {
 			// an error could only be written to this log
 			_ = os.Rename(old+".new", old)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// TestRunnerLogIsBounded writes more than the log may hold, from several goroutines, with another process's handle beside it.
+// TestRunnerLogIsBounded writes more than the log may hold, from several goroutines, with another
+// process's handle beside it.
 func TestRunnerLogIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs", "runner.log")
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
@@ -52,7 +53,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(now) > logMost+200 || len(old) > 2*logMost || len(old) < logMost {
+	if len(now) > maxLog+200 || len(old) > 2*maxLog || len(old) < maxLog {
 		t.Errorf("the log has %d bytes, the one before %d", len(now), len(old))
 	}
 	if !bytes.HasSuffix(now, []byte("the last line\nanother's line\n")) {

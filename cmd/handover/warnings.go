@@ -18,7 +18,7 @@ import (
 const willFail = "; the task will fail unless that changes by then"
 
 // CannotRun warns about what would keep a task from running if it were due now: its folder, its
-// program, its gate. When a file system does not answer soon it warns about that.
+// program, its gate, or a file system that does not answer soon.
 func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.Warning) {
 	switch err := Programs(s).Answers(ctx, t); {
 	case ctx.Err() != nil: // the caller has gone
@@ -26,41 +26,41 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	case err != nil:
 		return []cli.Warning{{Kind: cli.WarnPostponed, Text: problem.T(err.Error() + isPostponed)}}
 	}
-	job := t.Run
-	if job.Dir != "" {
-		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
+	run := t.Run
+	if run.Dir != "" {
+		if _, err := os.Stat(run.Dir); os.IsNotExist(err) {
 			return []cli.Warning{{Kind: cli.WarnFolder,
-				Text: problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
+				Text: problem.T("its folder " + cli.Quote(run.Dir) + " is not there now" + willFail)}}
 		}
 	}
-	program := job.Prog
+	program := run.Prog
 	switch {
-	case len(job.Argv) > 0:
-		program = job.Argv[0]
-	case len(job.Agent) > 0:
-		program = job.Agent[0]
+	case len(run.Argv) > 0:
+		program = run.Argv[0]
+	case len(run.Agent) > 0:
+		program = run.Agent[0]
 	}
 	var missing *needs.Missing
 	if program != "" {
-		missing = Programs(s).Missing(ctx, program, job.Env["PATH"], job.Dir)
+		missing = Programs(s).Missing(ctx, program, run.Env["PATH"], run.Dir)
 	}
-	if missing = cmp.Or(missing, Programs(s).MissingInShell(ctx, job.Shell, job)); missing != nil {
+	if missing = cmp.Or(missing, Programs(s).MissingInShell(ctx, run.Shell, run)); missing != nil {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnProgram, Text: problem.T(missing.Says("now") + willFail)})
 	}
-	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
+	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, run); missing != nil {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate,
-			Text: problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
+			Text: problem.T("%s; the %s check would fail, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
 	if p := t.Policy; p.Memory > 0 || p.CPU > 0 {
 		if why := proc.CanLimit(); why != nil {
 			warnings = append(warnings, cli.Warning{Kind: cli.WarnLimits,
-				Text: problem.T("its memory and its processor time may not be limited here, as far as can be seen from outside of the runner: %v%s", why, willFail)})
+				Text: problem.T("its memory and processor time cannot be limited by this process, and perhaps not by the runner: %v%s", why, willFail)})
 		}
 	}
 	return warnings
 }
 
-// isPostponed says what happens to a task whose file system does not answer.
+// isPostponed says what happens to a task whose file system does not answer now.
 const isPostponed = "; its start is put off until it does"
 
 // Programs looks for programs, and keeps what it found for the whole call.
@@ -71,31 +71,31 @@ func Programs(s *cli.Call) *needs.Finder {
 	return s.Finder
 }
 
-// farOff is how far away a one-shot has to be so that the answer warns about a reboot, as it always
-// does about recurrences.
-const farOff = 24 * time.Hour
+// farAway is how far away a one-shot has to be for a warning about a reboot. For recurrences there
+// always is one.
+const farAway = 24 * time.Hour
 
-// rebootWarning is the warning about tasks that may need a runner after a reboot.
+// rebootWarning returns the warning about tasks that may need a runner after a reboot.
 func rebootWarning() cli.Warning {
 	return cli.Warning{Kind: cli.WarnReboot,
 		Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)",
 			problem.To("run").With("background", true))}
 }
 
-// RunWarnings warn that nobody runs a task now or after a reboot, which does not matter to a wait.
-// A task that is paused without end needs no runner.
+// RunWarnings warns that nobody runs a task now or after a reboot. A reboot does not matter to a
+// wait, and a task that is paused without end needs no runner.
 func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Warning) {
 	if !view.Awaited(e) {
 		return nil
 	}
-	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farOff) && h.Runner != RunnerNone &&
+	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farAway) && h.Runner != RunnerNone &&
 		e.Task.Type() != state.TypeWait && !h.Survives() {
 		warnings = append(warnings, rebootWarning())
 	}
 	return append(warnings, h.Warnings()...)
 }
 
-// TellWarnings warn about who is told about a task. About a wait it is who waits.
+// TellWarnings warns about recipients that cannot be told. A wait is told to the call that waits.
 func TellWarnings(s *cli.Call, t state.Task, told Recipients, h RunnerState) (warnings []cli.Warning) {
 	if t.Type() == state.TypeWait {
 		return nil

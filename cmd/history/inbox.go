@@ -179,7 +179,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	s.WarnUnreadable(m.Problems)
 	answerItems(ctx, s, st, &o, m, failed, waited)
 	if !o.wait {
-		s.WarnAll(handover.Homeless(ctx, st))
+		s.WarnAll(handover.UnrunnableWarnings(ctx, st))
 	}
 	if o.Take > 0 && len(m.Items) > 0 && !o.dry {
 		if err := s.Flush(); err != nil {
@@ -202,7 +202,7 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 		limited, cancel = cli.WithBound(ctx, s.Clock, o.bound)
 	}
 	defer cancel()
-	handover.NoRunner(limited, s, st)
+	handover.WarnNoRunner(limited, s, st)
 	limited, stop := cli.WithReader(limited, s.World.Out)
 	defer stop()
 	f, err := o.Mail.Await(limited, st, s.Clock)

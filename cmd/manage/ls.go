@@ -137,7 +137,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 // warnings returns the warnings that follow from the tasks of the list. led says that a runner
 // lives; in a fleet the runners of all machines count.
 func (r *taskRows) warnings(ctx context.Context, st state.Store, led bool) []cli.Warning {
-	warnings := handover.Homeless(ctx, st)
+	warnings := handover.UnrunnableWarnings(ctx, st)
 	switch _, shared := state.SharedBy(st); {
 	case shared || led:
 	case r.awaited:

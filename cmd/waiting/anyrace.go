@@ -209,7 +209,7 @@ func (o *anyOptions) winTarget(c *race, r health.Result) (list []gone) {
 func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	if o.st != nil {
 		limited, cancel := within(ctx, s, &o, 0)
-		handover.NoRunner(limited, s, o.st)
+		handover.WarnNoRunner(limited, s, o.st)
 		cancel()
 	}
 	reading := ctx
