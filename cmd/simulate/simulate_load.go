@@ -35,18 +35,18 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 	}
 	for _, e := range entries {
 		if m.put(e, begin) {
-			m.named[e.Task.ID] = e.Task.ID
+			m.idsByName[e.Task.ID] = e.Task.ID
 			if e.Task.Key != "" {
-				m.named[e.Task.Key] = e.Task.ID
+				m.idsByName[e.Task.Key] = e.Task.ID
 			}
 		}
 	}
 	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
-		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil &&
+		if _, ok := m.runTimes[l.TaskID]; !ok && m.idsByName[l.TaskID] != "" && l.Started != nil && l.Ended != nil &&
 			l.Attempts <= 1 {
-			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
+			m.runTimes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
 		}
-		return len(m.takes) < m.tasks
+		return len(m.runTimes) < m.tasks
 	})
 	for _, p := range problems {
 		m.warnings = append(m.warnings, p.Error())
@@ -54,11 +54,11 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 	return err
 }
 
-// put adds a task as it is; false when nothing of it is left to come.
+// put adds a task as it is. It returns false when the task has no occurrence to come.
 func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	for _, r := range e.Open {
 		if !r.Manual && r.Due.Equal(e.Due) {
-			return false // the last occurrence of the task is running
+			return false // the last occurrence of the task is already running
 		}
 	}
 	e.Open = nil
@@ -66,7 +66,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 		e.Phase = state.Pending
 	}
 	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
-		// The simulation begins before that.
+		// The simulation begins before these instants.
 		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{}
 	}
 	if e.HadBoot(proc.Boot()) { // the machine has booted before the beginning
@@ -74,7 +74,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 		end()
 		e.Tally.Boot = here.Boot
 	}
-	left, err := m.without(&e.Task, &e.Due, begin)
+	left, err := m.exclude(&e.Task, &e.Due, begin)
 	if !left && err == nil {
 		return false
 	}
@@ -100,21 +100,21 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	return true
 }
 
-// awaited finds the task that another one waits for, among the lines before, by its key.
+// awaited finds the task that another one waits for, by its key, among the lines that were read.
 func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error) {
 	for _, e := range m.entries {
 		if e.Task.Key == key {
 			return e, nil
 		}
 	}
-	return state.Entry{}, problem.New(problem.NotFound, problem.T("no line before has the key %s",
+	return state.Entry{}, problem.New(problem.NotFound, problem.T("no earlier line has the key %s",
 		cli.Quote(key)),
-		problem.T(`give the line that is waited for a key, {"key": %s, …}, and have it stand before`, cli.Quote(key)))
+		problem.T(`give the awaited line that key, {"key": %s, …}, and put it before this line`, cli.Quote(key)))
 }
 
-// without lets a task leave out the days of --except, too, from its due instant on if that is still
-// to come. It is not ok when nothing of the task is left.
-func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
+// exclude lets a task also leave out the days of --except: from its due instant on, if that is
+// still to come. It is not ok when the task has no occurrence left.
+func (m *simulation) exclude(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
 	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
 		return true, nil
 	}
@@ -130,7 +130,7 @@ func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok
 	return ok, nil
 }
 
-// loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
+// loadFile reads the tasks of --file, as if all were made when the simulation begins.
 func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time) error {
 	name := s.Opt.Text("file")
 	in := s.In
@@ -160,25 +160,25 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 		case reader.Blank(text):
 			continue
 		}
-		var o schedule.Draft
+		var draft schedule.Draft
 		if err == nil {
-			o, err = reader.ReadLine(ctx, text, nil)
+			draft, err = reader.ReadLine(ctx, text, nil)
 		}
 		if err == nil {
-			o.Task.Created = begin
+			draft.Task.Created = begin
 			var left bool
-			if left, err = m.without(&o.Task, &o.Due, begin); err == nil && !left {
+			if left, err = m.exclude(&draft.Task, &draft.Due, begin); err == nil && !left {
 				continue
 			}
 		}
 		if err == nil {
 			var e state.Entry
-			if e, err = m.world.Store.Add(ctx, o.Task, o.Due); err == nil {
+			if e, err = m.world.Store.Add(ctx, draft.Task, draft.Due); err == nil {
 				m.tasks++
 				m.entries = append(m.entries, e)
-				m.named[e.Task.ID] = e.Task.ID
+				m.idsByName[e.Task.ID] = e.Task.ID
 				if e.Task.Key != "" {
-					m.named[e.Task.Key] = e.Task.ID
+					m.idsByName[e.Task.Key] = e.Task.ID
 				}
 				continue
 			}

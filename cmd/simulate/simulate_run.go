@@ -17,54 +17,55 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// simulateLines is the most outcomes of a simulation. They are all kept until they are shown.
-const simulateLines = 1_000_000
+// maxOutcomes is the most outcomes of a simulation, because all are kept until they are shown.
+const maxOutcomes = 1_000_000
 
-// bounded refuses a simulation with too many outcomes before it begins, and says how long one may
-// be. Without power many instants share an outcome, so with --down only the outcomes are counted,
-// as they come.
-func (m *simulation) bounded() error {
-	if m.downs {
+// refuseTooMany refuses a simulation with too many outcomes before it begins, and says which length
+// fits. While there is no power many instants share an outcome, so with --down the outcomes are
+// counted during the run instead.
+func (m *simulation) refuseTooMany() error {
+	if m.hasDown {
 		return nil
 	}
 	span := m.to.Sub(m.from)
 	fits := span
-	total, worst := m.instants(span)
-	if total <= simulateLines {
+	total, busiest := m.instants(span)
+	if total <= maxOutcomes {
 		return nil
 	}
-	for total > simulateLines {
+	for total > maxOutcomes {
 		fits /= 2
-		total, worst = m.instants(fits)
+		total, busiest = m.instants(fits)
 	}
 	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s",
-		grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")",
-		cli.Quote(worst.When.Text)),
-		fits.Seconds()*simulateLines/float64(max(total, 1)))
+		withCommas(maxOutcomes), spanWords(span), "task "+busiest.ID+" ("+cli.Fit(view.Describe(busiest), 40)+")",
+		cli.Quote(busiest.When.Text)),
+		fits.Seconds()*maxOutcomes/float64(max(total, 1)))
 }
 
-// instants returns how many instants the tasks have in a part of the simulated time, or more than
-// enough. worst has the most of them.
-func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
+// instants returns how many instants the tasks have in the first span of the simulated time. It
+// stops counting after maxOutcomes. busiest is the task that has the most of them.
+func (m *simulation) instants(span time.Duration) (total int, busiest state.Task) {
 	until, most := m.from.Add(span), 0
 	for _, e := range m.entries {
 		sched, err := rules.Schedule(e.Task)
 		n := 1
 		if err == nil && sched != nil && !e.Task.Policy.UntilOK &&
 			(!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
-			n = sched.Count(m.from, until, simulateLines+1-total)
+			n = sched.Count(m.from, until, maxOutcomes+1-total)
 		}
 		if total += n; n > most {
-			most, worst = n, e.Task
+			most, busiest = n, e.Task
 		}
-		if total > simulateLines {
+		if total > maxOutcomes {
 			break
 		}
 	}
-	return total, worst
+	return total, busiest
 }
 
-// tooMany is the problem of a simulation that is too long. Only so many seconds could be simulated.
+// tooMany returns the error for a simulation that is too long. seconds is the length that would
+// fit.
 func tooMany(message problem.Text, seconds float64) error {
 	to := "1s"
 	for _, unit := range []struct {
@@ -81,8 +82,8 @@ func tooMany(message problem.Text, seconds float64) error {
 			problem.Option("file")))
 }
 
-// grouped writes a number with its thousands apart.
-func grouped(n int) string {
+// withCommas returns a number with commas between the thousands.
+func withCommas(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -90,8 +91,8 @@ func grouped(n int) string {
 	return text
 }
 
-// briefSpan writes how long the simulated time is.
-func briefSpan(d time.Duration) string {
+// spanWords returns the length of the simulated time for people.
+func spanWords(d time.Duration) string {
 	if days := int(d / (24 * time.Hour)); days > 0 {
 		return cli.Plural(days, "day")
 	}
@@ -100,10 +101,10 @@ func briefSpan(d time.Duration) string {
 
 // run runs the simulated world. It stops when ctx ends, and shows its progress on a terminal.
 func (m *simulation) run(ctx context.Context, s *cli.Call) error {
-	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
+	const few, many = 2_000, 20_000 // outcomes of a step; a second computes some 50,000
 	terminal := view.Counts(s, false)
 	show := &progress{out: s.Err, clock: s.Clock, from: m.from, to: m.to, zone: m.zone, at: s.Clock.Now(),
-		ours: func() bool { return terminal && cli.Foreground(s.Err) }}
+		foreground: func() bool { return terminal && cli.Foreground(s.Err) }}
 	defer show.erase()
 	for step := 24 * time.Hour; m.world.Now().Before(m.to); {
 		if err := ctx.Err(); err != nil {
@@ -117,10 +118,10 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 		}
 		m.world.RunTo(next)
 		switch got := m.outcomes - before; {
-		case m.outcomes > simulateLines:
+		case m.outcomes > maxOutcomes:
 			show.erase()
-			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
-			return tooMany(problem.T("more than %s outcomes by %s", grouped(simulateLines),
+			seconds := m.world.Now().Sub(m.from).Seconds() * maxOutcomes / float64(m.outcomes)
+			return tooMany(problem.T("more than %s outcomes by %s", withCommas(maxOutcomes),
 				when.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
@@ -131,28 +132,28 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// progress is a line on a terminal with the progress of a simulation.
+// progress shows on a line of a terminal how far a simulation is.
 type progress struct {
-	out      io.Writer
-	clock    clock.Clock
-	ours     func() bool // reports whether this process may draw on the terminal
-	from, to time.Time
-	zone     *time.Location
-	at       time.Time // when it was drawn last; at first the beginning
-	drawn    bool
+	out        io.Writer
+	clock      clock.Clock
+	foreground func() bool // reports whether this process may draw on the terminal
+	from, to   time.Time
+	zone       *time.Location
+	at         time.Time // when it was last drawn; at first, when the simulation began
+	drawn      bool
 }
 
-// progressStep is the time between two drawings. A shorter simulation needs no progress.
-const progressStep = 500 * time.Millisecond
+// drawEvery is the time between two drawings. A shorter simulation shows no progress.
+const drawEvery = 500 * time.Millisecond
 
 func (p *progress) draw(now time.Time) {
-	if p.clock.Now().Sub(p.at) < progressStep || !p.ours() {
+	if p.clock.Now().Sub(p.at) < drawEvery || !p.foreground() {
 		return
 	}
 	p.at, p.drawn = p.clock.Now(), true
-	part := float64(now.Sub(p.from)) / float64(p.to.Sub(p.from))
+	done := float64(now.Sub(p.from)) / float64(p.to.Sub(p.from))
 	fmt.Fprintf(p.out, "%ssimulated until %s (%d %%)\r", view.EraseBelow,
-		now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
+		now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(done, 0)))
 }
 
 func (p *progress) erase() {
@@ -162,7 +163,7 @@ func (p *progress) erase() {
 	}
 }
 
-// told counts the outcomes.
+// told counts outcomes as they happen.
 func (m *simulation) told(h sim.Happening) {
 	if h.What == sim.Outcome {
 		m.outcomes++

@@ -11,12 +11,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// The progress of a simulation is drawn when it takes long, now and then, on a terminal that is ours, and leaves nothing behind.
+// The progress of a simulation is drawn when it takes long, now and then, on a terminal that is
+// ours, and leaves nothing behind.
 func TestSimulateProgress(t *testing.T) {
 	var out bytes.Buffer
 	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	c, ours := clocktest.NewManual(from), true
-	p := &progress{out: &out, clock: c, ours: func() bool { return ours }, from: from, to: from.Add(100 * time.Hour), zone: time.UTC, at: c.Now()}
+	c, foreground := clocktest.NewManual(from), true
+	p := &progress{out: &out, clock: c, foreground: func() bool { return foreground }, from: from, to: from.Add(100 * time.Hour), zone: time.UTC, at: c.Now()}
 	said := func(what, want string) {
 		t.Helper()
 		if got := out.String(); got != want {
@@ -27,12 +28,12 @@ func TestSimulateProgress(t *testing.T) {
 	p.draw(from)
 	p.erase()
 	said("at once", "")
-	c.Advance(progressStep)
+	c.Advance(drawEvery)
 	p.draw(from.Add(25 * time.Hour))
 	p.draw(from.Add(26 * time.Hour))
 	said("after a while", view.EraseBelow+"simulated until Tue 24 Nov 2026 10:00 (25 %)\r")
-	ours = false
-	c.Advance(progressStep)
+	foreground = false
+	c.Advance(drawEvery)
 	p.draw(from.Add(27 * time.Hour))
 	said("in the background", "")
 	p.erase()
@@ -50,7 +51,7 @@ func TestTooMany(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
+		if got := withCommas(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

@@ -20,14 +20,14 @@ type simulationJSON struct {
 	From        time.Time      `json:"from"`
 	To          time.Time      `json:"to"`
 	Tasks       int            `json:"tasks"`
-	Paused      int            `json:"paused" jsonschema:"with no end in sight"`
+	Paused      int            `json:"paused" jsonschema:"tasks whose pause has no end"`
 	Occurrences int            `json:"occurrences" jsonschema:"with an outcome"`
 	Outcomes    map[string]int `json:"outcomes,omitempty" jsonschema:"the same, by outcome"`
 	Late        int            `json:"late" jsonschema:"begun a second late or more"`
 	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings,omitempty"`
 	ByTask      []simulated    `json:"by_task,omitzero" jsonschema:"--summary: each task that had occurrences, the first of them first"`
-	Once        *together      `json:"once,omitempty" jsonschema:"--summary: further tasks that came once, in sum: 20 of them are in by_task"`
+	Once        *onceSummary   `json:"once,omitempty" jsonschema:"--summary: further tasks that came once; the first 20 of those are in by_task"`
 
 	timeline []string // the lines for people
 }
@@ -71,7 +71,7 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		s.Warn("warning: %s", cli.Visible(w))
 	}
 	if s.Opt.Bool("summary") {
-		sum.ByTask, sum.Once = gathered(byTask(lines, m.zone))
+		sum.ByTask, sum.Once = foldOnce(byTask(lines, m.zone))
 		s.Answer(sum)
 		return nil
 	}
@@ -134,7 +134,7 @@ func (a simulationJSON) sentence() string {
 	return text + "."
 }
 
-// outcomeCounts are outcomes in words: 3 ok, 1 failed.
+// outcomeCounts returns the numbers of outcomes in words: 3 ok, 1 failed.
 func outcomeCounts(outcomes map[string]int) string {
 	var parts []string
 	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed,
@@ -159,31 +159,31 @@ type simulated struct {
 	latest time.Time
 }
 
-// together sums up tasks that came once each.
-type together struct {
+// onceSummary sums up tasks that had one occurrence each.
+type onceSummary struct {
 	Count    int            `json:"count"`
 	Outcomes map[string]int `json:"outcomes"`
 	First    time.Time      `json:"first"`
 	Last     time.Time      `json:"last"`
 }
 
-// onceMost is how many tasks that came once have a row each. The others are summed up.
-const onceMost = 20
+// maxOnceRows is how many tasks with one occurrence have a row each. The others are summed up.
+const maxOnceRows = 20
 
-// gathered returns the tasks in the order of their first instants, and sums up those that came
-// once, except the first onceMost.
-func gathered(list []simulated) ([]simulated, *together) {
-	var once *together
+// foldOnce returns the tasks without those that came once, except the first maxOnceRows of these,
+// and a summary of the others.
+func foldOnce(list []simulated) ([]simulated, *onceSummary) {
+	var once *onceSummary
 	listed := 0
 	return slices.DeleteFunc(list, func(t simulated) bool {
 		if t.Count > 1 {
 			return false
 		}
-		if listed++; listed <= onceMost {
+		if listed++; listed <= maxOnceRows {
 			return false
 		}
 		if once == nil {
-			once = &together{First: t.First, Outcomes: map[string]int{}}
+			once = &onceSummary{First: t.First, Outcomes: map[string]int{}}
 		}
 		once.Count, once.Last = once.Count+1, t.First
 		for outcome, n := range t.Outcomes {
@@ -233,21 +233,21 @@ func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
 	return list
 }
 
-// timeline writes lines by day. Lines that are the same many times in a row become one, and so do
-// days that are like the one before.
+// timeline returns the rows of all days. Equal lines of a day become one row when they are many,
+// and a row of equal days becomes one day.
 func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	type day struct {
 		date time.Time
 		rows []string
 	}
-	slices.SortStableFunc(lines, func(a, b state.Line) int { return placeOf(a).Compare(placeOf(b)) })
+	slices.SortStableFunc(lines, func(a, b state.Line) int { return instantOf(a).Compare(instantOf(b)) })
 	var days []day
 	for i := 0; i < len(lines); {
-		at := placeOf(lines[i]).In(zone)
+		at := instantOf(lines[i]).In(zone)
 		y, mo, d := at.Date()
 		n := i
 		for n < len(lines) {
-			if y2, mo2, d2 := placeOf(lines[n]).In(zone).Date(); y2 != y || mo2 != mo || d2 != d {
+			if y2, mo2, d2 := instantOf(lines[n]).In(zone).Date(); y2 != y || mo2 != mo || d2 != d {
 				break
 			}
 			n++
@@ -277,8 +277,9 @@ func consecutive(a, b time.Time) bool {
 	return y == y2 && m == m2 && d == d2
 }
 
-// placeOf is the instant of a line: the start of a run, and else its due instant.
-func placeOf(l state.Line) time.Time {
+// instantOf returns the instant of a line in the timeline: the start of a run, or else its due
+// instant.
+func instantOf(l state.Line) time.Time {
 	switch {
 	case l.Started != nil:
 		return *l.Started
@@ -288,19 +289,19 @@ func placeOf(l state.Line) time.Time {
 	return l.At
 }
 
-// rowsMost is how many equal rows of a task a day shows before they become one.
-const rowsMost = 3
+// maxEqualRows is how many equal rows of a task a day has at most; more become one row.
+const maxEqualRows = 3
 
-// rows are the rows of a day. More than a few equal lines of a task are one row.
+// rows returns the rows of a day.
 func rows(lines []state.Line, zone *time.Location) (out []string) {
 	alike := map[string][]int{}
 	for i, l := range lines {
-		alike[likeness(l)] = append(alike[likeness(l)], i)
+		alike[sameness(l)] = append(alike[sameness(l)], i)
 	}
 	for i, l := range lines {
-		same := alike[likeness(l)]
-		if len(same) <= rowsMost {
-			out = append(out, row(l, hourOf(placeOf(l), zone), l.Count, zone))
+		same := alike[sameness(l)]
+		if len(same) <= maxEqualRows {
+			out = append(out, row(l, hourOf(instantOf(l), zone), l.Count, zone))
 			continue
 		}
 		if same[0] != i {
@@ -310,17 +311,18 @@ func rows(lines []state.Line, zone *time.Location) (out []string) {
 		for _, j := range same {
 			n += lines[j].Count
 		}
-		out = append(out, row(l, hourOf(placeOf(l), zone)+" … "+
-			hourOf(placeOf(lines[same[len(same)-1]]), zone), n, zone))
+		out = append(out, row(l, hourOf(instantOf(l), zone)+" … "+
+			hourOf(instantOf(lines[same[len(same)-1]]), zone), n, zone))
 	}
 	return out
 }
 
-// likeness is equal for lines with equal results.
-func likeness(l state.Line) string {
+// sameness returns a key that is equal for lines with equal results.
+func sameness(l state.Line) string {
 	return fmt.Sprint(l.TaskID, l.Type, l.Event, l.Outcome, l.Reason, l.Late >= 1, l.Count > 1, l.Attempts)
 }
 
+// hourOf returns the time of day, with seconds unless they are 0.
 func hourOf(t time.Time, zone *time.Location) string {
 	t = t.In(zone)
 	if t.Second() == 0 && t.Nanosecond() < int(time.Second) {
@@ -350,11 +352,11 @@ func row(l state.Line, at string, n int, zone *time.Location) string {
 	return strings.TrimRight(fmt.Sprintf("  %-19s  %s  %-9s  %s", at, l.TaskID, what, cli.Visible(l.Description)), " ")
 }
 
-// reasonWords writes a reason for people.
+// reasonWords returns a reason for people.
 func reasonWords(reason string) string {
 	if words, ok := map[string]string{
-		"coalesced": "one later run stands for it", "window": "past its window",
-		"catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
+		"coalesced": "a later run makes up for it", "window": "past its window",
+		"catchup": "missed instants are not caught up", "cap": "beyond the 100 that are caught up",
 		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended",
 		"paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
 		"next_due": "the next instant came first", "exit_unknown": "it outlived its runner",
