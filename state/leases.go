@@ -46,6 +46,7 @@ type Leases interface {
 type Contact struct {
 	Silent time.Duration // for how long the others may not have heard of it
 	Ahead  time.Duration // how far its clock is ahead of that of the servers
+	Twin   bool          // the runner of another machine has the name of this one
 }
 
 // What a runner that is cut off does, and what the others do then.

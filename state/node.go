@@ -34,6 +34,8 @@ type Shared interface {
 	Leaders(ctx context.Context) (map[string]Leader, error)
 	// MayLead reports whether the servers permit this machine to have a runner.
 	MayLead(ctx context.Context) (bool, error)
+	// Twin returns the runner of another machine that has the name of this one.
+	Twin(ctx context.Context) (Leader, bool, error)
 	// Steward reports whether this machine's runner moves tasks when the rules of zones change: the
 	// one of the newest rules among those that live.
 	Steward(ctx context.Context) (bool, error)

@@ -116,6 +116,8 @@ func unusableHint(err error) string {
 	switch {
 	case errors.Is(err, fleet.ErrUnmade):
 		return "create it, once for all machines: ouro-timer fleet init"
+	case errors.Is(err, fleet.ErrTwin):
+		return "give this machine a name of its own below [node] in config.toml, as in name = \"build-2\"; ouro-timer fleet nodes lists those that are taken"
 	case errors.Is(err, fleet.ErrDenied):
 		return "set nkey or creds under [fleet] in config.toml to a role that is allowed to: " +
 			"ouro-timer fleet permit shows the roles"

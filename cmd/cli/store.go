@@ -19,6 +19,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -90,7 +91,7 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 		return nil, err
 	}
 	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits,
-		Rules: when.RulesVersion}), nil
+		Rules: when.RulesVersion, Gone: runner.Gone}), nil
 }
 
 // connections are the connections of this process, one for each fleet.

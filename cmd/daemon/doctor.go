@@ -146,6 +146,15 @@ func (d *examination) fleet() []state.Inspection {
 			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
 			return ""
 		}
+		twins, err := handover.TwinWarnings(ctx, d.Call, st)
+		if err != nil {
+			text, hint := d.doctor.Explain(err)
+			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
+		}
+		for _, w := range twins {
+			tell(state.Finding{Level: state.Wrong, Reason: doctor.SameName, Text: d.Render(w.Text),
+				Hint: d.Program() + " fleet nodes"})
+		}
 		for _, w := range handover.UnrunnableWarnings(ctx, st) {
 			tell(state.Finding{Level: state.Odd, Reason: doctor.NoRunner, Text: d.Render(w.Text),
 				Hint: d.Program() + " fleet nodes"})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
@@ -94,6 +95,13 @@ func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) 
 		return err
 	}
 	if f, ok := st.(*fleet.Store); ok {
+		twins, err := handover.TwinWarnings(ctx, s, f)
+		if err != nil {
+			return err
+		}
+		for _, w := range twins {
+			a.tell(state.Wrong, "ouro-timer fleet nodes", "%s", s.Render(w.Text))
+		}
 		homeless, err := f.Homeless(ctx)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
@@ -124,15 +125,28 @@ func run(ctx context.Context, s *cli.Call) error {
 		s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off")})
 		return nil
 	}
+	return listNodes(ctx, s, f)
+}
+
+// listNodes answers whose runners live, and warns of one by the name of this machine that is
+// another one's.
+func listNodes(ctx context.Context, s *cli.Call, f *fleet.Store) error {
 	list, err := f.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	twins, err := handover.TwinWarnings(ctx, s, f)
 	if err != nil {
 		return err
 	}
 	answer := nodesJSON{Now: s.Stamp(), Nodes: []nodeJSON{}}
 	for _, r := range list {
-		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Free, r.Drained})
+		twin := len(twins) > 0 && r.Name == f.Here().Name
+		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs,
+			r.Free, r.Drained, twin})
 	}
 	s.Answer(answer)
+	s.WarnAll(twins)
 	return nil
 }
 
@@ -188,6 +202,7 @@ type nodeJSON struct {
 	Running int       `json:"running"`
 	Free    int       `json:"free" jsonschema:"places for commands, as its last heartbeat said"`
 	Drained bool      `json:"drained,omitempty"`
+	Twin    bool      `json:"twin,omitempty" jsonschema:"it is on another machine than this one, which has its name, too"`
 }
 
 // Text is a line each.

@@ -298,6 +298,20 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
 
+// TwinWarnings says that the runner of another machine of a fleet has the name of this one; nil for none.
+func TwinWarnings(ctx context.Context, s *cli.Call, st any) ([]cli.Warning, error) {
+	shared, ok := state.SharedBy(st)
+	if !ok {
+		return nil, nil
+	}
+	l, yes, err := shared.Twin(ctx)
+	if err != nil || !yes {
+		return nil, err
+	}
+	return []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("the runner %s (pid %d there) is on another machine, and this one has its name, too; "+
+		"give this one another name below [node] in %s", shared.Here().Name, l.Ident.PID, cli.ConfigPath(s))}}, nil
+}
+
 // UnrunnableWarnings warns about tasks of a fleet that no living runner may run.
 func UnrunnableWarnings(ctx context.Context, st any) []cli.Warning {
 	shared, ok := state.SharedBy(st)

@@ -44,6 +44,9 @@ type Options struct {
 	// Rules, if set, returns the version of the zone rules that this program uses. Versions are
 	// compared as texts.
 	Rules func() string
+	// Gone, if set, reports whether a process is known to have ended: one that would be seen here
+	// if it lived.
+	Gone func(state.Ident) bool
 	// Patience is how long a call tries when the servers do not answer; 0 for 5 s.
 	Patience time.Duration
 }
@@ -58,6 +61,7 @@ type Store struct {
 	node     state.Node
 	limits   func() (state.Limits, error)
 	rules    func() string
+	gone     func(state.Ident) bool
 	patience time.Duration
 
 	// Nothing may begin on this node, according to the last follower.
@@ -73,6 +77,7 @@ type Store struct {
 	asked  time.Time             // when the peers were last read
 	beaten time.Time             // when our last heartbeat was sent that was answered
 	ahead  time.Duration         // how far the clock of this machine is ahead, according to that
+	twin   bool                  // the last was not written, because another runner has our name
 	spool  map[string]bool       // what this process has in the spool
 }
 
@@ -80,7 +85,7 @@ var _ state.Store = (*Store)(nil)
 
 // New returns a store over servers.
 func New(kv KV, o Options) *Store {
-	s := &Store{Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, patience: o.Patience, tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{}}
+	s := &Store{Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, patience: o.Patience, tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{}}
 	if s.patience <= 0 {
 		s.patience = 5 * time.Second
 	}

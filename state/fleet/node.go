@@ -184,6 +184,8 @@ type lease struct {
 	stop func()
 	over chan struct{}
 	sent time.Time // the middle of the last write, if that was quick
+	// the runner before, whose heartbeat the first one replaces
+	before state.Ident
 }
 
 // Lead takes the runner lock of this machine and announces it to the fleet.
@@ -208,7 +210,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	r.Since = state.UTC(r.Since)
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{Lease: local, s: s, says: Runner{Node: s.node, Leader: r, Rules: s.rules(), Free: 1}, stop: stop, over: make(chan struct{})}
-	err = l.beat(ctx)
+	err = s.own(ctx, l)
 	if err == nil {
 		err = s.tellSpooled(ctx)
 	}
@@ -247,6 +249,14 @@ func (l *lease) write(ctx context.Context, op Op) error {
 	c, err := l.s.get(ctx, heart(l.s.node.Name))
 	if err != nil {
 		return err
+	}
+	other, there := holder(c)
+	twin := there && other.Ident != l.says.Leader.Ident && other.Ident != l.before
+	l.s.mu.Lock()
+	l.s.twin = twin
+	l.s.mu.Unlock()
+	if twin {
+		return ErrTwin
 	}
 	if !l.sent.IsZero() && !c.At.IsZero() { // the time of the write before
 		l.s.mu.Lock()
@@ -336,7 +346,7 @@ func (s *Store) Contact() (c state.Contact) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.beaten.IsZero() {
-		c = state.Contact{Silent: since(s.beaten), Ahead: s.ahead}
+		c = state.Contact{Silent: since(s.beaten), Ahead: s.ahead, Twin: s.twin}
 	}
 	return c
 }

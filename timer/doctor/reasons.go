@@ -51,6 +51,8 @@ const (
 	Trouble      state.Reason = "trouble"
 	Died         state.Reason = "died"
 	NoReboot     state.Reason = "reboot"
+	// SameName: the runner of another machine of the fleet has the name of this one.
+	SameName state.Reason = "same_name"
 
 	// Of notices: one waits, or failed, or its channel could not work.
 	Waiting     state.Reason = "waiting"

@@ -29,6 +29,8 @@ const (
 func (g *engine) mayClaim(c state.Contact) bool {
 	off, stands := c.Ahead.Abs(), ""
 	switch {
+	case c.Twin:
+		stands = "the runner of another machine has the name of this one, and nothing is started while it has; give one of them another name below [node] in config.toml"
 	case c.Silent > state.CutOff:
 		stands = "no heartbeat has come back for " + state.CutOff.String() + "; nothing is started until one does"
 	case off > aheadWrong:
@@ -43,7 +45,7 @@ func (g *engine) mayClaim(c state.Contact) bool {
 			g.Say("in contact with the servers, and by their clock")
 		}
 	}
-	return c.Silent <= state.CutOff && off <= aheadWrong
+	return !c.Twin && c.Silent <= state.CutOff && off <= aheadWrong
 }
 
 // repeatable reports whether a runner of another machine may start a task again after this machine

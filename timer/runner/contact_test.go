@@ -44,6 +44,7 @@ func (s *shared) Living(context.Context) ([]state.Node, error)             { ret
 func (s *shared) Steward(context.Context) (bool, error)                    { return s.steward, nil }
 func (s *shared) Leaders(context.Context) (map[string]state.Leader, error) { return nil, nil }
 func (s *shared) MayLead(context.Context) (bool, error)                    { return true, nil }
+func (s *shared) Twin(context.Context) (state.Leader, bool, error)         { return state.Leader{}, false, nil }
 func (s *shared) Homeless(context.Context) ([]string, error)               { return nil, nil }
 func (s *shared) Rank(string, time.Time) int                               { return int(s.rank.Load()) }
 func (s *shared) stands(silent, ahead time.Duration) {
@@ -95,6 +96,24 @@ func TestCutOffRunnerStartsNothing(t *testing.T) {
 		}
 		if n := warned.Load(); n != 3 {
 			t.Errorf("warned %d times", n)
+		}
+		end()
+	})
+}
+
+// TestRunnerWithoutItsNameStartsNothing, until it has its name again.
+func TestRunnerWithoutItsNameStartsNothing(t *testing.T) {
+	inFleet(t, func(t *testing.T, w *world, s *shared) {
+		var warned atomic.Int32
+		w.o.Warn = func(string, ...any) { warned.Add(1) }
+		w.add(t, "once", 10*time.Second, "true")
+		end := start(t, w)
+		s.contact.Store(&state.Contact{Twin: true})
+		time.Sleep(30*time.Second + 500*time.Millisecond)
+		s.stands(0, 0)
+		time.Sleep(30 * time.Second)
+		if got, want := fmt.Sprint(w.cmds.starts()), "[m001/1@31s]"; got != want || warned.Load() != 1 {
+			t.Errorf("started %s, want %s; warned %d times", got, want, warned.Load())
 		}
 		end()
 	})

@@ -20,6 +20,7 @@ func (f onNode) Steward(context.Context) (bool, error)                    { retu
 func (f onNode) Rank(string, time.Time) int                               { return 0 }
 func (f onNode) Leaders(context.Context) (map[string]state.Leader, error) { return nil, nil }
 func (f onNode) MayLead(context.Context) (bool, error)                    { return true, nil }
+func (f onNode) Twin(context.Context) (state.Leader, bool, error)         { return state.Leader{}, false, nil }
 func (f onNode) Homeless(context.Context) ([]string, error)               { return nil, nil }
 
 // TestOnlyWhoMayRunItGoesOn: what a dead runner of this machine has left is gone on with by a runner
