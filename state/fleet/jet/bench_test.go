@@ -52,7 +52,7 @@ func BenchmarkFleet(b *testing.B) {
 		b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "adds/s")
 	})
 	other := fleet.New(open(b, servers, "bench", 3), fleet.Options{Local: memory.New(), Patience: time.Minute})
-	for _, many := range []int{1, 40} {
+	for _, many := range []int{1, 40, 400} {
 		b.Run(fmt.Sprint("claim by two rivals, and end, of ", many), func(b *testing.B) {
 			ids, at := add(b, many), due
 			claims, took := 0, time.Duration(0)
@@ -117,6 +117,13 @@ func BenchmarkFleet(b *testing.B) {
 				}
 			}
 			b.StopTimer()
+			begin := time.Now()
+			for range 10 {
+				if _, _, err := s.Open(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(time.Since(begin).Seconds()*100, "ms/open-claims")
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "MB")
