@@ -65,18 +65,18 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	if err := cli.NoArguments(s); err != nil {
 		return err
 	}
-	fix, would := s.Opt.Bool("fix"), s.DryRun
-	if s.DryRun = false; would && !fix {
+	fix, dryRun := s.Opt.Bool("fix"), s.DryRun
+	if s.DryRun = false; dryRun && !fix {
 		return problem.Of(problem.T("--dry-run goes with --fix; without it doctor changes nothing"),
 			problem.T("%s, or %s", problem.To("doctor"), problem.To("doctor").With("fix", true).With("dry-run", true)))
 	}
-	d := &examination{Call: s, dryRun: would}
+	d := &examination{Call: s, dryRun: dryRun}
 	unusable := d.openStore(newDoctor(s))
 	local, shared := d.doctor.Inspections(), d.fleet()
 	local = slices.DeleteFunc(local, func(i state.Inspection) bool {
 		return slices.ContainsFunc(shared, func(of state.Inspection) bool { return of.Name == i.Name })
 	})
-	state.Examine(ctx, slices.Concat(unusable, local, shared), fix && !would,
+	state.Examine(ctx, slices.Concat(unusable, local, shared), fix && !dryRun,
 		func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
@@ -110,8 +110,8 @@ func newDoctor(s *cli.Call) *doctor.Doctor {
 }
 
 // openStore gives the doctor its store. Without a store it returns an inspection that says why.
-func (d *examination) openStore(what *doctor.Doctor) (unusable []state.Inspection) {
-	d.doctor = what
+func (d *examination) openStore(of *doctor.Doctor) (unusable []state.Inspection) {
+	d.doctor = of
 	home, err := d.Call.Home()
 	if err == nil {
 		d.doctor.Store, err = cli.OpenToExamine(home, d.addMended)

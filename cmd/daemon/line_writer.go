@@ -39,104 +39,104 @@ var (
 	errCut    = errors.New("it was not waited for")
 )
 
-func newLineWriter(to io.Writer, mark func(lost int) []byte) *lineWriter {
-	o := &lineWriter{to: to, markLost: mark, done: make(chan struct{})}
-	o.changed.L = &o.mu
-	go o.run()
-	return o
+func newLineWriter(to io.Writer, markLost func(lost int) []byte) *lineWriter {
+	w := &lineWriter{to: to, markLost: markLost, done: make(chan struct{})}
+	w.changed.L = &w.mu
+	go w.run()
+	return w
 }
 
 // put adds lines if there is room for them, and does not wait.
-func (o *lineWriter) put(lines []byte) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (w *lineWriter) put(lines []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
-	case o.err != nil:
-		return o.err
-	case o.lost > 0 || len(o.text)+len(lines) > waitingMost:
-		o.lost += bytes.Count(lines, []byte("\n"))
+	case w.err != nil:
+		return w.err
+	case w.lost > 0 || len(w.text)+len(lines) > waitingMost:
+		w.lost += bytes.Count(lines, []byte("\n"))
 		return errUnread
 	}
-	o.add(lines)
+	w.add(lines)
 	return nil
 }
 
 // putAndWait adds lines, and waits until there is room for more.
-func (o *lineWriter) putAndWait(lines []byte) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err == nil {
-		o.add(lines)
+func (w *lineWriter) putAndWait(lines []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.add(lines)
 	}
-	for o.err == nil && len(o.text) > waitingEnough {
-		o.changed.Wait()
+	for w.err == nil && len(w.text) > waitingEnough {
+		w.changed.Wait()
 	}
-	return o.err
+	return w.err
 }
 
 // add adds lines. The caller holds mu.
-func (o *lineWriter) add(lines []byte) {
-	o.text = append(o.text, lines...)
-	o.changed.Broadcast()
+func (w *lineWriter) add(lines []byte) {
+	w.text = append(w.text, lines...)
+	w.changed.Broadcast()
 }
 
 // Write is put, as an io.Writer.
-func (o *lineWriter) Write(lines []byte) (int, error) { return len(lines), o.put(lines) }
+func (w *lineWriter) Write(lines []byte) (int, error) { return len(lines), w.put(lines) }
 
 // run writes lines as they come.
-func (o *lineWriter) run() {
-	defer close(o.done)
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (w *lineWriter) run() {
+	defer close(w.done)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var writing []byte
-	for o.err == nil {
-		if len(o.text) == 0 && o.lost == 0 {
-			if o.ended {
+	for w.err == nil {
+		if len(w.text) == 0 && w.lost == 0 {
+			if w.ended {
 				return
 			}
-			o.changed.Wait()
+			w.changed.Wait()
 			continue
 		}
-		writing, o.text = o.text, writing[:0]
-		if o.lost > 0 {
-			writing = append(writing, o.markLost(o.lost)...)
-			o.lost = 0
+		writing, w.text = w.text, writing[:0]
+		if w.lost > 0 {
+			writing = append(writing, w.markLost(w.lost)...)
+			w.lost = 0
 		}
-		o.writing = len(writing)
-		o.changed.Broadcast()
-		o.mu.Unlock()
-		_, err := o.to.Write(writing)
-		o.mu.Lock()
-		o.writing = 0
-		if o.err == nil && err != nil {
-			o.err = err
-			o.changed.Broadcast()
+		w.writing = len(writing)
+		w.changed.Broadcast()
+		w.mu.Unlock()
+		_, err := w.to.Write(writing)
+		w.mu.Lock()
+		w.writing = 0
+		if w.err == nil && err != nil {
+			w.err = err
+			w.changed.Broadcast()
 		}
 	}
 }
 
 // close returns when all lines are written or ctx ends. left is how many bytes were not written,
 // and err why. No lines may be added after it.
-func (o *lineWriter) close(ctx context.Context) (left int64, err error) {
-	o.mu.Lock()
-	o.ended = true
-	o.changed.Broadcast()
-	o.mu.Unlock()
+func (w *lineWriter) close(ctx context.Context) (left int64, err error) {
+	w.mu.Lock()
+	w.ended = true
+	w.changed.Broadcast()
+	w.mu.Unlock()
 	select {
-	case <-o.done:
+	case <-w.done:
 	case <-ctx.Done():
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	select {
-	case <-o.done:
+	case <-w.done:
 	default:
-		o.err = errCut
+		w.err = errCut
 	}
-	if o.err == errCut {
-		return int64(len(o.text) + o.writing), nil
+	if w.err == errCut {
+		return int64(len(w.text) + w.writing), nil
 	}
-	return 0, o.err
+	return 0, w.err
 }
 
 // sameStream reports whether two streams are one file, pipe, socket or terminal.

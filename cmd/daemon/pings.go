@@ -38,9 +38,10 @@ type startPings struct {
 	slots chan struct{}
 }
 
+// startPing is the ping of one run to one channel.
 type startPing struct {
 	stop context.CancelFunc // ends further tries
-	done chan struct{}
+	done chan struct{}      // is closed after the last one
 }
 
 func newStartPings() *startPings {
@@ -99,7 +100,7 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 			return
 		}
 		if try == startTries {
-			say("%s: that it has started could not be told to %s: %v", id, word, err)
+			say("%s: its start could not be told to %s: %v", id, word, err)
 			return
 		}
 		if clock.Awake.For(ctx, pause) != nil {

@@ -114,8 +114,8 @@ func runService(ctx context.Context, s *cli.Call) error {
 }
 
 // serviceCall is a call of service about the service that this call is about.
-func serviceCall(s *cli.Call, what string) problem.Call {
-	return cli.With(problem.To("service", what), s.Opt, "system", "run-as", "init")
+func serviceCall(s *cli.Call, action string) problem.Call {
+	return cli.With(problem.To("service", action), s.Opt, "system", "run-as", "init")
 }
 
 // planOf is the service that the call is about.
@@ -142,12 +142,12 @@ var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // mayChange returns why the user with this ID cannot install or remove a service of the system.
 // again is the call, and known reports whether a user exists.
-func mayChange(p service.Plan, what string, again problem.Call, uid int, known func(name string) bool) error {
+func mayChange(p service.Plan, action string, again problem.Call, uid int, known func(name string) bool) error {
 	switch {
 	case uid != 0:
-		return problem.New(problem.Failed, problem.T("only root may %s the service of the system", what),
+		return problem.New(problem.Failed, problem.T("only root may %s the service of the system", action),
 			problem.T("sudo %s; with %s added it shows the file", again, problem.Option("print")))
-	case what == "install" && !known(p.User):
+	case action == "install" && !known(p.User):
 		return problem.New(problem.Failed, problem.T("there is no user %s to run the tasks", p.User),
 			problem.T("useradd --system --home-dir %s --shell /usr/sbin/nologin %s makes one; --run-as names another",
 				service.SystemState, p.User))

@@ -133,9 +133,9 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.Args {
 		word = strings.TrimSpace(word)
-		name, rest, part := strings.Cut(word, "/")
+		name, rest, hasRest := strings.Cut(word, "/")
 		name = strings.ToLower(name)
-		if !part || rest == "" {
+		if !hasRest || rest == "" {
 			p := view.PickFailed(word, problem.NotFound, problem.T("%s is not the ID of an item, such as %s/3",
 				cli.Quote(word), cli.OrElse(name, "k7m2")))
 			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"),

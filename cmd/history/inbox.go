@@ -149,7 +149,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	if err != nil {
 		return err
 	}
-	s.DryRun = false // the text is that of a look, which changes nothing
+	s.DryRun = false // the answer reads as one without --take, which changes nothing
 	var failed []view.PickError
 	if o.Query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
 		return err
@@ -240,33 +240,33 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 	}
 	for _, word := range words {
 		word = strings.TrimSpace(word)
-		name, rest, part := strings.Cut(word, "/")
+		name, rest, hasRest := strings.Cut(word, "/")
 		name = strings.ToLower(name)
-		of := map[string]bool{} // the tasks whose items have this beginning
+		owners := map[string]bool{} // the tasks whose items have this beginning
 		for _, i := range items {
 			if state.MatchID(i.Line.TaskID, name) {
-				of[i.Line.TaskID] = true
+				owners[i.Line.TaskID] = true
 			}
 		}
 		task := ""
 		switch {
-		case len(of) == 1:
-			for id := range of {
+		case len(owners) == 1:
+			for id := range owners {
 				task = id
 			}
 		default:
-			e, bad, err := view.PickID(ctx, st.Find, name, func(state.Entry) bool { return true })
+			e, refused, err := view.PickID(ctx, st.Find, name, func(state.Entry) bool { return true })
 			if err != nil {
 				return nil, nil, err
 			}
-			if bad != nil {
-				bad.ID = word
-				failed = append(failed, *bad)
+			if refused != nil {
+				refused.ID = word
+				failed = append(failed, *refused)
 				continue
 			}
 			task = e.Task.ID
 		}
-		if !part || rest == "" {
+		if !hasRest || rest == "" {
 			ids = append(ids, task)
 			continue
 		}
