@@ -84,7 +84,7 @@ type storeActions struct {
 	times     cli.Locale
 	firing    sync.WaitGroup
 	mu        sync.Mutex
-	stopWatch context.CancelFunc // ends the watch of the run before
+	stopWatch context.CancelFunc // ends the watch of the previous task
 }
 
 // call makes a new call for each action, because a call keeps what it finds out, and many actions
@@ -95,6 +95,7 @@ func (a *storeActions) call() *cli.Call {
 	return &one
 }
 
+// failed is the status of an action that failed.
 func (a *storeActions) failed(err error) status {
 	p := cli.Explain(err)
 	text := cli.Visible(a.base.Render(p.Message))
@@ -151,6 +152,7 @@ func (a *storeActions) awaitOutput(id string) tea.Msg {
 	return outputGrew{id}
 }
 
+// interpret says what the typed line means, and what is wrong with it.
 func (a *storeActions) interpret(t typed) tea.Msg {
 	e := interpretation{typed: t}
 	r, err := schedule.ReadTyped(a.call(), t.task.Task.ID, t.line)
@@ -215,6 +217,7 @@ func (a *storeActions) tryOut(r schedule.Typed, t typed, e *interpretation) erro
 	return nil
 }
 
+// submit adds the typed task, or changes the task that is being edited.
 func (a *storeActions) submit(t typed) tea.Msg {
 	r, err := schedule.ReadTyped(a.call(), t.task.Task.ID, t.line)
 	var done tasks.Done
