@@ -93,7 +93,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	var ids []string
 	var failed []view.PickError
 	if byOption {
-		ids, err = manyItems(ctx, s, st)
+		ids, err = itemsByOption(ctx, s, st)
 	} else {
 		ids, failed, err = namedItems(ctx, s, st)
 	}
@@ -123,14 +123,14 @@ func runAck(ctx context.Context, s *cli.Call) error {
 // noItem is the failure of an item that is not in the inbox.
 func noItem(id string) *view.PickError {
 	p := view.PickFailed(id, problem.NotFound,
-		problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
+		problem.T("item %s is not in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
 	p.Hint = problem.T("%s shows what is there", problem.To("inbox").With("all", true))
 	return p
 }
 
 // namedItems returns the whole IDs of the items that the arguments name, each once.
 func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, failed []view.PickError, err error) {
-	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
+	var all []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.Args {
 		word = strings.TrimSpace(word)
 		name, rest, hasRest := strings.Cut(word, "/")
@@ -144,23 +144,16 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 			continue
 		}
 		if number, channel, ok := strings.Cut(rest, "/"); ok && channel != "" && !strings.Contains(channel, "+") {
-			// the channel may be given as in a call: mail:bob@example.org
+			// The channel may be given as in a call: mail:bob@example.org
 			rest = number + "/" + state.ChannelForm(channel)
 		}
 		if !state.WholeID(name) {
-			if there == nil {
-				if there, err = endable(ctx, st); err != nil {
+			if all == nil {
+				if all, err = endable(ctx, st); err != nil {
 					return nil, nil, err
 				}
 			}
-			var fit []string
-			for _, id := range there {
-				task, itemRest, _ := strings.Cut(id, "/")
-				if state.MatchID(task, name) && itemRest == rest && !slices.Contains(fit, id) {
-					fit = append(fit, id)
-				}
-			}
-			switch {
+			switch fit := completions(all, name, rest); {
 			case len(fit) == 0:
 				failed = append(failed, *noItem(word))
 				continue
@@ -170,8 +163,9 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 				p.Hint = problem.T("it could be %s", strings.Join(fit, ", "))
 				failed = append(failed, *p)
 				continue
+			default:
+				word = fit[0]
 			}
-			word = fit[0]
 		} else {
 			word = name + "/" + rest
 		}
@@ -180,6 +174,17 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 		}
 	}
 	return ids, failed, nil
+}
+
+// completions returns the IDs of a task that begins with name and a rest that is whole, each once.
+func completions(all []string, name, rest string) (fit []string) {
+	for _, id := range all {
+		task, itemRest, _ := strings.Cut(id, "/")
+		if state.MatchID(task, name) && itemRest == rest && !slices.Contains(fit, id) {
+			fit = append(fit, id)
+		}
+	}
+	return fit
 }
 
 // endable returns the IDs of the items, and of the notices that wait.
@@ -198,8 +203,8 @@ func endable(ctx context.Context, st state.Mail) (ids []string, err error) {
 	return ids, err
 }
 
-// manyItems returns the items of --task, up to --up-to.
-func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, error) {
+// itemsByOption returns the items of --task, up to --up-to.
+func itemsByOption(ctx context.Context, s *cli.Call, st state.Store) ([]string, error) {
 	var q state.Query
 	if s.Opt.Has("task") {
 		word := strings.TrimSpace(s.Opt.Text("task"))

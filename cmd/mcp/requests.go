@@ -138,7 +138,7 @@ func fromMode(t *tool, v option.Values) (option.Values, error) {
 }
 
 // remaining returns how long a wait has left, or the call that says so.
-func (o *Options) remaining(t *tool, v option.Values) (left time.Duration, asks *Request) {
+func (o *Options) remaining(t *tool, v option.Values) (left time.Duration, dueRequest *Request) {
 	if v.Has("resume") {
 		return 0, callOf("show", option.Values{}, v.Text("resume")).inner()
 	}

@@ -134,7 +134,7 @@ func (o *Options) bound(v option.Values) (time.Duration, error) {
 	return min(d, o.BlockMost), nil
 }
 
-// refusal is the request of a call that is wrong before it reaches a command.
+// refusal is the problem of a call that is refused before it reaches a command.
 func refusal(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
 // schema is the JSON Schema of the arguments in the description.
@@ -142,15 +142,15 @@ func (t *tool) schema() json.RawMessage {
 	type property struct {
 		Type     string    `json:"type"`
 		Items    *property `json:"items,omitempty"`
-		Says     string    `json:"description,omitempty"`
-		Among    []string  `json:"enum,omitempty"`
+		Help     string    `json:"description,omitempty"`
+		Choices  []string  `json:"enum,omitempty"`
 		Examples []any     `json:"examples,omitempty"`
 	}
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{`)
-	must := []string{}
+	required := []string{}
 	for i, a := range t.args {
-		p := property{Type: "string", Says: a.help, Among: a.choices}
+		p := property{Type: "string", Help: a.help, Choices: a.choices}
 		switch row := t.argument(a.name); {
 		case row.Kind == option.Whole:
 			p.Type = "integer"
@@ -168,7 +168,7 @@ func (t *tool) schema() json.RawMessage {
 			p.Examples = []any{a.example}
 		}
 		if a.required {
-			must = append(must, a.name)
+			required = append(required, a.name)
 		}
 		if i > 0 {
 			b.WriteByte(',')
@@ -176,8 +176,8 @@ func (t *tool) schema() json.RawMessage {
 		fmt.Fprintf(&b, "%q:%s", a.name, option.JSON(p))
 	}
 	b.WriteByte('}')
-	if len(must) > 0 {
-		fmt.Fprintf(&b, `,"required":%s`, option.JSON(must))
+	if len(required) > 0 {
+		fmt.Fprintf(&b, `,"required":%s`, option.JSON(required))
 	}
 	b.WriteByte('}')
 	return json.RawMessage(b.String())

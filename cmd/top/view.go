@@ -83,7 +83,7 @@ func (m picture) header() string {
 	case n.runner != "":
 		text += "  " + n.runner
 	case n.needsRunner:
-		text += "  " + l.paint(yellow, "nobody runs it")
+		text += "  " + l.paint(yellow, "no runner alive")
 	}
 	return l.fill(text, m.width)
 }

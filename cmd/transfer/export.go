@@ -102,6 +102,7 @@ type saved struct {
 // taskBounds are the bounds of the structure of a task.
 var taskBounds = codec.Bounds{Depth: 16, Keys: 20_000, Path: 2_000}
 
+// asJSONL writes each task with all of it, on a line.
 func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	var b strings.Builder
 	out := json.NewEncoder(&b)
@@ -128,7 +129,7 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 
 // asCrontab writes lines for cron: those of the tasks that have one, below the variables that they
 // run with. It writes CRON_TZ only for other zones than the present one, because with it cronie
-// leaves out what falls into a gap of the clock.
+// skips what falls into a gap of the clock.
 func asCrontab(list []state.Entry, now time.Time) (string, error) {
 	var b strings.Builder
 	zone := now.Location().String() // the zone of cron by default
