@@ -1,5 +1,6 @@
 // Package cmd is the command line: the table of commands, signals and exit codes. Standard output
-// has only the answer, standard error the talk. The packages below it have the commands.
+// has only the answer, and standard error the messages. The packages below this one have the
+// commands.
 package cmd
 
 import (
@@ -90,27 +91,28 @@ func dispatch(s *cli.Call, args []string) error {
 	})
 }
 
-// dispatchIn is dispatch in the context that begin makes once a command is known to run.
+// dispatchIn is dispatch with the context that begin makes once it is known that a command will
+// run.
 func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func())) error {
-	words := leading(args[min(1, len(args)):])
+	words := commandFirst(args[min(1, len(args)):])
 	if len(words) == 0 {
 		return guide.Help(s, nil)
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
-		asked, err := guide.ReadHelp(words[1:])
+		request, err := guide.ReadHelp(words[1:])
 		switch {
 		case err != nil:
 			return err
-		case asked.Manual:
-			return guide.Manual(s, asked.Command)
-		case asked.Command == "":
+		case request.Manual:
+			return guide.Manual(s, request.Command)
+		case request.Command == "":
 			return guide.Help(s, nil)
 		}
-		if c := s.Table.Find(asked.Command); c != nil {
+		if c := s.Table.Find(request.Command); c != nil {
 			return guide.Help(s, c)
 		}
-		return guide.UnknownCommand(asked.Command, s.Table)
+		return guide.UnknownCommand(request.Command, s.Table)
 	case "-v", "--version":
 		words[0] = "version"
 	}
@@ -124,7 +126,7 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	s.Cmd = c
 	line, err := c.Syntax().Words(words[1:])
 	if err != nil && c.Hidden {
-		return nil // a shell asks at every TAB, and no output means no offers
+		return nil // a shell completes at every TAB, and shows no errors
 	}
 	if err != nil {
 		return err
@@ -141,8 +143,8 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	return err
 }
 
-// leading moves common options that stand before the command behind it.
-func leading(words []string) []string {
+// commandFirst moves the common options before the command to after it.
+func commandFirst(words []string) []string {
 	n := 0
 	for n < len(words) && (words[n] == "--json" || words[n] == "--json=full" || words[n] == "-q" ||
 		words[n] == "--quiet") {
@@ -154,8 +156,8 @@ func leading(words []string) []string {
 	return append(append([]string{words[n]}, words[:n]...), words[n+1:]...)
 }
 
-// asksJSON reports whether --json is among the words, so that errors in them are written in that
-// form.
+// asksJSON reports whether the words ask for JSON, so that errors in the words themselves are
+// written as JSON, too.
 func asksJSON(args []string) bool {
 	for _, a := range args[min(1, len(args)):] {
 		if a == "--" {

@@ -58,7 +58,7 @@ const exitsNoted = "SESSION_EXITS"
 
 // listedExit is the exit code of a call, which is noted when the guide does not say that the command can end with it.
 func listedExit(args []string, code int) int {
-	words := leading(args[min(1, len(args)):])
+	words := commandFirst(args[min(1, len(args)):])
 	if os.Getenv(exitsNoted) == "" || len(words) == 0 {
 		return code
 	}

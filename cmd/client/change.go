@@ -14,8 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// sizeMost is the most bytes of a file that is read. A client keeps much beside its servers in one
-// file.
+// sizeMost is the size of the largest file that is read. Some clients keep much else in the file of
+// their servers.
 const sizeMost = 64 << 20
 
 // Change is a change of a file, or none.
@@ -45,8 +45,8 @@ type edited struct {
 	entry  string
 }
 
-// plan returns the change that an edit makes to the file at a path. A file that does not exist
-// counts as empty.
+// plan returns the change that edit makes to the file at a path. A file that does not exist counts
+// as empty.
 func plan(path string, edit func(text []byte) (edited, error)) (Change, error) {
 	before, _, err := read(path)
 	if err != nil {
@@ -83,23 +83,23 @@ func Skill(path, text string) (Change, error) {
 		c.Effect = Add
 	case bytes.Equal(c.before, c.after):
 	case !bytes.HasPrefix(c.before, []byte("---\nname: "+server+"\n")):
-		return c, problem.New(problem.Failed, problem.T("%s is not a skill of the name %s", path, server),
-			problem.T("name another place, or move that file away first"))
+		return c, problem.New(problem.Failed, problem.T("%s is not the skill %s", path, server),
+			problem.T("name another path, or move that file away first"))
 	default:
 		c.Effect = Replace
 	}
 	return c, nil
 }
 
-// Do makes the change. It replaces the file as a whole, follows links and keeps the mode. It fails
-// when the file has changed since it was read.
+// Do makes the change. It replaces the file as a whole, follows links, and keeps the mode. It fails
+// if the file has changed since it was read.
 func (c Change) Do() error {
 	path := c.Path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	} else if _, err := os.Lstat(path); err == nil {
-		return problem.New(problem.Failed, problem.T("%s is a link to nothing", path),
-			problem.T("make the file that it names, or remove the link"))
+		return problem.New(problem.Failed, problem.T("%s is a link to a file that does not exist", path),
+			problem.T("create that file, or remove the link"))
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -107,7 +107,7 @@ func (c Change) Do() error {
 	}
 	now, _, err := read(path)
 	if err == nil && !bytes.Equal(now, c.before) {
-		err = problem.New(problem.Failed, problem.T("%s was changed meanwhile, and was left as it is", c.Path),
+		err = problem.New(problem.Failed, problem.T("%s has changed in the meantime, and was not written", c.Path),
 			problem.T("call it again"))
 	}
 	if err != nil {
@@ -119,8 +119,8 @@ func (c Change) Do() error {
 	return nil
 }
 
-// replace writes a file as a whole. Only its owner can read a new one, because such files may have
-// secrets in them.
+// replace writes a file as a whole. Only its owner can read a new file, because it may have
+// secrets.
 func replace(path string, text []byte) error {
 	mode := os.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -169,20 +169,21 @@ func read(path string) (text []byte, there bool, err error) {
 	return text, true, nil
 }
 
-// unreadable is the problem of a file that cannot be read as it should be.
+// unreadable is the problem of a file that cannot be read or edited.
 func unreadable(path string, err error) error {
-	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, bared(err)),
-		problem.T("nothing was changed in it; mend it, or put the entry there by hand"))
+	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, withoutPath(err)),
+		problem.T("nothing was changed in it; correct it, or add the entry by hand"))
 }
 
 // unwritable is the problem of a file that cannot be written.
 func unwritable(path string, err error) error {
-	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, bared(err)),
+	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, withoutPath(err)),
 		problem.T("nothing was changed; see who may write to %s", filepath.Dir(path)))
 }
 
-// bared removes the path from an error of the system, because the message has it.
-func bared(err error) error {
+// withoutPath removes the path from an error of the system, because the message has the path
+// already.
+func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err

@@ -11,8 +11,8 @@ import (
 // server is the name of the entry of ouro-timer, and of its skill.
 const server = "ouro-timer"
 
-// kind is the key with the kind of a server. Without it a server is of the kind of ouro-timer.
-const kind = "type"
+// kindKey is the key with the kind of a server. A server without it is started as ouro-timer is.
+const kindKey = "type"
 
 // World is what the paths of the files depend on.
 type World struct {
@@ -27,22 +27,22 @@ type Client struct {
 	Table  string // the key in that file under which the servers are
 	Skill  string // where the file of the skill is
 
-	marks []string // one of these exists where the program is used
-	form  form
-	typed bool // an entry has the kind of the server
+	marks    []string // one of these exists where the program is used
+	format   format
+	withKind bool // an entry has the kind of the server
 }
 
-// form is the format of a file.
-type form interface {
+// format is the format of a file.
+type format interface {
 	// install returns the text with the entry, and the entry as it is written there. The text is
 	// the same when the entry is there already.
 	install(text []byte, c Client, program string) (edited, error)
-	// uninstall returns the text without the entry. It is the same when there is none.
+	// uninstall returns the text without the entry. The text is the same when there is no entry.
 	uninstall(text []byte, c Client) (edited, error)
 }
 
-// All returns the known clients, with their paths for a user whose home is in the environment.
-// docs/mcp.md has what each documents.
+// All returns the supported clients, with their paths for the user in the environment. docs/mcp.md
+// has what each client documents.
 func All(w World) []Client {
 	home := w.Getenv("HOME")
 	if w.System == "windows" {
@@ -71,16 +71,16 @@ func All(w World) []Client {
 	skill := func(dir string) string { return filepath.Join(dir, "skills", server, "SKILL.md") }
 	return []Client{
 		{Name: "claude", Config: claudeConfig, Table: "mcpServers", Skill: skill(claude),
-			marks: []string{claude, claudeConfig}, form: jsonForm{}, typed: true},
+			marks: []string{claude, claudeConfig}, format: jsonFormat{}, withKind: true},
 		{Name: "codex", Config: filepath.Join(codex, "config.toml"), Table: "mcp_servers",
-			Skill: skill(filepath.Join(home, ".agents")), marks: []string{codex}, form: tomlForm{}},
+			Skill: skill(filepath.Join(home, ".agents")), marks: []string{codex}, format: tomlFormat{}},
 		{Name: "gemini", Config: filepath.Join(gemini, "settings.json"), Table: "mcpServers",
-			Skill: skill(gemini), marks: []string{gemini}, form: jsonForm{comments: true}},
+			Skill: skill(gemini), marks: []string{gemini}, format: jsonFormat{comments: true}},
 		{Name: "cursor", Config: filepath.Join(cursor, "mcp.json"), Table: "mcpServers", Skill: skill(cursor),
-			marks: []string{cursor}, form: jsonForm{comments: true}},
+			marks: []string{cursor}, format: jsonFormat{comments: true}},
 		{Name: "vscode", Config: filepath.Join(code, "mcp.json"), Table: "servers",
 			Skill: skill(filepath.Join(home, ".copilot")), marks: []string{code},
-			form: jsonForm{comments: true}, typed: true},
+			format: jsonFormat{comments: true}, withKind: true},
 	}
 }
 
@@ -102,22 +102,22 @@ func (c Client) Used() bool {
 	return false
 }
 
-// Install returns the change that gives the client an entry which starts the program at an absolute
-// path. Other keys of an existing entry stay.
+// Install returns the change that adds or updates the entry, which starts the program at an
+// absolute path. It keeps the other keys of an existing entry.
 func (c Client) Install(program string) (Change, error) {
-	return plan(c.Config, func(text []byte) (edited, error) { return c.form.install(text, c, program) })
+	return plan(c.Config, func(text []byte) (edited, error) { return c.format.install(text, c, program) })
 }
 
 // Uninstall returns the change that removes the entry.
 func (c Client) Uninstall() (Change, error) {
-	return plan(c.Config, func(text []byte) (edited, error) { return c.form.uninstall(text, c) })
+	return plan(c.Config, func(text []byte) (edited, error) { return c.format.uninstall(text, c) })
 }
 
 // entry is the entry of ouro-timer: its keys in the order in which they are written.
 func (c Client) entry(program string) []field {
 	fields := []field{{"command", program}, {"args", []any{"mcp"}}}
-	if c.typed {
-		fields = append([]field{{kind, "stdio"}}, fields...)
+	if c.withKind {
+		fields = append([]field{{kindKey, "stdio"}}, fields...)
 	}
 	return fields
 }

@@ -47,21 +47,21 @@ func TestEdits(t *testing.T) {
 		{"TOML: no last line feed", "codex", "a = '''\n[mcp_servers.x]\n'''", "a = '''\n[mcp_servers.x]\n'''\n\n" + entryTOML, "a = '''\n[mcp_servers.x]\n'''\n"},
 	} {
 		cl := of(t, c.client)
-		got, err := cl.form.install([]byte(c.before), cl, program)
+		got, err := cl.format.install([]byte(c.before), cl, program)
 		if err != nil || string(got.after) != c.after || got.effect != Add {
 			t.Errorf("%s: %v %v\ngot  %q\nwant %q", c.name, got.effect, err, got.after, c.after)
 			continue
 		}
-		if again, err := cl.form.install(got.after, cl, program); err != nil || string(again.after) != c.after {
+		if again, err := cl.format.install(got.after, cl, program); err != nil || string(again.after) != c.after {
 			t.Errorf("%s: once more: %v\n%q", c.name, err, again.after)
 		}
 		if c.without == "=" {
 			c.without = c.before
 		}
-		if back, err := cl.form.uninstall(got.after, cl); err != nil || string(back.after) != c.without {
+		if back, err := cl.format.uninstall(got.after, cl); err != nil || string(back.after) != c.without {
 			t.Errorf("%s: without: %v\ngot  %q\nwant %q", c.name, err, back.after, c.without)
 		}
-		if back, err := cl.form.uninstall([]byte(c.before), cl); err != nil || string(back.after) != c.before {
+		if back, err := cl.format.uninstall([]byte(c.before), cl); err != nil || string(back.after) != c.before {
 			t.Errorf("%s: taken from where it is not: %v\n%q", c.name, err, back.after)
 		}
 	}
@@ -92,14 +92,14 @@ func TestRenewed(t *testing.T) {
 			"[mcp_servers.ouro-timer]\nargs = [\"mcp\"]\n# old\ncommand = \"/opt/ouro timer/ouro-timer\"\nstartup_timeout_sec = 20\n[mcp_servers.ouro-timer.env]\nOURO_TZ = \"UTC\"\n"},
 	} {
 		cl := of(t, c.client)
-		got, err := cl.form.install([]byte(c.before), cl, program)
+		got, err := cl.format.install([]byte(c.before), cl, program)
 		if err != nil || string(got.after) != c.after || got.effect != Replace {
 			t.Errorf("%s: %v %v\ngot  %q\nwant %q", c.name, got.effect, err, got.after, c.after)
 		}
 	}
 	toml := of(t, "codex")
 	const before = "# top\n\n[mcp_servers.ouro-timer]\ncommand = \"x\"\n\n[mcp_servers.ouro-timer.env]\nA = \"1\"\n\n# of b\n[b]\nc = 1\n"
-	if got, err := toml.form.uninstall([]byte(before), toml); err != nil || string(got.after) != "# top\n\n# of b\n[b]\nc = 1\n" {
+	if got, err := toml.format.uninstall([]byte(before), toml); err != nil || string(got.after) != "# top\n\n# of b\n[b]\nc = 1\n" {
 		t.Errorf("%v %q", err, got.after)
 	}
 }
@@ -115,7 +115,7 @@ func TestRefused(t *testing.T) {
 		{"codex", "[mcp_servers.ouro-timer]\nargs = [\n  \"x\",\n]\n"},
 	} {
 		cl := of(t, c.client)
-		if got, err := cl.form.install([]byte(c.text), cl, program); err == nil {
+		if got, err := cl.format.install([]byte(c.text), cl, program); err == nil {
 			t.Errorf("%s: %q becomes %q", c.client, c.text, got.after)
 		}
 	}
@@ -165,15 +165,15 @@ func FuzzEdits(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range All(World{System: "linux", Getenv: func(string) string { return "" }}) {
-			got, err := c.form.install([]byte(text), c, program) // it checks itself: no panic is what is asked here
+			got, err := c.format.install([]byte(text), c, program) // it checks itself: no panic is what is asked here
 			if err != nil {
 				continue
 			}
-			if again, err := c.form.install(got.after, c, program); err != nil || string(again.after) != string(got.after) {
+			if again, err := c.format.install(got.after, c, program); err != nil || string(again.after) != string(got.after) {
 				t.Errorf("%s: %q once more: %v, %q", c.Name, got.after, err, again.after)
 			}
-			if back, err := c.form.uninstall(got.after, c); err == nil {
-				if again, err := c.form.uninstall(back.after, c); err != nil || string(again.after) != string(back.after) {
+			if back, err := c.format.uninstall(got.after, c); err == nil {
+				if again, err := c.format.uninstall(back.after, c); err != nil || string(again.after) != string(back.after) {
 					t.Errorf("%s: %q without, once more: %v, %q", c.Name, back.after, err, again.after)
 				}
 			}

@@ -13,26 +13,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
-// jsonForm is the format JSON. With comments it may have those, and commas after the last value, as
-// editors allow.
-type jsonForm struct{ comments bool }
+// jsonFormat is the format JSON. comments is whether the client allows comments, and commas after
+// the last value.
+type jsonFormat struct{ comments bool }
 
-// depthMost is how deep values may lie, because the library has no bound of its own.
+// depthMost is how deep values may be nested, because the library has no bound of its own.
 const depthMost = 1_000
 
 // byteOrderMark may stand at the beginning of a text.
 const byteOrderMark = "\ufeff"
 
-// document is a JSON text. It keeps what is between the values.
+// document is a JSON text. It keeps the blanks and comments between the values.
 type document struct {
 	whole   hujson.Value
 	root    *hujson.Object
 	mark    string // the byte order mark
 	newline string
-	unit    string // the indent of one level
+	indent  string // the indent of one level
 }
 
-func (f jsonForm) install(text []byte, c Client, program string) (edited, error) {
+func (f jsonFormat) install(text []byte, c Client, program string) (edited, error) {
 	doc, err := f.open(text)
 	if err != nil {
 		return edited{}, err
@@ -48,7 +48,7 @@ func (f jsonForm) install(text []byte, c Client, program string) (edited, error)
 	case i < 0:
 		doc.insert(servers, outer, server, fields)
 	default:
-		if e.effect = Replace; !doc.renew(&servers.Members[i], fields) {
+		if e.effect = Replace; !doc.update(&servers.Members[i], fields) {
 			return e, nil
 		}
 	}
@@ -56,7 +56,7 @@ func (f jsonForm) install(text []byte, c Client, program string) (edited, error)
 	return e, f.check(text, e.after, c.Table, fields)
 }
 
-func (f jsonForm) uninstall(text []byte, c Client) (edited, error) {
+func (f jsonFormat) uninstall(text []byte, c Client) (edited, error) {
 	e := edited{after: text, effect: Remove}
 	doc, err := f.open(text)
 	if err != nil {
@@ -72,9 +72,9 @@ func (f jsonForm) uninstall(text []byte, c Client) (edited, error) {
 	return e, f.check(text, e.after, c.Table, nil)
 }
 
-// open reads a text. An empty text is an object without members.
-func (f jsonForm) open(text []byte) (*document, error) {
-	doc := &document{newline: "\n", unit: "  "}
+// open parses a text. An empty text counts as an object without members.
+func (f jsonFormat) open(text []byte) (*document, error) {
+	doc := &document{newline: "\n", indent: "  "}
 	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
 		doc.mark, text = byteOrderMark, text[len(byteOrderMark):]
 	}
@@ -88,19 +88,19 @@ func (f jsonForm) open(text []byte) (*document, error) {
 		return nil, errors.New("it is nested too deep")
 	}
 	var err error
-	// the library changes the bytes that it gets
+	// The library changes the bytes that it gets.
 	if doc.whole, err = hujson.Parse(slices.Clone(text)); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if !f.comments && !doc.whole.IsStandard() {
-		return nil, errors.New("it has comments, or commas behind what is last, which the program does not take")
+		return nil, errors.New("it has comments, or commas after a last value, which the program does not allow")
 	}
 	if doc.root, _ = doc.whole.Value.(*hujson.Object); doc.root == nil {
 		return nil, errors.New("it is not an object")
 	}
 	if len(doc.root.Members) > 0 {
-		if unit, own := indent(doc.root.Members[0]); own && unit != "" {
-			doc.unit = unit
+		if blanks, own := indentOf(doc.root.Members[0]); own && blanks != "" {
+			doc.indent = blanks
 		}
 	}
 	return doc, nil
@@ -116,7 +116,7 @@ func (doc *document) servers(table string) (o *hujson.Object, outer string, err 
 	if !ok {
 		err = fmt.Errorf("its %q is not an object", table)
 	}
-	outer, _ = indent(doc.root.Members[i])
+	outer, _ = indentOf(doc.root.Members[i])
 	return o, outer, err
 }
 
@@ -131,31 +131,31 @@ func find(o *hujson.Object, key string) int {
 	})
 }
 
-// indent returns the indent of a member, and whether the member has a line of its own.
-func indent(m hujson.ObjectMember) (blanks string, own bool) {
+// indentOf returns the indent of a member, and whether the member has a line of its own.
+func indentOf(m hujson.ObjectMember) (blanks string, own bool) {
 	line := bytes.LastIndexByte(m.Name.BeforeExtra, '\n')
 	return string(m.Name.BeforeExtra[line+1:]), line >= 0
 }
 
 // insert adds a member after the last one of an object, and after its comments.
 func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
-	inner, n := outer+doc.unit, len(o.Members)
+	inner, n := outer+doc.indent, len(o.Members)
 	lines := o == doc.root || doc.root.Members != nil && bytes.ContainsRune(doc.root.Members[0].Name.BeforeExtra, '\n')
 	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(key)}}
 	if n > 0 {
 		var blanks string
-		if blanks, lines = indent(o.Members[0]); lines {
+		if blanks, lines = indentOf(o.Members[0]); lines {
 			inner = blanks
 		}
 		if o.Members[n-1].Value.AfterExtra != nil { // there is a comma after the last one
 			m.Value.AfterExtra = []byte{}
 		}
 	}
-	said := trimmed(o.AfterExtra)
-	rest := slices.Clone(o.AfterExtra[len(said):])
+	comments := commentsOf(o.AfterExtra)
+	rest := slices.Clone(o.AfterExtra[len(comments):])
 	between := ""
 	switch {
-	case lines || bytes.Contains(said, []byte("//")):
+	case lines || bytes.Contains(comments, []byte("//")):
 		between = doc.newline + inner
 		if !bytes.ContainsRune(rest, '\n') {
 			rest = []byte(doc.newline + outer)
@@ -163,20 +163,20 @@ func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
 	case n > 0:
 		between = " "
 	}
-	m.Name.BeforeExtra = append(slices.Clone(said), between...)
+	m.Name.BeforeExtra = append(slices.Clone(comments), between...)
 	m.Value.BeforeExtra = []byte(" ")
 	m.Value.Value = value(doc.written(v, inner, lines))
 	o.Members, o.AfterExtra = append(o.Members, m), rest
 }
 
-// remove removes a member. Comments before it stay.
+// remove removes a member, and keeps the comments before it.
 func remove(o *hujson.Object, i int) {
 	m, last := o.Members[i], len(o.Members)-1
-	said := slices.Clone(trimmed(m.Name.BeforeExtra))
+	comments := slices.Clone(commentsOf(m.Name.BeforeExtra))
 	o.Members = slices.Delete(o.Members, i, i+1)
 	if i < last {
 		next := &o.Members[i].Name
-		next.BeforeExtra = append(said, next.BeforeExtra...)
+		next.BeforeExtra = append(comments, next.BeforeExtra...)
 		return
 	}
 	if i > 0 {
@@ -185,45 +185,45 @@ func remove(o *hujson.Object, i int) {
 		case comma && before.AfterExtra == nil:
 			before.AfterExtra = []byte{}
 		case !comma:
-			said = append(slices.Clone(before.AfterExtra), said...)
+			comments = append(slices.Clone(before.AfterExtra), comments...)
 			before.AfterExtra = nil
 		}
 	}
-	o.AfterExtra = append(said, o.AfterExtra...)
-	if i == 0 && len(trimmed(o.AfterExtra)) == 0 {
+	o.AfterExtra = append(comments, o.AfterExtra...)
+	if i == 0 && len(commentsOf(o.AfterExtra)) == 0 {
 		o.AfterExtra = nil
 	}
 }
 
-// renew gives an existing entry the values of the fields, and reports whether any value has
+// update gives an existing entry the values of the fields, and reports whether any value has
 // changed.
-func (doc *document) renew(m *hujson.ObjectMember, fields []field) (changed bool) {
-	blanks, lines := indent(*m)
+func (doc *document) update(m *hujson.ObjectMember, fields []field) (changed bool) {
+	blanks, lines := indentOf(*m)
 	o, ok := m.Value.Value.(*hujson.Object)
 	if !ok {
 		m.Value.Value = value(doc.written(fields, blanks, lines))
 		return true
 	}
 	for _, f := range fields {
-		i, fresh := find(o, f.key), value(encoded(f.value))
+		i, wanted := find(o, f.key), value(encoded(f.value))
 		switch {
-		case i < 0 && f.key == kind: // it is what it would be without
+		case i < 0 && f.key == kindKey: // an entry without it means the same
 		case i < 0:
 			doc.insert(o, blanks, f.key, f.value)
 			changed = true
 		default:
 			was := o.Members[i].Value.Clone()
 			was.Minimize()
-			if !bytes.Equal(was.Pack(), hujson.Value{Value: fresh}.Pack()) {
-				o.Members[i].Value.Value, changed = fresh, true
+			if !bytes.Equal(was.Pack(), hujson.Value{Value: wanted}.Pack()) {
+				o.Members[i].Value.Value, changed = wanted, true
 			}
 		}
 	}
 	return changed
 }
 
-// trimmed returns the comments between values, without blanks at their end.
-func trimmed(extra hujson.Extra) hujson.Extra { return bytes.TrimRight(extra, " \t\r\n") }
+// commentsOf returns the comments in the text between values, without the blanks at the end.
+func commentsOf(extra hujson.Extra) hujson.Extra { return bytes.TrimRight(extra, " \t\r\n") }
 
 // value parses a text that this package has written.
 func value(text string) hujson.ValueTrimmed {
@@ -234,8 +234,8 @@ func value(text string) hujson.ValueTrimmed {
 	return v.Value
 }
 
-// written writes a value. Fields become an object, on lines that begin with the blanks, or on one
-// line.
+// written returns a value as text. Fields become an object, on lines that begin with blanks, or on
+// one line.
 func (doc *document) written(v any, blanks string, lines bool) string {
 	fields, ok := v.([]field)
 	if !ok {
@@ -243,12 +243,12 @@ func (doc *document) written(v any, blanks string, lines bool) string {
 	}
 	var members []string
 	for _, f := range fields {
-		members = append(members, fmt.Sprintf("%q: %s", f.key, doc.written(f.value, blanks+doc.unit, lines)))
+		members = append(members, fmt.Sprintf("%q: %s", f.key, doc.written(f.value, blanks+doc.indent, lines)))
 	}
 	if !lines {
 		return "{" + strings.Join(members, ", ") + "}"
 	}
-	between := doc.newline + blanks + doc.unit
+	between := doc.newline + blanks + doc.indent
 	return "{" + between + strings.Join(members, ","+between) + doc.newline + blanks + "}"
 }
 
@@ -262,7 +262,7 @@ func encoded(v any) string {
 }
 
 // check verifies that an edit changed only what it should.
-func (f jsonForm) check(before, after []byte, table string, fields []field) error {
+func (f jsonFormat) check(before, after []byte, table string, fields []field) error {
 	var trees [2]map[string]any
 	for i, text := range [][]byte{before, after} {
 		doc, err := f.open(text)
@@ -276,5 +276,5 @@ func (f jsonForm) check(before, after []byte, table string, fields []field) erro
 			return err
 		}
 	}
-	return settled(trees[0], trees[1], table, fields)
+	return verify(trees[0], trees[1], table, fields)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
-// tomlForm is the format TOML. It takes each line for what it is by itself. When a line is part of
-// a longer text, the edit changes something else and is refused.
-type tomlForm struct{}
+// tomlFormat is the format TOML. It reads each line on its own. Where a line is part of a longer
+// text, the edit would change something else, and check refuses it.
+type tomlFormat struct{}
 
-// tomlBounds bound the structure of a file.
+// tomlBounds are the bounds for the structure of a file.
 var tomlBounds = codec.Bounds{Depth: 32, Keys: 20_000, Path: 4_000}
 
-func (f tomlForm) install(text []byte, c Client, program string) (edited, error) {
+func (f tomlFormat) install(text []byte, c Client, program string) (edited, error) {
 	tree, err := f.read(string(text))
 	if err != nil {
 		return edited{}, err
@@ -32,19 +32,19 @@ func (f tomlForm) install(text []byte, c Client, program string) (edited, error)
 		e.entry += newline + field.key + " = " + encoded(field.value)
 	}
 	after := strings.TrimRight(string(text), "\r\n")
-	// such a table cannot be added to, although the library would
+	// A table on one line cannot be added to.
 	inline := func(line string) bool {
-		said, _ := f.read(line)
-		return said[c.Table] != nil && f.head(line) == nil
+		tree, _ := f.read(line)
+		return tree[c.Table] != nil && f.header(line) == nil
 	}
 	switch {
 	case slices.ContainsFunc(strings.SplitAfter(string(text), "\n"), inline):
-		return e, errOther
-	case take(tree, c.Table) != nil:
-		e.effect, after = Replace, f.renew(string(text), c.Table, fields, newline)
+		return e, errCannotEdit
+	case removeEntry(tree, c.Table) != nil:
+		e.effect, after = Replace, f.update(string(text), c.Table, fields, newline)
 	case after == "":
 		after = e.entry + newline
-	default: // a table may stand at the end, an empty line behind the one before
+	default: // the table is added at the end, after an empty line
 		if after = string(text); !strings.HasSuffix(after, "\n") {
 			after += newline
 		}
@@ -54,10 +54,10 @@ func (f tomlForm) install(text []byte, c Client, program string) (edited, error)
 	return e, f.check(string(text), after, c.Table, fields)
 }
 
-func (f tomlForm) uninstall(text []byte, c Client) (edited, error) {
+func (f tomlFormat) uninstall(text []byte, c Client) (edited, error) {
 	e := edited{after: text, effect: Remove}
 	tree, err := f.read(string(text))
-	if err != nil || take(tree, c.Table) == nil {
+	if err != nil || removeEntry(tree, c.Table) == nil {
 		return e, err
 	}
 	lines := strings.SplitAfter(string(text), "\n")
@@ -76,26 +76,27 @@ func (f tomlForm) uninstall(text []byte, c Client) (edited, error) {
 	return e, f.check(string(text), after, c.Table, nil)
 }
 
-// section returns the lines of the table, or of one within it: from its head to the last line that
-// is not blank. It is below zero when there is none.
-func (f tomlForm) section(lines []string, table string, own bool) (from, to int) {
+// section returns the lines of our table, or without exact also of a table within it: from its
+// header to its last line that is neither blank nor a comment. from is below zero when there is no
+// such table.
+func (f tomlFormat) section(lines []string, table string, exact bool) (from, to int) {
 	from = -1
 	for i, line := range lines {
-		switch key := f.head(line); {
+		switch key := f.header(line); {
 		case key == nil && from >= 0 && !blank(line) && strings.TrimSpace(line)[0] != '#':
 			to = i + 1
 		case key == nil:
 		case from >= 0:
 			return from, to
-		case len(key) >= 2 && key[0] == table && key[1] == server && (!own || len(key) == 2):
+		case len(key) >= 2 && key[0] == table && key[1] == server && (!exact || len(key) == 2):
 			from, to = i, i+1
 		}
 	}
 	return from, to
 }
 
-// head returns the key of a line that is the head of a table; nil for other lines.
-func (tomlForm) head(line string) codec.Key {
+// header returns the key of a line that is the header of a table; nil for other lines.
+func (tomlFormat) header(line string) codec.Key {
 	if !strings.HasPrefix(strings.TrimSpace(line), "[") {
 		return nil
 	}
@@ -106,21 +107,21 @@ func (tomlForm) head(line string) codec.Key {
 	return keys[len(keys)-1]
 }
 
-// blank reports whether a line is blank or a comment.
+// blank reports whether a line is blank.
 func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // check verifies that an edit changed only what it should.
-func (f tomlForm) check(before, after, table string, fields []field) error {
+func (f tomlFormat) check(before, after, table string, fields []field) error {
 	was, err := f.read(before)
 	is, errAfter := f.read(after)
 	if err != nil || errAfter != nil {
-		return errOther
+		return errCannotEdit
 	}
-	return settled(was, is, table, fields)
+	return verify(was, is, table, fields)
 }
 
 // read parses a text.
-func (tomlForm) read(text string) (map[string]any, error) {
+func (tomlFormat) read(text string) (map[string]any, error) {
 	tree, _, err := codec.Tree(text, tomlBounds)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
@@ -129,24 +130,24 @@ func (tomlForm) read(text string) (map[string]any, error) {
 	return tree, err
 }
 
-// renew gives the table the values of the fields, on lines of their own.
-func (f tomlForm) renew(text, table string, fields []field, newline string) string {
+// update gives the table the values of the fields, each on a line of its own.
+func (f tomlFormat) update(text, table string, fields []field, newline string) string {
 	lines := strings.SplitAfter(text, "\n")
 	from, to := f.section(lines, table, true)
 	if from < 0 {
 		return text
 	}
 	for _, field := range fields {
-		fresh := field.key + " = " + encoded(field.value) + newline
+		set := field.key + " = " + encoded(field.value) + newline
 		at := from + slices.IndexFunc(lines[from:to], func(line string) bool {
 			tree, _ := f.read(line)
-			_, says := tree[field.key]
-			return says
+			_, has := tree[field.key]
+			return has
 		})
 		if at < from {
-			lines, to = slices.Insert(lines, from+1, fresh), to+1
+			lines, to = slices.Insert(lines, from+1, set), to+1
 		} else if tree, _ := f.read(lines[at]); !reflect.DeepEqual(tree[field.key], field.value) {
-			lines[at] = fresh
+			lines[at] = set
 		}
 	}
 	return strings.Join(lines, "")

@@ -41,7 +41,7 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 		for _, l := range lines {
 			sum.Ended++
 			l.At = now
-			s.Answer(plannedLine{view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now,
+			s.Answer(plannedLine{view.StreamLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now,
 				DryRun: true}, l, e.Task})
 		}
 	}
@@ -58,7 +58,7 @@ func planRun(ctx context.Context, s *cli.Call, st state.Store) error {
 
 // plannedLine is what a runner would do about an instant.
 type plannedLine struct {
-	view.ToldLine
+	view.StreamLine
 	line state.Line
 	task state.Task
 }

@@ -85,7 +85,7 @@ func rebootWarning() cli.Warning {
 // RunWarnings warns that nobody runs a task now or after a reboot. A reboot does not matter to a
 // wait, and a task that is paused without end needs no runner.
 func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Warning) {
-	if !view.Awaited(e) {
+	if !view.NeedsRunner(e) {
 		return nil
 	}
 	if (e.Task.Recurring() || !state.IsUnscheduled(e.Due) && e.Due.Sub(now) > farAway) && h.Runner != RunnerNone &&

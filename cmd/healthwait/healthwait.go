@@ -220,7 +220,7 @@ func notStarted(err error) error {
 
 func runHealthWait(ctx context.Context, s *cli.Call, o healthWait) error {
 	stop := func() {}
-	if view.Counts(s, o.quiet) {
+	if view.ShowsCountdown(s, o.quiet) {
 		stop = o.watch(s)
 	}
 	r := o.group.run(ctx, s, &o.bounds)

@@ -35,7 +35,7 @@ func (o *healthWait) watch(s *cli.Call) (stop func()) {
 		v.rows[i] = r
 		v.mu.Unlock()
 	}
-	return view.Beside(func(ctx context.Context) {
+	return view.DrawBeside(func(ctx context.Context) {
 		drawn := false
 		for s.Clock.For(ctx, redrawEvery) == nil { // a fast service draws nothing
 			if cli.Foreground(s.Err) {

@@ -117,7 +117,7 @@ func runAck(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	answer.Now, answer.Errors, answer.DryRun = s.Stamp(), view.PickErrors(s, failed), s.DryRun
-	return view.Answered(ctx, s, answer, failed, nil)
+	return view.AnswerChanges(ctx, s, answer, failed, nil)
 }
 
 // noItem is the failure of an item that is not in the inbox.

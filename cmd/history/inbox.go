@@ -183,14 +183,14 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	if o.Take > 0 && len(m.Items) > 0 && !o.dry {
 		if err := s.Flush(); err != nil {
-			return view.GiveBack(ctx, st, m, err)
+			return view.EndLeases(ctx, st, m, err)
 		}
 	}
 	switch {
 	case waited:
 		return cli.ExitCode(cli.ExitMax)
 	case len(failed) > 0:
-		return view.TellPicks(ctx, s, failed)
+		return view.ReportPicks(ctx, s, failed)
 	}
 	return view.Incomplete(m.Problems)
 }

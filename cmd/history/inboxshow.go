@@ -115,7 +115,7 @@ func (a inboxJSON) Text(o *cli.Out) {
 	default:
 		for _, r := range a.Items {
 			if line := r.Fields(); a.showsLeases {
-				o.Line("%s\t%s", line, r.Taken())
+				o.Line("%s\t%s", line, r.LeaseEnd())
 			} else {
 				o.Line("%s", line)
 			}
@@ -136,7 +136,7 @@ func (a inboxJSON) Text(o *cli.Out) {
 
 // emptyText is the text when there are no items.
 func (o *inboxOptions) emptyText(ctx context.Context, st state.Mail, m tasks.Found) string {
-	q, problems := o.Query, view.UnreadCount(m.Problems)
+	q, problems := o.Query, view.CountUnreadable(m.Problems)
 	q.Free = false
 	switch {
 	case problems > 0:

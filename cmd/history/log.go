@@ -65,7 +65,7 @@ it, else 1. --max limits the wait: exit 75, with the command that waits on.`,
 		Answers: append([]cli.Shape{
 			{Name: "log", Of: logJSON{}, Given: "!follow !audit !wait",
 				Means: "the latest lines of the ledger, in the order they were written"},
-			{Name: "line", Of: view.ToldLine{}, Given: "follow", Means: "--follow: a line of the ledger", Stream: true},
+			{Name: "line", Of: view.StreamLine{}, Given: "follow", Means: "--follow: a line of the ledger", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Given: "follow",
 				Means: "--follow: a piece of what a run writes", Stream: true},
 			{Name: "log-problem", Of: view.ProblemJSON{}, Given: "follow",
@@ -139,7 +139,7 @@ func runLog(ctx context.Context, s *cli.Call) error {
 func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) error {
 	output := o.outputLimit
 	if !s.Opt.Has("output-limit") {
-		output = view.EndedMost
+		output = view.EndedOutputMost
 	}
 	a := await.Run{ID: o.task, Number: o.occurrence}
 	if o.after != nil {

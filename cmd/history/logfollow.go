@@ -142,7 +142,7 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 	f.occurrenceEnded = f.o.occurrence > 0 && len(past.lines) > 0
 	for _, l := range past.lines {
 		if f.InJSON {
-			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
+			f.Emit(view.StreamLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
 			logEntry(ctx, &f.Out, f.st, f.o, l, past.deliveries)
 		}
@@ -278,7 +278,7 @@ func (f *logFollower) showLine(ctx context.Context, l state.Line) {
 		r.close()
 	}
 	if f.InJSON {
-		f.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
+		f.Emit(view.StreamLine{LineJSON: view.AsLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
 	logEntryAlone(&f.Out, f.o, l, nil)

@@ -91,7 +91,7 @@ func Happened(l state.Line, zone *time.Location) string {
 	case state.LineTask:
 		return eventWords(l, zone)
 	case state.LineDelivery:
-		return view.ToldWords(l)
+		return view.DeliveryWords(l)
 	}
 	return view.OutcomeOn(l)
 }

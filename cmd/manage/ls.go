@@ -218,7 +218,7 @@ func (a lsJSON) Text(o *cli.Out) {
 	default:
 		listDays(o, a.rows.entries(), a.Now, a.Total, 0)
 	}
-	view.TellUnread(o, a.Unread)
+	view.ShowUnread(o, a.Unread)
 }
 
 // WriteJSON writes the rows as they were made.
@@ -250,7 +250,7 @@ func taskFields(e state.Entry) string {
 
 // emptyText returns the text of an empty list.
 func emptyText(all, filtered bool, problems []state.Problem) string {
-	if n := view.UnreadCount(problems); n > 0 {
+	if n := view.CountUnreadable(problems); n > 0 {
 		return cli.Plural(n, "task") + " cannot be read, and there are no others."
 	}
 	if filtered {

@@ -122,7 +122,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		if err := errors.Join(s.Stdout.Flush(), whole.Stdout.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, view.Awaited) {
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, view.NeedsRunner) {
 			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.total)
 		}
 	}

@@ -161,7 +161,7 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	if limit == 0 && !as.plain() {
 		answer.foldOnce()
 	}
-	answer.Problems, answer.unread = view.ProblemTexts(problems), view.UnreadCount(problems)
+	answer.Problems, answer.unread = view.ProblemTexts(problems), view.CountUnreadable(problems)
 	s.Answer(answer)
 	return view.Incomplete(problems)
 }
@@ -263,7 +263,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		counted = nil
 	}
 	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until,
-		view.UnreadCount(problems), as})
+		view.CountUnreadable(problems), as})
 	return view.Incomplete(problems)
 }
 

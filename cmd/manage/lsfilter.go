@@ -160,7 +160,7 @@ func (f *filter) fits(e *state.Entry) bool {
 	switch {
 	case f.origin != "" && e.Task.Origin != f.origin, len(f.tags) > 0 && !tasks.Tagged(e.Task, f.tags):
 		return false
-	case slices.ContainsFunc(f.texts, func(text string) bool { return !view.Says(e.Task, text) }):
+	case slices.ContainsFunc(f.texts, func(text string) bool { return !view.Mentions(e.Task, text) }):
 		return false
 	case len(f.states) > 0 && !slices.Contains(f.states, stateOf(*e)):
 		return false

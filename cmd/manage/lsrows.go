@@ -84,7 +84,7 @@ func (r *taskRows) makeRow(e *state.Entry) *taskRow {
 	if t.unlisted = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.unlisted {
 		return t
 	}
-	t.Order, t.awaited, t.overdue = e.Order(), view.Awaited(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)
+	t.Order, t.awaited, t.overdue = e.Order(), view.NeedsRunner(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)
 	if len(r.leader.Delays) > 0 {
 		t.postponed = whyPostponed(*e, r.leader)
 	}

@@ -98,7 +98,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unreadable), s.DryRun
 	answer.Count = len(answer.held)
-	return view.Answered(ctx, s, answer, failed, warnings)
+	return view.AnswerChanges(ctx, s, answer, failed, warnings)
 }
 
 // pauseJSON is the answer of pause.

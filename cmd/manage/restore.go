@@ -85,7 +85,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	warnings = append(warnings, s.NetworkWarnings...)
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(),
 		view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun
-	return view.Answered(ctx, s, answer, failed, warnings)
+	return view.AnswerChanges(ctx, s, answer, failed, warnings)
 }
 
 // explainNotRemoved says of tasks that were not removed that there is nothing to restore.

@@ -128,7 +128,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
 		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unreadable), s.DryRun
-	return view.Answered(ctx, s, answer, failed, warnings)
+	return view.AnswerChanges(ctx, s, answer, failed, warnings)
 }
 
 // add adds what became of one task. With brief a task that goes on is counted and has its ID alone.

@@ -92,8 +92,8 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.RecipientsOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.All()), cli.OrNull(told.On)
-	j.Start, j.End, j.Count = view.Bounded(e.Task)
-	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.Dealt(e.Task)
+	j.Start, j.End, j.Count = view.RecurrenceBounds(e.Task)
+	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.JitterShare(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
 		j.Postponed = cli.OrNull(whyPostponed(e, leader))
 	}

@@ -126,7 +126,7 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 // code returns the error by which a call ends: for tasks that could not be changed, for runs that
 // are still running, or none.
 func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError) error {
-	if err := view.TellPicks(ctx, s, failed); err != nil {
+	if err := view.ReportPicks(ctx, s, failed); err != nil {
 		return err
 	}
 	switch {

@@ -52,13 +52,13 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID),
 		TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)),
 		Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
+		JitterSeconds: view.JitterShare(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
 		Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the text does not say it, and finding out reads files of the system
 		j.SurvivesReboot = h.Survives()
 	}
-	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	j.Start, j.End, j.Count = view.RecurrenceBounds(e.Task)
 	j.PolicyJSON = view.PolicyGiven(e.Task)
 	if e.Task.Recurring() {
 		j.PolicyJSON = view.PolicyInForce(e.Task)
@@ -115,7 +115,7 @@ func (a *atJSON) Text(o *cli.Out) {
 	for _, r := range a.Remarks {
 		o.Note("note: %s", cli.Visible(r.Text))
 	}
-	view.TellUnread(o, a.unread)
+	view.ShowUnread(o, a.unread)
 }
 
 // Scheduled is the result of one request of at: a task that was added, kept or replaced.
@@ -186,7 +186,7 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 			cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.OwnName(s))))
 	}
 	s.WarnAll(d.warnings)
-	return view.AwaitEnd(ctx, s, st, a, longest, view.EndedMost, d.warnings)
+	return view.AwaitEnd(ctx, s, st, a, longest, view.EndedOutputMost, d.warnings)
 }
 
 // addWarnings adds the warnings that follow from the state of the task, who runs it and who is
@@ -197,7 +197,7 @@ func (d *Scheduled) addWarnings(h handover.RunnerState, told handover.Recipients
 	if !d.Created && !d.Replaced {
 		d.warnings = nil // they are about a task that was not scheduled
 	}
-	if !view.Awaited(e) && e.Held {
+	if !view.NeedsRunner(e) && e.Held {
 		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused,
 			Text: problem.T("task %s is paused; %s continues it", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return

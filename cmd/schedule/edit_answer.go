@@ -80,7 +80,7 @@ func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
 	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, shebangWarning(d.Change)
 	h := handover.RunnerState{Runner: handover.RunnerNone}
-	if view.Awaited(e) {
+	if view.NeedsRunner(e) {
 		h = handover.HandOver(ctx, s, st, e)
 	}
 	recipients := handover.RecipientsOf(s, e.Task)

@@ -110,7 +110,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now),
 		cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
 		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, replaced...),
-		!view.SpeaksUTF8(s.Getenv)})
+		!view.UsesUTF8(s.Getenv)})
 	return nil
 }
 

@@ -1,6 +1,5 @@
-// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It works only when
-// somebody wants a schema: making one takes a fraction of a millisecond, and linking it costs
-// nothing that can be measured.
+// Package schema makes JSON Schemas (2020-12) of the Go types of answers. A schema is made only
+// when a call asks for it, which takes a fraction of a millisecond.
 package schema
 
 import (
@@ -20,13 +19,14 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Absent is implemented by lists that are null when they are empty. All other lists are never null.
 type Absent interface{ Absent() }
 
-// Listed is implemented by text types with a closed list of values.
-type Listed interface{ Values() []string }
+// Enum is implemented by text types with a closed list of values.
+type Enum interface{ Values() []string }
 
-// Of returns the schema of what encoding/json makes of a value like v. Every field without
-// omitempty or omitzero is required, a pointer may be null, an instant is a date-time; fields that
-// it does not name are allowed, since fields are added to answers. The tag jsonschema of a field is
-// its description, the tag enum the closed list of its values, with spaces between.
+// Of returns the schema of the JSON that encoding/json writes for values of v's type. A field
+// without omitempty or omitzero is required, a pointer may be null, and an instant is a date-time.
+// Unnamed fields are allowed, because later versions add fields to answers. A field's tag
+// jsonschema is its description, and its tag enum has the closed list of its values, separated by
+// spaces.
 func Of(v any) (*jsonschema.Schema, error) {
 	t := reflect.TypeOf(v)
 	if t == nil {
@@ -39,7 +39,7 @@ func Of(v any) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	mend(t, s)
+	complete(t, s)
 	return s, nil
 }
 
@@ -54,14 +54,14 @@ func Page(title, description string, v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// mend adds to the schema of a type what the library does not know about answers.
-func mend(t reflect.Type, s *jsonschema.Schema) {
+// complete adds to the schema of a type what the library does not know about answers.
+func complete(t reflect.Type, s *jsonschema.Schema) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.Kind() {
 	case reflect.String:
-		if l, ok := reflect.Zero(t).Interface().(Listed); ok {
+		if l, ok := reflect.Zero(t).Interface().(Enum); ok {
 			for _, value := range l.Values() {
 				s.Enum = append(s.Enum, value)
 			}
@@ -71,24 +71,24 @@ func mend(t reflect.Type, s *jsonschema.Schema) {
 			s.Type, s.Types = "array", nil
 		}
 		if s.Items != nil {
-			mend(t.Elem(), s.Items)
+			complete(t.Elem(), s.Items)
 		}
 	case reflect.Map:
 		if s.AdditionalProperties != nil {
-			mend(t.Elem(), s.AdditionalProperties)
+			complete(t.Elem(), s.AdditionalProperties)
 		}
 	case reflect.Struct:
 		if s.Properties == nil {
 			return
 		}
-		s.AdditionalProperties = nil // the library forbids what it does not name
+		s.AdditionalProperties = nil // the library forbids unnamed fields
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			p := s.Properties[name]
 			if p == nil || f.Anonymous {
 				continue
 			}
-			mend(f.Type, p)
+			complete(f.Type, p)
 			for _, value := range strings.Fields(f.Tag.Get("enum")) {
 				p.Enum = append(p.Enum, value)
 			}

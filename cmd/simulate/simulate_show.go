@@ -79,7 +79,7 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		for _, l := range lines {
 			row := view.AsLineJSON(l, m.zone)
 			row.User, row.System, row.Stdout, row.Stderr = nil, nil, nil, nil // no command has run
-			s.Emit(view.ToldLine{LineJSON: row, Now: o.Now})
+			s.Emit(view.StreamLine{LineJSON: row, Now: o.Now})
 		}
 	}
 	sum.timeline = timeline(lines, m.zone)

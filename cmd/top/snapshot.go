@@ -67,7 +67,7 @@ func load(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 	}
 	one := func(e *state.Entry) state.Entry { return *e }
 	problems, err := state.Map(ctx, list, one, func(e state.Entry, behind int) bool {
-		n.needsRunner = n.needsRunner || view.Awaited(e)
+		n.needsRunner = n.needsRunner || view.NeedsRunner(e)
 		if tasks.IsRunning(e) {
 			for _, r := range e.Open {
 				n.running = append(n.running, openRun{r, e})
@@ -105,7 +105,7 @@ func load(ctx context.Context, st state.Store, now time.Time, filter string) (n 
 	if err != nil {
 		return n, err
 	}
-	if problems = append(problems, lost...); view.UnreadCount(problems) > 0 {
+	if problems = append(problems, lost...); view.CountUnreadable(problems) > 0 {
 		n.unreadable = problems[0].Error()
 	}
 	if leader, led, err := runner.Led(ctx, st); err == nil && led {

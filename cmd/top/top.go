@@ -73,7 +73,7 @@ func run(ctx context.Context, s *cli.Call) error {
 	times := cli.LocaleOn(ctx, s.World.Out, s.Getenv)
 	act := &storeActions{ctx: viewCtx, base: s, st: st, zone: zone, times: times}
 	m := newModel(act, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)),
-		ascii: !view.SpeaksUTF8(s.Getenv), times: times})
+		ascii: !view.UsesUTF8(s.Getenv), times: times})
 	p := tea.NewProgram(m, tea.WithInput(s.World.In), tea.WithOutput(s.World.Out),
 		tea.WithEnvironment(s.Environ()), tea.WithoutSignalHandler())
 	stderr.show = func(line string) { go p.Send(status{text: line, failed: true}) }

@@ -21,8 +21,9 @@ func EndedShapes() []cli.Shape {
 	}
 }
 
-// EndedMost is how many last bytes of each stream are answered about an awaited run.
-const EndedMost = 4 << 10
+// EndedOutputMost is how many bytes from the end of each stream the answer about an awaited run
+// has.
+const EndedOutputMost = 4 << 10
 
 // EndedJSON is the answer about an awaited run that has ended.
 type EndedJSON struct {
@@ -34,7 +35,7 @@ type EndedJSON struct {
 	line state.Line
 }
 
-// Text writes the output of the run, each stream to its own, and how it ended.
+// Text writes the output of the run, each stream to the same stream of this call, and how it ended.
 func (a EndedJSON) Text(o *cli.Out) {
 	_, terminal := o.Width()
 	for _, stream := range []struct {
@@ -64,7 +65,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 	o.Note("%s %s", name, OutcomeOn(a.line))
 }
 
-// NotEndedJSON is the answer when the bound of the call comes before the end.
+// NotEndedJSON is the answer when --max is reached before the run ends.
 type NotEndedJSON struct {
 	Now      time.Time      `json:"now"`
 	Status   string         `json:"status" jsonschema:"waiting" enum:"waiting"`
@@ -76,21 +77,21 @@ type NotEndedJSON struct {
 	Warnings []string       `json:"warnings,omitempty"`
 }
 
-// Text says which run goes on, and the call that waits for it.
+// Text writes which run has not ended, and the call that waits for it.
 func (a NotEndedJSON) Text(o *cli.Out) {
 	switch {
 	case len(a.Running) > 0:
-		o.Note("%s goes on", strings.Join(a.Running, ", "))
+		o.Note("%s is still running", strings.Join(a.Running, ", "))
 	case a.Due != nil:
 		o.Note("still waiting for %s: due %s", a.TaskID, Echo(*a.Due, a.Now))
 	}
 	o.ShowContinue(a.Continue)
 }
 
-// AwaitEnd waits for the end of a run and answers it. The exit code is 0 when it went well, 124
-// when its time-out ended it, else 1. When most is over first (0 means no bound), it answers with
-// the call that goes on, and the code is 75; the run goes on. An answered end is taken out of the
-// inbox.
+// AwaitEnd waits for the end of a run, and answers how it ended. The exit code is 0 for success,
+// 124 for a run that its timeout ended, and else 1. If the run does not end within most (0 means no
+// bound), the answer has the call that continues, the code is 75, and the run is left alone. The
+// item of a run that was answered is acknowledged.
 func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, most time.Duration, output int64,
 	warnings []cli.Warning) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -110,7 +111,7 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	again = cli.With(again, s.Opt, "output-limit")
 	switch {
 	case ctx.Err() != nil:
-		s.Note("the run goes on without this call")
+		s.Note("the run continues without this call")
 		s.ShowContinue(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.OwnName(s)))
 		return ctx.Err()
 	case errors.Is(context.Cause(limited), cli.ErrBoundReached) && err != nil:
@@ -128,7 +129,7 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	if err := s.Flush(); err != nil {
 		return err
 	}
-	answer.Received(ctx, st)
+	answer.Acknowledge(ctx, st)
 	switch line.Outcome {
 	case state.OK:
 		return nil
@@ -138,7 +139,7 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// EndOf is how a run ended, with the last bytes of each stream.
+// EndOf returns how a run ended, with output bytes from the end of each stream.
 func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, output int64) (a EndedJSON, err error) {
 	zone, err := s.Zone()
 	if err != nil {
@@ -154,15 +155,15 @@ func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, 
 	return EndedJSON{Now: s.Now(zone), Status: "ended", LineJSON: row, line: line}, nil
 }
 
-// Received takes the end of a run out of the inbox, because the caller that waited for it has the
+// Acknowledge acknowledges the item of the run, because the caller that waited for it has the
 // answer. The item may not be there yet.
-func (a EndedJSON) Received(ctx context.Context, st state.Mail) {
+func (a EndedJSON) Acknowledge(ctx context.Context, st state.Mail) {
 	if a.ID != nil {
 		_ = st.Ack(context.WithoutCancel(ctx), []string{*a.ID})
 	}
 }
 
-// notEnded answers when the bound of the call comes first.
+// notEnded answers a call whose bound was reached first.
 func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a await.Run, again problem.Call,
 	warnings []cli.Warning) error {
 	list, err := st.Find(ctx, a.ID)

@@ -43,27 +43,27 @@ type ItemJSON struct {
 	Prefix      *string        `json:"prefix,omitempty" jsonschema:"what stands in front where somebody is told: neither text nor description has it; absent: nothing"`
 }
 
-// AddPrefixes adds to each item the prefix that its messages have: that of the task, or of the
-// configuration. When the task is gone only the latter is known.
+// AddPrefixes adds to each item the prefix of its messages: that of the task, else that of the
+// configuration, which is also used when the task is gone.
 func AddPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
 	if len(rows) == 0 {
 		return
 	}
-	standing := ""
+	configured := ""
 	if config, err := s.Settings(); err == nil {
-		standing = config.Notify.Prefix
+		configured = config.Notify.Prefix
 	}
 	find, err := st.Finder(ctx)
 	known := map[string]string{}
 	for i := range rows {
 		id := rows[i].TaskID
-		prefix, there := known[id]
-		if !there {
-			prefix = standing
+		prefix, found := known[id]
+		if !found {
+			prefix = configured
 			if err == nil {
-				if found, e := find(ctx, id); e == nil && len(found) == 1 &&
-					(found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
-					prefix = found[0].Task.Policy.Prefix
+				if entries, e := find(ctx, id); e == nil && len(entries) == 1 &&
+					(entries[0].Task.Policy.Prefix != "" || entries[0].Task.Policy.NoPrefix) {
+					prefix = entries[0].Task.Policy.Prefix
 				}
 			}
 			known[id] = prefix
@@ -98,8 +98,8 @@ func AsItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Ti
 	return j
 }
 
-// itemText returns the text of an item, and whether it was cut: the beginning of a message; the end
-// of the output of a result; for other items what happened, and the output.
+// itemText returns the text of an item, and whether it was truncated. It is the beginning of a
+// message, the end of the output of a result, and for other items what happened and the output.
 func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
 	case state.ItemMessage, state.ItemWait:
@@ -112,7 +112,7 @@ func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Lo
 		}
 		return l.Text[:cut], true
 	case state.ItemUndelivered:
-		return ToldWords(l), false
+		return DeliveryWords(l), false
 	case state.ItemMissed:
 		return missedWords(l, zone), false
 	}
@@ -136,24 +136,24 @@ func missedWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// outputTails returns the last lines of the output of a run, standard output before standard error,
-// in at most most bytes together.
+// outputTails returns the end of the output of a run, standard output before standard error, in at
+// most most bytes for both.
 func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	half := int64(max(most, 2)) / 2
 	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
 	for i, stream := range []struct {
-		from state.Stream
-		was  state.Output
+		from    state.Stream
+		written state.Output
 	}{{stdout, l.Stdout}, {stderr, l.Stderr}} {
-		if stream.was.Bytes == 0 {
+		if stream.written.Bytes == 0 {
 			continue
 		}
 		tail, cut, err := output.Tail(ctx, stream.from, room[i])
 		if err != nil {
-			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
+			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.written.Bytes)
 			if errors.Is(err, fs.ErrNotExist) {
-				note = fmt.Sprintf("(output of %d bytes is no longer kept)\n", stream.was.Bytes)
+				note = fmt.Sprintf("(output of %d bytes is no longer kept)\n", stream.written.Bytes)
 			}
 			text, truncated = text+note, true
 			continue
@@ -162,12 +162,12 @@ func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) 
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-		truncated = truncated || cut || stream.was.Truncated
+		truncated = truncated || cut || stream.written.Truncated
 	}
 	return text, truncated
 }
 
-// Fields are the fields of the item for a pipe.
+// Fields is the item as fields with tabs between, for a pipe.
 func (j ItemJSON) Fields() string {
 	outcome := "-"
 	switch {
@@ -184,19 +184,19 @@ func (j ItemJSON) Fields() string {
 		cli.Visible(cli.Deref(j.Description)), text}, "\t")
 }
 
-// Taken is until when the item is leased, for a pipe.
-func (j ItemJSON) Taken() string {
+// LeaseEnd is when the lease of the item ends, for a pipe.
+func (j ItemJSON) LeaseEnd() string {
 	if j.LeasedUntil == nil {
 		return "-"
 	}
 	return j.LeasedUntil.Format(time.RFC3339)
 }
 
-// mailLines is how many lines of each item a list shows.
-const mailLines = 3
+// itemLines is how many lines of each item a list shows.
+const itemLines = 3
 
-// Show writes an item for a person: a line with its ID in a column, and its text below, the whole
-// text when the call names it. At now it also says who has leased it.
+// Show writes an item for a person: a line with its ID, padded to widest, and its text below. whole
+// is whether all of the text is shown. An item that is leased at now also has the end of its lease.
 func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time.Time, whole bool) {
 	what := cli.Visible(cli.Deref(j.Description))
 	if what == "" {
@@ -216,7 +216,7 @@ func (j ItemJSON) Show(o *cli.Out, times cli.Locale, width, widest int, now time
 	j.showText(o, width, whole)
 }
 
-// itemMeans returns how an item of a type is painted.
+// itemMeans is the meaning, and so the colour, of a type of item.
 func itemMeans(kind string) cli.Meaning {
 	switch kind {
 	case state.ItemFailure, state.ItemUndelivered:
@@ -235,15 +235,15 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 	}
 	lines := strings.Split(j.Text, "\n")
 	left := 0
-	if !whole && len(lines) > mailLines {
-		left = len(lines) - mailLines
+	if !whole && len(lines) > itemLines {
+		left = len(lines) - itemLines
 		switch {
 		case j.Type == state.ItemMessage || j.Type == state.ItemWait:
-			lines = lines[:mailLines]
+			lines = lines[:itemLines]
 		case j.Type == state.ItemResult:
 			lines = lines[left:]
-		default: // other items: how they ended, and their last lines
-			lines = append(lines[:1:1], lines[len(lines)-mailLines+1:]...)
+		default: // how the run ended, and the last lines
+			lines = append(lines[:1:1], lines[len(lines)-itemLines+1:]...)
 		}
 	}
 	for _, line := range lines {
@@ -258,32 +258,33 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 }
 
 const (
-	takeLength = 10 * time.Minute // the lease of --take without a duration
-	takeMost   = 24 * time.Hour
+	leaseDefault = 10 * time.Minute // the lease of --take without a duration
+	leaseMost    = 24 * time.Hour
 )
 
-// TakeSpan reads the duration of --take. An empty text is takeLength.
+// TakeSpan reads the duration of --take. An empty text is leaseDefault.
 func TakeSpan(text string) (time.Duration, error) {
 	if strings.TrimSpace(text) == "" {
-		return takeLength, nil
+		return leaseDefault, nil
 	}
 	d, err := when.Duration(text)
 	if err != nil {
 		return 0, cli.Explain(err).About(problem.Option("take"))
 	}
-	if d <= 0 || d > takeMost {
-		return 0, problem.Of(problem.T("%s %s is not a time to keep something for", problem.Option("take"), text),
+	if d <= 0 || d > leaseMost {
+		return 0, problem.Of(problem.T("%s %s is not a valid length for a lease", problem.Option("take"), text),
 			problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
 	}
 	return d, nil
 }
 
-// GiveBack ends the leases of items that did not reach the caller. lost says why.
-func GiveBack(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
+// EndLeases ends the leases of items that did not reach the caller, and returns the error lost,
+// which says why, as a problem.
+func EndLeases(ctx context.Context, st state.Mail, f tasks.Found, lost error) error {
 	p := cli.Explain(lost)
 	if err := f.GiveBack(ctx, st); err != nil {
-		return p.Saying(problem.T("%s; what was taken stays so until %s: %s", p.Message,
+		return p.Saying(problem.T("%s; the items stay leased until %s: %s", p.Message,
 			f.Until.Format(time.RFC3339), cli.Explain(err).Message))
 	}
-	return p.Saying(problem.T("%s; what was taken has been given back", p.Message))
+	return p.Saying(problem.T("%s; the items are no longer leased", p.Message))
 }

@@ -46,8 +46,8 @@ type LineJSON struct {
 	Stderr      *outputJSON   `json:"stderr,omitempty"`
 	Ignored     *int          `json:"ignored_lines,omitempty" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; absent: none"`
 
-	// The first fields say who is told about a run and why, and of a delivery to whom it went and
-	// whether it arrived. Deliveries is only set when the call names one run.
+	// Tell, News and Inbox say whom a run notifies and why. Channel and Delivered say to whom a
+	// delivery went, and whether it arrived. Deliveries is only set when the call names one run.
 	Tell       cli.ArgvOrNull `json:"tell,omitempty"`
 	News       *string        `json:"news,omitempty"`
 	Inbox      *string        `json:"inbox,omitempty"`
@@ -56,8 +56,8 @@ type LineJSON struct {
 	Deliveries deliveryRows   `json:"deliveries,omitempty"`
 }
 
-// ToldLine is a line of the ledger as an object of a stream.
-type ToldLine struct {
+// StreamLine is a line of the ledger as an object of a stream.
+type StreamLine struct {
 	LineJSON
 	Now    time.Time `json:"now"`
 	DryRun bool      `json:"dry_run,omitzero" jsonschema:"it has not happened: it is what would have been done"`
@@ -91,9 +91,9 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	}
 	j.TZ, j.Stop, j.Resume = cli.OrNull(l.Zone), cli.OrNull(l.Stop), in(l.Resume)
 	if l.Schedule != nil {
-		told := *l.Schedule
-		told.Wall = toMillisecond(told.Wall)
-		j.Schedule = &told
+		shown := *l.Schedule
+		shown.Wall = toMillisecond(shown.Wall)
+		j.Schedule = &shown
 	}
 	if l.Type == state.LineTask && l.Revision > 0 {
 		j.Revision, j.Origin = &l.Revision, cli.OrNull(l.Origin)
@@ -126,8 +126,8 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 // OutputMost is the default of --output-limit: how many bytes of each stream are shown.
 const OutputMost = 64 << 10
 
-// Read fills in the text of a stream, cut to its last bytes. It stays null when the text is gone,
-// because only the latest runs keep theirs.
+// Read fills in the last bytes of a stream. The text stays null when it is gone, because only the
+// latest runs keep theirs.
 func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
 	kept := err == nil
@@ -140,7 +140,7 @@ func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	j.Truncated = j.Truncated || cut
 }
 
-// OutcomeMeans returns how an outcome is painted.
+// OutcomeMeans is the meaning, and so the colour, of an outcome.
 func OutcomeMeans(o state.Outcome) cli.Meaning {
 	switch o {
 	case state.Failed, state.TimedOut, state.Interrupted:
@@ -219,7 +219,7 @@ type PieceJSON struct {
 	Now    time.Time `json:"now"`
 }
 
-// toMillisecond cuts an instant to the millisecond, as answers do.
+// toMillisecond truncates a wall time to the millisecond, as answers do.
 func toMillisecond(wall string) string {
 	seconds, fraction, _ := strings.Cut(wall, ".")
 	fraction = strings.TrimRight(fraction[:min(len(fraction), 3)], "0")

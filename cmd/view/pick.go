@@ -18,7 +18,7 @@ import (
 type PickError struct {
 	ID string
 	*problem.Problem
-	Other *state.Entry // the task that it names, which does not fit
+	Other *state.Entry // the task that it names, which the command cannot take
 }
 
 // PickErrorJSON is a PickError in the words of the surface of the call.
@@ -30,7 +30,7 @@ type PickErrorJSON struct {
 	Candidates []cli.Candidate `json:"candidates,omitempty"`
 }
 
-// PickErrors are the tasks that could not be had, for an answer in JSON.
+// PickErrors are the errors of tasks that could not be found or changed, for an answer in JSON.
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
@@ -40,11 +40,11 @@ func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	return list
 }
 
-// PickFailed makes the error of an ID or a text that names no task, or several.
-func PickFailed(id string, code problem.Code, message problem.Text, fit ...state.Entry) *PickError {
+// PickFailed is the error of an ID or a text that names no task, or several, which are candidates.
+func PickFailed(id string, code problem.Code, message problem.Text, candidates ...state.Entry) *PickError {
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	var ids []string
-	for _, e := range fit {
+	for _, e := range candidates {
 		c := when.Candidate{Text: e.Task.ID}
 		if !state.IsUnscheduled(e.Due) {
 			c.At = e.Due.In(rules.TaskZone(e.Task))
@@ -58,18 +58,18 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 	return &PickError{ID: id, Problem: p}
 }
 
-// FailedBy makes the error of a task that could not be changed because of err.
+// FailedBy is the error of a task that could not be changed because of err.
 func FailedBy(id string, err error) PickError {
-	// The task existed a moment ago: it fired, or another call was first.
+	// The task existed a moment ago. It has fired since, or another call has ended it.
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return *PickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
 	}
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
-// Pick finds the tasks that the arguments name: by IDs, of which a unique beginning is enough, or
-// by --match TEXT. Only tasks that fit are found; want words the message about one that does not
-// ("already ended"). It tries each ID, and returns those that fail beside those that were found.
+// Pick finds the tasks that a call names: by IDs, of which a unique beginning is enough, by --match,
+// --all or --origin. fits reports whether the command can take a task. Pick tries each ID, and
+// returns the errors of those that fail beside the tasks that it found.
 func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	match := s.Opt.Text("match")
@@ -80,7 +80,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	case s.Opt.Bool("all"):
 		return pickAll(ctx, s, st, fits)
 	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):
-		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it",
+		return nil, nil, problem.Of(problem.T("%s names every task of one origin; IDs and %s exclude it",
 			problem.Option("origin"), problem.Option("match")), cli.GiveOneOfThem)
 	case s.Opt.Has("origin"):
 		origin, err := cli.OriginGiven(s.Opt)
@@ -94,8 +94,8 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	case s.Opt.Has("match"):
 		return pickMatch(ctx, s, st, match, fits)
 	case len(s.Args) == 0:
-		return nil, nil, problem.Of(problem.T("which task? %s needs an ID", problem.To(s.Cmd.Name)),
-			problem.T("%s shows them; or name one by %s", listing(s), problem.Set("match", "TEXT")))
+		return nil, nil, problem.Of(problem.T("%s needs the ID of a task", problem.To(s.Cmd.Name)),
+			problem.T("%s shows the IDs; or name one by %s", listing(s), problem.Set("match", "TEXT")))
 	}
 	var found []state.Entry
 	var failed []PickError
@@ -111,7 +111,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		e, bad, err := PickID(ctx, search, id, fits)
 		switch {
 		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer):
-			// the file of this task cannot be read; the others are tried
+			// The file of this task cannot be read. The others are tried.
 			failed = append(failed, FailedBy(id, err))
 		case err != nil:
 			return nil, nil, err
@@ -125,7 +125,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	return found, failed, nil
 }
 
-// PickTagged is Pick for commands that also take --tag, which names every task with the tags.
+// PickTagged is Pick for commands that also have --tag, which names every task with all its tags.
 func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	if !s.Opt.Has("tag") {
@@ -161,8 +161,8 @@ func listing(s *cli.Call) problem.Call {
 	return problem.To("ls")
 }
 
-// pickAll finds every task that fits, in the order of their next instants, and those that cannot be
-// read.
+// pickAll finds every task that the command can take, in the order of their next instants. It warns
+// of those that cannot be read, and notes them in the call.
 func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
@@ -176,8 +176,8 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
-// PickID finds a task by its ID or a unique beginning of it. A whole ID wins over a beginning, and
-// a task that fits over one that does not.
+// PickID finds a task by its ID or a unique beginning of it. A whole ID is preferred to a
+// beginning, and a task that the command can take to one that it cannot.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string,
 	fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
@@ -203,14 +203,14 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 		return good[0], nil, nil
 	case len(good) > 1:
 		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
-			problem.T("the beginning %s fits %s", cli.Quote(id), cli.Plural(len(good), "task")), good...), nil
+			problem.T("the IDs of %s begin with %s", cli.Plural(len(good), "task"), cli.Quote(id)), good...), nil
 	case len(all) == 1:
 		return state.Entry{}, unfit(id, all[0]), nil
 	}
 	return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
 }
 
-// unfit is the error of a task that does not fit.
+// unfit is the error of a task that the command cannot take.
 func unfit(id string, e state.Entry) *PickError {
 	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, PhaseWords(e, "is still")))
 	p.Other = &e
@@ -226,7 +226,8 @@ func unfit(id string, e state.Entry) *PickError {
 	return p
 }
 
-// PhaseWords says in which state a task is that does not fit. is comes before states that last.
+// PhaseWords says in which state a task is, as the predicate of a sentence. is, such as "is still",
+// precedes pending and paused.
 func PhaseWords(e state.Entry, is string) string {
 	switch {
 	case e.Phase == state.Removed:
@@ -239,12 +240,12 @@ func PhaseWords(e state.Entry, is string) string {
 	return is + " " + StateName(e)
 }
 
-// pickMatch finds the one task that has the text, in any case of letters.
+// pickMatch finds the one task that mentions the text.
 func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, problem.Of(problem.T("%s needs a text to look for", problem.Option("match")),
-			problem.T("%s shows what the tasks say", listing(s)))
+			problem.T("%s shows the texts of the tasks", listing(s)))
 	}
 	all, _, err := state.All(ctx, st)
 	if err != nil {
@@ -253,7 +254,7 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	var good, others []state.Entry
 	for _, e := range all {
 		switch {
-		case !Says(e.Task, text):
+		case !Mentions(e.Task, text):
 		case fits(e):
 			good = append(good, e)
 		default:
@@ -266,14 +267,15 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	case len(good) == 0 && len(others) == 1:
 		return nil, []PickError{*unfit(text, others[0])}, nil
 	case len(good) == 0:
-		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task says %s", cli.Quote(text)))}, nil
+		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task mentions %s", cli.Quote(text)))}, nil
 	}
 	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
-		problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
+		problem.T("%d tasks mention %s", len(good), cli.Quote(text)), good...)}, nil
 }
 
-// Says reports whether the ID, key, description, text or command of a task contains the text.
-func Says(t state.Task, text string) bool {
+// Mentions reports whether the ID, key, description, text, command or time of a task contains the
+// text, in any case of letters.
+func Mentions(t state.Task, text string) bool {
 	text = strings.ToLower(text)
 	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell,
 		strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title,
@@ -293,20 +295,20 @@ func Failed(list []tasks.Failure) (failed []PickError) {
 	return failed
 }
 
-// Answered ends a call that has changed tasks: it writes the answer, warnings, and the errors of
-// tasks that could not be changed.
-func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []PickError, warnings []cli.Warning) error {
+// AnswerChanges ends a call that has changed tasks. It writes the answer, warnings, and the errors
+// of tasks that could not be changed.
+func AnswerChanges(ctx context.Context, s *cli.Call, answer cli.Answer, failed []PickError, warnings []cli.Warning) error {
 	s.Answer(answer)
 	s.WarnAll(warnings)
-	if err := TellPicks(ctx, s, failed); err != nil {
+	if err := ReportPicks(ctx, s, failed); err != nil {
 		return err
 	}
 	return Incomplete(s.Unreadable)
 }
 
-// TellPicks writes the errors of tasks to standard error, and returns the exit code of the first,
-// or nil. When a signal has ended the call, that decides.
-func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
+// ReportPicks writes the errors of tasks to standard error, and returns the exit code of the first
+// one, or nil. If a signal has ended the call, it returns that instead.
+func ReportPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -321,7 +323,7 @@ func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	return cli.ExitCode(failed[0].ExitCode())
 }
 
-// ofOrigin returns the tasks in some phases with an origin, in the order of lists.
+// ofOrigin returns the tasks of an origin in some phases, in the order of their next instants.
 func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry,
 	problems []state.Problem, err error) {
 	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
@@ -334,8 +336,8 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 	return list, problems, err
 }
 
-// pickOrigin finds every task of an origin that fits, in the order of their next instants, and
-// warns about those that cannot be read.
+// pickOrigin finds every task of an origin that the command can take, in the order of their next
+// instants. It warns of those that cannot be read, and notes them in the call.
 func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
 	fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)

@@ -9,8 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// PolicyJSON is the policy of a task: in show the policy in force with its defaults, in a
-// confirmation only what was given.
+// PolicyJSON is the policy of a task: in show it is the policy in force, with its defaults; in a
+// confirmation it has only what was given.
 type PolicyJSON struct {
 	Catchup     *string  `json:"catchup,omitempty"`
 	Window      *float64 `json:"window_seconds,omitempty"`
@@ -71,22 +71,19 @@ type PolicyField struct{ Name, Value string }
 // PolicyFields are the parts of a policy that are not the default, for people.
 func PolicyFields(t state.Task) []PolicyField {
 	p := t.Policy
-	number, factor, word := "", "", func(set bool) string {
+	yes := func(set bool) string {
 		if set {
 			return "yes"
 		}
 		return ""
 	}
-	if p.Retries > 0 {
-		number = strconv.Itoa(p.Retries)
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
 	}
-	if p.Factor > 0 {
-		factor = strconv.Itoa(p.Factor)
-	}
-	nice, memory, cpu := "", "", ""
-	if p.Nice != 0 {
-		nice = strconv.Itoa(p.Nice)
-	}
+	memory, cpu := "", ""
 	if p.Memory > 0 {
 		memory = tasks.SizeText(p.Memory)
 	}
@@ -96,10 +93,10 @@ func PolicyFields(t state.Task) []PolicyField {
 	var set []PolicyField
 	for _, f := range []PolicyField{
 		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If},
-		{"timeout", p.Timeout}, {"retries", number},
-		{"backoff", p.Backoff}, {"backoff factor", factor}, {"rerun", word(p.Rerun)}, {"nice", nice},
+		{"timeout", p.Timeout}, {"retries", number(p.Retries)},
+		{"backoff", p.Backoff}, {"backoff factor", number(p.Factor)}, {"rerun", yes(p.Rerun)}, {"nice", number(p.Nice)},
 		{"ionice", p.IONice}, {"memory", memory}, {"cpu", cpu},
-		{"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
+		{"until ok", yes(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
 		if f.Value != "" {
 			set = append(set, f)

@@ -92,7 +92,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 		j.IfResumed = cli.Instant(dueAfter(e, now), zone)
 	}
 	if len(e.Open) > 0 && !tasks.IsRunning(e) {
-		// the next runner will write it into the ledger
+		// The next runner will write that into the ledger.
 		j.LastOutcome = cli.OrNull(string(state.Interrupted))
 	}
 	if e.Phase == state.Removed {
@@ -101,9 +101,9 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	return j
 }
 
-// Bounded returns the bounds of a recurrence: its beginning, its last instant and its count; nil
-// for none.
-func Bounded(t state.Task) (start, end *time.Time, count *int) {
+// RecurrenceBounds returns the beginning, the end and the count of a recurrence, each nil if it has
+// none.
+func RecurrenceBounds(t state.Task) (start, end *time.Time, count *int) {
 	if !t.Recurring() || t.When.OfBoots() {
 		return nil, nil, nil
 	}
@@ -114,9 +114,9 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
 }
 
-// Dealt is how many seconds every instant of the task is later, its share of --jitter; nil for
-// none.
-func Dealt(t state.Task) *float64 {
+// JitterShare is by how many seconds --jitter delays every instant of the task; nil without
+// --jitter.
+func JitterShare(t state.Task) *float64 {
 	d, err := time.ParseDuration(t.When.Delay)
 	if err != nil {
 		return nil
@@ -125,21 +125,20 @@ func Dealt(t state.Task) *float64 {
 	return &n
 }
 
-// Awaited reports whether a task needs a runner: it has an instant to come, and is not paused
-// without end.
-func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
+// NeedsRunner reports whether a task needs a runner: it has an instant to come, and is not paused
+// until somebody resumes it.
+func NeedsRunner(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
-// HeldWait reports whether an entry is a wait that is paused by who waits for it.
+// HeldWait reports whether an entry is a wait that is paused by the process that waits.
 func HeldWait(e state.Entry) bool {
 	_, held := e.Task.Wait.Rest()
 	return e.Held && held
 }
 
-// DueOf is when a task is due next; zero when it is not. An instant within its pause does not
-// count.
+// DueOf is when a task is due next; zero when nothing comes. Instants during a pause do not count.
 func DueOf(e state.Entry) time.Time {
 	switch {
-	case !Awaited(e), state.IsUnscheduled(e.Due), HeldWait(e):
+	case !NeedsRunner(e), state.IsUnscheduled(e.Due), HeldWait(e):
 		return time.Time{}
 	case e.Held:
 		return dueAfter(e, e.Resume)
@@ -147,8 +146,8 @@ func DueOf(e state.Entry) time.Time {
 	return e.Due
 }
 
-// dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over by
-// then.
+// dueAfter is when a paused task is due if it is resumed at an instant; zero when nothing comes
+// after that.
 func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	if state.IsUnscheduled(e.Due) {
 		return time.Time{}
@@ -161,7 +160,7 @@ func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	}
 	sched, err := rules.Schedule(e.Task)
 	if err != nil {
-		return time.Time{} // doctor says what is wrong with the schedule
+		return time.Time{} // doctor reports what is wrong with the schedule
 	}
 	_, next, _ := rules.Resume(e, sched, resumed)
 	return next
@@ -187,9 +186,8 @@ func StateName(e state.Entry) string {
 // Describe says in a few words what a task does. The text is safe for a terminal.
 func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
 
-// Echo writes an instant for people, with its distance from now. It leaves out fractions of a
-// second when the instant is more than a few seconds away, and else shows milliseconds; the
-// distance stays exact.
+// Echo writes an instant for people, with its distance from now: to the millisecond within ten
+// seconds from now, and else to the second. The distance is always exact.
 func Echo(t, now time.Time) string {
 	unit := time.Second
 	if d := t.Sub(now); d > -10*time.Second && d < 10*time.Second {
@@ -204,7 +202,7 @@ func Coming(e state.Entry, now time.Time) string {
 	switch {
 	case HeldWait(e):
 		rest, _ := e.Task.Wait.Rest()
-		return when.Distance(now, now.Add(rest)) + " after it goes on"
+		return when.Distance(now, now.Add(rest)) + " after it is resumed"
 	case e.AtBoot():
 		return "at the next boot"
 	case state.IsUnscheduled(e.Due):
@@ -219,24 +217,24 @@ func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 // overdueAfter is how long after its due instant a task counts as overdue.
 const overdueAfter = 5 * time.Second
 
-// IsOverdue reports whether a task should have started: it has no runner, or its schedule cannot be
-// read. A wait that somebody waits for is never overdue.
+// IsOverdue reports whether a task should have started but has not: it has no runner, or its
+// schedule cannot be read. A wait that a process waits for is never overdue.
 func IsOverdue(e state.Entry, now time.Time) bool {
 	return tasks.Live(e) && !e.Held && !e.Awaited && !tasks.IsRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
-// Incomplete is the exit code of an answer without the tasks that cannot be read; nil when there
-// are none.
+// Incomplete is the exit code of an answer that lacks the tasks that cannot be read; nil when there
+// are no such tasks.
 func Incomplete(problems []state.Problem) error {
-	if UnreadCount(problems) > 0 {
+	if CountUnreadable(problems) > 0 {
 		return cli.ExitCode(cli.ExitState)
 	}
 	return nil
 }
 
-// UnreadCount is how many of the problems are tasks that cannot be read. An older copy of a task is
-// no loss.
-func UnreadCount(problems []state.Problem) (n int) {
+// CountUnreadable is how many of the problems are tasks that cannot be read. An older copy of a
+// task does not count, because the task itself is there.
+func CountUnreadable(problems []state.Problem) (n int) {
 	for _, p := range problems {
 		if !errors.Is(p, state.ErrCopy) {
 			n++

@@ -18,8 +18,9 @@ func UnreadItems(ctx context.Context, s *cli.Call, st state.Mail) int {
 	return len(items) + more
 }
 
-// TellUnread says how many items wait, if there are any and somebody is at a terminal.
-func TellUnread(o *cli.Out, unread int) {
+// ShowUnread writes how many items nobody has acknowledged, if there are any and the answer goes to
+// a terminal.
+func ShowUnread(o *cli.Out, unread int) {
 	if _, terminal := o.Width(); unread > 0 && terminal {
 		o.Line("%s", o.Paint().As(cli.Unread, o.Render(problem.T("%d unread: %s", unread, problem.To("inbox")))))
 	}

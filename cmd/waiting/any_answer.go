@@ -54,7 +54,7 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 			o.zone.String()}
 	case thingTask:
 		var err error
-		if a.ended, err = view.EndOf(ctx, s, o.st, first.line, view.EndedMost); err != nil {
+		if a.ended, err = view.EndOf(ctx, s, o.st, first.line, view.EndedOutputMost); err != nil {
 			return err
 		}
 		a.Run = &a.ended.LineJSON
@@ -74,11 +74,11 @@ func (o *anyOptions) tell(ctx context.Context, s *cli.Call, w waited) error {
 	err := s.Flush()
 	switch {
 	case err != nil && !first.mail.Until.IsZero():
-		return view.GiveBack(ctx, o.st, first.mail, err)
+		return view.EndLeases(ctx, o.st, first.mail, err)
 	case err != nil:
 		return err
 	case t.kind == thingTask:
-		a.ended.Received(ctx, o.st)
+		a.ended.Acknowledge(ctx, o.st)
 	}
 	return nil
 }

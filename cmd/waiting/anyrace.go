@@ -274,7 +274,7 @@ func (o *anyOptions) show(s *cli.Call) (hide func()) {
 		words = append(words, text)
 	}
 	s.Note("waiting for the first of: %s", strings.Join(words, ", "))
-	if first == nil || !view.Counts(s, s.Quiet) {
+	if first == nil || !view.ShowsCountdown(s, s.Quiet) {
 		return func() {}
 	}
 	return first.countDown(s, newProgress(first.first), first.first.Sub(o.begun.Wall), false)

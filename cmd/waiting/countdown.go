@@ -48,10 +48,10 @@ func (o *waitOptions) countDown(s *cli.Call, along *progress, total time.Duratio
 		left:       func(due time.Time) time.Duration { return -o.late(s.Clock, due) },
 		foreground: func() bool { return cli.Foreground(s.Err) },
 		paint:      cli.PaintOn(s.Err, s.Getenv),
-		ascii:      !view.SpeaksUTF8(s.Getenv),
+		ascii:      !view.UsesUTF8(s.Getenv),
 		times:      cli.LocaleOn(context.Background(), s.Err, s.Getenv),
 	}
-	return view.Beside(c.run)
+	return view.DrawBeside(c.run)
 }
 
 // run draws until the time has come or ctx ends, and then erases what it drew.

@@ -216,7 +216,7 @@ func (a triggerJSON) Text(o *cli.Out) {
 
 // echo says how a time was read, unless a countdown shows it, and what else it could mean.
 func (o *waitOptions) echo(s *cli.Call) {
-	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.Counts(s, o.quiet) {
+	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.ShowsCountdown(s, o.quiet) {
 		// Without Truncate the text could be "in 0.447331433 seconds".
 		s.Note("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}

@@ -196,7 +196,7 @@ func (w *activeWait) await(ctx context.Context, from, due time.Time) (time.Time,
 	c := newProgress(due)
 	stop := func() {}
 	var presses <-chan struct{}
-	if view.Counts(w.Call, w.quiet) {
+	if view.ShowsCountdown(w.Call, w.quiet) {
 		w.drawn = w.late(w.Clock, due) < 0
 		release := func() {}
 		// Nobody pauses a shorter wait, and what is typed during it is for the shell.

@@ -29,7 +29,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s takes the time and the task from the wait; what is %s?",
 			problem.Option("resume"), cli.Quote(s.Args[0])),
-			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")),
+			problem.T("%s; to begin another wait, leave %s out", view.ResumeWait(s.Opt.Text("resume")),
 				problem.Option("resume")))
 	}
 	for _, flag := range newWaitOptionNames {
@@ -71,7 +71,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if left := -w.late(s.Clock, w.first); left > 0 {
 		w.runner = handover.HandOver(ctx, s, st)
 		w.warnUnready()
-		if !view.Counts(s, w.quiet) {
+		if !view.ShowsCountdown(s, w.quiet) {
 			s.Note("waiting until %s", view.Echo(w.first.In(w.zone), w.begun.Wall.In(w.zone)))
 		}
 	}

@@ -17,6 +17,7 @@ func Thousands(n int) string {
 	return text
 }
 
+// ProblemTexts are the problems as texts, for an answer in JSON.
 func ProblemTexts(problems []state.Problem) []string {
 	texts := []string{}
 	for _, p := range problems {

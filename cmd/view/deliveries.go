@@ -8,8 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Deliveries are the deliveries of the runs of an answer. With nil an answer says nothing about
-// them.
+// Deliveries are the deliveries of the runs of an answer. It is nil for an answer that leaves them
+// out.
 type Deliveries struct {
 	Lines   []state.Line   // the lines of deliveries that have ended, newest first
 	Waiting []state.Notice // the notices that wait
@@ -17,7 +17,7 @@ type Deliveries struct {
 
 // deliveryJSON is the delivery of a run to one channel.
 type deliveryJSON struct {
-	word      string     // the whole word of the channel
+	word      string     // the channel with its secrets
 	Channel   string     `json:"channel"`
 	Status    string     `json:"status" jsonschema:"delivered, failed, or queued: it is still tried"`
 	Attempts  int        `json:"attempts"`
@@ -26,7 +26,7 @@ type deliveryJSON struct {
 	LastError *string    `json:"last_error,omitempty"`
 }
 
-// deliveryRows are null in answers that do not ask for them.
+// deliveryRows are null in answers that leave them out.
 type deliveryRows []deliveryJSON
 
 // Absent marks the list as one that may be null.
@@ -35,11 +35,11 @@ func (deliveryRows) Absent() {}
 // These are the states of a delivery.
 const (
 	delivered = "delivered"
-	gaveUp    = "failed"
+	failed    = "failed"
 	queued    = "queued"
 )
 
-// end is the line with the end of a delivery; nil while it goes on.
+// end is the line with the end of a delivery; nil while it is still tried.
 func (d *Deliveries) end(l state.Line, channel string) *state.Line {
 	i := slices.IndexFunc(d.Lines, func(t state.Line) bool {
 		return t.TaskID == l.TaskID && t.Number == l.Number && t.Channel == channel
@@ -50,7 +50,7 @@ func (d *Deliveries) end(l state.Line, channel string) *state.Line {
 	return &d.Lines[i]
 }
 
-// Lacks reports whether a delivery of one of the lines has not ended.
+// Lacks reports whether the end of a delivery of one of the lines is missing.
 func (d *Deliveries) Lacks(lines []state.Line) bool {
 	return d != nil && slices.ContainsFunc(lines, func(l state.Line) bool {
 		return slices.ContainsFunc(l.Channels(), func(channel string) bool { return d.end(l, channel) == nil })
@@ -66,7 +66,7 @@ func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	for _, channel := range l.Channels() {
 		row := deliveryJSON{word: channel, Channel: cli.ChannelWord(channel), Status: queued}
 		if end := d.end(l, channel); end != nil {
-			if row.Status = gaveUp; end.Delivered {
+			if row.Status = failed; end.Delivered {
 				row.Status = delivered
 			}
 			row.Attempts, row.At, row.LastError = end.Attempts, cli.Instant(end.At, zone), cli.OrNull(end.Reason)
@@ -81,12 +81,12 @@ func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	return list
 }
 
-// List writes the deliveries of a run for people.
+// List returns the deliveries of a run as lines for people.
 func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 	for _, row := range d.Of(l, zone) {
 		switch {
 		case row.Status != queued:
-			list = append(list, ToldWords(*d.end(l, row.word)))
+			list = append(list, DeliveryWords(*d.end(l, row.word)))
 		case row.Attempts > 0:
 			list = append(list, "still to be told: "+cli.ChannelName(row.Channel)+" ("+
 				cli.Plural(row.Attempts, "attempt")+": "+cli.Visible(cli.Deref(row.LastError))+")")
@@ -97,8 +97,8 @@ func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 	return list
 }
 
-// ToldWords says how a delivery ended.
-func ToldWords(l state.Line) string {
+// DeliveryWords says how a delivery ended.
+func DeliveryWords(l state.Line) string {
 	if l.Delivered {
 		return "told " + cli.ChannelName(l.Channel) + " (" + cli.Plural(l.Attempts, "attempt") + ")"
 	}

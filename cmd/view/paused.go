@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// TooLate warns about a one-shot whose pause lasts beyond its time.
+// TooLate warns about a one-shot whose pause ends after it is due.
 func TooLate(e state.Entry) []cli.Warning {
 	if !comesTooLate(e) {
 		return nil
@@ -23,7 +23,7 @@ func comesTooLate(e state.Entry) bool {
 	return !e.Task.Recurring() && e.Held && !e.Resume.IsZero() && !e.Due.After(e.Resume)
 }
 
-// AllTooLate is TooLate for several tasks. It makes one warning of more than three.
+// AllTooLate is TooLate for several tasks. More than three share one warning.
 func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	var late []state.Entry
 	for _, e := range list {
@@ -34,8 +34,8 @@ func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	if len(late) > 3 {
 		first := slices.MinFunc(late, func(a, b state.Entry) int { return a.Due.Compare(b.Due) })
 		return []cli.Warning{{Kind: cli.WarnLate,
-			Text: problem.T("%d of them are due before they are resumed, the first (%s) on %s: they will be skipped; %s gives one another time",
-				len(late), first.Task.ID, Stamp(first.Due.In(rules.TaskZone(first.Task))),
+			Text: problem.T("%d of them are due before they are resumed, the first (%s) on %s: they will be skipped; "+
+				"%s gives one another time", len(late), first.Task.ID, Stamp(first.Due.In(rules.TaskZone(first.Task))),
 				problem.To("edit", "ID", "WHEN"))}}
 	}
 	for _, e := range late {
@@ -44,5 +44,5 @@ func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	return warnings
 }
 
-// Resuming is the call that goes on with a wait.
-func Resuming(id string) problem.Call { return problem.To("wait").With("resume", id) }
+// ResumeWait is the call that resumes a wait.
+func ResumeWait(id string) problem.Call { return problem.To("wait").With("resume", id) }
