@@ -74,7 +74,7 @@ have a runner after a reboot: ouro-timer service install`,
 			cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "line", Of: view.ToldLine{}, Given: "!status !stop !background",
+			{Name: "line", Of: view.StreamLine{}, Given: "!status !stop !background",
 				Means: "an occurrence or a delivery that has ended", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Given: "!status !stop !background",
 				Means: "--output: a line that a command wrote, or a piece of one", Stream: true},

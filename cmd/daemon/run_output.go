@@ -77,14 +77,14 @@ func (v *console) setOptions(o *runner.Options) {
 	}
 	o.Told = func(_ state.Notice, line state.Line) {
 		if v.InJSON {
-			v.answerJSON(view.ToldLine{LineJSON: view.AsLineJSON(line, v.zone), Now: v.Now(v.zone)})
+			v.answerJSON(view.StreamLine{LineJSON: view.AsLineJSON(line, v.zone), Now: v.Now(v.zone)})
 		}
 	}
 	o.Ended = func(r state.Record, line state.Line) {
 		v.ended.Add(1)
 		switch {
 		case v.InJSON:
-			v.answerJSON(view.ToldLine{LineJSON: view.AsLineJSON(line, rules.TaskZone(r.Task)), Now: v.Now(v.zone)})
+			v.answerJSON(view.StreamLine{LineJSON: view.AsLineJSON(line, rules.TaskZone(r.Task)), Now: v.Now(v.zone)})
 		case line.Number == 0: // not started: perhaps a range of instants
 			v.say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, cli.Plural(line.Count, "instant"))
 		default:

@@ -62,7 +62,7 @@ alone, task by task.`,
 			cli.QuietFlag("print the answer alone"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "line", Of: view.ToldLine{}, Means: "an occurrence of the simulated time", Stream: true},
+			{Name: "line", Of: view.StreamLine{}, Means: "an occurrence of the simulated time", Stream: true},
 			{Name: "simulate", Of: simulationJSON{}, Means: "the summary, which is the last line"},
 		},
 		Run: runSimulate,

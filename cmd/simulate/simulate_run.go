@@ -102,7 +102,7 @@ func spanWords(d time.Duration) string {
 // run runs the simulated world. It stops when ctx ends, and shows its progress on a terminal.
 func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	const few, many = 2_000, 20_000 // outcomes of a step; a second computes some 50,000
-	terminal := view.Counts(s, false)
+	terminal := view.ShowsCountdown(s, false)
 	show := &progress{out: s.Err, clock: s.Clock, from: m.from, to: m.to, zone: m.zone, at: s.Clock.Now(),
 		foreground: func() bool { return terminal && cli.Foreground(s.Err) }}
 	defer show.erase()
