@@ -51,6 +51,7 @@ type otherRunner struct {
 	PID     int       `json:"pid" jsonschema:"on that machine"`
 	Since   time.Time `json:"since"`
 	Running int       `json:"running" jsonschema:"its open claims"`
+	Twin    bool      `json:"twin,omitempty" jsonschema:"it has the name of this machine"`
 
 	ident state.Ident
 }
@@ -134,8 +135,12 @@ func (a runStatusJSON) Text(o *cli.Out) {
 		o.Line("stepped down, and waits for its commands to end: pid %d", pid)
 	}
 	for _, r := range a.Others {
-		o.Line("alive on %s, by its heartbeat: pid %d, since %s, with %s", cli.Visible(r.Node), r.PID, view.Stamp(r.Since),
-			cli.Plural(r.Running, "run"))
+		twin := ""
+		if r.Twin {
+			twin = "; it is another machine than this one, which has its name, too"
+		}
+		o.Line("alive on %s, by its heartbeat: pid %d, since %s, with %s%s", cli.Visible(r.Node), r.PID, view.Stamp(r.Since),
+			cli.Plural(r.Running, "run"), twin)
 	}
 	if a.Left > 0 {
 		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
@@ -180,7 +185,8 @@ func otherRunners(ctx context.Context, st state.Store, own state.Leader, zone *t
 	leaders, err := shared.Leaders(ctx)
 	for _, node := range slices.Sorted(maps.Keys(leaders)) {
 		if l := leaders[node]; l.Ident != own.Ident && !(node == shared.Here().Name && runner.Gone(l.Ident)) {
-			list = append(list, otherRunner{node, l.Ident.PID, l.Since.In(zone), 0, l.Ident})
+			list = append(list, otherRunner{Node: node, PID: l.Ident.PID, Since: l.Since.In(zone),
+				Twin: node == shared.Here().Name, ident: l.Ident})
 		}
 	}
 	return list, err

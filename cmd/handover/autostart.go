@@ -41,7 +41,9 @@ type RunnerState struct {
 	denied  bool         // the key of this machine does not permit a runner
 	living  []string     // with denied: the machines whose runners live
 	taskID  string       // with denied: the task, if it is only one
-	dry     bool         // a dry run: a runner would be started
+	// in a fleet: the runner that was started ends if one by its name lives on another machine
+	twins []cli.Warning
+	dry   bool // a dry run: a runner would be started
 
 	survives func() bool // computes Survives; nil means false
 }
@@ -75,10 +77,10 @@ func (h RunnerState) Who() string {
 }
 
 // Warnings says what to do when nobody runs what is pending. There are none when somebody does, or
-// when nothing is pending.
+// when nothing is pending, except about a runner that may not stay.
 func (h RunnerState) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
-		return nil
+		return h.twins
 	}
 	return []cli.Warning{{Kind: cli.WarnRunner, Text: h.advice()}}
 }
@@ -178,20 +180,25 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 		return RunnerState{Runner: RunnerStopped, Pid: leader.Ident.PID}, nil
 	case led:
 		return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
-	case !off.Empty():
-		return RunnerState{Runner: RunnerNone, offBy: off}, nil
 	}
 	if h, err := keyDenies(ctx, st); err != nil || h.denied {
 		return h, err
 	}
+	if !off.Empty() {
+		return RunnerState{Runner: RunnerNone, offBy: off}, nil
+	}
+	twins, err := TwinWarnings(ctx, s, st)
+	if err != nil {
+		return RunnerState{}, err
+	}
 	if s.DryRun {
-		return RunnerState{Runner: RunnerStarted, dry: true}, nil
+		return RunnerState{Runner: RunnerStarted, dry: true, twins: twins}, nil
 	}
 	id, err := startRunner(s)
 	if err != nil {
 		return noRunner(err), nil
 	}
-	return RunnerState{Runner: RunnerStarted, Pid: id.PID}, nil
+	return RunnerState{Runner: RunnerStarted, Pid: id.PID, twins: twins}, nil
 }
 
 // keyDenies returns who may run tasks of a fleet when the key of this machine does not permit a
@@ -298,7 +305,7 @@ func startRunner(s *cli.Call) (id proc.Identity, err error) {
 	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }
 
-// TwinWarnings says that the runner of another machine of a fleet has the name of this one; nil for none.
+// TwinWarnings says that the runner of another machine of a fleet has the name of this one.
 func TwinWarnings(ctx context.Context, s *cli.Call, st any) ([]cli.Warning, error) {
 	shared, ok := state.SharedBy(st)
 	if !ok {

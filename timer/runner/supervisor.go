@@ -128,9 +128,9 @@ func (s *supervisor) notedAt() time.Time {
 	return s.r.Due.Add(-noteAhead)
 }
 
-// await waits for an instant up to that of a claim that was made before it. It is false if the claim
-// must not start. A claim whose instant does not come is given back, so that the task does not wait
-// with it for as long as the clock was put back.
+// await waits for an instant up to that of a claim that was made before it. It is false if the
+// claim must not start. A claim whose instant does not come is given back, so that the task does
+// not wait with it for as long as the clock was put back.
 func (s *supervisor) await(until time.Time) bool {
 	if !s.r.Claimed.Before(s.r.Due) || !until.After(s.Clock.Now()) {
 		return true
