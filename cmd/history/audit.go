@@ -143,17 +143,23 @@ func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Ti
 		return err
 	}
 	torn := slices.DeleteFunc(last, func(p state.Problem) bool { return !isTorn(p) })
-	for _, p := range slices.Concat(damaged, more, torn) {
-		if !slices.ContainsFunc(problems, func(o state.Problem) bool { return o.Error() == p.Error() }) {
-			problems = append(problems, p)
-		}
-	}
+	problems = distinct(slices.Concat(problems, damaged, more, torn))
 	_, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}
 	return answerAudit(s, audited{a.Result(), gone, dropped, overdue, overdueWarning(overdue, led, s.Program()),
 		problems, since}, o)
+}
+
+// distinct returns problems without those that say the same as one before.
+func distinct(problems []state.Problem) (list []state.Problem) {
+	for _, p := range problems {
+		if !slices.ContainsFunc(list, func(o state.Problem) bool { return o.Error() == p.Error() }) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // auditedTask returns the task that the call names; nil means all.
