@@ -1,0 +1,144 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state/guard"
+)
+
+// stage writes the new content of files beside them, where no reader looks. So a lack of room is
+// noticed before anything has happened. A new file that is only found by its name is made when the
+// change is applied.
+func (t *tx) stage() (temps []string, err error) {
+	if err := t.guardOps(); err != nil {
+		return nil, err
+	}
+	for _, o := range t.ops {
+		temp := ""
+		if o.kind == opPut && !o.new {
+			temp = fresh(t.path(path.Dir(o.place)))
+			if err := t.create(temp, o.data); err != nil {
+				return temps, fail("writing "+o.place, err)
+			}
+		}
+		temps = append(temps, temp)
+	}
+	return temps, nil
+}
+
+// create makes a file, and its folder if that is gone.
+func (t *tx) create(path string, data []byte) error {
+	err := t.disk.create(path, data)
+	if missing(err) {
+		if err = t.furnish(); err == nil {
+			err = t.disk.create(path, data)
+		}
+	}
+	return err
+}
+
+// guardOps checks the folders that this change writes to, besides those of every writer, and makes
+// the missing ones. If all were there just now, it checks only those that a file is moved to:
+// create notices a missing one itself.
+func (t *tx) guardOps() error {
+	looked := []string{queueDir, runsDir}
+	whole := t.justNow(&t.whole)
+	for _, o := range t.ops {
+		for _, place := range []string{o.place, o.to} {
+			dir := path.Dir(place)
+			if place == "" || slices.Contains(looked, dir) || whole && o.kind != opMove {
+				continue
+			}
+			looked = append(looked, dir)
+			if err := t.guardDir(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// guardDir checks a folder, and makes it if it is missing.
+func (t *tx) guardDir(dir string) error {
+	err := guard.Folder(t.path(dir))
+	if missing(err) {
+		return t.furnish()
+	}
+	return err
+}
+
+func (t *tx) unstage(temps []string) {
+	for _, temp := range temps {
+		if temp != "" {
+			t.disk.remove(temp)
+		}
+	}
+}
+
+// apply does what was committed. If it fails, it undoes all of it; errLater: that was not possible.
+func (t *tx) apply(temps []string) error {
+	for i, o := range t.ops {
+		var err error
+		switch o.kind {
+		case opAppend:
+			if err = t.disk.write(t.path(o.place), o.at, o.data); err != nil {
+				i++ // a part of it may be there
+			}
+		case opPut:
+			err = t.applyPut(o, temps[i])
+		case opMove:
+			err = t.disk.rename(t.path(o.place), t.path(o.to))
+		case opRemove:
+			if err = t.disk.remove(t.path(o.place)); missing(err) {
+				err = nil
+			}
+		}
+		if err != nil {
+			return t.undo(i, temps, fail("changing "+o.place, err))
+		}
+	}
+	return nil
+}
+
+// applyPut gives a file its content. The content is in temp, unless the file is new.
+func (t *tx) applyPut(o op, temp string) error {
+	if !o.new {
+		return t.disk.rename(temp, t.path(o.place))
+	}
+	err := t.create(t.path(o.place), o.data)
+	if os.IsExist(err) { // somebody has put something there by hand
+		err = exchange(t.disk, t.path(o.place), o.data)
+	}
+	return err
+}
+
+// undo takes back the lines and the first n operations, the last one first.
+func (t *tx) undo(n int, temps []string, why error) error {
+	later := fmt.Errorf("%w; %w", why, errLater)
+	for i, o := range slices.Backward(t.ops[:n]) {
+		var err error
+		switch {
+		case o.kind == opAppend:
+			if err = t.disk.cut(t.path(o.place), o.at); missing(err) {
+				err = nil
+			}
+		case o.kind == opMove:
+			err = t.disk.rename(t.path(o.to), t.path(o.place))
+		case o.kind == opPut && o.old == nil:
+			err = t.disk.remove(t.path(o.place))
+		case o.kind == opPut, o.kind == opRemove && o.old != nil:
+			err = exchange(t.disk, t.path(o.place), o.old)
+		case o.kind == opRemove: // what it had nobody knows
+			return later
+		}
+		temps[i] = ""
+		if err != nil {
+			return later
+		}
+	}
+	t.unstage(temps)
+	return why
+}

@@ -1,0 +1,312 @@
+package nats
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// link is a connection to one server.
+type link struct {
+	conn net.Conn
+	info Info
+
+	wmu sync.Mutex
+	w   *bufio.Writer
+
+	mu    sync.Mutex
+	err   error // why it is over
+	over  chan struct{}
+	inbox string              // what the names of ours begin with
+	subs  map[uint64]*Inbox   // by number; 1 is of answers
+	asked map[string]question // who waits for an answer, by the last word of the inbox
+	count uint64
+}
+
+// question is what was asked, and where the answer goes.
+type question struct {
+	list   []Msg
+	answer chan Msg // it has room for one
+}
+
+func dial(ctx context.Context, server string, o Options) (*link, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), "4222")
+	}
+	limited, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(limited, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{conn: conn, over: make(chan struct{}), inbox: "_INBOX." + rand.Text() + ".", subs: map[uint64]*Inbox{}, asked: map[string]question{}, count: 1}
+	if err := l.greet(u, o); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// greet exchanges the first words, by TLS where the address or the server asks for it.
+func (l *link) greet(u *url.URL, o Options) error {
+	_ = l.conn.SetDeadline(time.Now().Add(connectLimit))
+	r := bufio.NewReaderSize(l.conn, lineMost)
+	verb, rest, err := readLine(r)
+	if err != nil {
+		return err
+	}
+	if verb != "INFO" || json.Unmarshal([]byte(rest), &l.info) != nil {
+		return errNotExpected
+	}
+	if u.Scheme == "tls" || l.info.TLS {
+		config := &tls.Config{}
+		if o.TLS != nil {
+			config = o.TLS.Clone()
+		}
+		config.ServerName, config.MinVersion = u.Hostname(), tls.VersionTLS12
+		secure := tls.Client(l.conn, config)
+		if err := secure.Handshake(); err != nil {
+			return err
+		}
+		l.conn, r = secure, bufio.NewReaderSize(secure, lineMost)
+	}
+	hello := map[string]any{"verbose": false, "pedantic": false, "tls_required": l.info.TLS, "name": "ouro-timer", "lang": "go", "version": "1", "protocol": 1,
+		"headers": true, "no_responders": true, "echo": true}
+	if o.Login != nil {
+		o.Login.sign(l.info.Nonce, hello)
+	}
+	data, err := json.Marshal(hello)
+	if err != nil {
+		return err
+	}
+	l.w = bufio.NewWriterSize(l.conn, 64<<10)
+	fmt.Fprintf(l.w, "CONNECT %s\r\nSUB %s* 1\r\nPING\r\n", data, l.inbox)
+	if err := l.w.Flush(); err != nil {
+		return err
+	}
+	for verb != "PONG" {
+		if verb, rest, err = readLine(r); err != nil {
+			return err
+		}
+		if verb == "-ERR" && !violates(rest) { // who may have no inbox makes no requests
+			return fmt.Errorf("the server refuses: %s", strings.Trim(rest, "'"))
+		}
+	}
+	_ = l.conn.SetDeadline(time.Time{})
+	go l.read(r)
+	go l.ping()
+	return nil
+}
+
+// readLine reads a line of the protocol: its first word, and the rest.
+func readLine(r *bufio.Reader) (verb, rest string, err error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return "", "", err
+	}
+	verb, rest, _ = strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
+	return strings.ToUpper(verb), strings.TrimSpace(rest), nil
+}
+
+func (l *link) alive() bool {
+	select {
+	case <-l.over:
+		return false
+	default:
+		return true
+	}
+}
+
+// end breaks the connection: who waits on it hears so.
+func (l *link) end(why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = why
+		close(l.over)
+		l.conn.Close()
+	}
+}
+
+// ping keeps the connection from being silent.
+func (l *link) ping() {
+	ticks := time.NewTicker(pingEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			if l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PING\r\n") }) != nil {
+				return
+			}
+		case <-l.over:
+			return
+		}
+	}
+}
+
+// write writes to the server, and sends off what was written.
+func (l *link) write(flush bool, say func(w *bufio.Writer)) error {
+	l.wmu.Lock()
+	defer l.wmu.Unlock()
+	if !l.alive() {
+		return ErrBroken
+	}
+	_ = l.conn.SetWriteDeadline(time.Now().Add(writeLimit))
+	say(l.w)
+	var err error
+	if flush {
+		err = l.w.Flush()
+	}
+	if err != nil {
+		l.end(err)
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	return nil
+}
+
+// read takes in what the server says, until the connection breaks.
+func (l *link) read(r *bufio.Reader) {
+	for {
+		_ = l.conn.SetReadDeadline(time.Now().Add(silence))
+		verb, rest, err := readLine(r)
+		if err == nil {
+			switch verb {
+			case "MSG", "HMSG":
+				err = l.message(r, verb == "HMSG", strings.Fields(rest))
+			case "PING":
+				err = l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PONG\r\n") })
+			case "PONG", "+OK", "INFO":
+			case "-ERR": // the connection stays after what is only not permitted
+				if violates(rest) {
+					l.denied(rest)
+				} else {
+					err = fmt.Errorf("the server says: %s", rest)
+				}
+			default:
+				err = errNotExpected
+			}
+		}
+		if err != nil {
+			l.end(err)
+			return
+		}
+	}
+}
+
+// violates reports whether a server refuses what is not permitted, and nothing else.
+func violates(said string) bool {
+	return strings.Contains(strings.ToLower(said), "permissions violation")
+}
+
+// denied tells those who have asked what the server does not permit, as it says with the subject in quotes.
+func (l *link) denied(said string) {
+	_, subject, _ := strings.Cut(said, `"`)
+	subject, _, _ = strings.Cut(subject, `"`)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.subs {
+		if s.refusals {
+			s.put(Msg{Header: Header{"Status": "403", "Description": subject}})
+		}
+	}
+	for token, q := range l.asked {
+		if slices.ContainsFunc(q.list, func(m Msg) bool { return m.Subject == subject }) {
+			delete(l.asked, token)
+			q.answer <- Msg{Header: Header{"Status": "403", "Description": subject}}
+		}
+	}
+}
+
+// message reads a message and gives it to whom it is for: SUBJECT NUMBER [REPLY] [HEADER-BYTES] BYTES.
+func (l *link) message(r *bufio.Reader, headed bool, words []string) error {
+	least := 3
+	if headed {
+		least = 4
+	}
+	if len(words) < least || len(words) > least+1 {
+		return errNotExpected
+	}
+	number, err := strconv.ParseUint(words[1], 10, 64)
+	size, also := strconv.Atoi(words[len(words)-1])
+	head := 0
+	if headed {
+		var bad error
+		head, bad = strconv.Atoi(words[len(words)-2])
+		also = errors.Join(also, bad)
+	}
+	if err = errors.Join(err, also); err != nil || size < head || head < 0 || size > sizeMost {
+		return errNotExpected
+	}
+	data := make([]byte, size+2)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return err
+	}
+	m := Msg{Subject: words[0], Data: data[head:size]}
+	if len(words) > least {
+		m.Reply = words[2]
+	}
+	if headed {
+		m.Header = parseHeader(string(data[:head]))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number == 1 {
+		token := strings.TrimPrefix(m.Subject, l.inbox)
+		if q, ok := l.asked[token]; ok {
+			delete(l.asked, token)
+			q.answer <- m
+		}
+		return nil
+	}
+	if s := l.subs[number]; s != nil {
+		s.put(m)
+	}
+	return nil
+}
+
+// publish writes a message.
+func (l *link) publish(m Msg, flush bool) error {
+	var head strings.Builder
+	if len(m.Header) > 0 {
+		head.WriteString("NATS/1.0\r\n")
+		for name, value := range m.Header {
+			head.WriteString(name + ": " + value + "\r\n")
+		}
+		head.WriteString("\r\n")
+	}
+	if size := head.Len() + len(m.Data); l.info.Most > 0 && size > l.info.Most {
+		return fmt.Errorf("%w: %d bytes of %d", ErrTooLarge, size, l.info.Most)
+	}
+	return l.write(flush, func(w *bufio.Writer) {
+		to := m.Subject
+		if m.Reply != "" {
+			to += " " + m.Reply
+		}
+		if head.Len() > 0 {
+			fmt.Fprintf(w, "HPUB %s %d %d\r\n", to, head.Len(), head.Len()+len(m.Data))
+			_, _ = w.WriteString(head.String())
+		} else {
+			fmt.Fprintf(w, "PUB %s %d\r\n", to, len(m.Data))
+		}
+		_, _ = w.Write(m.Data)
+		_, _ = w.WriteString("\r\n")
+	})
+}

@@ -1,0 +1,215 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// batch is the part of a transaction's changes that becomes one commit.
+type batch struct {
+	begin, end int
+	peeked     bool  // some decision rests on a cell that may be behind
+	refused    bool  // some change was refused
+	seen       Cell  // of ErrMoved: what the first key has now
+	err        error // nothing was written
+}
+
+// transact calls do for each of n changes, many of which become one commit. do keeps its result;
+// fail is called for changes without one. ids, if it is not nil, names the task that a change
+// concerns. What was read of it from a server that may be behind is good enough to change it,
+// because the commit fails when it has changed. It is not good enough for a refusal: then
+// everything is read again from the deciding server. After a refusal by the servers, the changes of
+// the commit are tried one by one.
+func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
+	guess := ids
+	var seen Cell
+	for begin, most := 0, changesMost; begin < n; {
+		t := s.newTx(ctx)
+		if seen.Key != "" {
+			t.cells[seen.Key] = &cell{Cell: seen}
+		}
+		b := t.try(begin, min(n, begin+most), guess, do, fail)
+		moved := errors.Is(b.err, ErrMoved)
+		switch {
+		case b.peeked && (moved || b.refused):
+			guess, seen = nil, b.seen
+			continue
+		case moved || errors.Is(b.err, state.ErrInvalid) && b.end-begin > 1:
+			if most == 1 {
+				pauseOdd(ctx)
+			}
+			most, seen = 1, Cell{}
+			continue
+		case b.err != nil:
+			for i := begin; i < max(b.end, begin+1); i++ {
+				fail(i, b.err)
+			}
+			b.end = max(b.end, begin+1)
+		}
+		begin, most, guess, seen = b.end, changesMost, ids, Cell{}
+	}
+}
+
+// doChange makes one of several changes in a transaction.
+type doChange func(t *tx, i int) error
+
+// try makes the changes from begin to end, or fewer when they become large, in one commit. Of the
+// tasks that guess names, older states may be used.
+func (t *tx) try(begin, end int, guess func(i int) string, do doChange, fail func(i int, err error)) batch {
+	b := batch{begin: begin, end: begin}
+	if t.Store.limits != nil {
+		t.limits, b.err = t.Store.limits()
+	}
+	if guess != nil && b.err == nil {
+		t.peek(begin, end, guess)
+	}
+	b.peeked = len(t.peeked) > 0
+	t.reserve(end - begin)
+	size := 0
+	for ; b.err == nil && b.end < end && size < bytesMost; b.end++ {
+		if b.err = t.ctx.Err(); b.err != nil {
+			break
+		}
+		before := len(t.after)
+		if refused := do(t, b.end); refused != nil && t.broken == nil {
+			fail(b.end, refused)
+			b.refused = true
+		}
+		b.err = t.broken
+		for _, op := range t.after[before:] {
+			size += len(op.Data)
+		}
+	}
+	if b.err == nil && !(b.peeked && b.refused) {
+		b.seen, b.err = t.commitAll(t.ctx, t)
+	}
+	return b
+}
+
+// peek reads tasks that will be changed from any server. What it does not get is read later.
+func (t *tx) peek(begin, end int, ids func(i int) string) {
+	var keys []string
+	for i := begin; i < end; i++ {
+		if id := ids(i); state.WholeID(id) {
+			keys = append(keys, living+spelled(id))
+		}
+	}
+	limited, cancel := context.WithTimeout(t.ctx, peekLimit)
+	defer cancel()
+	list, err := t.kv.Peek(limited, keys...)
+	if err != nil {
+		return
+	}
+	t.peeked = make(map[string]Cell, len(list))
+	for _, c := range list {
+		if len(c.Data) > 0 {
+			t.peeked[c.Key] = c
+		}
+	}
+	t.fetchTexts(t.ctx, list)
+}
+
+// peekLimit is how long a server that may be behind is asked. After that, the deciding one is.
+const peekLimit = time.Second / 2
+
+// pauseOdd waits a moment of random length, so that callers that change the same take turns.
+func pauseOdd(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(time.Now().UnixNano()%4096) * time.Microsecond / 2):
+	}
+}
+
+// commitAll commits a transaction. An operation that expects a revision comes first.
+func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
+	var ops []Op
+	for _, key := range t.order {
+		ops = append(ops, Op{Cell: t.cells[key].Cell})
+	}
+	slices.SortStableFunc(ops, func(a, b Op) int {
+		if (a.Rev == Any) == (b.Rev == Any) {
+			return 0
+		}
+		if b.Rev == Any {
+			return -1
+		}
+		return 1
+	})
+	for i := range ops {
+		if len(ops[i].Data) == 0 {
+			ops[i].TTL = tombstone
+		}
+	}
+	if ops = append(ops, t.after...); len(ops) == 0 {
+		return Cell{}, nil
+	}
+	return s.commit(ctx, ops)
+}
+
+// tombstone is how long a dropped key stays visible to followers.
+const tombstone = 24 * time.Hour
+
+// reserve fetches numbers for so many tasks, for a bulk addition. A single task fetches its own
+// later.
+func (s *Store) reserve(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.want = n
+}
+
+// AddAll adds many tasks.
+func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
+	answers := make([]state.Added, len(drafts))
+	s.transact(ctx, len(drafts), nil, func(t *tx, i int) (err error) {
+		answers[i] = state.Added{}
+		draft := drafts[i]
+		// without a node it runs where it was scheduled
+		if len(draft.Task.On) == 0 && s.node.Name != "" {
+			draft.Task.On = []string{s.node.Name}
+		}
+		answers[i].Entry, err = state.AddIn(t, draft)
+		return err
+	}, func(i int, err error) { answers[i].Err = err })
+	return answers
+}
+
+// Change applies rules to tasks.
+func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	answers := make([]state.Changed, len(changes))
+	ids := func(i int) string { return changes[i].ID }
+	s.transact(ctx, len(changes), ids, func(t *tx, i int) (err error) {
+		answers[i] = state.Changed{}
+		c := changes[i]
+		for _, r := range []*state.Record{c.Claim, c.Undone} {
+			if r != nil {
+				c.Rule = mine(*r, c.Rule)
+			}
+		}
+		answers[i].Doc, err = state.ChangeIn(t, c)
+		return err
+	}, func(i int, err error) { answers[i].Err = err })
+	return answers
+}
+
+// Charge counts a creation by an origin.
+func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err error) {
+	s.transact(ctx, 1, nil, func(t *tx, _ int) error { return t.Charge(origin, now) }, func(_ int, e error) { err = e })
+	return err
+}
+
+// Dry returns a handle whose changes are not committed.
+func (s *Store) Dry() state.Changes {
+	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
+		t := s.newTx(ctx)
+		t.isDry = true
+		var err error
+		if s.limits != nil {
+			t.limits, err = s.limits()
+		}
+		return errors.Join(err, f(t), t.broken)
+	})
+}
