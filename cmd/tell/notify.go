@@ -34,8 +34,8 @@ webhook, mailto:bob@example.org is email, and ntfy://, slack://, discord://, tel
 --channel it is email when there is a --to, else the channels that [notify] default in config.toml names, else desktop.
 
 Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environment, config.toml or ~/.ouro/config,
-or by the SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the
-fault may pass.
+or by the SMTP server of the channel in config.toml. A webhook and email are tried up to three times if the fault may
+be temporary.
 
 Exit codes: 0 all were told; 1 one was not, and the answer says why; 2 the call is wrong, and nobody was told.
 docs/notify.md has the channels, what each gets, and how a receiver knows that a message is genuine.`,
@@ -55,12 +55,12 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 			option.Option{Name: "subject", Aliases: []string{"s"}, Kind: option.Text,
 				Help: "TEXT on one line (default: the first line of the body)"},
 			option.Option{Name: "html", Kind: option.Flag, Help: "the body is HTML; those who take none get its text"},
-			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(notifyTimeout),
-				Help: "give up after DURATION, tries and all, at most 1h; when it is not given, later where a channel says so"},
+			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(timeoutDefault),
+				Help: "give up after DURATION, all tries included, at most 1h; longer by default if a channel in config.toml says so"},
 			option.Option{Name: "test", Kind: option.Flag,
 				Help: "send a test message to each channel of config.toml, or to those named"},
 			option.Option{Name: "list", Kind: option.Flag,
-				Help: "tell nobody: list the channels, and what stands in their way"},
+				Help: "tell nobody: list the channels, and why one is not ready"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 				Help: "tell nobody: say what would be sent where"},
 			cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag(),
@@ -68,7 +68,7 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 		Answers: []cli.Shape{
 			{Name: "notify", Of: notifyJSON{}, Given: "!list !dry-run", Means: "who was told"},
 			{Name: "notify-list", Of: channelsJSON{}, Given: "list", Means: "--list: the channels"},
-			{Name: "notify-dry-run", Of: wouldTellJSON{}, Given: "dry-run !list",
+			{Name: "notify-dry-run", Of: previewJSON{}, Given: "dry-run !list",
 				Means: "--dry-run: what would be sent where"},
 		},
 		Run: runNotify,
@@ -78,29 +78,29 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 // DesktopCommand is what this program starts to show a notification; see package notify.
 func DesktopCommand() cli.Command {
 	return cli.Command{
-		Name: notify.DesktopCommand, Short: "show the notification that standard input says, for our own use",
+		Name: notify.DesktopCommand, Short: "show the notification that standard input describes, for our own use",
 		Hidden: true,
 		Run:    func(_ context.Context, s *cli.Call) error { return notify.ShowDesktop(s.In) },
 	}
 }
 
-// telling is a message with the channel that it goes through.
-type telling struct {
+// delivery is a message and the channel through which it goes.
+type delivery struct {
 	channel state.Channel
 	message notify.Message
 }
 
-// notifyOptions is a notify, with all its words and options read.
+// notifyOptions is a call of notify, with all its words and options read.
 type notifyOptions struct {
-	tellings []telling
-	env      notify.Env
-	timeout  time.Duration
+	deliveries []delivery
+	env        notify.Env
+	timeout    time.Duration
 }
 
 const (
-	notifyTimeout = 30 * time.Second
-	notifyLongest = time.Hour // the longest time, as for a channel of config.toml
-	notifyMost    = 100       // the most channels times recipients
+	timeoutDefault = 30 * time.Second
+	timeoutMost    = time.Hour // as for a channel of config.toml
+	deliveriesMost = 100       // channels times recipients
 )
 
 func runNotify(ctx context.Context, s *cli.Call) error {
@@ -113,12 +113,12 @@ func runNotify(ctx context.Context, s *cli.Call) error {
 	}
 	if s.DryRun {
 		s.DryRun = false // its answer says that nothing was sent
-		return wouldTell(s, o)
+		return answerPreview(s, o)
 	}
-	return tellAll(ctx, s, o)
+	return sendAll(ctx, s, o)
 }
 
-// readNotify reads the call, and refuses what could not be delivered to anybody.
+// readNotify reads the call, and refuses deliveries that can never succeed.
 func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 	if o.env, err = handover.NotifyEnv(s); err != nil {
 		return o, err
@@ -133,7 +133,7 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"),
 			channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
 	}
-	if err := notifyTime(s, channels, &o); err != nil {
+	if err := readBound(s, channels, &o); err != nil {
 		return o, err
 	}
 	m, err := notifyMessage(ctx, s, o.timeout)
@@ -147,31 +147,31 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 			to = []string{""}
 		}
 		for _, one := range to {
-			t := telling{c, m}
+			t := delivery{c, m}
 			if t.message.To = one; c.To != "" && one != "" {
 				t.channel.To = ""
 			}
 			if s.Opt.Bool("test") {
 				t.message = testMessage(s, t)
 			}
-			if err := checkTelling(t); err != nil {
+			if err := checkRecipient(t); err != nil {
 				return o, err
 			}
-			o.tellings = append(o.tellings, t)
+			o.deliveries = append(o.deliveries, t)
 		}
 	}
-	if len(o.tellings) > notifyMost {
-		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.tellings),
-			notifyMost), problem.T("call notify more than once"))
+	if len(o.deliveries) > deliveriesMost {
+		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.deliveries),
+			deliveriesMost), problem.T("call notify more than once"))
 	}
 	return o, nil
 }
 
-// notifyTime reads how long the call may take: --timeout, or else the longest timeout of a channel
-// in config.toml, and never longer than OURO_MAX. Nobody can go on with such a call later, because
-// it may have told somebody.
-func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
-	if err := notifyBound(s.Opt, channels, o); err != nil {
+// readBound reads how long the call may take: --timeout, or else the longest timeout of a channel
+// in config.toml, and never longer than OURO_MAX. There is no continuation, because a second call
+// could notify somebody twice.
+func readBound(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
+	if err := readTimeout(s.Opt, channels, o); err != nil {
 		return err
 	}
 	most, err := cli.Bound(s)
@@ -181,9 +181,9 @@ func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	return err
 }
 
-// notifyBound reads --timeout.
-func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions) error {
-	o.timeout = notifyTimeout
+// readTimeout reads --timeout, or takes the longest timeout of the channels.
+func readTimeout(given option.Values, channels []state.Channel, o *notifyOptions) error {
+	o.timeout = timeoutDefault
 	if !given.Has("timeout") {
 		for _, c := range channels {
 			if d, err := state.ParseTimeout(c.Timeout); err == nil {
@@ -199,9 +199,9 @@ func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions
 	}
 	if d <= 0 {
 		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(given.Text("timeout"))),
-			problem.T("give it some time, such as 30s"))
+			problem.T("give more than 0, such as 30s"))
 	}
-	if d > notifyLongest {
+	if d > timeoutMost {
 		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"),
 			cli.Quote(given.Text("timeout"))),
 			problem.T("write it as in %s; to try for longer, schedule it: %s",
@@ -211,8 +211,9 @@ func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions
 	return nil
 }
 
-// checkTelling refuses a recipient that no channel of that type could have.
-func checkTelling(t telling) error {
+// checkRecipient refuses a recipient that no channel of the type can have, and an email without a
+// body.
+func checkRecipient(t delivery) error {
 	to := cmp.Or(t.message.To, t.channel.To)
 	switch {
 	case notify.HasControl(to):
@@ -228,11 +229,11 @@ func checkTelling(t telling) error {
 		}
 		if strings.TrimSpace(t.message.Body) == "" {
 			return problem.Of(problem.T("an email without a body is not sent"),
-				problem.T("give it one, or see why what makes it writes nothing"))
+				problem.T("give a body, or see why the program that writes it writes nothing"))
 		}
 	case t.channel.Type == notify.TTY && to != "":
-		// A closed terminal is found out when it is told, so that the other channels are told all
-		// the same.
+		// A terminal that is closed is not refused here, so that the other channels are still
+		// tried.
 		var e *notify.Error
 		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
 			return problem.Of(problem.T(err.Error()), problem.T("leave the recipient out to tell all your terminals"))
@@ -271,7 +272,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 		}
 		c, err := notify.Find(word, config.Channels)
 		if err != nil {
-			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels()))
+			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", listCall()))
 		}
 		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec,
 			notify.Heartbeat}, c.Type) {
@@ -295,8 +296,8 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 			"desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
 }
 
-// theChannels is the call that shows the channels.
-func theChannels() problem.Call { return problem.To("notify").With("list", true) }
+// listCall is the call that lists the channels.
+func listCall() problem.Call { return problem.To("notify").With("list", true) }
 
 // defaultChannels are the channels of a call that names none.
 func defaultChannels(config state.Config) []string {
@@ -306,7 +307,7 @@ func defaultChannels(config state.Config) []string {
 	return []string{notify.Desktop}
 }
 
-// notifyMessage reads the subject and the body. It waits for standard input no longer than most.
+// notifyMessage reads the subject and the body. It waits for standard input for at most most.
 func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.Opt.Text("subject"), s.Opt.Bool("html")
 	if notify.HasControl(m.Subject) {
@@ -338,18 +339,18 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 	switch {
 	case len(m.Body) > notify.BodyLimit:
 		return m, problem.New(problem.Limit, problem.T("the body has more than %d bytes", notify.BodyLimit),
-			problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | %s", problem.To("notify")))
+			problem.T("send its path instead, or a part of it: head -c 100000 FILE | %s", problem.To("notify")))
 	case !utf8.ValidString(m.Body):
 		return m, problem.Of(problem.T("the body is not valid UTF-8"), problem.NotText)
 	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
-		return m, problem.Of(problem.T("there is nothing to tell"),
-			problem.T("give it a body: %s", problem.To("notify", "the build is done")))
+		return m, problem.Of(problem.T("there is no body and no subject"),
+			problem.T("give a body: %s", problem.To("notify", "the build is done")))
 	}
 	return m, nil
 }
 
 // testMessage is the message of --test.
-func testMessage(s *cli.Call, t telling) notify.Message {
+func testMessage(s *cli.Call, t delivery) notify.Message {
 	m := t.message
 	m.Subject = "Test of ouro-timer"
 	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.",
@@ -357,18 +358,17 @@ func testMessage(s *cli.Call, t telling) notify.Message {
 	return m
 }
 
-// newNoticeID returns an ID for the message of this call. A channel that is tried again gets the
-// same one.
+// newNoticeID returns an ID for the message of this call, which is the same in all tries.
 func newNoticeID(s *cli.Call) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return "notify-" + hex.EncodeToString(b[:])
 }
 
-// readBody reads standard input to its end, for no longer than most, because some callers leave a
-// pipe open for ever.
+// readBody reads standard input to its end, for at most most, because some callers never close the
+// pipe.
 func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errTimeout)
 	defer cancel()
 	type read struct {
 		data []byte
@@ -376,7 +376,7 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 	}
 	done := make(chan read, 1)
 	go func() {
-		// The line end after a body of the greatest length is read, too, and cut off later.
+		// A body of BodyLimit may have a line end, which is cut off later.
 		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3))
 		done <- read{data, err}
 	}()
@@ -388,7 +388,7 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 		}
 		return r.data, nil
 	case <-ctx.Done():
-		if context.Cause(ctx) != errNotifyTime {
+		if context.Cause(ctx) != errTimeout {
 			return nil, ctx.Err()
 		}
 		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body",

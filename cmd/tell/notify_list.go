@@ -38,16 +38,17 @@ type channelsJSON struct {
 	Services []string        `json:"services,omitempty"`
 }
 
-// listChannels answers notify --list: the channels of config.toml, and those that need no entry.
+// listChannels answers notify --list with the channels of config.toml, and those that need no
+// entry.
 func listChannels(s *cli.Call) error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.Opt.Has(flag) {
 			return cli.CallInstead(problem.T("%s lists all channels and tells nobody, so it takes no %s",
-				problem.Option("list"), problem.Option(flag)), theChannels())
+				problem.Option("list"), problem.Option(flag)), listCall())
 		}
 	}
 	if len(s.Args) > 0 {
-		return cli.CallInstead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), theChannels())
+		return cli.CallInstead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), listCall())
 	}
 	config, err := s.Settings()
 	if err != nil {
@@ -103,7 +104,7 @@ func (a channelsJSON) Text(o *cli.Out) {
 	if _, terminal := o.Width(); !terminal {
 		for _, row := range a.Channels {
 			o.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(),
-				row.standing(), cli.Visible(row.state()))
+				row.defaultField(), cli.Visible(row.state()))
 		}
 		return
 	}
@@ -121,7 +122,7 @@ func (a channelsJSON) Text(o *cli.Out) {
 	o.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(a.Services, ", "))
 }
 
-// where says who is told, and through which server or program.
+// where is the recipient, and the server or program through which a message goes.
 func (c listedChannel) where() string {
 	if c.To == nil || *c.To == c.Target {
 		return c.Target
@@ -136,14 +137,14 @@ func (c listedChannel) from() string {
 	return c.Source
 }
 
-func (c listedChannel) standing() string {
+func (c listedChannel) defaultField() string {
 	if c.Default {
 		return "default"
 	}
 	return "-"
 }
 
-// state says why the channel is not ready, or that it is.
+// state is ready, or why the channel is not.
 func (c listedChannel) state() string {
 	if c.Problem != nil {
 		return *c.Problem
@@ -154,8 +155,8 @@ func (c listedChannel) state() string {
 	return "ready"
 }
 
-// wouldBe is a channel in the answer of notify --dry-run.
-type wouldBe struct {
+// deliveryPreview is a channel in the answer of notify --dry-run.
+type deliveryPreview struct {
 	Channel string  `json:"channel"`
 	Type    string  `json:"type"`
 	Target  string  `json:"target"`
@@ -167,18 +168,18 @@ type wouldBe struct {
 	Problem *string `json:"problem,omitempty"`
 }
 
-// wouldTellJSON is the answer of notify --dry-run.
-type wouldTellJSON struct {
-	Now      time.Time `json:"now"`
-	DryRun   bool      `json:"dry_run,omitempty"`
-	Channels []wouldBe `json:"channels"`
+// previewJSON is the answer of notify --dry-run.
+type previewJSON struct {
+	Now      time.Time         `json:"now"`
+	DryRun   bool              `json:"dry_run,omitempty"`
+	Channels []deliveryPreview `json:"channels"`
 }
 
-// wouldTell answers notify --dry-run. The exit code is 1 when a channel is not ready.
-func wouldTell(s *cli.Call, o notifyOptions) error {
-	rows, ready := []wouldBe{}, true
-	for _, t := range o.tellings {
-		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel),
+// answerPreview answers notify --dry-run. The exit code is 1 when a channel is not ready.
+func answerPreview(s *cli.Call, o notifyOptions) error {
+	rows, ready := []deliveryPreview{}, true
+	for _, t := range o.deliveries {
+		row := deliveryPreview{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel),
 			To:      cli.OrNull(cmp.Or(t.message.To, t.channel.To)),
 			Subject: t.message.Title(), Bytes: len(t.message.Body), HTML: t.message.HTML}
 		_, err := notify.Ready(withRecipient(t), o.env)
@@ -187,15 +188,15 @@ func wouldTell(s *cli.Call, o notifyOptions) error {
 		}
 		rows = append(rows, row)
 	}
-	s.Answer(wouldTellJSON{s.Stamp(), true, rows})
+	s.Answer(previewJSON{s.Stamp(), true, rows})
 	if !ready {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }
 
-// Text says who would be told, and of what.
-func (a wouldTellJSON) Text(o *cli.Out) {
+// Text writes who would be told, and what.
+func (a previewJSON) Text(o *cli.Out) {
 	for _, row := range a.Channels {
 		kind := "text"
 		if row.HTML {
@@ -211,7 +212,7 @@ func (a wouldTellJSON) Text(o *cli.Out) {
 }
 
 // withRecipient returns the channel with the recipient of the message.
-func withRecipient(t telling) state.Channel {
+func withRecipient(t delivery) state.Channel {
 	c := t.channel
 	c.To = cmp.Or(t.message.To, c.To)
 	return c

@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	notifyTries = 3
-	// notifyPatience is the longest pause that a server may ask for within a call.
-	notifyPatience = 10 * time.Second
-	// The pause before the second try; it is twice as long before the third.
-	notifyPause = time.Second
+	triesMost = 3
+	// retryAfterMost is the longest pause that a server may ask for. After a longer one there is no
+	// further try.
+	retryAfterMost = 10 * time.Second
+	// firstPause is the pause before the second try. It is twice as long before the third.
+	firstPause = time.Second
 )
 
-// tellingEnd is the result of one channel.
-type tellingEnd struct {
+// deliveryResult is the result of one delivery.
+type deliveryResult struct {
 	Channel   string  `json:"channel"`
 	Type      string  `json:"type"`
 	To        *string `json:"to,omitempty"`
@@ -39,27 +40,27 @@ type tellingEnd struct {
 
 // notifyJSON is the answer of notify.
 type notifyJSON struct {
-	Now       time.Time    `json:"now"`
-	ID        string       `json:"id"`
-	Delivered bool         `json:"delivered"`
-	Channels  []tellingEnd `json:"channels"`
+	Now       time.Time        `json:"now"`
+	ID        string           `json:"id"`
+	Delivered bool             `json:"delivered"`
+	Channels  []deliveryResult `json:"channels"`
 
 	test bool // the call has --test
 }
 
-// tellAll tells all channels at once. It answers in the order of the call.
-func tellAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
-	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errNotifyTime)
+// sendAll makes all deliveries at once. Its answer has them in the order of the call.
+func sendAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
+	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
-	rows := make([]tellingEnd, len(o.tellings))
+	rows := make([]deliveryResult, len(o.deliveries))
 	done := make(chan int)
-	for i, t := range o.tellings {
+	for i, t := range o.deliveries {
 		go func() {
-			rows[i] = tellOne(within, t, o)
+			rows[i] = sendOne(within, t, o)
 			done <- i
 		}()
 	}
-	for range o.tellings {
+	for range o.deliveries {
 		<-done
 	}
 	if ctx.Err() != nil {
@@ -69,14 +70,14 @@ func tellAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
 	for _, row := range rows {
 		all = all && row.Delivered
 	}
-	s.Answer(notifyJSON{s.Stamp(), o.tellings[0].message.ID, all, rows, s.Opt.Bool("test")})
+	s.Answer(notifyJSON{s.Stamp(), o.deliveries[0].message.ID, all, rows, s.Opt.Bool("test")})
 	if !all {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }
 
-// Text says of each channel whether it was told, and what to do about the first that was not.
+// Text writes whether each delivery succeeded, and what to do about the first that did not.
 func (a notifyJSON) Text(o *cli.Out) {
 	for _, row := range a.Channels {
 		switch {
@@ -84,39 +85,40 @@ func (a notifyJSON) Text(o *cli.Out) {
 			o.Line("%s: %s", cli.Visible(row.Channel), cli.Visible(*row.Detail))
 		case row.Delivered:
 			o.Line("%s", cli.Visible(*row.Detail))
-		case a.test: // the channel is tested, whoever its recipient is
+		case a.test: // a test names the channel and not its recipient
 			o.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
 		default:
 			o.Warn("%s", cli.Visible(*row.Error))
 		}
 	}
 	if !a.Delivered {
-		o.WriteError("hint: %s\n", cli.Visible(o.Render(untoldHint(a.Channels))))
+		o.WriteError("hint: %s\n", cli.Visible(o.Render(failureHint(a.Channels))))
 	}
 }
 
-// untoldHint is what to do about the first channel that could not be told.
-func untoldHint(rows []tellingEnd) problem.Text {
-	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
+// failureHint is what to do about the first delivery that failed.
+func failureHint(rows []deliveryResult) problem.Text {
+	i := slices.IndexFunc(rows, func(row deliveryResult) bool { return !row.Delivered })
 	if rows[i].Permanent {
-		return problem.T("%s shows the channels, and what stands in their way", theChannels())
+		return problem.T("%s shows the channels, and why one is not ready", listCall())
 	}
 	word := rows[i].Channel
 	if rows[i].To != nil {
 		word += ":" + *rows[i].To
 	}
-	return problem.T("it may pass: call again; a task is told again until it is: %s",
+	return problem.T("the fault may be temporary: call again, or let a task try until it succeeds: %s",
 		problem.To("at", "now").With("task", "TEXT").With("notify", word))
 }
 
-var errNotifyTime = errors.New("the time is up")
+var errTimeout = errors.New("the timeout was reached")
 
-// tellOne tells one channel. It tries a webhook or email again when the fault may pass.
-func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
-	row := tellingEnd{Channel: t.channel.Name, Type: t.channel.Type, To: cli.OrNull(cmp.Or(t.message.To, t.channel.To))}
+// sendOne makes one delivery. It tries a webhook, email or heartbeat again if the fault may be
+// temporary.
+func sendOne(ctx context.Context, t delivery, o notifyOptions) deliveryResult {
+	row := deliveryResult{Channel: t.channel.Name, Type: t.channel.Type, To: cli.OrNull(cmp.Or(t.message.To, t.channel.To))}
 	begun := clock.System.Boot()
 	var last *notify.Error
-	for pause := notifyPause; ; pause *= 2 {
+	for pause := firstPause; ; pause *= 2 {
 		row.Tries++
 		detail, err := notify.Send(ctx, t.channel, t.message, o.env)
 		if err == nil {
@@ -124,7 +126,7 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 			break
 		}
 		var e *notify.Error
-		if !errors.As(err, &e) { // the time of the call is up
+		if !errors.As(err, &e) { // the timeout of the call was reached
 			e = &notify.Error{Text: fmt.Sprintf("%s was not told within %v", t.channel.Name, o.timeout)}
 			if last != nil {
 				e.Text += "; before that: " + last.Text
@@ -133,15 +135,15 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 		last, row.Permanent = e, e.Permanent
 		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email ||
 			t.channel.Type == notify.Heartbeat
-		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries ||
-			e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
+		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == triesMost ||
+			e.RetryAfter > retryAfterMost || clock.Awake.For(ctx, wait) != nil {
 			break
 		}
 	}
 	if !row.Delivered {
 		more := ""
-		if last.RetryAfter > notifyPatience {
-			more = fmt.Sprintf("; it asks to be left alone for %v", last.RetryAfter)
+		if last.RetryAfter > retryAfterMost {
+			more = fmt.Sprintf("; it allows the next try only after %v", last.RetryAfter)
 		}
 		if row.Tries > 1 {
 			more += fmt.Sprintf(" (%d tries)", row.Tries)
