@@ -9,27 +9,28 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// noteMonths is the most months that are searched for those without a day: forty years.
-const noteMonths = 480
+// monthsSearched is how many months are searched for those without a day: forty years.
+const monthsSearched = 480
 
-// lastYear is the last year of instants.
+// lastYear is the last year that an instant can have.
 const lastYear = 9999
 
-// left adds remarks about months and years that are left out.
-type left struct{ *teller }
+// omissions adds remarks about months and years that a rule leaves out.
+type omissions struct{ *remarker }
 
 // ended reports whether the recurrence ends before a day begins.
-func (t left) ended(day time.Time) bool {
+func (t omissions) ended(day time.Time) bool {
 	return !t.p.End.IsZero() && when.InstantOf(day, t.s.Zone).After(t.p.End)
 }
 
-// note adds a remark that is about no one instant.
-func (t left) note(kind when.NoteKind, format string, a ...any) {
+// note adds a remark that is not about a single instant.
+func (t omissions) note(kind when.NoteKind, format string, a ...any) {
 	t.remarks = append(t.remarks, Remark{Kind: kind, Text: fmt.Sprintf(format, a...)})
 }
 
-func (t left) dates(d *when.DayPattern) {
-	// A run of days that begins at the 28th or before is the end of the month, whatever its length.
+func (t omissions) dates(d *when.DayPattern) {
+	// Days in a row that begin on the 28th or before mean the end of the month, whatever its
+	// length.
 	for n := 29; n <= 31; n++ {
 		if slices.Contains(d.MonthDays, n) && !d.RunTo(n) {
 			t.monthDay(d, n)
@@ -56,9 +57,9 @@ func (t left) dates(d *when.DayPattern) {
 	}
 }
 
-// eachMonth walks the months of the rule from now on: those of a whole cycle of its INTERVAL, and
-// at least four years, which as a rule have a leap year.
-func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
+// eachMonth calls look with the months of the rule from now on, until look returns false. It covers
+// a whole cycle of INTERVAL, and at least four years, which nearly always have a leap year.
+func (t omissions) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 	from := t.now
 	for _, begin := range []time.Time{t.p.Start, d.Begin} {
 		if begin.After(from) {
@@ -66,7 +67,7 @@ func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 		}
 	}
 	wall := from.In(t.s.Zone)
-	for i := range min(12*max(d.Period, 4), noteMonths) {
+	for i := range min(12*max(d.Period, 4), monthsSearched) {
 		first := time.Date(wall.Year(), wall.Month()+time.Month(i), 1, 0, 0, 0, 0, time.UTC)
 		if first.Year() > lastYear || t.ended(first) {
 			return
@@ -77,22 +78,20 @@ func (t left) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
 	}
 }
 
-// monthDay names the months without a day of the month. Below zero the day is counted from the end.
-func (t left) monthDay(d *when.DayPattern, day int) {
+// monthDay adds a remark about the months without a day of the month. A negative day counts from
+// the end.
+func (t omissions) monthDay(d *when.DayPattern, day int) {
 	var short []time.Month
-	// leap means that February has the day in some years; whole that those months have no other day
-	// of the rule either.
-	leap, whole := false, true
+	skipped := true // the short months have no other day of the rule either
 	t.eachMonth(d, func(year, month int) bool {
 		length := time.Date(year, time.Month(month+1), 0, 0, 0, 0, 0, time.UTC).Day()
 		if length >= max(day, -day) {
-			leap = leap || month == 2
 			return true
 		}
 		if !slices.Contains(short, time.Month(month)) {
 			short = append(short, time.Month(month))
 		}
-		whole = whole && !d.Either && !d.Named(year, month)
+		skipped = skipped && !d.Either && !d.Named(year, month)
 		return true
 	})
 	if len(short) == 0 {
@@ -120,15 +119,15 @@ func (t left) monthDay(d *when.DayPattern, day int) {
 	switch {
 	case d.Last:
 		t.note(when.NoteMonths, "%s: it runs on the last day", lack)
-	case whole:
+	case skipped:
 		t.note(when.NoteMonths, "skipped months: %s", lack)
 	default:
 		t.note(when.NoteMonths, "left out: %s", lack)
 	}
 }
 
-// fifth names the next month without a fifth Monday, or whichever weekday the rule has.
-func (t left) fifth(d *when.DayPattern, w when.Nth) {
+// fifth adds a remark about the next month without a fifth Monday, or other weekday of the rule.
+func (t omissions) fifth(d *when.DayPattern, w when.Nth) {
 	name := time.Weekday((w.Weekday + 1) % 7).String()
 	if w.N < 0 {
 		name += " from the end"
@@ -147,7 +146,7 @@ func (t left) fifth(d *when.DayPattern, w when.Nth) {
 }
 
 // nextYears is ": next in 2028 and 2032", the years of the next instants.
-func (t left) nextYears() string {
+func (t omissions) nextYears() string {
 	var years []string
 	for at, ok := t.s.Next(t.now); ok && len(years) < 2; at, ok = t.s.Next(at) {
 		year := at.Year()

@@ -10,8 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// drawing shows the rhythm of a recurrence: runs are marked or numbered, other times are dots, and
-// what is past or does not exist is blank. It needs no colour.
+// drawing shows the rhythm of a recurrence in plain text. Runs are marks or numbers, other times
+// are dots, and times that are past or do not exist are blank.
 type drawing struct {
 	sched *when.Schedule
 	now   time.Time
@@ -19,13 +19,13 @@ type drawing struct {
 	last  time.Time // the last instant that is examined
 	width int
 
-	none, one, many, times string // the signs for no run, one run, several runs, and as in "2×"
+	none, one, many, times string // the signs for no run, one run, several runs, and that of "2×"
 }
 
-// Draw draws the instants after now: the hours of some days when there are several a day, the days
-// of two months when they are about weekly, months or years when they are rarer. No line is wider
-// than width. There are no lines when nothing fits, or fewer than two instants are to come. With
-// ascii only ASCII is used.
+// Draw draws the instants after now: hours if there are several a day, the days of two months if
+// they are about weekly, and months or years if they are rarer. No line is wider than width. It
+// returns no lines if nothing fits, or if fewer than two instants are to come. ascii limits it to
+// ASCII.
 func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	const sample, day = 8, 24 * time.Hour
 	var some []time.Time
@@ -56,8 +56,8 @@ func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	return d.years()
 }
 
-// hours draws days as rows of cells of half an hour, or an hour where that is too wide: three days
-// that are alike, or a week.
+// hours draws each day as a row of cells of half an hour, or of an hour if that is too wide. It
+// draws three days if the days are alike, and else a week.
 func (d drawing) hours() []string {
 	const label = len("Mon 23 Nov ")
 	cell, cells, length := 30*time.Minute, 48, "in 30 minutes"
@@ -72,7 +72,7 @@ func (d drawing) hours() []string {
 		scale += cli.Pad(fmt.Sprintf("%02d", h), int(3*time.Hour/cell))
 	}
 	lines := []string{strings.TrimRight(scale, " ")}
-	var whole []string // the rows after the first day, which may not be whole
+	var rest []string // the rows after the first day, part of which may be past
 	alike := true
 	for n := range 7 {
 		day, end := d.midnight(n), d.midnight(n+1)
@@ -81,8 +81,8 @@ func (d drawing) hours() []string {
 		}
 		row := d.cells(day, end, cell, cells)
 		if n > 0 {
-			whole = append(whole, row)
-			alike = alike && row == whole[0]
+			rest = append(rest, row)
+			alike = alike && row == rest[0]
 		}
 		lines = append(lines, strings.TrimRight(cli.Pad(day.Format("Mon 2 Jan"), label)+row, " "))
 	}
@@ -107,12 +107,12 @@ func (d drawing) midnight(n int) time.Time {
 	return at
 }
 
-// cells draws a day with one character for each stretch of the wall clock.
+// cells draws a day with one character for each cell of the wall clock.
 func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string {
 	index := func(t time.Time) int { return (t.Hour()*60 + t.Minute()) / int(cell/time.Minute) }
-	there := make([]bool, cells)
+	toCome := make([]bool, cells) // whether the cell exists on that day, and is not past
 	for t := day; t.Before(end); t = t.Add(15 * time.Minute) {
-		there[index(t)] = there[index(t)] || t.Add(15*time.Minute).After(d.now)
+		toCome[index(t)] = toCome[index(t)] || t.Add(15*time.Minute).After(d.now)
 	}
 	runs := make([]int, cells)
 	after := day.Add(-1)
@@ -123,7 +123,7 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 		i := index(t)
 		runs[i]++
 		after = t
-		if runs[i] > 1 { // the cell has several runs already
+		if runs[i] > 1 { // go on with the next cell, because more runs do not change this one
 			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second +
 				time.Duration(t.Nanosecond())
 			next := t.Add(cell - into)
@@ -140,7 +140,7 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 			row.WriteString(d.many)
 		case n == 1:
 			row.WriteString(d.one)
-		case there[i]:
+		case toCome[i]:
 			row.WriteString(d.none)
 		default:
 			row.WriteString(" ")
@@ -191,8 +191,8 @@ func (d drawing) days(end date) map[date]bool {
 	return runs
 }
 
-// months draws two months of days, with weeks from Monday, beside each other if there is room. Only
-// days that run have their number.
+// months draws the days of two months, in weeks from Monday, beside each other if there is room.
+// Only days with a run show their number.
 func (d drawing) months() []string {
 	const wide, between = 20, 4
 	if d.width < wide {
@@ -233,7 +233,7 @@ func (d drawing) month(first date, runs map[date]bool) []string {
 			case runs[day]:
 				text = strconv.Itoa(day.day)
 			}
-			line.WriteString(right(text, 2) + " ")
+			line.WriteString(padLeft(text, 2) + " ")
 		}
 		if text := strings.TrimRight(line.String(), " "); text != "" {
 			lines = append(lines, text)
@@ -242,8 +242,8 @@ func (d drawing) month(first date, runs map[date]bool) []string {
 	return lines
 }
 
-// year draws years as rows of months, each with the day it runs, or the number of days when there
-// are several.
+// year draws years as rows of months, each with the day of its run, or the number of days with a
+// run if there are several.
 func (d drawing) year() []string {
 	cell := 4
 	if d.width < 4+12*cell {
@@ -256,7 +256,7 @@ func (d drawing) year() []string {
 	runs := d.days(date{to + 1, time.January, 1})
 	head := "    "
 	for m := time.January; m <= time.December; m++ {
-		head += right(m.String()[:2*cell-5], cell) // Jan, or J
+		head += padLeft(m.String()[:2*cell-5], cell) // Jan, or J
 	}
 	lines := []string{head}
 	for year := from; year <= to; year++ {
@@ -275,14 +275,15 @@ func (d drawing) year() []string {
 			case !dayOf(d.now).before(month.plus(1, 0)):
 				text = ""
 			}
-			line += right(text, cell)
+			line += padLeft(text, cell)
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return lines
 }
 
-// years draws a line of years, from this one on or from the first that runs.
+// years draws a line of years. It begins with this year, or with that of the first run if that is
+// far away.
 func (d drawing) years() []string {
 	const cell = 6
 	n := min((d.width+2)/cell, 12)
@@ -309,7 +310,7 @@ func (d drawing) years() []string {
 	return []string{strings.TrimRight(head.String(), " "), strings.TrimRight(line.String(), " ")}
 }
 
-// right fills text up to the width with spaces before it.
-func right(text string, width int) string {
+// padLeft adds spaces before text up to the width.
+func padLeft(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-len([]rune(text)))) + text
 }

@@ -1,5 +1,5 @@
-// Package rhythm shows what a list of instants does not show of a recurrence: the effects of clock
-// changes, the months and years that it leaves out, and a drawing.
+// Package rhythm shows what a list of its next instants does not show of a recurrence: the effects
+// of clock changes, the months and years that it leaves out, and its rhythm as a drawing.
 package rhythm
 
 import (
@@ -14,26 +14,26 @@ import (
 // Remark is a sentence about a recurrence that the list of its next instants does not show.
 type Remark struct {
 	Kind when.NoteKind
-	// At is the first instant that it is about, in the zone of the schedule; zero when it is not
-	// about one instant.
+	// At is the first instant that it is about, in the zone of the schedule. It is zero when the
+	// remark is not about an instant.
 	At   time.Time
 	Text string
 }
 
 const (
 	// lookAhead is how many seconds after now clock changes are searched. It is less than the 364
-	// days after which a change comes again, so that each is told once.
+	// days after which a change comes again, so that each gets one remark.
 	lookAhead = 360 * 86400
 	// maxRemarks is the most remarks about clock changes.
 	maxRemarks = 100
-	// maxReadings is how many readings of one clock change are examined: every second of more than
-	// an hour.
+	// maxReadings is how many wall times of one clock change are examined: every second of more
+	// than an hour.
 	maxReadings = 4000
 )
 
-// Of returns the next n instants strictly after now, and remarks about them and the year after now:
+// Of returns the next n instants after now, and remarks about them and about the year after now:
 // where a clock change moves, drops or repeats one, and which months and years are left out. Every
-// remark follows from the rule and is checked against Next. A Once has its instant and no remarks.
+// remark follows from the rule, and is checked against Next. A single instant has no remarks.
 func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Remark) {
 	now = now.Round(0)
 	for at, ok := s.Next(now); ok && len(next) < n; at, ok = s.Next(at) {
@@ -43,63 +43,63 @@ func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Rem
 	if p == nil || len(next) == 0 {
 		return next, nil
 	}
-	t := teller{s: s, p: p, now: now}
+	t := remarker{s: s, p: p, now: now}
 	from := now.Unix()
 	if p.Start.After(now) {
 		from = p.Start.Unix()
 	}
 	until := max(from+lookAhead, next[len(next)-1].Unix())
-	from -= 2 * 86400 // a change that has just passed may still move or repeat instants to come
+	from -= 2 * 86400 // a change of the last days may still move or repeat instants to come
 	if p.Every > 0 {
 		t.elapsed(from, until)
 	} else {
 		t.wall(from, until)
 	}
 	if p.Days != nil {
-		left{&t}.dates(p.Days)
+		omissions{&t}.dates(p.Days)
 	}
 	return next, t.remarks
 }
 
-// teller collects the remarks about a schedule.
-type teller struct {
+// remarker collects the remarks about a schedule.
+type remarker struct {
 	s       *when.Schedule
 	p       *when.Pattern
 	now     time.Time
-	where   string // names the zone of the readings if it is not that of the schedule
+	where   string // the zone of the wall times in words, if it is not that of the schedule
 	remarks []Remark
 }
 
-// say adds a remark about an instant, given in Unix seconds.
-func (t *teller) say(at int64, format string, a ...any) {
+// say adds a remark about an instant, which is in Unix seconds.
+func (t *remarker) say(at int64, format string, a ...any) {
 	t.remarks = append(t.remarks, Remark{when.NoteClocks, time.Unix(at, 0).In(t.s.Zone), fmt.Sprintf(format, a...)})
 }
 
-// full reports whether there are enough remarks about clock changes, and says that later ones are
-// left out.
-func (t *teller) full(c when.ClockChange) bool {
+// full reports whether there are enough remarks about clock changes. It then adds one that says
+// that later changes are left out.
+func (t *remarker) full(c when.ClockChange) bool {
 	if len(t.remarks) < maxRemarks {
 		return false
 	}
-	t.say(c.At, "clock changes from %s on are not looked at", dated(c.At+c.Before))
+	t.say(c.At, "clock changes from %s on are not examined", dated(c.At+c.Before))
 	return true
 }
 
-// runs reports whether there is an instant at u, in Unix seconds, without the bounds of the
+// runs reports whether the rule has an instant at u, in Unix seconds, whatever the bounds of the
 // schedule.
-func (t *teller) runs(u int64) bool { return t.p.Runs(time.Unix(u, 0)) }
+func (t *remarker) runs(u int64) bool { return t.p.Runs(time.Unix(u, 0)) }
 
-// ahead reports whether u, in Unix seconds, is later than now and within the bounds.
-func (t *teller) ahead(u int64) bool {
+// ahead reports whether u, in Unix seconds, is after now and within the bounds of the schedule.
+func (t *remarker) ahead(u int64) bool {
 	at := time.Unix(u, 0)
 	return at.After(t.now) && !at.Before(t.p.Start) && (t.p.End.IsZero() || !at.After(t.p.End))
 }
 
-// wall adds remarks about readings that clock changes skip and repeat.
-func (t *teller) wall(from, until int64) {
+// wall adds remarks about wall times that clock changes skip or repeat.
+func (t *remarker) wall(from, until int64) {
 	if zone := t.p.Zone; zone.String() != t.s.Zone.String() {
 		t.where = " in " + zone.String()
-		defer t.apart(zone, from, until)
+		defer t.otherZone(zone, from, until)
 	}
 	when.ClockChanges(from, until, t.p.Zone, func(c when.ClockChange) bool {
 		low, high := c.At+min(c.Before, c.After), c.At+max(c.Before, c.After)
@@ -124,9 +124,9 @@ func (t *teller) wall(from, until int64) {
 	})
 }
 
-// gap adds remarks about readings that a change skips. With more there are others after them. Those
-// that fall together with another run have remarks of their own.
-func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
+// gap adds remarks about the wall times that a change skips. more means that there are others after
+// them. Those that coincide with another run get a remark of their own.
+func (t *remarker) gap(c when.ClockChange, walls []int64, more bool) {
 	if !t.p.CatchesUp(c) {
 		if t.ahead(c.At) {
 			those := listed(walls, more)
@@ -135,8 +135,9 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 		}
 		return
 	}
-	// Those that become one with another run are told apart from the others.
-	var moved, alone [2][]int64
+	// Index 1 has those that coincide with another run, and index 0 the others: the skipped wall
+	// times, and those to which their runs move.
+	var moved, skippedBy [2][]int64
 	for _, w := range walls {
 		at := w - c.Before
 		if t.p.Cron {
@@ -145,22 +146,22 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 		if !t.runs(at) || !t.ahead(at) {
 			continue
 		}
-		own := 0
+		kind := 0
 		if same, ok := t.p.NextWall(at + c.After - 1); ok && same == at+c.After {
-			own = 1
+			kind = 1
 		}
-		alone[own] = append(alone[own], w)
-		if n := len(moved[own]); n == 0 || moved[own][n-1] != at+c.After {
-			moved[own] = append(moved[own], at+c.After)
+		skippedBy[kind] = append(skippedBy[kind], w)
+		if n := len(moved[kind]); n == 0 || moved[kind][n-1] != at+c.After {
+			moved[kind] = append(moved[kind], at+c.After)
 		}
 	}
-	for own, skipped := range alone {
+	for kind, skipped := range skippedBy {
 		if len(skipped) == 0 {
 			continue
 		}
-		those, to := listed(skipped, more), listed(moved[own], more)
+		those, to := listed(skipped, more), listed(moved[kind], more)
 		end := "at " + to.text
-		switch day := dated(moved[own][0]); {
+		switch day := dated(moved[kind][0]); {
 		case to.n > few:
 			end = later(c.After - c.Before)
 		case day != dated(skipped[0]):
@@ -168,18 +169,18 @@ func (t *teller) gap(c when.ClockChange, walls []int64, more bool) {
 		}
 		what := those.verb("it runs", "they run")
 		switch {
-		case own == 1:
+		case kind == 1:
 			what = those.verb("it is", "they are") + " one with the " + to.verb("run", "runs")
 		case t.p.Cron && those.n > 1:
 			what += " once,"
 		}
-		t.say(moved[own][0]-c.After, "no run at %s %s: %s, %s %s", those.text, t.on(skipped[0]),
+		t.say(moved[kind][0]-c.After, "no run at %s %s: %s, %s %s", those.text, t.on(skipped[0]),
 			those.missing(), what, end)
 	}
 }
 
-// fold says which passes of repeated readings run.
-func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
+// fold adds remarks about the wall times that a change repeats: whether they run once or twice.
+func (t *remarker) fold(c when.ClockChange, walls []int64, more bool) {
 	var first, both []int64
 	for _, w := range walls {
 		one, two := w-c.Before, w-c.After
@@ -206,13 +207,13 @@ func (t *teller) fold(c when.ClockChange, walls []int64, more bool) {
 	}
 }
 
-// on is the day of a reading.
-func (t *teller) on(w int64) string { return "on " + dated(w) + t.where }
+// on is the day of a wall time, as "on Sun 25 Oct 2026".
+func (t *remarker) on(w int64) string { return "on " + dated(w) + t.where }
 
-// elapsed says where the times of day of an interval shift. They do when the change is not a whole
-// number of the steps between those times: every 5m keeps its minutes, every 24h keeps its hour
-// only until the change.
-func (t *teller) elapsed(from, until int64) {
+// elapsed adds remarks about where the times of day of an interval shift. They do unless the change
+// is a multiple of the step between those times: every 5m keeps its minutes, but every 24h keeps
+// its hour only until the change.
+func (t *remarker) elapsed(from, until int64) {
 	step := gcd(int64(t.p.Every), int64(24*time.Hour))
 	when.ClockChanges(from, until, t.s.Zone, func(c when.ClockChange) bool {
 		shift, change := c.After-c.Before, time.Unix(c.At, 0)
@@ -235,8 +236,9 @@ func (t *teller) elapsed(from, until int64) {
 	})
 }
 
-// apart says where a rule in another zone shifts against the clocks of the zone of the schedule.
-func (t *teller) apart(zone *time.Location, from, until int64) {
+// otherZone adds remarks about where a rule in another zone shifts by the clocks of the schedule's
+// zone.
+func (t *remarker) otherZone(zone *time.Location, from, until int64) {
 	var changes []int64
 	for _, z := range []*time.Location{zone, t.s.Zone} {
 		when.ClockChanges(max(from, t.now.Unix()), until, z, func(c when.ClockChange) bool {
@@ -281,41 +283,41 @@ func later(seconds int64) string {
 	return when.Hours(time.Duration(seconds)*time.Second) + " later"
 }
 
-// times is a list of readings in words, for a sentence about them.
-type times struct {
+// wallTimes is a list of wall times in words, for a sentence about them.
+type wallTimes struct {
 	text string
 	n    int
 }
 
-// few is how many readings are listed one by one.
+// few is how many wall times are listed one by one.
 const few = 3
 
-// listed writes readings as "02:30", "02:10 and 02:40" or "the 12 times from 02:00 to 02:55"; with
-// more there are others.
-func listed(walls []int64, more bool) times {
+// listed writes wall times as "02:30", "02:10 and 02:40" or "the 12 times from 02:00 to 02:55".
+// more means that there are others.
+func listed(walls []int64, more bool) wallTimes {
 	first, last := clockText(walls[0]), clockText(walls[len(walls)-1])
 	switch n := len(walls); {
 	case more:
-		return times{fmt.Sprintf("%d or more times beginning at %s", n, first), n + few}
+		return wallTimes{fmt.Sprintf("%d or more times beginning at %s", n, first), n + few}
 	case n > few:
-		return times{fmt.Sprintf("the %d times from %s to %s", n, first, last), n}
+		return wallTimes{fmt.Sprintf("the %d times from %s to %s", n, first, last), n}
 	}
 	words := make([]string, len(walls))
 	for i, w := range walls {
 		words[i] = clockText(w)
 	}
-	return times{enumerate(words), len(walls)}
+	return wallTimes{enumerate(words), len(walls)}
 }
 
-// verb is one form for a single reading and the other for several.
-func (t times) verb(one, several string) string {
+// verb returns one for a single wall time, and several for more.
+func (t wallTimes) verb(one, several string) string {
 	if t.n == 1 {
 		return one
 	}
 	return several
 }
 
-func (t times) missing() string {
+func (t wallTimes) missing() string {
 	return t.verb("that time does not exist", "those times do not exist")
 }
 
@@ -328,7 +330,7 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// dated is the day of a reading, clockText its time of day.
+// dated is the day of a wall time, and clockText its time of day.
 func dated(wall int64) string { return time.Unix(wall, 0).UTC().Format("Mon 2 Jan 2006") }
 
 func clockText(wall int64) string {
@@ -338,7 +340,7 @@ func clockText(wall int64) string {
 	return time.Unix(wall, 0).UTC().Format("15:04")
 }
 
-// zoneShort is the name of a zone at u, such as CEST, or its offset when it has no name.
+// zoneShort is the abbreviation of a zone at u, such as CEST, or its offset when it has none.
 func zoneShort(u int64, zone *time.Location) string {
 	t := time.Unix(u, 0).In(zone)
 	if short := t.Format("MST"); short[0] != '+' && short[0] != '-' {

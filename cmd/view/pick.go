@@ -67,9 +67,9 @@ func FailedBy(id string, err error) PickError {
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
-// Pick finds the tasks that a call names: by IDs, of which a unique beginning is enough, by --match,
-// --all or --origin. fits reports whether the command can take a task. Pick tries each ID, and
-// returns the errors of those that fail beside the tasks that it found.
+// Pick finds the tasks that a call names: by IDs, of which a unique beginning is enough, or by
+// --match, --all or --origin. fits reports whether the command can take a task. Pick tries each ID,
+// and returns the errors of those that fail beside the tasks that it found.
 func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
 	[]PickError, error) {
 	match := s.Opt.Text("match")
