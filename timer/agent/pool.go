@@ -298,6 +298,19 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		}
 		close(sent)
 	}()
+	a.awaitAnswer(f, c, over, r)
+	a.stderr.drain(a.errs)
+	a.mu.Lock()
+	a.current = nil
+	a.moves++
+	r.Ignored, a.ignored = a.ignored, 0
+	a.mu.Unlock()
+	r.Stdout, r.Stderr = a.stdout.flush(), a.stderr.flush()
+}
+
+// awaitAnswer waits for the answer to a delivery, for the end of the process, for over, or until
+// somebody asks for the end of the delivery, and puts into r which of them came.
+func (a *process) awaitAnswer(f *delivery, c Call, over <-chan struct{}, r *Result) {
 	select {
 	case m := <-f.answered:
 		r.take(m)
@@ -325,13 +338,6 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 			}
 		}
 	}
-	a.stderr.drain(a.errs)
-	a.mu.Lock()
-	a.current = nil
-	a.moves++
-	r.Ignored, a.ignored = a.ignored, 0
-	a.mu.Unlock()
-	r.Stdout, r.Stderr = a.stdout.flush(), a.stderr.flush()
 }
 
 // take notes the answer.

@@ -115,18 +115,26 @@ func Parse(text string) (Target, error) {
 		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(Schemes())), schemeHint(scheme, masked)))
 	}
 	t.scheme = scheme
+	err := t.parseRest(service, rest, text)
+	if p := (problem{}); errors.As(err, &p) {
+		return refuse(p)
+	}
+	return t, nil
+}
 
-	var err error
+// parseRest reads what follows the scheme. service is what the scheme stands for, or nil when it is
+// no protocol of a server.
+func (t *Target) parseRest(service *server, rest, text string) (err error) {
 	if service != nil {
 		if t.url, err = parseServer(service, rest, text, t.text); err == nil {
 			t.host, t.port = t.url.Hostname(), cmp.Or(t.url.Port(), service.port)
 		}
 	}
-	switch scheme {
+	switch t.scheme {
 	case "http", "https":
 		t.url, err = parseWeb(text, t.text)
 	case "tcp", "tls":
-		t.host, t.port, err = parseHostPort(scheme, rest)
+		t.host, t.port, err = parseHostPort(t.scheme, rest)
 	case "dns":
 		if asksServer(rest) {
 			if t.url, err = parseDNS(text, t.text); err == nil {
@@ -142,7 +150,7 @@ func Parse(text string) (Target, error) {
 	case "docker":
 		t.arg, err = parseContainer(rest)
 	case "unix", "file":
-		t.arg, err = parsePath(scheme, rest)
+		t.arg, err = parsePath(t.scheme, rest)
 	case "pid":
 		t.pid, err = parsePID(rest)
 	case "task":
@@ -155,10 +163,7 @@ func Parse(text string) (Target, error) {
 			err = clause("exec is not supported on this system", "")
 		}
 	}
-	if p := (problem{}); errors.As(err, &p) {
-		return refuse(p)
-	}
-	return t, nil
+	return err
 }
 
 // problem is a ParseError without its target.

@@ -17,10 +17,37 @@ const maxRetries = 1000
 // policy sets what happens to occurrences that do not go as planned, and who is told. It refuses
 // what would have no effect. The task has its schedule and its command already.
 func (c *Change) policy() error {
-	t, p := &c.Task, &c.Task.Policy
-	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
+	p := &c.Task.Policy
 	setUnless(&p.Catchup, c.Catchup, state.CatchupOnce)
 	setUnless(&p.Overlap, c.Overlap, state.OverlapSkip)
+	if err := c.spans(); err != nil {
+		return err
+	}
+	if err := c.attempts(); err != nil {
+		return err
+	}
+	set(&p.If, c.If)
+	set(&p.Rerun, c.Rerun)
+	set(&p.UntilOK, c.UntilOK)
+	if c.UntilOutput != nil {
+		p.UntilOutput = *c.UntilOutput
+		if _, err := regexp.Compile(p.UntilOutput); err != nil {
+			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("until-output"), problem.RegexFault(err)),
+				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
+		}
+	}
+	if err := c.resources(); err != nil {
+		return err
+	}
+	if err := c.withoutEffect(); err != nil {
+		return err
+	}
+	return telling{c}.tell()
+}
+
+// spans sets the lengths of time.
+func (c *Change) spans() error {
+	p := &c.Task.Policy
 	for _, d := range []struct {
 		name  problem.Option
 		said  *string
@@ -36,12 +63,18 @@ func (c *Change) policy() error {
 		}
 		*d.to = text
 	}
+	return nil
+}
+
+// attempts sets how often a failed run is tried again, and how fast the pauses grow.
+func (c *Change) attempts() error {
+	t, p := &c.Task, &c.Task.Policy
 	if c.Retries != nil {
 		n := *c.Retries
 		if n < 0 || n > maxRetries {
 			return problem.Of(problem.T("%s is %d", problem.Option("retries"), n), problem.T("give 0 to %d", maxRetries))
 		}
-		if p.Retries = n; n == 0 && agent && c.Backoff == nil {
+		if p.Retries = n; n == 0 && t.Type() == state.TypeAgent && c.Backoff == nil {
 			p.Backoff = "" // its default
 		}
 	}
@@ -53,19 +86,13 @@ func (c *Change) policy() error {
 			p.Factor = 0
 		}
 	}
-	set(&p.If, c.If)
-	set(&p.Rerun, c.Rerun)
-	set(&p.UntilOK, c.UntilOK)
-	if c.UntilOutput != nil {
-		p.UntilOutput = *c.UntilOutput
-		if _, err := regexp.Compile(p.UntilOutput); err != nil {
-			return problem.Of(problem.T("%s is not a regular expression: %s", problem.Option("until-output"), problem.RegexFault(err)),
-				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
-		}
-	}
-	if err := c.resources(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// withoutEffect refuses what this call sets and the task cannot use.
+func (c *Change) withoutEffect() error {
+	t, p := &c.Task, &c.Task.Policy
+	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, odd := range []policyRow{
 		{"window", c.Window != nil, "", message && p.Window != "", problem.T("a message is told however late; leave it out")},
 		{"overlap", c.Overlap != nil, "", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
@@ -97,7 +124,7 @@ func (c *Change) policy() error {
 			return noEffect(odd, odd.name)
 		}
 	}
-	return telling{c}.tell()
+	return nil
 }
 
 // policyRow is a part of a policy that may have no effect on a task of this kind.
