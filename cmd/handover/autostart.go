@@ -66,7 +66,8 @@ func (h RunnerState) Who() string {
 		}
 		return fmt.Sprintf("The runner (pid %d) runs it.", h.Pid)
 	case RunnerStopped:
-		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).", h.Pid, h.Pid)
+		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).",
+			h.Pid, h.Pid)
 	case RunnerStarted:
 		if h.dry {
 			return "A runner would be started in the background for it."

@@ -49,7 +49,8 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	}
 	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, run); missing != nil {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate,
-			Text: problem.T("%s; the %s check would fail, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
+			Text: problem.T("%s; the %s check would fail, and each occurrence is skipped unless that changes by then",
+				missing.Says("now"), problem.Option("if"))})
 	}
 	if p := t.Policy; p.Memory > 0 || p.CPU > 0 {
 		if why := proc.CanLimit(); why != nil {

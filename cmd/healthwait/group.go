@@ -50,7 +50,8 @@ func (g *Group) Docker(s *cli.Call) error {
 	g.Options.Docker = s.Getenv("DOCKER_HOST")
 	if err := health.CheckDocker(g.Options.Docker); err != nil {
 		return problem.Of(problem.T("DOCKER_HOST %v", err),
-			problem.T("set it to the socket (DOCKER_HOST=unix:///run/docker.sock), or use Docker's own client: exec:%s", cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
+			problem.T("set it to the socket (DOCKER_HOST=unix:///run/docker.sock), or use Docker's own client: exec:%s",
+				cli.Quote("docker inspect -f '{{.State.Running}}' NAME | grep -q true")))
 	}
 	return nil
 }

@@ -100,6 +100,7 @@ type healthWait struct {
 	repeat  problem.Call // this call without its bounds and its command
 }
 
+// newHealthWait reads the words and options of a call.
 func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 	o.quiet, o.bounds.begun = s.Quiet, s.Clock.Now()
 	r := reader{ctx, s, &o.bounds, &o.group.Options}

@@ -144,20 +144,24 @@ func (o *healthWait) permanentHint(i int, t health.TargetResult) problem.Text {
 		return problem.T("wait for the port alone, as tcp://host:port")
 	case scheme != "http" && !slices.Contains(health.Secured(), scheme):
 	case kind == health.WrongName:
-		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
+		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none",
+			insecure)
 	case kind == health.UnknownAuthority:
-		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none", problem.Set("ca", "FILE"), insecure)
+		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none",
+			problem.Set("ca", "FILE"), insecure)
 	case refused && t.Last.Number == http.StatusProxyAuthRequired:
 		return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
 	case refused:
 		return problem.T("%s accepts it; %s sends credentials",
 			problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
 	case kind == health.RedirectOther && t.Last.Away == "":
-		return problem.T("wait for the new address by its own client, as exec:line, or accept the redirect by %s", problem.Set("status", "3xx"))
+		return problem.T("wait for the new address by its own client, as exec:line, or accept the redirect by %s",
+			problem.Set("status", "3xx"))
 	case scheme != "http" && scheme != "https":
 		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
 	default:
-		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port", problem.Option("status"))
+		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port",
+			problem.Option("status"))
 	}
 	return problem.T("correct the target, or give %s if somebody else will", problem.Option("keep-trying"))
 }

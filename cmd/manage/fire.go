@@ -46,7 +46,8 @@ shell: ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options: option.Rows{cli.MatchFlag(), option.Option{Name: "tell", Kind: option.Flag,
 			Help: "tell of the run, and put it into the inbox, as if it had been due"}, cli.DryFlag(),
-			cli.QuietFlag("write nothing but what the command writes"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+			cli.QuietFlag("write nothing but what the command writes"), cli.ZoneFlag(), cli.JSONFlag(),
+			cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "fire", Of: fireJSON{}, Means: "how the run ended, and what it wrote"}},
 		Run:     runFire,
 	}
@@ -105,6 +106,15 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if len(line.Tell) > 0 {
 		s.WarnAll(handover.HandOver(ctx, s, st).Warnings()) // the runner delivers what is told
 	}
+	answerFire(ctx, s, st, line, zone)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return firedCode(line)
+}
+
+// answerFire answers with the line of the ledger and, with --json, what the command wrote.
+func answerFire(ctx context.Context, s *cli.Call, st state.Store, line state.Line, zone *time.Location) {
 	answer := fireJSON{Now: s.Now(zone), line: line}
 	if s.InJSON {
 		row := view.AsLineJSON(line, zone)
@@ -116,10 +126,6 @@ func runFire(ctx context.Context, s *cli.Call) error {
 		answer.LineJSON = row
 	}
 	s.Answer(answer)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return firedCode(line)
 }
 
 // deliver writes a message to standard output and, when that is not a terminal, to the terminal

@@ -94,9 +94,15 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		}
 		return listOccurrences(ctx, s, st, only, now, limit, form{format, s.Opt.Bool("header")})
 	}
+	return listTasks(ctx, s, st, only, now, limit, form{format, s.Opt.Bool("header")})
+}
+
+// listTasks answers with the tasks that fit the filter.
+func listTasks(ctx context.Context, s *cli.Call, st state.Store, only filter, now time.Time, limit int,
+	as form) error {
 	maxRows := limit
 	height, terminal := s.Height()
-	cut := terminal && format == formatCalendar && !s.Opt.Has("limit")
+	cut := terminal && as.format == formatCalendar && !s.Opt.Has("limit")
 	if cut {
 		maxRows = height
 	}
@@ -105,7 +111,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	rows := &taskRows{Call: s, now: now, leader: leader, maxRows: maxRows, only: only,
-		phases: only.phases(s.Opt.Bool("all")), keep: format == formatCalendar || format == formatTable}
+		phases: only.phases(s.Opt.Bool("all")), keep: as.format == formatCalendar || as.format == formatTable}
 	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		Now: now, Total: rows.total, More: rows.total - len(rows.rows), Tasks: rows.wholeRows(),
 		Runner:   handover.RunnerAlive,
 		Warnings: s.WarningTexts(warnings), Problems: unread,
-		rows: rows, cut: cut, form: form{format, s.Opt.Bool("header")},
+		rows: rows, cut: cut, form: as,
 		none: emptyText(s.Opt.Bool("all"), only.active(), problems),
 	}
 	if terminal || s.InJSON {

@@ -165,7 +165,8 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
 	case !tasks.Live(r.entry) && r.First != nil:
-		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
+		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what,
+			view.Stamp(*r.Last))
 		o.Hint("%s", cli.Visible(*r.Hint))
 		return
 	case !tasks.Live(r.entry):

@@ -322,7 +322,8 @@ func (a *agentRequests) list(ctx context.Context, r state.Record, p requestParam
 	var found []state.Entry
 	_, err = state.Each(ctx, st, func(e state.Entry) bool {
 		t := e.Task
-		if isReminderOf(t, program) && tasks.Live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+		if isReminderOf(t, program) && tasks.Live(e) &&
+			(p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
 			found = append(found, e)
 		}
 		return true

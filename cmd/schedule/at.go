@@ -109,7 +109,8 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
 		}),
 		Answers: append([]cli.Shape{
-			{Name: "at", Of: atJSON{}, Given: "!wait !each", Means: "the task that was scheduled, or that its key kept"},
+			{Name: "at", Of: atJSON{}, Given: "!wait !each",
+				Means: "the task that was scheduled, or that its key kept"},
 			{Name: "at-each", Of: eachJSON{}, Given: "each", Means: "--each: a task a node"},
 			{Name: "at-batch", Of: batchJSON{}, Given: "stdin quiet", Means: "--stdin with --quiet: all lines at once"},
 			{Name: "at-line", Of: atLineJSON{}, Given: "stdin",
@@ -128,6 +129,7 @@ type Draft struct {
 	warnings []cli.Warning
 }
 
+// runAtWords runs at, by the form of the call: --stdin, --each or one task.
 func runAtWords(ctx context.Context, s *cli.Call) error {
 	switch {
 	case callSize(s) > state.TaskLimit:

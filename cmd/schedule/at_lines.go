@@ -190,7 +190,8 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 			return nil, problem.New(problem.Limit,
 				problem.T("there are too many lines: %s has to keep them all before it schedules the first",
 					problem.Option("spread")),
-				problem.T("make several calls, or leave %s out and give each line its own time", problem.Option("spread")))
+				problem.T("make several calls, or leave %s out and give each line its own time",
+					problem.Option("spread")))
 		}
 		lines = append(lines, numbered{text, l.Number, err})
 	}

@@ -60,13 +60,8 @@ func (in *Lines) readCall(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case in.Form == formLines && !in.timed:
-		return problem.Of(problem.T("%s needs a time for all lines", problem.Set("stdin", formLines)),
-			problem.T("%s", problem.To("at", "tomorrow", "10am").With("stdin", formLines)))
-	case in.span > 0 && !in.timed:
-		return problem.Of(problem.T("%s needs the time of its first task", problem.Option("spread")),
-			problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.Form)))
+	if err := in.needTime(); err != nil {
+		return err
 	}
 	// Settings and surroundings are read before the goroutine that reads lines starts. It has its
 	// own copy of the call.
@@ -101,6 +96,20 @@ func (in *Lines) readCall(ctx context.Context) error {
 	sample.Sample = true
 	_, err = readAt(ctx, sample)
 	return err
+}
+
+// needTime refuses a call without a time that needs one.
+func (in *Lines) needTime() error {
+	switch {
+	case in.timed:
+	case in.Form == formLines:
+		return problem.Of(problem.T("%s needs a time for all lines", problem.Set("stdin", formLines)),
+			problem.T("%s", problem.To("at", "tomorrow", "10am").With("stdin", formLines)))
+	case in.span > 0:
+		return problem.Of(problem.T("%s needs the time of its first task", problem.Option("spread")),
+			problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.Form)))
+	}
+	return nil
 }
 
 // refuseOptions refuses options that cannot be used with --stdin.
@@ -188,7 +197,8 @@ func (in *Lines) ReadLine(ctx context.Context, text string, share *tasks.Share) 
 		if err == nil && !in.timed && !object.Timed() {
 			hint := problem.T("give it a time, %s", problem.Set(problem.When, "in 10m"))
 			if in.Form != formJSON {
-				hint = problem.T("give it a time, %s, or give one on the command line for all lines that have none", problem.Set(problem.When, "tomorrow at 10:00"))
+				hint = problem.T("give it a time, %s, or give one on the command line for all lines that have none",
+					problem.Set(problem.When, "tomorrow at 10:00"))
 			}
 			err = problem.Of(problem.T("it does not say when"), hint)
 		}

@@ -23,7 +23,7 @@ type Stdin struct {
 	St      state.Store
 	worst   int // the highest exit code of a line so far
 	counts  struct{ created, kept, replaced, failed int }
-	warned  map[cli.WarningKind]bool // kinds written once that were written
+	warned  map[cli.WarningKind]bool // kinds that are written once, and were
 	Checked map[string]bool          // the sets of channels that were checked
 	grouped warningGroups            // with --quiet: the warnings that are written at the end
 	batch   *batchJSON               // with --quiet and --json: the answer to all lines

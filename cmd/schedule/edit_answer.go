@@ -48,8 +48,8 @@ func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 			notes = append(notes, problem.T("the title became the description; %s changes it",
 				problem.Option("description")))
 		case is.Description != title && is.Text != title:
-			notes = append(notes, problem.T("the title %s is removed; %s gives the task a description", cli.Quote(title),
-				problem.Option("description")))
+			notes = append(notes, problem.T("the title %s is removed; %s gives the task a description",
+				cli.Quote(title), problem.Option("description")))
 		}
 		for _, had := range []struct {
 			what problem.Setting

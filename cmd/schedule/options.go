@@ -19,7 +19,8 @@ func afterFlag() option.Rows {
 
 // tagFlag is the option that marks a task with words of the caller's choice.
 func tagFlag(usage string) option.Option {
-	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home", Help: usage}
+	return option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home",
+		Help: usage}
 }
 
 // onFlag is the option that says where in a fleet a task runs.

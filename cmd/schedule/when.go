@@ -55,19 +55,8 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	if s.Opt.Has("from") {
-		t, err := time.Parse(time.RFC3339, s.Opt.Text("from"))
-		if err != nil {
-			t, err = when.Instant(s.Opt.Text("from"), o)
-		}
-		if err != nil {
-			return problem.Of(problem.T("%s is %s, which is not an instant", problem.Option("from"),
-				cli.Quote(s.Opt.Text("from"))),
-				problem.T("try %s or %s", problem.Set("from", "2027-03-27"),
-					problem.Set("from", o.Now.Format(time.RFC3339))))
-		}
-		o.Now = t.In(o.Zone)
-		s.Reference = o.Now
+	if err := readFrom(s, &o); err != nil {
+		return err
 	}
 	n := instantsShown
 	if s.Opt.Has("number") {
@@ -111,6 +100,26 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
 		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, replaced...),
 		!view.UsesUTF8(s.Getenv)})
+	return nil
+}
+
+// readFrom reads --from, the instant that counts as now.
+func readFrom(s *cli.Call, o *when.Options) error {
+	if !s.Opt.Has("from") {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, s.Opt.Text("from"))
+	if err != nil {
+		t, err = when.Instant(s.Opt.Text("from"), *o)
+	}
+	if err != nil {
+		return problem.Of(problem.T("%s is %s, which is not an instant", problem.Option("from"),
+			cli.Quote(s.Opt.Text("from"))),
+			problem.T("try %s or %s", problem.Set("from", "2027-03-27"),
+				problem.Set("from", o.Now.Format(time.RFC3339))))
+	}
+	o.Now = t.In(o.Zone)
+	s.Reference = o.Now
 	return nil
 }
 

@@ -49,7 +49,8 @@ alone, task by task.`,
 			option.Option{Name: "to", Kind: option.Time, Default: cli.SpanText(defaultPeriod),
 				Help: "end at WHEN, an instant, a date, or a duration from the beginning"},
 			option.Option{Name: "down", Kind: option.Span, Many: true, Help: "no power during A..B; may be repeated"},
-			option.Option{Name: "suspend", Kind: option.Span, Many: true, Help: "the machine sleeps during A..B; may be repeated"},
+			option.Option{Name: "suspend", Kind: option.Span, Many: true,
+				Help: "the machine sleeps during A..B; may be repeated"},
 			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true,
 				Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
 			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true,
@@ -103,7 +104,8 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("simulate takes no arguments: it is about all tasks"),
 			problem.T("%s; %s names other tasks", problem.To("simulate").With("to", "30d"), problem.Option("file")))
 	}
-	m := &simulation{zone: o.Zone, runTimes: map[string]time.Duration{}, idsByName: map[string]string{}, warnings: []string{}}
+	m := &simulation{zone: o.Zone, runTimes: map[string]time.Duration{}, idsByName: map[string]string{},
+		warnings: []string{}}
 	if err := m.readPeriod(s, o); err != nil {
 		return err
 	}
@@ -302,7 +304,8 @@ func (m *simulation) readEvents(s *cli.Call, o when.Options) error {
 		}
 		d, err := when.Duration(right[1:])
 		if err != nil {
-			return problem.Of(problem.T("%s changes the clock by %s, which is not a duration", step, cli.Quote(right)), hint)
+			return problem.Of(problem.T("%s changes the clock by %s, which is not a duration", step, cli.Quote(right)),
+				hint)
 		}
 		if d == 0 {
 			return problem.Of(problem.T("%s %s leaves the clock as it is", step, cli.Quote(text)), hint)

@@ -64,7 +64,8 @@ func readAny(ctx context.Context, s *cli.Call) (o anyOptions, err error) {
 	for _, name := range s.Opt.Names() {
 		if !slices.Contains(anyOptionNames, name) {
 			return o,
-				problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things", problem.Option(name), problem.Option("any")),
+				problem.Of(problem.T("%s is for a wait for one time, and %s waits for the first of several things",
+					problem.Option(name), problem.Option("any")),
 					problem.T("leave it out; each time is a word of its own: %s", anyExample("10m", "task:k7m2")))
 		}
 	}

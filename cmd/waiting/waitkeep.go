@@ -128,7 +128,8 @@ func (o *waitOptions) keepError(err error) error {
 			Advising(problem.Texts("; ", p.Hint, problem.T("without %s the wait works, but is not kept",
 				problem.Option("notify"))))
 	}
-	return p.Saying(problem.T("the wait cannot be kept, and would be lost after %s: %s", problem.Option("max"), p.Message)).
+	return p.Saying(problem.T("the wait cannot be kept, and would be lost after %s: %s", problem.Option("max"),
+		p.Message)).
 		Advising(problem.Texts("; ", p.Hint, problem.T("without %s the wait works, but is not kept",
 			problem.Option("max"))))
 }
@@ -253,7 +254,8 @@ type waitingJSON struct {
 
 // unfinished answers when the bound of the call comes first.
 func (w *activeWait) unfinished(due time.Time) error {
-	now, further := w.Clock.Now().In(w.zone), cli.ContinueWith(w.Call, resumeCall(w.Call, w.kept.ID(), w.callOptions(w.Call)))
+	now, further := w.Clock.Now().In(w.zone), cli.ContinueWith(w.Call, resumeCall(w.Call, w.kept.ID(),
+		w.callOptions(w.Call)))
 	left := max(-w.late(w.Clock, due), 0)
 	if w.held > 0 {
 		left, due = w.held, now.Add(w.held)

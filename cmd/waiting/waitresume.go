@@ -26,18 +26,8 @@ var newWaitOptionNames = []string{"delay", "until", "every", "cron", "rrule", "s
 // goes on with that.
 func resumeWait(ctx context.Context, s *cli.Call) error {
 	o := waitOptions{pace: pace{begun: clock.Here(s.Clock)}, count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
-	if len(s.Args) > 0 {
-		return problem.Of(problem.T("%s takes the time and the task from the wait; what is %s?",
-			problem.Option("resume"), cli.Quote(s.Args[0])),
-			problem.T("%s; to begin another wait, leave %s out", view.ResumeWait(s.Opt.Text("resume")),
-				problem.Option("resume")))
-	}
-	for _, flag := range newWaitOptionNames {
-		if s.Opt.Has(flag) {
-			return problem.Of(problem.T("%s takes the time from the wait, and %s is only for a new wait",
-				problem.Option("resume"), problem.Option(flag)),
-				problem.T("leave one of them out"))
-		}
+	if err := refuseNewWait(s); err != nil {
+		return err
 	}
 	if err := o.readCommon(s); err != nil {
 		return err
@@ -87,6 +77,24 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	t.lateness()
 	w.markTold(ctx, t.now)
 	return awaitRest(ctx, w)
+}
+
+// refuseNewWait refuses words and options that only a new wait has.
+func refuseNewWait(s *cli.Call) error {
+	if len(s.Args) > 0 {
+		return problem.Of(problem.T("%s takes the time and the task from the wait; what is %s?",
+			problem.Option("resume"), cli.Quote(s.Args[0])),
+			problem.T("%s; to begin another wait, leave %s out", view.ResumeWait(s.Opt.Text("resume")),
+				problem.Option("resume")))
+	}
+	for _, flag := range newWaitOptionNames {
+		if s.Opt.Has(flag) {
+			return problem.Of(problem.T("%s takes the time from the wait, and %s is only for a new wait",
+				problem.Option("resume"), problem.Option(flag)),
+				problem.T("leave one of them out"))
+		}
+	}
+	return nil
 }
 
 // dryResume answers a dry run with --resume. pending says that the wait was not told yet.
