@@ -307,8 +307,8 @@ func defaultChannels(config state.Config) []string {
 	return []string{notify.Desktop}
 }
 
-// notifyMessage reads the subject and the body. It waits for standard input for at most most.
-func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m notify.Message, err error) {
+// notifyMessage reads the subject and the body. It waits for standard input until limit is over.
+func notifyMessage(ctx context.Context, s *cli.Call, limit time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.Opt.Text("subject"), s.Opt.Bool("html")
 	if notify.HasControl(m.Subject) {
 		return m, problem.Of(problem.T("%s has a control character in it, such as a line break",
@@ -328,7 +328,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 	}
 	switch {
 	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !cli.IsTerminal(s.In):
-		data, err := readBody(ctx, s.In, most)
+		data, err := readBody(ctx, s.In, limit)
 		if err != nil {
 			return m, err
 		}
@@ -365,10 +365,10 @@ func newNoticeID(s *cli.Call) string {
 	return "notify-" + hex.EncodeToString(b[:])
 }
 
-// readBody reads standard input to its end, for at most most, because some callers never close the
-// pipe.
-func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, most, errTimeout)
+// readBody reads standard input to its end, or until limit is over, because some callers never
+// close the pipe.
+func readBody(ctx context.Context, in io.Reader, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	type read struct {
 		data []byte
@@ -392,6 +392,6 @@ func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, er
 			return nil, ctx.Err()
 		}
 		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body",
-			most), problem.T("give the body as an argument, or close standard input: </dev/null"))
+			limit), problem.T("give the body as an argument, or close standard input: </dev/null"))
 	}
 }

@@ -136,12 +136,12 @@ func missedWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// outputTails returns the end of the output of a run, standard output before standard error, in at
-// most most bytes for both.
-func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
+// outputTails returns the end of the output of a run, standard output before standard error. Both
+// together have at most limit bytes.
+func outputTails(ctx context.Context, st state.Outputs, l state.Line, limit int) (text string, truncated bool) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
-	half := int64(max(most, 2)) / 2
-	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
+	half := int64(max(limit, 2)) / 2
+	room := [2]int64{max(half, int64(limit)-l.Stderr.Bytes), max(half, int64(limit)-l.Stdout.Bytes)}
 	for i, stream := range []struct {
 		from    state.Stream
 		written state.Output
