@@ -248,7 +248,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"schedule_task", `{"until":"1ms","task":"x"}`, "is a duration", `say "in 1ms", or give the duration with "delay"`},
 		{"schedule_task", `{"when":"1h","task":"x","catchup":"onse"}`, `"catchup" is "onse"`, `did you mean "catchup": "once"?`},
 		{"schedule_task", `{"when":"1h","agent":"a | b"}`, "runs without a shell", `name the shell: "agent": "sh -c '...'"`},
-		{"notify", `{}`, "nothing to tell", `notify {"body":"the build is done"}`},
+		{"notify", `{}`, "no body and no subject", `notify {"body":"the build is done"}`},
 		{"notify", `{"body":"x","channel":["nobody"]}`, "nobody", `notify {"list":true} shows the channels`},
 	} {
 		answer, text, failed := c.call(call.tool, call.args)
