@@ -215,18 +215,20 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 	// what was sent is completed
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
-	for {
+	for first := true; ; first = false {
 		err := s.kv.Commit(limited, ops)
 		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDenied) {
 			return Cell{}, away(ctx, err)
 		}
+		// on a further try, the change that is on its way may be this one
+		refused := errors.Is(err, ErrMoved) || first && errors.Is(err, ErrMoving)
 		for looked := false; !looked; {
 			c, e := s.kv.Get(limited, ops[0].Key)
 			switch {
 			case e == nil && strings.Contains(c.Nonces, nonce):
 				return Cell{}, nil
 			// A lower revision comes from a server that is behind.
-			case e == nil && (errors.Is(err, ErrMoved) || c.Rev > ops[0].Rev):
+			case e == nil && (refused || c.Rev > ops[0].Rev):
 				if c.Rev <= ops[0].Rev { // the change that is in the way may not be made yet
 					pauseOdd(limited)
 				}

@@ -22,11 +22,12 @@ type follower struct {
 	whole   bool                     // everything must be reported, as in the beginning
 	drained bool                     // nothing may begin on this node
 	seen    []state.Slot             // what has appeared and disappeared since
-	spread  map[uint64]int           // of tasks that may run elsewhere as well: which of lists says where
-	lists   [][]string               // the nodes of tasks, each list once
-	words   map[string]int           // the index of each list
-	pulses  map[string]pulse         // the last heartbeats
-	drains  map[string]bool          // the keys of drained nodes
+	// of tasks that may run elsewhere as well: which of lists says where
+	spread map[uint64]int
+	lists  [][]string       // the nodes of tasks, each list once
+	words  map[string]int   // the index of each list
+	pulses map[string]pulse // the last heartbeats
+	drains map[string]bool  // the keys of drained nodes
 }
 
 // Follow reports changes.
@@ -63,7 +64,8 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	}
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
-			if _, _, _ = take(c); !strings.HasPrefix(c.Key, hearts) { // a heartbeat alone changes nothing now
+			// a heartbeat alone changes nothing now
+			if _, _, _ = take(c); !strings.HasPrefix(c.Key, hearts) {
 				tell()
 			}
 		}, living, drains, hearts)

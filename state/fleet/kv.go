@@ -20,8 +20,8 @@ type KV interface {
 	// is none.
 	Get(ctx context.Context, key string) (Cell, error)
 
-	// Peek returns the cells of keys, in any order, as some server has them: a change that was just
-	// made may be missing. It costs the servers far less than Get, and is one request for many keys.
+	// Peek returns the cells of keys, in any order, as some server has them: the last changes may
+	// be missing. It costs the servers far less than Get, and is one request for many keys.
 	Peek(ctx context.Context, keys ...string) ([]Cell, error)
 
 	// Prefix yields what is kept below a prefix with a revision after one, oldest first. Of a key
@@ -35,8 +35,9 @@ type KV interface {
 	Backward(ctx context.Context, prefix, within string, yield func(Cell) bool) (last uint64, err error)
 
 	// Commit does all operations or none. ErrMoved means that a key is not as expected any more,
-	// and ErrTooLarge that the commit can never succeed; in both cases nothing has happened. After
-	// any other error it is unknown whether it has.
+	// ErrMoving that another change of a key is on its way, and ErrTooLarge that the commit can
+	// never succeed; in these cases nothing has happened. After any other error it is unknown
+	// whether it has.
 	Commit(ctx context.Context, ops []Op) error
 
 	// Watch calls tell for what is written below prefixes from the call on or, when after is not
@@ -82,6 +83,7 @@ type Op struct {
 // The errors of a KV.
 var (
 	ErrMoved    = errors.New("a key has another revision than was expected")
+	ErrMoving   = errors.New("another change of a key is on its way")
 	ErrTooLarge = errors.New("more than the servers take in one message")
 )
 

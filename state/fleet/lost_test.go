@@ -243,7 +243,7 @@ func played(t *testing.T, do func(context.Context, *stage) (any, error), fates m
 // TestEachRequestLost: whatever becomes of one request of any operation, or of any two, the operation answers what it answers otherwise, and has done the same.
 func TestEachRequestLost(t *testing.T) {
 	clocktest.Alone(t)
-	fates := []model.Fate{model.Unasked, model.Untold, model.Late, model.Twice, model.Stale}
+	fates := []model.Fate{model.Unasked, model.Untold, model.Late, model.Slow, model.Twice, model.Stale}
 	runs := 0
 	for name, do := range operations {
 		t.Run(name, func(t *testing.T) {

@@ -306,8 +306,9 @@ func (l *lease) Release() error {
 		return nil
 	}
 	<-l.over
-	// whoever does not see it waits for state.LostAfter
-	_ = l.write(context.Background(), Op{TTL: tombstone})
+	// whoever does not see it waits for state.LostAfter; an earlier heartbeat may be on its way
+	for errors.Is(l.write(context.Background(), Op{TTL: tombstone}), ErrMoved) {
+	}
 	return l.Lease.Release()
 }
 

@@ -20,10 +20,10 @@ func (c *Change) policy() error {
 	p := &c.Task.Policy
 	setUnless(&p.Catchup, c.Catchup, state.CatchupOnce)
 	setUnless(&p.Overlap, c.Overlap, state.OverlapSkip)
-	if err := c.spans(); err != nil {
+	if err := setSpans(c); err != nil {
 		return err
 	}
-	if err := c.attempts(); err != nil {
+	if err := setAttempts(c); err != nil {
 		return err
 	}
 	set(&p.If, c.If)
@@ -39,14 +39,14 @@ func (c *Change) policy() error {
 	if err := c.resources(); err != nil {
 		return err
 	}
-	if err := c.withoutEffect(); err != nil {
+	if err := refuseWithoutEffect(c); err != nil {
 		return err
 	}
 	return telling{c}.tell()
 }
 
-// spans sets the lengths of time.
-func (c *Change) spans() error {
+// setSpans sets the lengths of time.
+func setSpans(c *Change) error {
 	p := &c.Task.Policy
 	for _, d := range []struct {
 		name  problem.Option
@@ -66,8 +66,8 @@ func (c *Change) spans() error {
 	return nil
 }
 
-// attempts sets how often a failed run is tried again, and how fast the pauses grow.
-func (c *Change) attempts() error {
+// setAttempts sets how often a failed run is tried again, and how fast the pauses grow.
+func setAttempts(c *Change) error {
 	t, p := &c.Task, &c.Task.Policy
 	if c.Retries != nil {
 		n := *c.Retries
@@ -89,8 +89,8 @@ func (c *Change) attempts() error {
 	return nil
 }
 
-// withoutEffect refuses what this call sets and the task cannot use.
-func (c *Change) withoutEffect() error {
+// refuseWithoutEffect refuses what this call sets and the task cannot use.
+func refuseWithoutEffect(c *Change) error {
 	t, p := &c.Task, &c.Task.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, odd := range []policyRow{

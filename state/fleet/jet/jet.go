@@ -126,6 +126,10 @@ func (k *KV) known(e *apiError) error {
 		return nil
 	case e.ErrCode == codeNoStream:
 		return fmt.Errorf("%w %q", fleet.ErrUnmade, k.fleet())
+	case e.ErrCode == codeMoved:
+		return fleet.ErrMoved
+	case e.ErrCode == codeMoving:
+		return fleet.ErrMoving
 	case e.ErrCode == codeTooLarge:
 		return fleet.ErrTooLarge
 	}
@@ -291,9 +295,6 @@ func (k *KV) publish(ctx context.Context, list ...nats.Msg) (a ack, err error) {
 	}
 	if err := json.Unmarshal(answer.Data, &a); err != nil {
 		return a, err
-	}
-	if a.Error != nil && (a.Error.ErrCode == codeMoved || a.Error.ErrCode == codeMoving) {
-		return a, fleet.ErrMoved
 	}
 	// After 10176 (the beginning of the batch is not there) and 10210 (too many batches at once)
 	// package fleet looks, and tries the same again.

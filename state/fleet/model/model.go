@@ -26,9 +26,19 @@ type KV struct {
 	before   map[string]fleet.Cell // what was the last of a key before that
 	kept     map[string][]byte
 	numbers  uint64
-	late     []func() // what was asked, and is still on its way
+	late     []late // what was asked, and is still on its way
 	watchers map[*watcher]bool
 }
+
+// late is what was asked and is still on its way.
+type late struct {
+	do   func()
+	keys []string // that it changes
+	left int      // it is done as this many requests have come
+}
+
+// slowly is how many requests later a slow one is done.
+const slowly = 4
 
 // Fate is what becomes of a request.
 type Fate int
@@ -39,6 +49,7 @@ const (
 	Unasked      // it is lost on its way
 	Untold       // it is done, and the answer is lost
 	Late         // the answer is lost, and it is done at the next request
+	Slow         // the answer is lost, and it is done some requests later
 	Twice        // it is done twice, as when a message is sent anew; the second answer counts
 	Stale        // what is read was true before the last commit
 )
@@ -66,12 +77,8 @@ func (k *KV) meet(ctx context.Context, what string) (Fate, error) {
 	if err := ctx.Err(); err != nil {
 		return Fine, err
 	}
-	k.mu.Lock()
-	late := k.late
-	k.late = nil
-	k.mu.Unlock()
-	for _, f := range late {
-		f()
+	for _, l := range k.arrived() {
+		l.do()
 	}
 	if k.Fate == nil {
 		return Fine, nil
@@ -81,6 +88,31 @@ func (k *KV) meet(ctx context.Context, what string) (Fate, error) {
 		return fate, ErrNoAnswer
 	}
 	return fate, nil
+}
+
+// arrived returns what was on its way until now.
+func (k *KV) arrived() (list []late) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var still []late
+	for _, l := range k.late {
+		if l.left--; l.left > 0 {
+			still = append(still, l)
+		} else {
+			list = append(list, l)
+		}
+	}
+	k.late = still
+	return list
+}
+
+// moving reports whether a change of one of the keys is on its way.
+func (k *KV) moving(ops []fleet.Op) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.ContainsFunc(ops, func(op fleet.Op) bool {
+		return slices.ContainsFunc(k.late, func(l late) bool { return slices.Contains(l.keys, op.Key) })
+	})
 }
 
 // SetAhead puts the clock of the servers ahead of ours.
@@ -93,7 +125,7 @@ func (k *KV) SetAhead(d time.Duration) {
 // Get is fleet.KV's.
 func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
 	fate, err := k.meet(ctx, "get")
-	if err != nil || fate == Untold || fate == Late {
+	if err != nil || fate == Untold || fate == Late || fate == Slow {
 		return fleet.Cell{}, cmpErr(err)
 	}
 	k.mu.Lock()
@@ -104,7 +136,7 @@ func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
 // Peek is fleet.KV's. A server that is behind has each key as it was before its last change.
 func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
 	fate, err := k.meet(ctx, "peek")
-	if err != nil || fate == Untold || fate == Late {
+	if err != nil || fate == Untold || fate == Late || fate == Slow {
 		return nil, cmpErr(err)
 	}
 	k.mu.Lock()
@@ -131,7 +163,7 @@ func cmpErr(err error) error {
 // Prefix is fleet.KV's.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
 	fate, err := k.meet(ctx, "prefix")
-	if err != nil || fate == Untold || fate == Late {
+	if err != nil || fate == Untold || fate == Late || fate == Slow {
 		return 0, cmpErr(err)
 	}
 	list := k.below(prefix)
@@ -160,7 +192,7 @@ func (k *KV) below(prefix string) (list []fleet.Cell) {
 // Backward is fleet.KV's.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
 	fate, err := k.meet(ctx, "backward")
-	if err != nil || fate == Untold || fate == Late {
+	if err != nil || fate == Untold || fate == Late || fate == Slow {
 		return 0, cmpErr(err)
 	}
 	for _, c := range k.below(within) {
@@ -180,10 +212,20 @@ func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
 	if err != nil {
 		return err
 	}
+	if k.moving(ops) {
+		return fleet.ErrMoving
+	}
 	ops = slices.Clone(ops)
-	if fate == Late {
+	if fate == Late || fate == Slow {
+		l := late{do: func() { _ = k.commit(ops) }, left: 1}
+		if fate == Slow {
+			l.left = slowly
+			for _, op := range ops {
+				l.keys = append(l.keys, op.Key)
+			}
+		}
 		k.mu.Lock()
-		k.late = append(k.late, func() { _ = k.commit(ops) })
+		k.late = append(k.late, l)
 		k.mu.Unlock()
 		return ErrNoAnswer
 	}
@@ -296,12 +338,12 @@ func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
 		k.forget(func(c fleet.Cell) bool { return below(c.Key, prefix) && (to == 0 || c.Rev <= to) })
 	}
 	switch fate {
-	case Late:
-		k.late = append(k.late, func() {
+	case Late, Slow:
+		k.late = append(k.late, late{left: 1, do: func() {
 			k.mu.Lock()
 			defer k.mu.Unlock()
 			forget()
-		})
+		}})
 		return ErrNoAnswer
 	case Untold:
 		forget()
@@ -341,7 +383,7 @@ func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.numbers += uint64(n)
-	if fate == Untold || fate == Late {
+	if fate == Untold || fate == Late || fate == Slow {
 		return 0, ErrNoAnswer
 	}
 	return k.numbers - uint64(n), nil
