@@ -59,6 +59,7 @@ type stands struct {
 	cell Cell
 	on   []string
 	// of its document, which has the room for all that a task can say
+	revision  int64
 	waits     bool
 	shown     state.Phase
 	due, wake time.Time
@@ -89,7 +90,7 @@ func (s *Store) standing(ctx context.Context, spelled string, past bool) (list [
 			}
 			id := idOf(c.Key)
 			d := r.doc(id)
-			f := stands{id, c, r.On, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
+			f := stands{id, c, r.On, r.Revision, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
 			if i, ok := at[id]; !ok {
 				at[id] = len(list)
 				list = append(list, f)
@@ -130,11 +131,11 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		Read: func(i int, into *state.Entry) ([]state.Problem, error) {
 			chunk := i / textsChunk
 			fetched[chunk].Do(func() {
-				var cells []Cell
+				var docs []state.Doc
 				for _, f := range list[chunk*textsChunk : min(len(list), (chunk+1)*textsChunk)] {
-					cells = append(cells, f.cell)
+					docs = append(docs, state.Doc{Task: state.Task{ID: f.id, Revision: f.revision}, Open: f.open})
 				}
-				s.fetchTexts(ctx, cells)
+				s.fetchTexts(ctx, docs)
 			})
 			d, err := s.decode(ctx, list[i].cell)
 			if err == nil {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -14,7 +13,11 @@ func (s *Store) decode(ctx context.Context, c Cell) (state.Doc, error) {
 	if err := decode(c, &r); err != nil {
 		return state.Doc{}, err
 	}
-	d := r.doc(idOf(c.Key))
+	return s.withText(ctx, r.doc(idOf(c.Key)))
+}
+
+// withText adds the texts of a task and of its open claims.
+func (s *Store) withText(ctx context.Context, d state.Doc) (state.Doc, error) {
 	var err error
 	if d.Task, err = s.text(ctx, d.Task.ID, d.Task.Revision); err != nil {
 		return d, err
@@ -34,8 +37,8 @@ const (
 
 // fetchTexts caches the texts of tasks, with one request for many. What it does not get is read
 // later, one by one.
-func (s *Store) fetchTexts(ctx context.Context, cells []Cell) {
-	missing := s.uncached(cells)
+func (s *Store) fetchTexts(ctx context.Context, docs []state.Doc) {
+	missing := s.uncached(docs)
 	if len(missing) < 2 { // one is read as fast later
 		return
 	}
@@ -49,20 +52,22 @@ func (s *Store) fetchTexts(ctx context.Context, cells []Cell) {
 	}
 }
 
-// uncached returns the keys of the texts of tasks that are not cached.
-func (s *Store) uncached(cells []Cell) (keys []string) {
+// uncached returns the keys of the texts of tasks that are not cached, each once.
+func (s *Store) uncached(docs []state.Doc) (keys []string) {
+	missing := map[string]bool{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range cells {
-		var r record
-		if len(c.Data) == 0 || decode(c, &r) != nil {
-			continue
+	note := func(id string, revision int64) {
+		key := textKey(id, revision)
+		if _, ok := s.tasks[key]; !ok && !missing[key] {
+			missing[key] = true
+			keys = append(keys, key)
 		}
-		for _, o := range append(r.Open, openClaim{Revision: r.Revision}) {
-			key := textKey(idOf(c.Key), o.Revision)
-			if _, ok := s.tasks[key]; !ok && !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
+	}
+	for _, d := range docs {
+		note(d.Task.ID, d.Task.Revision)
+		for _, o := range d.Open {
+			note(d.Task.ID, o.Task.Revision)
 		}
 	}
 	return keys

@@ -104,13 +104,18 @@ func (t *tx) peek(begin, end int, ids func(i int) string) {
 	if err != nil {
 		return
 	}
-	t.peeked = make(map[string]Cell, len(list))
+	t.peeked = make(map[string]peeked, len(list))
+	var docs []state.Doc
 	for _, c := range list {
-		if len(c.Data) > 0 {
-			t.peeked[c.Key] = c
+		var r record
+		if len(c.Data) == 0 || decode(c, &r) != nil {
+			continue
 		}
+		d := r.doc(idOf(c.Key))
+		t.peeked[d.Task.ID] = peeked{c, d}
+		docs = append(docs, d)
 	}
-	t.fetchTexts(t.ctx, list)
+	t.fetchTexts(t.ctx, docs)
 }
 
 // peekLimit is how long a server that may be behind is asked. After that, the deciding one is.

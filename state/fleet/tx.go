@@ -19,15 +19,21 @@ type tx struct {
 	ctx    context.Context
 	limits state.Limits
 	cells  map[string]*cell
-	peeked map[string]Cell // of the tasks that will change; they may be behind
-	order  []string        // of the cells that will be written
-	docs   map[string]held // by ID
-	after  []Op            // what is appended, or certainly new
-	count  int             // waiting tasks; -1 when they are not counted yet
-	id     string          // the ID of the next task
-	dry    uint64          // how many IDs were made up; a dry transaction keeps nothing
+	peeked map[string]peeked // by ID, of the tasks that will change
+	order  []string          // of the cells that will be written
+	docs   map[string]held   // by ID
+	after  []Op              // what is appended, or certainly new
+	count  int               // waiting tasks; -1 when they are not counted yet
+	id     string            // the ID of the next task
+	dry    uint64            // how many IDs were made up; a dry transaction keeps nothing
 	isDry  bool
 	broken error // the servers did not answer
+}
+
+// peeked is a task as some server has it, without its text. It may be behind.
+type peeked struct {
+	cell Cell
+	doc  state.Doc
 }
 
 // cell is what a key has, and what it will have.
@@ -130,9 +136,9 @@ func (s *Store) number(ctx context.Context) (uint64, error) {
 // Load returns the state of a task.
 func (t *tx) Load(c state.Change) (state.Doc, error) {
 	key := living + spelled(c.ID)
-	if found, ok := t.peeked[key]; ok && t.cells[key] == nil {
-		if d, err := t.decode(t.ctx, found); err == nil {
-			t.cells[key] = &cell{Cell: found}
+	if found, ok := t.peeked[c.ID]; ok && t.cells[key] == nil {
+		if d, err := t.withText(t.ctx, found.doc); err == nil {
+			t.cells[key] = &cell{Cell: found.cell}
 			t.docs[c.ID] = held{d, key}
 		}
 	}

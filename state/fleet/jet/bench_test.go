@@ -81,6 +81,37 @@ func BenchmarkFleet(b *testing.B) {
 			b.ReportMetric(float64(claims)/(b.Elapsed()-took).Seconds(), "ends/s")
 		})
 	}
+	b.Run("claims and ends of 400, as two runners make them", func(b *testing.B) {
+		const many = 400
+		ids, at := add(b, many), due
+		claims, took := 0, time.Duration(0)
+		for b.Loop() {
+			ends := make([][]state.Ending, 2)
+			begin := time.Now()
+			each(2, func(i int) { // by the rank of each, most are claimed by one alone
+				var wants []state.Want
+				for _, id := range ids[i*many/2 : (i+1)*many/2] {
+					wants = append(wants, state.Want{ID: id, Due: at, Next: at.Add(time.Hour)})
+				}
+				for _, c := range []*fleet.Store{s, other}[i].ClaimAll(ctx, wants, state.Ident{PID: 1}, at) {
+					if c.Err != nil {
+						b.Error(c.Err)
+					}
+					ends[i] = append(ends[i], state.Ending{Record: c.Record, Line: state.Line{At: due, Outcome: state.OK}})
+				}
+			})
+			took += time.Since(begin)
+			claims += many
+			each(2, func(i int) {
+				if err := errors.Join([]*fleet.Store{s, other}[i].EndAll(ctx, ends[i])...); err != nil {
+					b.Error(err)
+				}
+			})
+			at = at.Add(time.Hour)
+		}
+		b.ReportMetric(float64(claims)/took.Seconds(), "claims/s")
+		b.ReportMetric(float64(claims)/(b.Elapsed()-took).Seconds(), "ends/s")
+	})
 	b.Run("connection and one at", func(b *testing.B) {
 		for b.Loop() {
 			kv, err := jet.Open(ctx, jet.Options{URL: servers.URL() + "/bench"})
