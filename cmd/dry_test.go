@@ -22,9 +22,9 @@ func TestDryRunIsOfWhatChanges(t *testing.T) {
 	}
 }
 
-// TestLinesSayWhatWasDoneByDeed keeps answers from saying that something was done where --dry-run only would do it: a line does not begin
-// with what was done, but with deed, which knows.
-func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
+// TestLinesSayWhatWasDoneByVerb keeps answers from saying that something was done where --dry-run only would do it: a line does not begin
+// with what was done, but with Verb, which knows.
+func TestLinesSayWhatWasDoneByVerb(t *testing.T) {
 	done := regexp.MustCompile(`^"(?i)([a-z]+ed|kept)\b`)
 	states := []string{"installed", "stepped", "postponed"} // of what is asked for, not done
 	seen, spoken := 0, map[string]bool{}
@@ -39,15 +39,15 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 				seen++
 				text := clitest.Word(call.Args[0])
 				m := done.FindStringSubmatch(text)
-				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || name == "Sprintf" && cli.Deeds[strings.ToLower(m[1])] == "" {
+				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || name == "Sprintf" && cli.Verbs[strings.ToLower(m[1])] == "" {
 					break
 				}
-				t.Errorf("%s: the line %s says so with --dry-run, too: write s.Deed(%q)", file, text, m[1])
-			case name == "Deed", name == "DeedOf":
+				t.Errorf("%s: the line %s says so with --dry-run, too: write s.Verb(%q)", file, text, m[1])
+			case name == "Verb", name == "VerbOf":
 				past := strings.Trim(clitest.Word(call.Args[0]), `"`)
 				spoken[strings.ToLower(past)] = true
-				if base := cli.Deeds[strings.ToLower(past)]; base == "" && past != "past" {
-					t.Errorf("%s: %q is none of deeds", file, past)
+				if base := cli.Verbs[strings.ToLower(past)]; base == "" && past != "past" {
+					t.Errorf("%s: %q is none of the verbs", file, past)
 				}
 			}
 			return true
@@ -56,7 +56,7 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("saw only %d lines", seen)
 	}
-	for past := range cli.Deeds {
+	for past := range cli.Verbs {
 		if !spoken[past] {
 			t.Errorf("nothing says %q", past)
 		}

@@ -42,7 +42,7 @@ func ZoneFlag() option.Option {
 
 // DryFlag is the option of every command that changes something. The answer is then that of the
 // real call, as far as it can be known, with dry_run in it. Lines begin with "dry run:" and say
-// what would be done (Deed). Errors are the same. Nothing is written, started, ended or sent.
+// what would be done (Verb). Errors are the same. Nothing is written, started, ended or sent.
 func DryFlag() option.Option {
 	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 		Help: "change nothing: say what would be done"}

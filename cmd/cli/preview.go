@@ -4,23 +4,24 @@ import (
 	"strings"
 )
 
-// deeds are the verbs of answers, each with the verb for a dry run.
-var Deeds = map[string]string{
+// Verbs are what answers say that was done, each with its form for a dry run.
+var Verbs = map[string]string{
 	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause",
 	"removed": "remove", "replaced": "replace",
 	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start",
 	"stopped": "stop", "written": "write",
 }
 
-// Deed is the verb for this call: "removed", or with --dry-run "would remove".
-func (f Form) Deed(past string) string { return DeedOf(past, f.DryRun) }
+// Verb says what this call does: "removed", or with --dry-run "would remove".
+func (f Form) Verb(past string) string { return VerbOf(past, f.DryRun) }
 
-func DeedOf(past string, dry bool) string {
+// VerbOf is Verb for a call that is a dry run or not.
+func VerbOf(past string, dry bool) string {
 	if !dry {
 		return past
 	}
-	if base := Deeds[past]; base != "" {
+	if base := Verbs[past]; base != "" {
 		return "would " + base
 	}
-	return "Would " + Deeds[strings.ToLower(past)]
+	return "Would " + Verbs[strings.ToLower(past)]
 }

@@ -186,13 +186,13 @@ func (a runStopJSON) Text(o *cli.Out) {
 	switch {
 	case a.Waits && a.told:
 		o.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have",
-			o.Deed("stopped"), *a.Stopped)
+			o.Verb("stopped"), *a.Stopped)
 	case a.Waits:
 		for _, i := range a.left {
 			o.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
 		}
 	case a.Stopped != nil:
-		o.Line("%s the runner (pid %d)", o.Deed("stopped"), *a.Stopped)
+		o.Line("%s the runner (pid %d)", o.Verb("stopped"), *a.Stopped)
 	case a.pid != 0:
 		o.Line("no runner with the pid %d is alive", a.pid)
 	default:

@@ -61,9 +61,9 @@ func (a installJSON) Text(o *cli.Out) {
 		case f.Change == nil:
 			o.LineUnlessQuiet("%s: nothing to do", path)
 		case f.Changed && client.Effect(*f.Change) == client.Remove:
-			o.LineUnlessQuiet("%s: %s", path, o.Deed("removed"))
+			o.LineUnlessQuiet("%s: %s", path, o.Verb("removed"))
 		case f.Changed:
-			o.LineUnlessQuiet("%s: %s", path, o.Deed("written"))
+			o.LineUnlessQuiet("%s: %s", path, o.Verb("written"))
 		default:
 			o.LineUnlessQuiet("%s: %s", path, map[client.Effect]string{client.Add: "to be added",
 				client.Replace: "to be brought up to date", client.Remove: "to be removed"}[client.Effect(*f.Change)])

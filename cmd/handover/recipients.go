@@ -146,15 +146,15 @@ func (told Recipients) Warnings(t state.Task) []cli.Warning {
 // Sentence says who will be told, and when, and what is pinged. program is the name of this
 // program.
 func (told Recipients) Sentence(t state.Task, program string) string {
-	text := told.audience(t, program)
+	text := told.summary(t, program)
 	if len(told.Heartbeats) > 0 {
 		text += " Each run pings " + channelList(told.Heartbeats) + "."
 	}
 	return text
 }
 
-// audience says who will be told, and when.
-func (told Recipients) audience(t state.Task, program string) string {
+// summary says who will be told, and when.
+func (told Recipients) summary(t state.Task, program string) string {
 	who := channelList(told.Channels)
 	if t.Told() {
 		switch {

@@ -74,11 +74,11 @@ func (a BackgroundJSON) Text(o *cli.Out) {
 	case a.DryRun && a.Runner == RunnerStarted:
 		o.Line("would start a runner in the background")
 	case a.Ended:
-		o.Line("%s a runner (pid %d); nothing was pending, and it has ended", o.Deed("started"), *a.PID)
+		o.Line("%s a runner (pid %d); nothing was pending, and it has ended", o.Verb("started"), *a.PID)
 	case a.Runner == RunnerAlive:
 		o.Line("a runner is already alive (pid %d)", *a.PID)
 	default:
-		o.Line("%s a runner (pid %d); it ends when nothing is pending", o.Deed("started"), *a.PID)
+		o.Line("%s a runner (pid %d); it ends when nothing is pending", o.Verb("started"), *a.PID)
 	}
 }
 

@@ -61,7 +61,7 @@ type ackJSON struct {
 // Text says which items were acknowledged.
 func (a ackJSON) Text(o *cli.Out) {
 	for _, item := range a.Acknowledged {
-		o.LineUnlessQuiet("%s %s", o.Deed("acknowledged"), cli.Visible(item.ID))
+		o.LineUnlessQuiet("%s %s", o.Verb("acknowledged"), cli.Visible(item.ID))
 	}
 	if len(a.Acknowledged)+len(a.Errors) == 0 {
 		o.Note("There was nothing to acknowledge.")

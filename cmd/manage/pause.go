@@ -128,7 +128,7 @@ func (a pauseJSON) Text(o *cli.Out) {
 	for _, h := range a.held {
 		e := h.Entry
 		what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
-		verb := o.Deed("paused") + " " + what
+		verb := o.Verb("paused") + " " + what
 		if h.Already {
 			verb = what + " is already paused"
 		}

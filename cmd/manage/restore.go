@@ -117,6 +117,6 @@ type restoreJSON struct {
 // Text names each restored task.
 func (a restoreJSON) Text(o *cli.Out) {
 	for _, line := range a.lines {
-		o.LineUnlessQuiet("%s %s", o.Deed("restored"), line)
+		o.LineUnlessQuiet("%s %s", o.Verb("restored"), line)
 	}
 }

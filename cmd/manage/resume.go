@@ -165,7 +165,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
 	case !tasks.Live(r.entry) && r.First != nil:
-		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what,
+		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Verb("skipped"), what,
 			view.Stamp(*r.Last))
 		o.Hint("%s", cli.Visible(*r.Hint))
 		return
@@ -179,7 +179,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 		}
 		return
 	}
-	o.LineUnlessQuiet("%s %s, due %s", o.Deed("resumed"), what, view.Coming(r.entry, now))
+	o.LineUnlessQuiet("%s %s, due %s", o.Verb("resumed"), what, view.Coming(r.entry, now))
 	switch {
 	case r.Skipped == 1:
 		o.Note("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))

@@ -123,7 +123,7 @@ type rmJSON struct {
 // Text names each task that was removed, and says how each run ended.
 func (a rmJSON) Text(o *cli.Out) {
 	for _, r := range a.Removed {
-		o.LineUnlessQuiet("%s %s (%s)", o.Deed("removed"), r.ID, r.what)
+		o.LineUnlessQuiet("%s %s (%s)", o.Verb("removed"), r.ID, r.what)
 		if r.Running && !a.kill {
 			o.Note("note: its running command goes on")
 		}

@@ -85,9 +85,9 @@ func tellStopped(o *cli.Out, runs []stopped) {
 		switch {
 		case !r.over:
 		case r.Outcome == nil:
-			o.LineUnlessQuiet("%s %s", o.Deed("ended"), r.ID)
+			o.LineUnlessQuiet("%s %s", o.Verb("ended"), r.ID)
 		default:
-			o.LineUnlessQuiet("%s %s (%s)", o.Deed("ended"), r.ID,
+			o.LineUnlessQuiet("%s %s (%s)", o.Verb("ended"), r.ID,
 				cli.Visible(strings.TrimSuffix(*r.Outcome+", "+cli.Deref(r.Reason), ", ")))
 		}
 	}

@@ -254,9 +254,9 @@ func (d *Scheduled) sentence() string {
 	what, id := cli.Quote(taskWords(e.Task)), e.Task.ID
 	if d.Created {
 		if id == "" {
-			return fmt.Sprintf("%s %s %s.", cli.DeedOf("Scheduled", d.dry), what, forReading(e, d.reading()))
+			return fmt.Sprintf("%s %s %s.", cli.VerbOf("Scheduled", d.dry), what, forReading(e, d.reading()))
 		}
-		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, forReading(e, d.reading()), id)
+		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.VerbOf("Scheduled", d.dry), what, forReading(e, d.reading()), id)
 	}
 	status := "due " + d.reading()
 	switch {
@@ -266,10 +266,10 @@ func (d *Scheduled) sentence() string {
 		status = "running now"
 	}
 	if d.Replaced {
-		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry),
+		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.VerbOf("Replaced", d.dry),
 			cli.Quote(e.Task.Key), what, status, id)
 	}
-	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry),
+	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.VerbOf("Kept", d.dry),
 		cli.Quote(e.Task.Key), what, status, id)
 }
 

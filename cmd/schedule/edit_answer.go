@@ -149,10 +149,10 @@ func (a editJSON) Text(o *cli.Out) {
 	case len(a.Changed) == 0:
 		o.Line("Nothing changed: %s is already like that. %s (ID: %s)", what, due, id)
 	case a.DueBefore != nil:
-		o.Line("%s %s %s. (ID: %s)", o.Deed("Scheduled"), what, forReading(e, a.Reading), id)
-		o.Line("It was due %s. %s: %s.", view.Stamp(*a.DueBefore), o.Deed("Changed"), fields)
+		o.Line("%s %s %s. (ID: %s)", o.Verb("Scheduled"), what, forReading(e, a.Reading), id)
+		o.Line("It was due %s. %s: %s.", view.Stamp(*a.DueBefore), o.Verb("Changed"), fields)
 	default:
-		o.Line("%s %s: %s. %s (ID: %s)", o.Deed("Changed"), what, fields, due, id)
+		o.Line("%s %s: %s. %s (ID: %s)", o.Verb("Changed"), what, fields, due, id)
 	}
 	switch {
 	case e.Held && e.Resume.IsZero():
