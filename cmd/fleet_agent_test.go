@@ -113,7 +113,7 @@ func TestAgentConnectGoesOn(t *testing.T) {
 	}
 	until(said, "Connected as the agent helper")
 	write(`{"jsonrpc":"2.0","method":"reminders.list","id":8}`)
-	if line := until(told, `"id":8`); !strings.Contains(line, "nothing was told yet") {
+	if line := until(told, `"id":8`); !strings.Contains(line, "no reminder has come yet") {
 		t.Error(line)
 	}
 	p, k = tell("2")

@@ -25,24 +25,24 @@ type doctorJSON struct {
 	Replicas int           `json:"replicas"`
 	Messages uint64        `json:"messages"`
 	Bytes    uint64        `json:"bytes"`
-	Commit   *float64      `json:"commit_seconds,omitempty" jsonschema:"how long a write took, the median of five; absent: this key may not write"`
-	Ahead    *float64      `json:"clock_ahead_seconds,omitempty" jsonschema:"how far this machine's clock is ahead of the server's; absent: this key may not write"`
+	Commit   *float64      `json:"commit_seconds,omitempty" jsonschema:"how long a write took, the median of five; absent when this key may not write"`
+	Ahead    *float64      `json:"clock_ahead_seconds,omitempty" jsonschema:"how far this machine's clock is ahead of the server's; absent when this key may not write"`
 	Findings []findingJSON `json:"findings"`
 }
 
-// tell adds a finding.
-func (a *doctorJSON) tell(level state.Level, hint, text string, args ...any) {
+// add adds a finding.
+func (a *doctorJSON) add(level state.Level, hint, text string, args ...any) {
 	a.Findings = append(a.Findings, findingJSON{level, fmt.Sprintf(text, args...), hint})
 }
 
-// findingJSON is something to be said.
+// findingJSON is one finding about the fleet, with what to do about it.
 type findingJSON struct {
 	Status state.Level `json:"status"`
 	Text   string      `json:"text"`
 	Hint   string      `json:"hint,omitempty"`
 }
 
-// Text is a line each.
+// Text writes one line about the fleet, and one for each finding.
 func (a doctorJSON) Text(o *cli.Out) {
 	took := ""
 	if a.Commit != nil {
@@ -56,7 +56,7 @@ func (a doctorJSON) Text(o *cli.Out) {
 	}
 }
 
-// waiting says how many tasks wait.
+// waiting returns the words for how many tasks wait.
 func waiting(n int) string {
 	if n == 1 {
 		return "1 task waits"
@@ -64,31 +64,35 @@ func waiting(n int) string {
 	return fmt.Sprint(n, " tasks wait")
 }
 
-// Clocks that differ by so much.
+// A clock that is off by more than aheadOdd is a warning, and by more than aheadWrong an error.
 const (
 	aheadOdd   = time.Second
 	aheadWrong = 5 * time.Second
 )
 
-// examine looks at the servers. What this key may not look at is said, and the rest goes on.
+// examine answers init and doctor with what it finds on the servers. It examines what the key of
+// this machine permits, and says what it left out.
 func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) error {
 	shape, err := servers.Shape(ctx)
 	if err != nil {
 		return err
 	}
-	a := doctorJSON{Now: s.Stamp(), Fleet: shape.Fleet, Servers: shape.Servers, Version: shape.Version, Leader: shape.Leader, Replicas: shape.Replicas,
-		Messages: shape.Messages, Bytes: shape.Bytes, Findings: []findingJSON{}}
+	a := doctorJSON{
+		Now: s.Stamp(), Fleet: shape.Fleet, Servers: shape.Servers, Version: shape.Version, Leader: shape.Leader,
+		Replicas: shape.Replicas, Messages: shape.Messages, Bytes: shape.Bytes, Findings: []findingJSON{},
+	}
 	if err := a.measure(ctx, servers); err != nil {
 		return err
 	}
 	if shape.Replicas < 3 {
-		a.tell(state.Odd, "run three servers, and ouro-timer fleet init", "the state is on %d server, and lost with its disk", shape.Replicas)
+		a.add(state.Odd, "run three servers, then ouro-timer fleet init", "the state is on %d server, and is lost with its disk", shape.Replicas)
 	}
 	if len(shape.Behind) > 0 {
-		a.tell(state.Odd, "see whether they are up", "servers that do not have all: %s", cli.Visible(strings.Join(shape.Behind, ", ")))
+		a.add(state.Odd, "check that they run and can reach the others", "these servers do not have the whole state: %s", cli.Visible(strings.Join(shape.Behind, ", ")))
 	}
 	if !strings.Contains(address, "tls://") && !strings.Contains(address, "127.0.0.1") && !strings.Contains(address, "localhost") {
-		a.tell(state.Odd, "use tls:// addresses", "whoever is on the network between can read tasks, and change what is run")
+		a.add(state.Odd, "use tls:// addresses",
+			"the connection is not encrypted: anyone on the network can read tasks, and change what runs")
 	}
 	st, err := s.Open()
 	if err != nil {
@@ -100,14 +104,15 @@ func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) 
 			return err
 		}
 		for _, w := range twins {
-			a.tell(state.Wrong, "ouro-timer fleet nodes", "%s", s.Render(w.Text))
+			a.add(state.Wrong, "ouro-timer fleet nodes", "%s", s.Render(w.Text))
 		}
 		homeless, err := f.Homeless(ctx)
 		if err != nil {
 			return err
 		}
 		if len(homeless) > 0 {
-			a.tell(state.Odd, "start a runner there: ouro-timer service install", "%s that no living runner may run, such as %s", waiting(len(homeless)), homeless[0])
+			a.add(state.Odd, "start a runner there: ouro-timer service install",
+				"%s that no living runner may run, such as %s", waiting(len(homeless)), homeless[0])
 		}
 	}
 	s.Answer(a)
@@ -117,30 +122,30 @@ func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) 
 	return nil
 }
 
-// measure measures by writing how long a write takes and how far this machine's clock is off.
+// measure writes probes to measure how long a write takes and how far this machine's clock is off.
 func (a *doctorJSON) measure(ctx context.Context, servers *jet.KV) error {
-	var took []float64
+	var seconds []float64
 	var ahead time.Duration
 	for range 5 {
-		one, off, err := servers.Probe(ctx)
+		took, off, err := servers.Probe(ctx)
 		if errors.Is(err, fleet.ErrDenied) {
-			a.tell(state.Odd, "call ouro-timer fleet doctor where the key has the role runner",
+			a.add(state.Odd, "run ouro-timer fleet doctor on a machine whose key has the role runner",
 				"not measured: how long a write takes, and how far this machine's clock is off; its key may not write a probe")
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		took, ahead = append(took, one.Seconds()), off
+		seconds, ahead = append(seconds, took.Seconds()), off
 	}
-	slices.Sort(took)
-	seconds := ahead.Seconds()
-	a.Commit, a.Ahead = &took[2], &seconds
+	slices.Sort(seconds)
+	aheadSeconds := ahead.Seconds()
+	a.Commit, a.Ahead = &seconds[2], &aheadSeconds
 	switch off := ahead.Abs(); {
 	case off > aheadWrong:
-		a.tell(state.Wrong, "let a time server set it", "this machine's clock is %v off", off.Round(time.Millisecond))
+		a.add(state.Wrong, "synchronize it with a time server", "this machine's clock is %v off", off.Round(time.Millisecond))
 	case off > aheadOdd:
-		a.tell(state.Odd, "let a time server set it", "this machine's clock is %v off", off.Round(time.Millisecond))
+		a.add(state.Odd, "synchronize it with a time server", "this machine's clock is %v off", off.Round(time.Millisecond))
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-// Package fleet has the command that sees to a fleet: its streams, its servers and its nodes.
+// Package fleet has the commands for the streams, servers and nodes of a fleet (fleet), and for
+// agents that connect to it (agent).
 package fleet
 
 import (
@@ -17,30 +18,43 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// Command is the command fleet.
 func Command() cli.Command {
 	return cli.Command{
 		Name: "fleet", Args: "{init | doctor | nodes | drain NODE | permit ROLE}", Short: "the same tasks on several machines",
 		Long: `
-A fleet is several machines that share their tasks over NATS JetStream: store = "nats://host:4222" in config.toml of each,
-or OURO_STORE. init makes its streams, once for all machines; doctor looks at the servers, writes a probe, measures how far
-this machine's clock is off, and names what is unsafe: it exits with 1 when something is bad. nodes says whose runners live
-and what they run. drain NODE has that node's runner begin nothing more, until drain --off; what runs there goes on.
-permit ROLE says what nats-server has to permit an observer, a submitter, a runner or, with its NAME, an agent that connects,
-and --key makes a key for it.
+A fleet is several machines that share their tasks over NATS JetStream. Each names the servers in its config.toml, as in
+store = "nats://host:4222", or in OURO_STORE.
 
-A task runs on the machine where it was scheduled; at --on NODE, --on LABEL and --on any say otherwise.`,
-		Examples: []string{"ouro-timer fleet init", "ouro-timer fleet doctor", "ouro-timer fleet nodes --json", "ouro-timer fleet drain build-1",
-			"ouro-timer fleet permit observer --key observer.nk"},
-		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: words}, {Name: "node", Kind: option.Name}, {Name: "agent", Kind: option.Name}},
+init creates the streams, once for all machines. doctor checks the servers, writes a probe, measures how far this machine's
+clock is off, and lists what is unsafe; it exits with 1 when a finding is bad. nodes lists the machines whose runners are
+alive, and how many tasks each runs. drain NODE stops the runner of that node from starting tasks, until drain --off; what
+runs there goes on. permit ROLE prints the permissions that nats-server must give to an observer, a submitter, a runner or,
+as permit agent NAME, a connected agent; --key creates a key for it.
+
+A task runs on the machine where it was scheduled, unless you choose others with --on NODE, --on LABEL or --on any.`,
+		Examples: []string{
+			"ouro-timer fleet init",
+			"ouro-timer fleet doctor",
+			"ouro-timer fleet nodes --json",
+			"ouro-timer fleet drain build-1",
+			"ouro-timer fleet permit observer --key observer.nk",
+		},
+		Arguments: []option.Argument{
+			{Name: "word", Kind: option.Word, Required: true, Choices: words},
+			{Name: "node", Kind: option.Name},
+			{Name: "agent", Kind: option.Name},
+		},
 		Options: option.Rows{
 			option.Option{Name: "replicas", Kind: option.Whole, Default: "3", Help: "with init: keep the state on N servers: 1, 3 or 5"},
-			option.Option{Name: "off", Kind: option.Flag, Help: "with drain: let the node begin tasks again"},
-			option.Option{Name: "key", Kind: option.File, Value: "FILE", Help: "with permit: make a key, and write its secret part to FILE, which is not there yet"},
+			option.Option{Name: "off", Kind: option.Flag, Help: "with drain: let the node start tasks again"},
+			option.Option{Name: "key", Kind: option.File, Value: "FILE",
+				Help: "with permit: create a key, and write its secret part to FILE, which must not exist"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
-			{Name: "fleet-doctor", Of: doctorJSON{}, Means: "init, doctor: the servers and what is to be said of them"},
-			{Name: "fleet-nodes", Of: nodesJSON{}, Means: "nodes: the runners that live"},
+			{Name: "fleet-doctor", Of: doctorJSON{}, Means: "init, doctor: the servers, and the findings about them"},
+			{Name: "fleet-nodes", Of: nodesJSON{}, Means: "nodes: the nodes whose runners are alive"},
 			{Name: "fleet-drain", Of: drainJSON{}, Means: "drain: the node"},
 			{Name: "fleet-permit", Of: permitJSON{}, Means: "permit: the subjects of the role"},
 		},
@@ -57,11 +71,67 @@ func run(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 0 {
 		word = s.Args[0]
 	}
+	if err := checkWords(s, word); err != nil {
+		return err
+	}
+	replicas := replicasDefault
+	if s.Opt.Has("replicas") {
+		if replicas = s.Opt.Int("replicas"); !slices.Contains([]int{1, 3, 5}, replicas) {
+			return problem.Of(problem.T("%s must be 1, 3 or 5, and %d is none of them", problem.Option("replicas"), replicas),
+				problem.T("%s", problem.To("fleet", "init").With("replicas", replicasDefault)))
+		}
+	}
+	address, err := s.StoreAddress()
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		return noFleet(s)
+	}
+	if word == "permit" {
+		return permit(s, address)
+	}
+	servers, err := s.Servers(address)
+	if err != nil {
+		return err
+	}
+	if word == "init" && !s.DryRun {
+		switch err := servers.Init(ctx, replicas); {
+		case errors.Is(err, jet.ErrFewServers):
+			return problem.Of(problem.T("%s", err.Error()),
+				problem.T("start more servers, or use %s, with which the state is lost when one disk fails", problem.To("fleet", "init").With("replicas", 1)))
+		case err != nil:
+			return err
+		}
+	}
+	if word == "init" || word == "doctor" {
+		return examine(ctx, s, servers, address)
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	f, ok := st.(*fleet.Store)
+	if word == "nodes" && ok {
+		return listNodes(ctx, s, f)
+	}
+	if ok { // not a dry run
+		if err := drain(ctx, s, f); err != nil {
+			return err
+		}
+	}
+	s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off")})
+	return nil
+}
+
+// checkWords refuses a subcommand that does not exist, and arguments and options that do not belong
+// to it.
+func checkWords(s *cli.Call, word string) error {
 	switch {
 	case word == "":
 		return problem.Of(problem.T("fleet needs one word: init, doctor, nodes, drain or permit"), problem.T("%s", problem.To("fleet", "doctor")))
 	case !slices.Contains(words, word):
-		return cli.Usage("fleet has no "+cli.Quote(word), "it is init, doctor, nodes, drain or permit")
+		return cli.Usage("fleet has no "+cli.Quote(word), "use init, doctor, nodes, drain or permit")
 	case word == "drain" && len(s.Args) != 2:
 		return problem.Of(problem.T("drain needs the name of one node"), problem.T("%s lists them", problem.To("fleet", "nodes")))
 	case word != "drain" && word != "permit" && len(s.Args) > 1:
@@ -75,61 +145,35 @@ func run(ctx context.Context, s *cli.Call) error {
 	case s.DryRun && word != "drain" && word != "init":
 		return cli.Usage("--dry-run is for calls that change something, and this one does not", "leave it out")
 	}
-	replicas := replicasDefault
-	if s.Opt.Has("replicas") {
-		if replicas = s.Opt.Int("replicas"); !slices.Contains([]int{1, 3, 5}, replicas) {
-			return problem.Of(problem.T("%s is %d, and servers agree in numbers that are odd", problem.Option("replicas"), replicas), problem.T("it is 1, 3 or 5"))
-		}
-	}
-	address, err := s.StoreAddress()
-	if err != nil {
-		return err
-	}
-	if address == "" {
-		return problem.Of(problem.T("there is no fleet: the tasks are in %s", homeOf(s)), problem.T("name its servers in config.toml, as in store = %q, or in OURO_STORE", "nats://host:4222"))
-	}
-	if word == "permit" {
-		return permit(s, address)
-	}
-	servers, err := s.Servers(address)
-	if err != nil {
-		return err
-	}
-	if word == "init" && !s.DryRun {
-		switch err := servers.Init(ctx, replicas); {
-		case errors.Is(err, jet.ErrFewServers):
-			return problem.Of(problem.T("%s", err.Error()), problem.T("start more of them, or %s, which one failure of a disk ends", problem.To("fleet", "init").With("replicas", 1)))
-		case err != nil:
-			return err
-		}
-	}
-	if word == "init" || word == "doctor" {
-		return examine(ctx, s, servers, address)
-	}
-	st, err := s.Open()
-	if err != nil {
-		return err
-	}
-	f, ok := st.(*fleet.Store)
-	if !ok { // a dry run
-		s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off")})
-		return nil
-	}
-	if word == "drain" {
-		if err := knownNode(ctx, s, f, s.Args[1]); err != nil {
-			return err
-		}
-		if err := f.Drain(ctx, s.Args[1], !s.Opt.Bool("off")); err != nil {
-			return err
-		}
-		s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off")})
-		return nil
-	}
-	return listNodes(ctx, s, f)
+	return nil
 }
 
-// listNodes answers whose runners live, and warns of one by the name of this machine that is
-// another one's.
+// noFleet is the problem of a machine without an address of servers.
+func noFleet(s *cli.Call) error {
+	home, err := s.Home()
+	if err != nil {
+		home = "a folder of this machine"
+	}
+	return problem.Of(problem.T("there is no fleet: the tasks are in %s", home),
+		problem.T("name its servers in config.toml, as in store = %q, or in OURO_STORE", "nats://host:4222"))
+}
+
+// drain drains the named node, or undoes that. It warns when no runner of that name is alive,
+// because the name may be mistyped.
+func drain(ctx context.Context, s *cli.Call, f *fleet.Store) error {
+	name := s.Args[1]
+	list, err := f.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(r fleet.Runner) bool { return r.Name == name }) {
+		s.Warn("no runner is alive on a machine called %s; ouro-timer fleet nodes lists those that are", cli.Quote(name))
+	}
+	return f.Drain(ctx, name, !s.Opt.Bool("off"))
+}
+
+// listNodes answers which runners are alive. It warns when the one with the name of this machine
+// runs on another machine.
 func listNodes(ctx context.Context, s *cli.Call, f *fleet.Store) error {
 	list, err := f.Nodes(ctx)
 	if err != nil {
@@ -142,32 +186,12 @@ func listNodes(ctx context.Context, s *cli.Call, f *fleet.Store) error {
 	answer := nodesJSON{Now: s.Stamp(), Nodes: []nodeJSON{}}
 	for _, r := range list {
 		twin := len(twins) > 0 && r.Name == f.Here().Name
-		answer.Nodes = append(answer.Nodes, nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs,
-			r.Free, r.Drained, twin})
+		answer.Nodes = append(answer.Nodes,
+			nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Free, r.Drained, twin})
 	}
 	s.Answer(answer)
 	s.WarnAll(twins)
 	return nil
-}
-
-// knownNode warns of a node whose runner does not live: the name may be mistyped.
-func knownNode(ctx context.Context, s *cli.Call, f *fleet.Store, name string) error {
-	list, err := f.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(list, func(r fleet.Runner) bool { return r.Name == name }) {
-		s.Warn("no runner lives on a machine called %s now; ouro-timer fleet nodes lists those that live", cli.Quote(name))
-	}
-	return nil
-}
-
-func homeOf(s *cli.Call) string {
-	home, err := s.Home()
-	if err != nil {
-		return "a folder of this machine"
-	}
-	return home
 }
 
 // drainJSON is the answer of drain.
@@ -177,11 +201,11 @@ type drainJSON struct {
 	Drained bool      `json:"drained"`
 }
 
-// Text says it in a line.
+// Text writes one line.
 func (a drainJSON) Text(o *cli.Out) {
-	what := "begins tasks again"
+	what := "starts tasks again"
 	if a.Drained {
-		what = "begins nothing more; what runs there goes on"
+		what = "starts no more tasks; what runs there goes on"
 	}
 	o.LineUnlessQuiet("%s %s\n", cli.Visible(a.Node), what)
 }
@@ -192,7 +216,7 @@ type nodesJSON struct {
 	Nodes []nodeJSON `json:"nodes"`
 }
 
-// nodeJSON is a runner that lives.
+// nodeJSON is a node whose runner is alive.
 type nodeJSON struct {
 	Name    string    `json:"name"`
 	Labels  []string  `json:"labels,omitempty"`
@@ -200,21 +224,22 @@ type nodeJSON struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Running int       `json:"running"`
-	Free    int       `json:"free" jsonschema:"places for commands, as its last heartbeat said"`
+	Free    int       `json:"free" jsonschema:"free places for commands, according to its last heartbeat"`
 	Drained bool      `json:"drained,omitempty"`
-	Twin    bool      `json:"twin,omitempty" jsonschema:"it is on another machine than this one, which has its name, too"`
+	Twin    bool      `json:"twin,omitempty" jsonschema:"it is on another machine, and this machine has the same name"`
 }
 
-// Text is a line each.
+// Text writes one line for each node.
 func (a nodesJSON) Text(o *cli.Out) {
 	if len(a.Nodes) == 0 {
-		o.WriteError("no runner lives\n")
+		o.WriteError("no runner is alive\n")
 	}
 	for _, n := range a.Nodes {
 		drained := ""
 		if n.Drained {
 			drained = "\tdrained"
 		}
-		fmt.Fprintf(o.Stdout, "%s\t%s\t%d running\tsince %s%s\n", cli.Visible(n.Name), cli.Visible(strings.Join(n.Labels, ",")), n.Running, n.Since.Format(time.RFC3339), drained)
+		fmt.Fprintf(o.Stdout, "%s\t%s\t%d running\tsince %s%s\n", cli.Visible(n.Name), cli.Visible(strings.Join(n.Labels, ",")),
+			n.Running, n.Since.Format(time.RFC3339), drained)
 	}
 }

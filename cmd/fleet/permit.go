@@ -12,21 +12,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// permit says what a role has to be permitted on the servers, and makes a key for it where one is
-// asked for. It asks no server.
+// permit answers with the permissions that a role needs on the servers, and creates a key for it
+// with --key. It connects to no server.
 func permit(s *cli.Call, address string) error {
-	role := jet.Role("")
+	role, agent := jet.Role(""), ""
 	if len(s.Args) > 1 {
 		role = jet.Role(s.Args[1])
 	}
-	agent := ""
-	switch {
-	case role == jet.Agent && (len(s.Args) != 3 || !jet.AgentName(s.Args[2])):
-		return problem.Of(problem.T("permit agent needs the name of one agent: letters, digits, - and _"), problem.T("%s", problem.To("fleet", "permit", "agent", "helper")))
-	case role == jet.Agent:
+	if role == jet.Agent {
+		if len(s.Args) != 3 || !jet.AgentName(s.Args[2]) {
+			return problem.Of(problem.T("permit agent needs the name of one agent: letters, digits, - and _"),
+				problem.T("%s", problem.To("fleet", "permit", "agent", "helper")))
+		}
 		agent = s.Args[2]
-	case !slices.Contains(jet.Roles, role) || len(s.Args) > 2:
-		return problem.Of(problem.T("permit needs one role: observer, submitter, runner, or agent and its name"), problem.T("%s", problem.To("fleet", "permit", "observer")))
+	} else if !slices.Contains(jet.Roles, role) || len(s.Args) > 2 {
+		return problem.Of(problem.T("permit needs one role: observer, submitter, runner, or agent and its name"),
+			problem.T("%s", problem.To("fleet", "permit", "observer")))
 	}
 	_, name, err := state.SplitStore(address)
 	if err != nil {
@@ -36,7 +37,8 @@ func permit(s *cli.Call, address string) error {
 	a.Publish, a.Subscribe = jet.Permissions(name, role, agent)
 	if path := s.Opt.Text("key"); path != "" {
 		if a.NKey, err = jet.NewKey(path); err != nil {
-			return problem.Of(problem.T("the key cannot be written: %s", err.Error()), problem.T("name a file that is not there yet, in a folder of yours"))
+			return problem.Of(problem.T("the key cannot be written: %s", err.Error()),
+				problem.T("name a file that does not exist, in a folder that you may write to"))
 		}
 		a.File = path
 	}
@@ -49,23 +51,25 @@ type permitJSON struct {
 	Now       time.Time `json:"now"`
 	Fleet     string    `json:"fleet"`
 	Role      string    `json:"role"`
-	Agent     string    `json:"agent,omitempty" jsonschema:"of the role agent: its name"`
+	Agent     string    `json:"agent,omitempty" jsonschema:"with the role agent: the name of the agent"`
 	Publish   []string  `json:"publish"`
 	Subscribe []string  `json:"subscribe"`
-	NKey      string    `json:"nkey,omitempty" jsonschema:"the public part of the key that was made"`
-	File      string    `json:"file,omitempty" jsonschema:"where its secret part is"`
+	NKey      string    `json:"nkey,omitempty" jsonschema:"the public part of the key that was created"`
+	File      string    `json:"file,omitempty" jsonschema:"the file with its secret part"`
 }
 
-// Text is an entry of users in the configuration of nats-server, and the same for nsc.
+// Text writes an entry of users for the configuration of nats-server, and the same as a call of nsc.
 func (a permitJSON) Text(o *cli.Out) {
 	who := a.NKey
 	if who == "" {
 		who = "THE PUBLIC KEY"
 	}
-	fmt.Fprintf(o.Stdout, "# one of authorization { users: [ ... ] }, or of the users of an account: the role %s in the fleet %s\n{ nkey: %q, permissions: {\n  publish: [\n", a.Role, a.Fleet, who)
+	fmt.Fprintf(o.Stdout, "# an entry of authorization { users: [ ... ] }, or of the users of an account: the role %s in the fleet %s\n", a.Role, a.Fleet)
+	fmt.Fprintf(o.Stdout, "{ nkey: %q, permissions: {\n  publish: [\n", who)
 	for _, subject := range a.Publish {
 		fmt.Fprintf(o.Stdout, "    %q\n", subject)
 	}
 	fmt.Fprintf(o.Stdout, "  ]\n  subscribe: [\"%s\"]\n} }\n", strings.Join(a.Subscribe, `", "`))
-	fmt.Fprintf(o.Stdout, "# the same with nsc: nsc add user %s --allow-pub '%s' --allow-sub '%s'\n", a.Role, strings.Join(a.Publish, ","), strings.Join(a.Subscribe, ","))
+	fmt.Fprintf(o.Stdout, "# the same with nsc: nsc add user %s --allow-pub '%s' --allow-sub '%s'\n", a.Role,
+		strings.Join(a.Publish, ","), strings.Join(a.Subscribe, ","))
 }
