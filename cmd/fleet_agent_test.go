@@ -128,7 +128,7 @@ func TestAgentConnectGoesOn(t *testing.T) {
 		write(`{"jsonrpc":"2.0","method":"reminders.list","id":9}`)
 		select {
 		case line := <-told:
-			gone = strings.Contains(line, "is not there any more")
+			gone = strings.Contains(line, "has gone")
 			if !gone {
 				t.Fatal(line)
 			}

@@ -69,7 +69,8 @@ func (a *connection) session(ctx context.Context, servers *jet.KV) error {
 		a.port = p
 		go receive(ctx, p, arrivals)
 	}
-	err := a.port.Send(a.answersAt(0), "", nil) // its return shows that the servers know both places
+	// This line comes back once the servers know both places.
+	err := a.port.Send(a.answersAt(0), "", nil)
 	lines := a.lines
 	if !a.established {
 		lines = nil

@@ -58,7 +58,8 @@ type permitJSON struct {
 	File      string    `json:"file,omitempty" jsonschema:"the file with its secret part"`
 }
 
-// Text writes an entry of users for the configuration of nats-server, and the same as a call of nsc.
+// Text writes an entry of users for the configuration of nats-server, and the same as a call of
+// nsc.
 func (a permitJSON) Text(o *cli.Out) {
 	who := a.NKey
 	if who == "" {
