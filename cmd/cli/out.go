@@ -221,9 +221,4 @@ func Seconds(d time.Duration) float64 {
 }
 
 // Plural is "1 task", "2 tasks".
-func Plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
-}
+func Plural(n int, word string) string { return plain.Plural(n, word) }

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // An examination reads as every reader does. What a reader refuses, and why, is the finding
@@ -381,7 +382,7 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) stri
 		}
 		tell(f)
 	}
-	text := fmt.Sprintf("%d lines of the ledger can be read", lines)
+	text := plain.Plural(lines, "line") + " of the ledger can be read"
 	if g, _, err := s.Gone(ctx); err == nil && g.Lines > 0 {
 		text += fmt.Sprintf("; %d before them were dropped, as [keep] in config.toml has it", g.Lines)
 	}

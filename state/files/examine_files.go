@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // lookAtFiles reads every task, and checks the other names in the folders.
@@ -49,9 +50,9 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding)) strin
 				Hint: "look at them, and keep one: ouro-timer rm " + strings.Join(ids, ", or ouro-timer rm ")})
 		}
 	}
-	text := fmt.Sprintf("%d task files can be read", count)
+	text := plain.Plural(count, "task file") + " can be read"
 	if foreign > 0 {
-		text += fmt.Sprintf("; %d other files beside them are ignored", foreign)
+		text += "; " + plain.Plural(foreign, "other file") + " beside them, ignored"
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // lookAtMail reads every item and every notice, and checks the other names in their folders.
@@ -39,7 +40,8 @@ func (s *Store) lookAtMail(ctx context.Context, tell func(state.Finding)) string
 	notices, _, problems, err := s.Outbox(ctx, time.Unix(1<<40, 0), 0)
 	faults(outboxDir, problems, err)
 	foreign(outboxDir, "notice", func(file string) bool { _, ok := parseNotice(file); return ok })
-	return fmt.Sprintf("%d items of the inbox and %d notices to be delivered can be read", len(items), len(notices))
+	return plain.Plural(len(items), "item") + " of the inbox and " + plain.Plural(len(notices), "notice") +
+		" to be delivered can be read"
 }
 
 // mailFault turns a problem of an item or a notice into a finding.

@@ -4,6 +4,7 @@ package plain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,4 +64,12 @@ func Lines(text string) string {
 		lines[i] = Line(strings.ReplaceAll(line, "\t", " "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Plural is "1 task", "2 tasks".
+func Plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
 }

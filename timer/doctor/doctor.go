@@ -7,7 +7,6 @@ package doctor
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/notify"
@@ -102,14 +101,6 @@ func (d *Doctor) failed(err error) state.Finding {
 
 // quoted writes a word for a shell.
 func quoted(word string) string { return state.ShellLine([]string{word}) }
-
-// plural writes "1 task" or "2 tasks".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
-}
 
 // cut cuts a text to a number of characters.
 func cut(text string, most int) string {

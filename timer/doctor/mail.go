@@ -28,14 +28,14 @@ func (d *Doctor) checkInbox(ctx context.Context, tell report) string {
 			if l.Reason != "" {
 				why = ": " + plain.Line(l.Reason)
 			}
-			tell(odd(Undelivered, i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plural(l.Attempts, "attempt")+why+")",
+			tell(odd(Undelivered, i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plain.Plural(l.Attempts, "attempt")+why+")",
 				"see to the channel; "+d.Program+" log "+id+" shows what was to be told, "+d.Program+" ack "+quoted(i.ID)+" ends this"))
 		}
 	}
 	if len(items) == 0 {
 		return "nothing waits in it"
 	}
-	return plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": " + d.Program + " inbox"
+	return plain.Plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": " + d.Program + " inbox"
 }
 
 // checkOutbox reports what is still to be sent, and why it was not.
@@ -48,7 +48,7 @@ func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
 	for _, n := range waiting {
 		text := n.ID() + " is still to be told by " + d.ChannelOf(n.Channel)
 		if n.Attempts > 0 {
-			text += ", after " + plural(n.Attempts, "attempt") + ": " + cmp.Or(n.Last, "nobody said why")
+			text += ", after " + plain.Plural(n.Attempts, "attempt") + ": " + cmp.Or(n.Last, "nobody said why")
 		}
 		switch due := stamp(n.Due.In(d.Zone)); {
 		case !d.led:
@@ -62,7 +62,7 @@ func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
 	if len(waiting) == 0 {
 		return "nothing is still to be told"
 	}
-	return plural(len(waiting), "notice") + " to be told at once"
+	return plain.Plural(len(waiting), "notice") + " to be told at once"
 }
 
 // checkChannels checks whether the channels that are configured, or that tasks name, could work
@@ -104,5 +104,5 @@ func (d *Doctor) checkChannels(_ context.Context, tell report) string {
 	if ready == 0 {
 		return "no channel is configured or named by a task"
 	}
-	return "each of " + plural(ready, "channel") + " could tell somebody, as far as can be seen"
+	return "each of " + plain.Plural(ready, "channel") + " could tell somebody, as far as can be seen"
 }

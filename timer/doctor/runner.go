@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -60,7 +61,7 @@ func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 			tell(wrong(LeftAgent, "", fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it"))
 		}
 	}
-	return plural(alive, "run") + " going on, each with a live process"
+	return plain.Plural(alive, "run") + " going on, each with a live process"
 }
 
 // prospect returns what a runner will do about a claim whose runner is gone, as the rest of a
@@ -137,7 +138,7 @@ func (d *Doctor) checkRunner(ctx context.Context, tell report) (fine string) {
 	if n := d.tasks.recurring; n > 0 && (!d.led || d.leader.Mode == "background") && !d.Survives() {
 		waits := "1 recurring task waits"
 		if n > 1 {
-			waits = plural(n, "recurring task") + " wait"
+			waits = plain.Plural(n, "recurring task") + " wait"
 		}
 		tell(odd(NoReboot, "", "after a reboot "+waits+" until ouro-timer is called again", "ouro-timer service install"))
 	}

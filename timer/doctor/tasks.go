@@ -79,7 +79,7 @@ func (d *Doctor) checkTasks(ctx context.Context, tell report) string {
 		tell(wrong(Unreadable, "", "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first"))
 		return ""
 	}
-	d.tasks.fine = map[string]string{"schedules": "the schedule of each of " + plural(s.all, "task") + " can be read", "commands": "each command could start now"}
+	d.tasks.fine = map[string]string{"schedules": "the schedule of each of " + plain.Plural(s.all, "task") + " can be read", "commands": "each command could start now"}
 	if d.config.Config.Run.Allow != nil {
 		d.tasks.fine["allow"] = "[run] allow has the command of each"
 	}
@@ -298,7 +298,7 @@ func (d *Doctor) checkOverdue(_ context.Context, tell report) string {
 		case !d.led:
 			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", d.Program+" run --background"))
 		case d.tasks.running >= most:
-			tell(odd(NoRoom, e.Task.ID, text+" and waits for room: "+plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
+			tell(odd(NoRoom, e.Task.ID, text+" and waits for room: "+plain.Plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
 		default:
 			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: "+d.Program+" run --stop, "+d.Program+" run --background"))
 		}

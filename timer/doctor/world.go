@@ -118,7 +118,7 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	if _, err := os.Stat(r.Path); err != nil {
 		return "there is no config.toml; every setting has its default"
 	}
-	return fmt.Sprintf("%s gives %s", r.Path, plural(len(r.Values), "setting"))
+	return fmt.Sprintf("%s gives %s", r.Path, plain.Plural(len(r.Values), "setting"))
 }
 
 // Handed are the variables that commands of tasks get. This process may be such a command.
