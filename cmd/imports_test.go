@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"notify/notifytest":     {},
 	"state":                 {},
 	"state/codec":           {"state"},
-	"state/files":           {"state", "state/codec", "state/files/ledger", "state/guard", "state/lease", "state/lock", "state/output", "state/plainfile", "state/watch"},
+	"state/files":           {"state", "state/codec", "state/files/ledger", "state/guard", "state/lease", "state/lock", "state/output", "state/plain", "state/plainfile", "state/watch"},
 	"state/fleet":           {"state", "state/codec"},
 	"state/fleet/jet":       {"state", "state/fleet", "state/fleet/nats"},
 	"state/fleet/nats":      {},
