@@ -13,23 +13,23 @@ import (
 
 // The first words of the keys. docs/fleet.md has the table.
 const (
-	living   = "s." // a task that may still run, or that runs
-	over     = "e." // a task that has ended or was removed
-	texts    = "t." // the text of a task, by its revision
-	ledger   = "l." // the lines of a task
-	keys     = "k." // the task that has a key of the user
-	origins  = "g." // the tasks that runs of one task have scheduled
-	items    = "i." // items of the inbox
-	leases   = "x." // until when somebody leases an item
-	notices  = "n." // notices of the outbox
-	hearts   = "h." // heartbeats of living runners
-	drains   = "d." // nodes whose runners begin nothing
-	crowd    = "w"  // written by each addition that counts for the limit of all tasks
-	pastGone = "p"  // what was dropped from the ledger and the inbox
+	living       = "s." // a task that may still run, or that runs
+	over         = "e." // a task that has ended or was removed
+	texts        = "t." // the text of a task, by its revision
+	ledger       = "l." // the lines of a task
+	keys         = "k." // the task that has a key of the user
+	origins      = "g." // the tasks that runs of one task have scheduled
+	items        = "i." // items of the inbox
+	leases       = "x." // until when somebody leases an item
+	notices      = "n." // notices of the outbox
+	heartbeats   = "h." // heartbeats of living runners
+	drains       = "d." // nodes whose runners start nothing
+	waitingGuard = "w"  // additions that the limit of all tasks counts write it, so one at a time commits
+	pastGone     = "p"  // what was dropped from the ledger and the inbox
 )
 
-// spelled writes an ID as words of one character: a prefix of the ID is then a prefix of the key.
-func spelled(id string) string { return strings.Join(strings.Split(id, ""), ".") }
+// idKey returns an ID as words of one character: a prefix of the ID is then a prefix of the key.
+func idKey(id string) string { return strings.Join(strings.Split(id, ""), ".") }
 
 // idOf returns the ID from the key of a task.
 func idOf(key string) string { return strings.ReplaceAll(key[2:], ".", "") }
@@ -47,9 +47,9 @@ func hashKey(of, text string) string {
 // docKey returns the key under which a task is kept.
 func docKey(d state.Doc) string {
 	if d.Over() {
-		return over + spelled(d.Task.ID)
+		return over + idKey(d.Task.ID)
 	}
-	return living + spelled(d.Task.ID)
+	return living + idKey(d.Task.ID)
 }
 
 // record is the present state of a task, without its text.
@@ -86,19 +86,23 @@ type openClaim struct {
 
 // recordOf returns the form in which a task is kept.
 func recordOf(d state.Doc) record {
-	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision, Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
+	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision,
+		Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
-		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child, c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Node})
+		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child,
+			c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Node})
 	}
 	return r
 }
 
 // doc returns the present state of a task, without its text.
 func (r record) doc(id string) state.Doc {
-	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On}, Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
+	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On},
+		Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
 	for _, c := range r.Open {
-		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision}, Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed,
-			Runner: c.Runner, Starting: c.Starting, Child: c.Child, Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Node: c.Node})
+		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision},
+			Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed, Runner: c.Runner, Starting: c.Starting, Child: c.Child,
+			Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Node: c.Node})
 	}
 	return d
 }

@@ -64,28 +64,31 @@ type Store struct {
 	gone     func(state.Ident) bool
 	patience time.Duration
 
-	// Nothing may begin on this node, according to the last follower.
+	// drained is whether this node may start nothing, according to the last follower.
 	drained  atomic.Bool
 	followed atomic.Pointer[follower] // the last follower
 	opened   openClaims
 
-	mu     sync.Mutex
-	tasks  map[string]state.Task // the texts of tasks, by key; a text never changes
-	ids    []uint64              // numbers for future tasks
-	want   int                   // how many numbers are fetched at once
-	peers  map[string]peer       // by the name of the node
-	asked  time.Time             // when the peers were last read
-	beaten time.Time             // when our last heartbeat was sent that was answered
-	ahead  time.Duration         // how far the clock of this machine is ahead, according to that
-	twin   bool                  // the last was not written, because another runner has our name
-	spool  map[string]bool       // what this process has in the spool
+	mu          sync.Mutex
+	tasks       map[string]state.Task // the texts of tasks, by key; a text never changes
+	ids         []uint64              // numbers for future tasks
+	want        int                   // how many numbers are fetched at once
+	peers       map[string]peer       // by the keys of their heartbeats
+	peersRead   time.Time             // when the peers were last read
+	heartbeatAt time.Time             // when the last answered heartbeat of this node was sent
+	ahead       time.Duration         // how far the clock of this machine is ahead, according to it
+	twin        bool                  // the last heartbeat was refused: another runner has our name
+	spool       map[string]bool       // the outcomes that this process has in the spool
 }
 
 var _ state.Store = (*Store)(nil)
 
 // New returns a store over servers.
 func New(kv KV, o Options) *Store {
-	s := &Store{Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, patience: o.Patience, tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{}}
+	s := &Store{
+		Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, patience: o.Patience,
+		tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{},
+	}
 	if s.patience <= 0 {
 		s.patience = 5 * time.Second
 	}
@@ -96,8 +99,9 @@ func New(kv KV, o Options) *Store {
 	return s
 }
 
-// away returns the error of a request. An error that the caller handles is returned as it is.
-func away(ctx context.Context, err error) error {
+// requestError returns the error of a request as callers of the store know it. Any error that has
+// no name of its own becomes ErrAway.
+func requestError(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrMoved), errors.Is(err, state.ErrInvalid), errors.Is(err, state.ErrUnusable), errors.Is(err, state.ErrNewer):
 		return err
@@ -120,7 +124,7 @@ func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) 
 	for {
 		err := ask(limited)
 		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
-			return away(ctx, err)
+			return requestError(ctx, err)
 		}
 		pause(limited)
 	}
@@ -140,10 +144,10 @@ func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	return c, err
 }
 
-// since is KV.Prefix, repeated patiently. After an attempt that broke off, it yields cells again.
-// The patience is not over as long as more comes, because many tasks may take longer than that to
+// scan is KV.Prefix, repeated patiently. Another attempt yields the cells of the one before again.
+// The patience begins anew while more cells come, because very many may take longer than that to
 // read.
-func (s *Store) since(ctx context.Context, prefix string, after uint64, yield func(Cell)) (last uint64, err error) {
+func (s *Store) scan(ctx context.Context, prefix string, after uint64, yield func(Cell)) (last uint64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -154,7 +158,7 @@ func (s *Store) since(ctx context.Context, prefix string, after uint64, yield fu
 	for most := 0; ; pause(limited) {
 		n := 0
 		last, err = s.kv.Prefix(limited, prefix, after, func(c Cell) bool {
-			if n++; n > most { // what has come again is no more
+			if n++; n > most { // not one of an earlier attempt
 				most = n
 				if most%100 == 1 {
 					over.Reset(s.patience)
@@ -170,14 +174,14 @@ func (s *Store) since(ctx context.Context, prefix string, after uint64, yield fu
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		err = context.DeadlineExceeded
 	}
-	return last, away(ctx, err)
+	return last, requestError(ctx, err)
 }
 
-// all is since from the beginning. It returns the last cell of each key that has data, oldest
+// all is scan from the beginning. It returns the last cell of each key that has data, oldest
 // first.
 func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint64, err error) {
 	newest := map[string]uint64{}
-	last, err = s.since(ctx, prefix, 0, func(c Cell) {
+	last, err = s.scan(ctx, prefix, 0, func(c Cell) {
 		if c.Rev > newest[c.Key] {
 			newest[c.Key] = c.Rev
 			list = append(list, c)
@@ -218,7 +222,7 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 	for first := true; ; first = false {
 		err := s.kv.Commit(limited, ops)
 		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDenied) {
-			return Cell{}, away(ctx, err)
+			return Cell{}, requestError(ctx, err)
 		}
 		// on a further try, the change that is on its way may be this one
 		refused := errors.Is(err, ErrMoved) || first && errors.Is(err, ErrMoving)
@@ -230,14 +234,14 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 			// A lower revision comes from a server that is behind.
 			case e == nil && (refused || c.Rev > ops[0].Rev):
 				if c.Rev <= ops[0].Rev { // the change that is in the way may not be made yet
-					pauseOdd(limited)
+					pauseRandom(limited)
 				}
 				if len(strings.Fields(c.Nonces)) < noncesMost {
 					return c, ErrMoved
 				}
-				return c, away(ctx, s.appended(limited, ops, nonce))
+				return c, requestError(ctx, s.appended(limited, ops, nonce))
 			case limited.Err() != nil:
-				return Cell{}, away(ctx, err)
+				return Cell{}, requestError(ctx, err)
 			}
 			if looked = e == nil; !looked {
 				pause(limited)

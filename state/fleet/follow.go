@@ -19,41 +19,41 @@ type follower struct {
 	mu      sync.Mutex
 	known   map[uint64]state.Instant // when tasks are due, by the numbers of their IDs
 	resumes map[uint64]time.Time     // when the paused ones resume
-	whole   bool                     // everything must be reported, as in the beginning
-	drained bool                     // nothing may begin on this node
-	seen    []state.Slot             // what has appeared and disappeared since
-	// of tasks that may run elsewhere as well: which of lists says where
-	spread map[uint64]int
-	lists  [][]string       // the nodes of tasks, each list once
-	words  map[string]int   // the index of each list
-	pulses map[string]pulse // the last heartbeats
-	drains map[string]bool  // the keys of drained nodes
+	whole   bool                     // the next Take reports everything, as the first one does
+	drained bool                     // this node may start nothing
+	seen    []state.Slot             // what has appeared and disappeared since the last Take
+	// elsewhere has the tasks that other nodes may run too, with the index of their list of nodes
+	elsewhere map[uint64]int
+	lists     [][]string       // the lists of nodes, each once
+	listIndex map[string]int   // the index of each list
+	pulses    map[string]pulse // the last heartbeats
+	drains    map[string]bool  // the keys of drained nodes
 }
 
-// Follow reports changes.
+// Follow returns a queue of the tasks that may run on this node.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	changed, tell := signal()
 	f := &follower{
 		changed: changed, whole: true,
 		known: map[uint64]state.Instant{}, resumes: map[uint64]time.Time{},
-		spread: map[uint64]int{}, words: map[string]int{},
+		elsewhere: map[uint64]int{}, listIndex: map[string]int{},
 		pulses: map[string]pulse{}, drains: map[string]bool{},
 	}
-	take := func(c Cell) (id string, r record, err error) {
+	apply := func(c Cell) (id string, r record, err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.take(c, s)
+		return f.apply(c, s)
 	}
-	for _, prefix := range []string{drains, hearts} {
-		if _, err := s.since(ctx, prefix, 0, func(c Cell) { _, _, _ = take(c) }); err != nil {
+	for _, prefix := range []string{drains, heartbeats} {
+		if _, err := s.scan(ctx, prefix, 0, func(c Cell) { _, _, _ = apply(c) }); err != nil {
 			return nil, err
 		}
 	}
-	// who follows asks for the open claims next, so very many tasks are read once for both
+	// A runner asks for the open claims next, so both are filled by one reading of all tasks.
 	last, err := s.opened.from(func() (last uint64, whole bool, err error) {
 		whole = true
-		last, err = s.since(ctx, living, 0, func(c Cell) {
-			id, r, broken := take(c)
+		last, err = s.scan(ctx, living, 0, func(c Cell) {
+			id, r, broken := apply(c)
 			s.opened.note(id, r)
 			whole = whole && broken == nil
 		})
@@ -65,22 +65,22 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
 			// a heartbeat alone changes nothing now
-			if _, _, _ = take(c); !strings.HasPrefix(c.Key, hearts) {
+			if _, _, _ = apply(c); !strings.HasPrefix(c.Key, heartbeats) {
 				tell()
 			}
-		}, living, drains, hearts)
+		}, living, drains, heartbeats)
 	})
 	s.followed.Store(f)
 	return f, err
 }
 
-// take records what a cell says, and returns the state of the task that it is about, if any. Cells
-// of one key come in order, but some may come again. A task whose state cannot be decoded does not
-// run here.
-func (f *follower) take(c Cell, s *Store) (id string, r record, err error) {
+// apply records the content of a cell, and returns the state of its task, if it has one. Cells of
+// one key come in order, but some may come again. A task whose state cannot be decoded does not run
+// here.
+func (f *follower) apply(c Cell, s *Store) (id string, r record, err error) {
 	switch {
-	case strings.HasPrefix(c.Key, hearts):
-		f.beats(c)
+	case strings.HasPrefix(c.Key, heartbeats):
+		f.heartbeat(c)
 	case strings.HasPrefix(c.Key, drains):
 		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
 			delete(f.drains, c.Key)
@@ -109,9 +109,9 @@ func (f *follower) task(id string, r record, fits bool, here state.Node) {
 	if fits {
 		slot = r.doc(id).Slot()
 	}
-	delete(f.spread, n)
+	delete(f.elsewhere, n)
 	if !slot.Gone && len(r.On) > 0 && (len(r.On) > 1 || r.On[0] != here.Name) {
-		f.spread[n] = f.list(r.On)
+		f.elsewhere[n] = f.list(r.On)
 	}
 	if was, known := f.slot(n); known && (slot.Gone || !was.Same(slot)) {
 		was.Gone = true
@@ -131,15 +131,15 @@ func (f *follower) task(id string, r record, fits bool, here state.Node) {
 // list returns the index of a list of nodes.
 func (f *follower) list(on []string) int {
 	key := strings.Join(on, " ")
-	i, ok := f.words[key]
+	i, ok := f.listIndex[key]
 	if !ok {
 		i = len(f.lists)
-		f.lists, f.words[key] = append(f.lists, on), i
+		f.lists, f.listIndex[key] = append(f.lists, on), i
 	}
 	return i
 }
 
-// slot returns the place of a task by the number of its ID.
+// slot returns the slot of a task by the number of its ID.
 func (f *follower) slot(n uint64) (state.Slot, bool) {
 	due, known := f.known[n]
 	if !known {
@@ -148,8 +148,8 @@ func (f *follower) slot(n uint64) (state.Slot, bool) {
 	return state.Slot{ID: state.ID(n), Due: due.Time(), Resume: f.resumes[n]}, true
 }
 
-// report has a place that appears or disappears told. While everything will be told, it needs no
-// mention.
+// report notes for the next Take that a slot has appeared or disappeared. When Take will report
+// everything, no note is needed.
 func (f *follower) report(slot state.Slot) {
 	if !f.whole {
 		f.seen = append(f.seen, slot)
@@ -159,7 +159,7 @@ func (f *follower) report(slot state.Slot) {
 // Changed receives after changes.
 func (f *follower) Changed() <-chan struct{} { return f.changed }
 
-// Take returns the places of the tasks that have changed.
+// Take returns the slots of the tasks that have changed.
 func (f *follower) Take(ctx context.Context) (iter.Seq[state.Slot], bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -177,7 +177,7 @@ func (f *follower) Take(ctx context.Context) (iter.Seq[state.Slot], bool, error)
 	return slices.Values(seen), false, nil
 }
 
-// all yields the places of tasks. A task that has gone meanwhile is left out.
+// all yields the slots of tasks. A task that has gone meanwhile is left out.
 func (f *follower) all(numbers []uint64) iter.Seq[state.Slot] {
 	return func(yield func(state.Slot) bool) {
 		for _, n := range numbers {

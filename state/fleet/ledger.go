@@ -145,7 +145,7 @@ func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, e
 	}
 	changed, tell := signal()
 	err := s.patiently(ctx, func(context.Context) error {
-		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, linesOf(taskID), living+spelled(taskID))
+		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, linesOf(taskID), living+idKey(taskID))
 	})
 	if err == nil {
 		go func() {

@@ -21,8 +21,8 @@ func itemKey(id string) string {
 	return items + task + "." + strings.ReplaceAll(rest, "/", ".")
 }
 
-// box returns the items of the inbox, oldest first, and their leases by the keys of the items.
-func (s *Store) box(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
+// inboxItems returns the items of the inbox, oldest first, and their leases by the keys of the items.
+func (s *Store) inboxItems(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -56,7 +56,7 @@ func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, mo
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
 	}
-	all, _, _, err := s.box(ctx)
+	all, _, _, err := s.inboxItems(ctx)
 	picked, more := q.Pick(all)
 	for _, i := range picked {
 		list = append(list, all[i])
@@ -71,7 +71,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	}
 	q.Free, q.Now = true, now
 	for {
-		all, keys, taken, err := s.box(ctx)
+		all, keys, taken, err := s.inboxItems(ctx)
 		if err != nil {
 			return nil, 0, nil, err
 		}
@@ -100,7 +100,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 			}
 			return list, more, nil, err
 		}
-		pauseOdd(ctx)
+		pauseRandom(ctx)
 	}
 }
 

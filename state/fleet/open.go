@@ -23,8 +23,8 @@ type openClaims struct {
 // has ended after the time of its tombstone, and then nobody is told any more that it has.
 const openTrusted = tombstone / 4
 
-// take notes what a cell says.
-func (o *openClaims) take(c Cell) error {
+// apply records the open claims of the task in a cell.
+func (o *openClaims) apply(c Cell) error {
 	id := idOf(c.Key)
 	if len(c.Data) == 0 {
 		delete(o.tasks, id)
@@ -38,7 +38,7 @@ func (o *openClaims) take(c Cell) error {
 	return nil
 }
 
-// note notes the open claims of a task.
+// note records the open claims of a task.
 func (o *openClaims) note(id string, r record) {
 	if len(r.Open) == 0 {
 		delete(o.tasks, id)
@@ -47,8 +47,8 @@ func (o *openClaims) note(id string, r record) {
 	o.tasks[id] = r.doc(id).Open
 }
 
-// from begins anew with what read notes: all tasks, as they are at the revision that it returns.
-// When read could not decode one, nothing is taken from it.
+// from replaces everything with what read notes: all tasks as of the revision that read returns.
+// When read could not decode one of them, the next refresh reads everything again.
 func (o *openClaims) from(read func() (last uint64, whole bool, err error)) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,8 +74,8 @@ func (o *openClaims) refresh(ctx context.Context, s *Store) error {
 			o.tasks = map[string][]state.Record{}
 		}
 		var broken error
-		last, err := s.since(ctx, living, o.until, func(c Cell) {
-			if err := o.take(c); err != nil {
+		last, err := s.scan(ctx, living, o.until, func(c Cell) {
+			if err := o.apply(c); err != nil {
 				broken = err
 			}
 		})

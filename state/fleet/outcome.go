@@ -35,12 +35,12 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 // servers do not take at present is kept on this machine. If this process ends, its next runner
 // sends it.
 func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
-	if s.Contact().Silent > 2*beat {
+	if s.Contact().Silent > 2*heartbeatEvery {
 		for _, e := range ends {
 			s.intoSpool(ctx, e)
 		}
 	}
-	s.tellOutputs(ctx, ends)
+	s.sendOutputs(ctx, ends)
 	answers := s.Verbs.EndAll(ctx, ends)
 	for i, err := range answers {
 		switch {
@@ -128,21 +128,21 @@ func (o *stream) Open(ctx context.Context) (state.StreamReader, error) {
 	if text == nil {
 		return nil, err
 	}
-	return kept{bytes.NewReader(text)}, nil
+	return keptOutput{bytes.NewReader(text)}, nil
 }
 
-// kept reads an output that the servers have.
-type kept struct{ *bytes.Reader }
+// keptOutput reads an output that the servers have.
+type keptOutput struct{ *bytes.Reader }
 
-func (kept) Close() error           { return nil }
-func (k kept) Size() (int64, error) { return k.Reader.Size(), nil }
+func (keptOutput) Close() error           { return nil }
+func (k keptOutput) Size() (int64, error) { return k.Reader.Size(), nil }
 
 // outputMost is more than what is kept of an output once its run has ended.
 const outputMost = 512 << 10
 
-// tellOutputs sends what runs of this machine have written to the servers. Others may read it; no
+// sendOutputs sends what runs of this machine have written to the servers. Others may read it; no
 // outcome waits for it.
-func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
+func (s *Store) sendOutputs(ctx context.Context, ends []state.Ending) {
 	limited, stop := context.WithCancel(ctx)
 	defer stop()
 	var telling sync.WaitGroup
@@ -154,7 +154,7 @@ func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
 				places <- struct{}{}
 				telling.Go(func() {
 					defer func() { <-places }()
-					if o.tell(limited) != nil {
+					if o.send(limited) != nil {
 						stop() // they would not answer for the next either
 					}
 				})
@@ -164,7 +164,7 @@ func (s *Store) tellOutputs(ctx context.Context, ends []state.Ending) {
 	telling.Wait()
 }
 
-func (o *stream) tell(ctx context.Context) error {
+func (o *stream) send(ctx context.Context) error {
 	f, err := o.Stream.Open(ctx)
 	if err != nil {
 		return nil // it ran on another machine, or nothing of it is kept

@@ -11,7 +11,7 @@ import (
 
 // lineage is what the runs of one task have scheduled.
 type lineage struct {
-	// waiting tasks, and perhaps some that do not wait any more
+	// waiting tasks, and perhaps some that have stopped waiting
 	Pending []string    `json:"pending,omitempty"`
 	Made    []time.Time `json:"made,omitempty"`
 }
@@ -24,8 +24,8 @@ func (t *tx) lineage(origin string) (g lineage, err error) {
 	return g, err
 }
 
-// come counts a task that begins to wait, or that gets another origin.
-func (t *tx) come(before *state.Doc, was, after state.Doc, now time.Time) error {
+// countWaiting counts a task that begins to wait, or that gets another origin.
+func (t *tx) countWaiting(before *state.Doc, was, after state.Doc, now time.Time) error {
 	origin := after.Task.Origin
 	if t.count >= 0 && after.Waits() != was.Waits() {
 		t.count += map[bool]int{true: 1, false: -1}[after.Waits()]
@@ -34,10 +34,10 @@ func (t *tx) come(before *state.Doc, was, after state.Doc, now time.Time) error 
 		return nil
 	}
 	if t.limits.Tasks > 0 && t.count >= 0 {
-		if _, err := t.read(crowd); err != nil {
+		if _, err := t.read(waitingGuard); err != nil {
 			return err
 		}
-		t.write(crowd, []byte("{}"))
+		t.write(waitingGuard, []byte("{}"))
 	}
 	if origin == "" {
 		return nil
@@ -76,8 +76,8 @@ func (t *tx) Made(origin string) ([]time.Time, error) {
 	return g.Made, err
 }
 
-// Pending counts the waiting tasks of an origin. Nobody records when one does not wait any more, so
-// each is checked when the limit would be reached.
+// Pending counts the waiting tasks of an origin. No record is updated when one stops waiting, so all
+// are checked when the limit would be reached.
 func (t *tx) Pending(origin string) (int, error) {
 	g, err := t.lineage(origin)
 	if err != nil || len(g.Pending) < t.limits.Pending {
@@ -92,19 +92,19 @@ func (t *tx) Pending(origin string) (int, error) {
 	})
 	if err == nil {
 		data, _ := json.Marshal(g)
-		// for the next reads; it is written when a task is admitted
+		// Later reads of this transaction see it; it is written when a task is admitted.
 		t.cells[origins+origin].Data = data
 	}
 	return len(g.Pending), err
 }
 
-// Waiting counts all waiting tasks. A caller that adds one after this writes crowd, so that nobody
+// Waiting counts all waiting tasks. A caller that adds one after this writes waitingGuard, so that nobody
 // else has added one meanwhile.
 func (t *tx) Waiting() (int, error) {
 	if t.count >= 0 {
 		return t.count, nil
 	}
-	if _, err := t.read(crowd); err != nil {
+	if _, err := t.read(waitingGuard); err != nil {
 		return 0, err
 	}
 	list, _, err := t.all(t.ctx, living)

@@ -27,7 +27,7 @@ func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err er
 	if id == "" || len(id) > 12 || strings.Trim(id, "abcdefghjkmnpqrstuvwxyz23456789") != "" {
 		return nil, state.ErrNotFound
 	}
-	found, err := s.standing(ctx, spelled(id), true)
+	found, err := s.taskStates(ctx, idKey(id), true)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +53,12 @@ func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]st
 	return s.Find, ctx.Err()
 }
 
-// stands is the state of a task in a list.
-type stands struct {
-	id   string
-	cell Cell
-	on   []string
-	// of its document, which has the room for all that a task can say
+// taskState is the state of a task in a list. It has copies of the few fields that lists need,
+// because a whole document is much larger.
+type taskState struct {
+	id        string
+	cell      Cell
+	on        []string
 	revision  int64
 	waits     bool
 	shown     state.Phase
@@ -66,18 +66,18 @@ type stands struct {
 	open      []state.Record
 }
 
-// standing returns the tasks whose IDs begin so, in no order. With past, those that have ended are
-// included.
-func (s *Store) standing(ctx context.Context, spelled string, past bool) (list []stands, err error) {
+// taskStates returns the tasks whose IDs begin with prefix, in no order. With past, those that have
+// ended are included.
+func (s *Store) taskStates(ctx context.Context, prefix string, past bool) (list []taskState, err error) {
 	places := []string{living}
 	if past {
-		// after the live ones, so that a task that ends meanwhile is found twice, and not missed
+		// They come second: a task that ends meanwhile is then found twice instead of missed.
 		places = append(places, over)
 	}
 	at := map[string]int{}
 	for _, place := range places {
-		if spelled != "" {
-			place += spelled + "."
+		if prefix != "" {
+			place += prefix + "."
 		}
 		cells, _, err := s.all(ctx, place)
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) standing(ctx context.Context, spelled string, past bool) (list [
 			}
 			id := idOf(c.Key)
 			d := r.doc(id)
-			f := stands{id, c, r.On, r.Revision, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
+			f := taskState{id, c, r.On, r.Revision, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
 			if i, ok := at[id]; !ok {
 				at[id] = len(list)
 				list = append(list, f)
@@ -108,14 +108,14 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		return state.Listing{}, err
 	}
 	past := len(phases) == 0 || slices.Contains(phases, state.Ended) || slices.Contains(phases, state.Removed)
-	list, err := s.standing(ctx, "", past)
+	list, err := s.taskStates(ctx, "", past)
 	if err != nil {
 		return state.Listing{}, err
 	}
 	if len(phases) > 0 {
-		list = slices.DeleteFunc(list, func(f stands) bool { return !slices.Contains(phases, f.shown) })
+		list = slices.DeleteFunc(list, func(f taskState) bool { return !slices.Contains(phases, f.shown) })
 	}
-	slices.SortFunc(list, func(a, b stands) int {
+	slices.SortFunc(list, func(a, b taskState) int {
 		return state.Order{Rank: a.shown.Rank(), Due: a.due, ID: a.id}.Compare(state.Order{Rank: b.shown.Rank(), Due: b.due, ID: b.id})
 	})
 	fetched := make([]sync.Once, len(list)/textsChunk+1)
@@ -157,9 +157,9 @@ func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
 	return s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
 }
 
-// same returns the index of the open claim of a record, or -1 when it has ended. The instant may
+// claimIndex returns the index of the open claim of a record, or -1 when it has ended. The instant may
 // have been claimed again.
-func same(d state.Doc, r state.Record) int {
+func claimIndex(d state.Doc, r state.Record) int {
 	i := d.Claim(r.Due)
 	if i >= 0 && (d.Open[i].Number != r.Number || !d.Open[i].Claimed.Equal(r.Claimed)) {
 		return -1
@@ -167,11 +167,11 @@ func same(d state.Doc, r state.Record) int {
 	return i
 }
 
-// mine returns a rule about a claim that applies only while the caller still has it. When another
+// ifHeld returns a rule about a claim that applies only while the caller still has it. When another
 // runner has taken it over, it has ended for the caller.
-func mine(r state.Record, rule state.Rule) state.Rule {
+func ifHeld(r state.Record, rule state.Rule) state.Rule {
 	return func(d state.Doc) (state.Doc, []state.Line, error) {
-		if i := same(d, r); i < 0 || d.Open[i].Runner != r.Runner {
+		if i := claimIndex(d, r); i < 0 || d.Open[i].Runner != r.Runner {
 			return d, nil, state.ErrEnded
 		}
 		return rule(d)
@@ -181,7 +181,7 @@ func mine(r state.Record, rule state.Rule) state.Rule {
 // Started records the process of a claim, durably. Where another machine may take a claim over,
 // nothing begins that is not recorded.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
-	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: mine(r, state.Started(r))})[0].Err
+	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: ifHeld(r, state.Started(r))})[0].Err
 	if r.Child.PID == 0 {
 		return err
 	}
@@ -196,7 +196,7 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 // state.ErrTaken when another runner has done so.
 func (s *Store) Note(ctx context.Context, r state.Record) error {
 	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: func(d state.Doc) (state.Doc, []state.Line, error) {
-		i := same(d, r)
+		i := claimIndex(d, r)
 		if i < 0 {
 			return d, nil, state.ErrEnded
 		}

@@ -9,38 +9,37 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// batch is the part of a transaction's changes that becomes one commit.
+// batch is the part of the changes that one commit makes.
 type batch struct {
 	begin, end int
-	peeked     bool  // some decision rests on a cell that may be behind
+	peeked     bool  // a decision was based on cells that may be outdated
 	refused    bool  // some change was refused
-	seen       Cell  // of ErrMoved: what the first key has now
+	seen       Cell  // after ErrMoved: what the first key has now
 	err        error // nothing was written
 }
 
-// transact calls do for each of n changes, many of which become one commit. do keeps its result;
-// fail is called for changes without one. ids, if it is not nil, names the task that a change
-// concerns. What was read of it from a server that may be behind is good enough to change it,
-// because the commit fails when it has changed. It is not good enough for a refusal: then
-// everything is read again from the deciding server. After a refusal by the servers, the changes of
-// the commit are tried one by one.
+// transact calls do for each of n changes, and commits many of them at once. do keeps its result;
+// transact calls fail for a change that has none. ids, if it is not nil, names the task of a change.
+// Such a task may be read from a server that is behind: a change of an outdated task fails at the
+// commit. A refusal needs the present state, so transact then reads everything again from the
+// deciding server. When the servers refuse a commit, its changes are tried one by one.
 func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
-	guess := ids
+	peekIDs := ids
 	var seen Cell
 	for begin, most := 0, changesMost; begin < n; {
 		t := s.newTx(ctx)
 		if seen.Key != "" {
 			t.cells[seen.Key] = &cell{Cell: seen}
 		}
-		b := t.try(begin, min(n, begin+most), guess, do, fail)
+		b := t.try(begin, min(n, begin+most), peekIDs, do, fail)
 		moved := errors.Is(b.err, ErrMoved)
 		switch {
 		case b.peeked && (moved || b.refused):
-			guess, seen = nil, b.seen
+			peekIDs, seen = nil, b.seen
 			continue
 		case moved || errors.Is(b.err, state.ErrInvalid) && b.end-begin > 1:
 			if most == 1 {
-				pauseOdd(ctx)
+				pauseRandom(ctx)
 			}
 			most, seen = 1, Cell{}
 			continue
@@ -50,22 +49,22 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 			}
 			b.end = max(b.end, begin+1)
 		}
-		begin, most, guess, seen = b.end, changesMost, ids, Cell{}
+		begin, most, peekIDs, seen = b.end, changesMost, ids, Cell{}
 	}
 }
 
 // doChange makes one of several changes in a transaction.
 type doChange func(t *tx, i int) error
 
-// try makes the changes from begin to end, or fewer when they become large, in one commit. Of the
-// tasks that guess names, older states may be used.
-func (t *tx) try(begin, end int, guess func(i int) string, do doChange, fail func(i int, err error)) batch {
+// try makes the changes from begin to end in one commit, or fewer when that becomes large. The tasks
+// that peekIDs names may be read from a server that is behind.
+func (t *tx) try(begin, end int, peekIDs func(i int) string, do doChange, fail func(i int, err error)) batch {
 	b := batch{begin: begin, end: begin}
 	if t.Store.limits != nil {
 		t.limits, b.err = t.Store.limits()
 	}
-	if guess != nil && b.err == nil {
-		t.peek(begin, end, guess)
+	if peekIDs != nil && b.err == nil {
+		t.peek(begin, end, peekIDs)
 	}
 	b.peeked = len(t.peeked) > 0
 	t.reserve(end - begin)
@@ -90,12 +89,13 @@ func (t *tx) try(begin, end int, guess func(i int) string, do doChange, fail fun
 	return b
 }
 
-// peek reads tasks that will be changed from any server. What it does not get is read later.
+// peek reads the tasks of changes from any server, even one that is behind. What it does not get is
+// read later.
 func (t *tx) peek(begin, end int, ids func(i int) string) {
 	var keys []string
 	for i := begin; i < end; i++ {
 		if id := ids(i); state.WholeID(id) {
-			keys = append(keys, living+spelled(id))
+			keys = append(keys, living+idKey(id))
 		}
 	}
 	limited, cancel := context.WithTimeout(t.ctx, peekLimit)
@@ -121,15 +121,15 @@ func (t *tx) peek(begin, end int, ids func(i int) string) {
 // peekLimit is how long a server that may be behind is asked. After that, the deciding one is.
 const peekLimit = time.Second / 2
 
-// pauseOdd waits a moment of random length, so that callers that change the same take turns.
-func pauseOdd(ctx context.Context) {
+// pauseRandom waits a moment of random length, so that callers that change the same key take turns.
+func pauseRandom(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(time.Duration(time.Now().UnixNano()%4096) * time.Microsecond / 2):
 	}
 }
 
-// commitAll commits a transaction. An operation that expects a revision comes first.
+// commitAll commits a transaction. Operations that expect a revision come first, as commit requires.
 func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
 	var ops []Op
 	for _, key := range t.order {
@@ -158,8 +158,7 @@ func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
 // tombstone is how long a dropped key stays visible to followers.
 const tombstone = 24 * time.Hour
 
-// reserve fetches numbers for so many tasks, for a bulk addition. A single task fetches its own
-// later.
+// reserve makes the next request for numbers fetch n of them, for an addition of many tasks.
 func (s *Store) reserve(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +190,7 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 		c := changes[i]
 		for _, r := range []*state.Record{c.Claim, c.Undone} {
 			if r != nil {
-				c.Rule = mine(*r, c.Rule)
+				c.Rule = ifHeld(*r, c.Rule)
 			}
 		}
 		answers[i].Doc, err = state.ChangeIn(t, c)

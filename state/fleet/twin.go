@@ -9,17 +9,18 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Claims and heartbeats know a machine by its name alone. Two runners by one name would take each
-// other's claims for those of a runner before them. So one by a name that lives elsewhere does not
-// start, and one whose name was taken while it was cut off starts nothing.
+// Claims and heartbeats identify a machine by its name alone. Two runners with one name would each
+// take the other's claims for those of its own predecessor. So a runner does not start while another
+// machine has a runner with its name. A runner whose name was taken while it was cut off from the
+// servers starts no tasks.
 
-// ErrTwin: the runner of another machine lives by the name of this one.
+// ErrTwin: a runner of another machine is alive and has the name of this one.
 const ErrTwin = unusable("the runner of another machine has the name of this one")
 
-// twinNap is how often is looked whether a heartbeat of another runner is renewed.
-const twinNap = 100 * time.Millisecond
+// twinPoll is the time between two looks whether another runner renews its heartbeat.
+const twinPoll = 100 * time.Millisecond
 
-// holder returns the runner whose heartbeat a cell is.
+// holder returns the runner whose heartbeat is in a cell.
 func holder(c Cell) (l state.Leader, there bool) {
 	var r Runner
 	if len(c.Data) == 0 || decode(c, &r) != nil {
@@ -28,22 +29,22 @@ func holder(c Cell) (l state.Leader, there bool) {
 	return r.Leader, true
 }
 
-// own writes the first heartbeat of a lease. The heartbeat of another runner that would be seen
-// here if it lived, and is not, was left by one that was killed. Any other is watched: if it is
-// renewed, the runner lives, and otherwise it goes by itself.
-func (s *Store) own(ctx context.Context, l *lease) error {
-	me := l.says.Leader.Ident
+// announce writes the first heartbeat of a lease. It replaces the heartbeat of a runner that is
+// known to have ended, which was killed. It watches the heartbeat of any other runner: when that is
+// renewed, the runner is alive; otherwise the servers drop it in time.
+func (s *Store) announce(ctx context.Context, l *lease) error {
+	me := l.heartbeat.Leader.Ident
 	var first Cell
 	for begun := time.Now(); ; {
-		c, err := s.get(ctx, heart(s.node.Name))
+		c, err := s.get(ctx, heartbeatKey(s.node.Name))
 		if err != nil {
 			return err
 		}
 		other, there := holder(c)
 		switch {
-		case !there, other.Ident == me, s.ended(other.Ident, me), time.Since(begun) > beatMost+beat:
-			l.before = other.Ident
-			if err := l.beat(ctx); !errors.Is(err, ErrMoved) {
+		case !there, other.Ident == me, s.ended(other.Ident, me), time.Since(begun) > heartbeatTTL+heartbeatEvery:
+			l.predecessor = other.Ident
+			if err := l.sendHeartbeat(ctx); !errors.Is(err, ErrMoved) {
 				return err
 			}
 			first = Cell{}
@@ -55,13 +56,13 @@ func (s *Store) own(ctx context.Context, l *lease) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(twinNap):
+		case <-time.After(twinPoll):
 		}
 	}
 }
 
-// ended reports whether a runner before us is known to have ended. Without Options.Gone, that is so
-// for whoever we would see, because the lock of this machine is ours.
+// ended reports whether an earlier runner is known to have ended. Without Options.Gone, that is so
+// for every runner of this boot and PID namespace, because this process has the runner lock.
 func (s *Store) ended(other, me state.Ident) bool {
 	if s.gone != nil {
 		return s.gone(other)
@@ -69,10 +70,10 @@ func (s *Store) ended(other, me state.Ident) bool {
 	return other.Boot == me.Boot && other.NS == me.NS
 }
 
-// Twin returns the runner that has the name of this machine and is one of another machine, or of
-// another folder of this one.
+// Twin returns the runner that has the name of this machine but runs on another machine, or for
+// another state folder of this one.
 func (s *Store) Twin(ctx context.Context) (l state.Leader, yes bool, err error) {
-	c, err := s.get(ctx, heart(s.node.Name))
+	c, err := s.get(ctx, heartbeatKey(s.node.Name))
 	if err != nil {
 		return l, false, err
 	}

@@ -135,7 +135,7 @@ func (s *Store) number(ctx context.Context) (uint64, error) {
 
 // Load returns the state of a task.
 func (t *tx) Load(c state.Change) (state.Doc, error) {
-	key := living + spelled(c.ID)
+	key := living + idKey(c.ID)
 	if found, ok := t.peeked[c.ID]; ok && t.cells[key] == nil {
 		if d, err := t.withText(t.ctx, found.doc); err == nil {
 			t.cells[key] = &cell{Cell: found.cell}
@@ -154,14 +154,14 @@ func (t *tx) load(id string) (state.Doc, error) {
 	}
 	// The last is read again: the task may have come back in between.
 	for _, place := range []string{living, over, living} {
-		key := place + spelled(id)
+		key := place + idKey(id)
 		c, err := t.read(key)
 		if err != nil {
 			return state.Doc{}, err
 		}
 		if len(c.Data) == 0 {
 			if place == over {
-				delete(t.cells, living+spelled(id))
+				delete(t.cells, living+idKey(id))
 			}
 			continue
 		}
@@ -224,7 +224,7 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 	if after.Task.Key != "" && after.Lives() && !was.Lives() {
 		t.write(hashKey(keys, after.Task.Key), []byte(id))
 	}
-	if err := t.come(before, was, after, c.Now); err != nil {
+	if err := t.countWaiting(before, was, after, c.Now); err != nil {
 		return after, err
 	}
 	t.docs[id] = held{after, to}

@@ -104,12 +104,12 @@ func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 }
 
 func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) (n int, err error) {
-	list, keys, _, err := s.box(ctx)
+	list, keys, _, err := s.inboxItems(ctx)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
 	there := map[string]bool{}
-	tasks, err := s.standing(ctx, "", true)
+	tasks, err := s.taskStates(ctx, "", true)
 	for _, t := range tasks {
 		there[t.id] = true
 	}

@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// pulse is a heartbeat and when it arrived.
+type pulse struct {
+	Runner
+	came time.Time
+}
+
+// heartbeat records a heartbeat, or that a runner has ended.
+func (f *follower) heartbeat(c Cell) {
+	var r Runner
+	if len(c.Data) == 0 || decode(c, &r) != nil {
+		delete(f.pulses, c.Key)
+		return
+	}
+	f.pulses[c.Key] = pulse{r, time.Now()}
+}
+
+// Rank returns the position of this machine among those that may start an occurrence. Each machine
+// has a weight for it, which all machines compute alike (rendezvous hashing). So occurrences are
+// spread evenly, and few move when a machine joins or leaves.
+func (s *Store) Rank(id string, due time.Time) (rank int) {
+	f := s.followed.Load()
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, _ := state.IDNumber(id)
+	list, elsewhere := f.elsewhere[n]
+	if !elsewhere {
+		return 0
+	}
+	on := f.lists[list]
+	ours := weight(s.node.Name, id, due)
+	for _, p := range f.pulses {
+		starts := p.Name != s.node.Name && p.Free > 0 && time.Since(p.came) <= heartbeatTTL && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
+		if starts && weight(p.Name, id, due) > ours {
+			rank++
+		}
+	}
+	return rank
+}
+
+// weight returns the weight of a machine for an occurrence.
+func weight(node, id string, due time.Time) uint64 {
+	sum := sha256.Sum256([]byte(node + " " + id + " " + strconv.FormatInt(due.UnixNano(), 10)))
+	return binary.BigEndian.Uint64(sum[:])
+}
