@@ -24,7 +24,7 @@ const (
 	notices      = "n." // notices of the outbox
 	heartbeats   = "h." // heartbeats of living runners
 	drains       = "d." // nodes whose runners start nothing
-	waitingGuard = "w"  // additions that the limit of all tasks counts write it, so one at a time commits
+	waitingGuard = "w"  // what each addition writes that the limit of all tasks counts
 	pastGone     = "p"  // what was dropped from the ledger and the inbox
 )
 

@@ -21,7 +21,8 @@ func itemKey(id string) string {
 	return items + task + "." + strings.ReplaceAll(rest, "/", ".")
 }
 
-// inboxItems returns the items of the inbox, oldest first, and their leases by the keys of the items.
+// inboxItems returns the items of the inbox, oldest first, and their leases by the keys of the
+// items.
 func (s *Store) inboxItems(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err

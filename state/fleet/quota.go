@@ -76,8 +76,8 @@ func (t *tx) Made(origin string) ([]time.Time, error) {
 	return g.Made, err
 }
 
-// Pending counts the waiting tasks of an origin. No record is updated when one stops waiting, so all
-// are checked when the limit would be reached.
+// Pending counts the waiting tasks of an origin. No record is updated when one stops waiting, so
+// all are checked when the limit would be reached.
 func (t *tx) Pending(origin string) (int, error) {
 	g, err := t.lineage(origin)
 	if err != nil || len(g.Pending) < t.limits.Pending {
@@ -98,8 +98,8 @@ func (t *tx) Pending(origin string) (int, error) {
 	return len(g.Pending), err
 }
 
-// Waiting counts all waiting tasks. A caller that adds one after this writes waitingGuard, so that nobody
-// else has added one meanwhile.
+// Waiting counts all waiting tasks. A caller that adds one after this writes waitingGuard, so that
+// nobody else has added one meanwhile.
 func (t *tx) Waiting() (int, error) {
 	if t.count >= 0 {
 		return t.count, nil

@@ -157,8 +157,8 @@ func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
 	return s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
 }
 
-// claimIndex returns the index of the open claim of a record, or -1 when it has ended. The instant may
-// have been claimed again.
+// claimIndex returns the index of the open claim of a record, or -1 when it has ended. The instant
+// may have been claimed again.
 func claimIndex(d state.Doc, r state.Record) int {
 	i := d.Claim(r.Due)
 	if i >= 0 && (d.Open[i].Number != r.Number || !d.Open[i].Claimed.Equal(r.Claimed)) {

@@ -19,10 +19,10 @@ type batch struct {
 }
 
 // transact calls do for each of n changes, and commits many of them at once. do keeps its result;
-// transact calls fail for a change that has none. ids, if it is not nil, names the task of a change.
-// Such a task may be read from a server that is behind: a change of an outdated task fails at the
-// commit. A refusal needs the present state, so transact then reads everything again from the
-// deciding server. When the servers refuse a commit, its changes are tried one by one.
+// transact calls fail for a change that has none. ids, if it is not nil, names the task of a
+// change. Such a task may be read from a server that is behind: a change of an outdated task fails
+// at the commit. A refusal needs the present state, so transact then reads everything again from
+// the deciding server. When the servers refuse a commit, its changes are tried one by one.
 func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
 	peekIDs := ids
 	var seen Cell
@@ -56,8 +56,8 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 // doChange makes one of several changes in a transaction.
 type doChange func(t *tx, i int) error
 
-// try makes the changes from begin to end in one commit, or fewer when that becomes large. The tasks
-// that peekIDs names may be read from a server that is behind.
+// try makes the changes from begin to end in one commit, or fewer when that becomes large. The
+// tasks that peekIDs names may be read from a server that is behind.
 func (t *tx) try(begin, end int, peekIDs func(i int) string, do doChange, fail func(i int, err error)) batch {
 	b := batch{begin: begin, end: begin}
 	if t.Store.limits != nil {
@@ -129,7 +129,8 @@ func pauseRandom(ctx context.Context) {
 	}
 }
 
-// commitAll commits a transaction. Operations that expect a revision come first, as commit requires.
+// commitAll commits a transaction. Operations that expect a revision come first, as commit
+// requires.
 func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
 	var ops []Op
 	for _, key := range t.order {

@@ -10,9 +10,9 @@ import (
 )
 
 // Claims and heartbeats identify a machine by its name alone. Two runners with one name would each
-// take the other's claims for those of its own predecessor. So a runner does not start while another
-// machine has a runner with its name. A runner whose name was taken while it was cut off from the
-// servers starts no tasks.
+// take the other's claims for those of its own predecessor. So a runner does not start while
+// another machine has a runner with its name. A runner whose name was taken while it was cut off
+// from the servers starts no tasks.
 
 // ErrTwin: a runner of another machine is alive and has the name of this one.
 const ErrTwin = unusable("the runner of another machine has the name of this one")

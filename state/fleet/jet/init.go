@@ -57,7 +57,8 @@ type Shape struct {
 	Bytes    uint64
 }
 
-// outputsMost is how much of what runs have written is kept for other machines; of one file it is 256 KiB at the most.
+// outputsMost is how much of what runs have written is kept for other machines; of one file it is
+// 256 KiB at the most.
 const outputsMost = 64 << 20
 
 // Init makes the streams of a fleet, or gives those that are there another number of replicas.
@@ -94,7 +95,8 @@ const (
 	codeFewPeers = 10005
 )
 
-// Probe writes something and reads it again. It says how long the write took, and how far this machine's clock is ahead of the server's.
+// Probe writes something and reads it again. It says how long the write took, and how far this
+// machine's clock is ahead of the server's.
 func (k *KV) Probe(ctx context.Context) (took, ahead time.Duration, err error) {
 	m := nats.Msg{Subject: k.root + "y", Header: nats.Header{"Nats-Rollup": "sub", "Nats-TTL": "1m"}}
 	before := time.Now()

@@ -1,5 +1,6 @@
-// Package jet is a fleet.KV in a stream of NATS JetStream: a key is a subject, its revision the stream's sequence, and a commit a message or an
-// atomic batch of them that expect sequences. It makes its requests itself, each with a limit of its own, and repeats none: what is to be done
+// Package jet is a fleet.KV in a stream of NATS JetStream: a key is a subject, its revision the
+// stream's sequence, and a commit a message or an atomic batch of them that expect sequences. It
+// makes its requests itself, each with a limit of its own, and repeats none: what is to be done
 // after an answer that did not come, package fleet knows.
 package jet
 

@@ -2,8 +2,9 @@ package jet
 
 import "github.com/ouro-timer/ouro-timer/state/fleet/nats"
 
-// A Role is what a login may do in a fleet. Whoever may write tasks can have commands run by those who run them: the roles keep programs apart that mean
-// well, and accounts of NATS those who do not.
+// A Role is what a login may do in a fleet. Whoever may write tasks can have commands run by those
+// who run them: the roles keep programs apart that mean well, and accounts of NATS those who do
+// not.
 type Role string
 
 // The roles.

@@ -77,8 +77,8 @@ func (k *KV) several(ctx context.Context, question any, yield func(fleet.Cell) b
 }
 
 // Prefix is fleet.KV's. The leader says what is the last. One page comes from any server of the
-// stream; what is more than that comes through a consumer, because for each page a server counts all
-// that is left.
+// stream; what is more than that comes through a consumer, because for each page a server counts
+// all that is left.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.newest(ctx, prefix)
 	if err != nil || end.Rev <= after {
@@ -131,7 +131,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// Backward is fleet.KV's: windows of sequences, the newest first, each read forwards. A window is larger where little was found, and smaller where much is.
+// Backward is fleet.KV's: windows of sequences, the newest first, each read forwards. A window is
+// larger where little was found, and smaller where much is.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.newest(ctx, within)
 	if err != nil || end.Rev == 0 {
@@ -207,7 +208,8 @@ const (
 	silence   = 3 * heartbeat // after which a consumer counts as gone
 )
 
-// Watch is fleet.KV's: a consumer, and another one from there on when nothing is heard of it or something is missing.
+// Watch is fleet.KV's: a consumer, and another one from there on when nothing is heard of it or
+// something is missing.
 func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
 	if after == fleet.Now {
 		last, err := k.newest(ctx, "")
@@ -302,8 +304,9 @@ func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 	}
 }
 
-// sequences are a message's in the stream and in the consumer, as the subject of its ack has them: $JS.ACK, perhaps a domain and an account, the names of
-// stream and consumer, how often it was delivered, and the two.
+// sequences are a message's in the stream and in the consumer, as the subject of its ack has them:
+// $JS.ACK, perhaps a domain and an account, the names of stream and consumer, how often it was
+// delivered, and the two.
 func sequences(ack string) (stream, consumer uint64, ok bool) {
 	words := strings.Split(ack, ".")
 	at := 5

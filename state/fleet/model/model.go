@@ -1,5 +1,6 @@
-// Package model is a KV in memory, for tests: right by itself and, where it is told so, as bad as servers can be. It loses requests and answers,
-// does what was asked later or once more, and reads what was true a while ago.
+// Package model is a KV in memory, for tests: right by itself and, where it is told so, as bad as
+// servers can be. It loses requests and answers, does what was asked later or once more, and reads
+// what was true a while ago.
 package model
 
 import (

@@ -26,8 +26,9 @@ func (c *Conn) Inbox(ctx context.Context) (*Inbox, error) {
 	return c.listen(ctx, "_INBOX."+rand.Text(), "", false)
 }
 
-// Listen is an Inbox for what is sent to a subject. With a group, each message goes to one of those that listen
-// in it. What the server does not permit over its connection comes as a message with the status 403.
+// Listen is an Inbox for what is sent to a subject. With a group, each message goes to one of those
+// that listen in it. What the server does not permit over its connection comes as a message with
+// the status 403.
 func (c *Conn) Listen(ctx context.Context, subject, group string) (*Inbox, error) {
 	return c.listen(ctx, subject, group, true)
 }

@@ -216,7 +216,8 @@ func violates(said string) bool {
 	return strings.Contains(strings.ToLower(said), "permissions violation")
 }
 
-// denied tells those who have asked what the server does not permit, as it says with the subject in quotes.
+// denied tells those who have asked what the server does not permit, as it says with the subject in
+// quotes.
 func (l *link) denied(said string) {
 	_, subject, _ := strings.Cut(said, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
@@ -235,7 +236,8 @@ func (l *link) denied(said string) {
 	}
 }
 
-// message reads a message and gives it to whom it is for: SUBJECT NUMBER [REPLY] [HEADER-BYTES] BYTES.
+// message reads a message and gives it to whom it is for: SUBJECT NUMBER [REPLY] [HEADER-BYTES]
+// BYTES.
 func (l *link) message(r *bufio.Reader, headed bool, words []string) error {
 	least := 3
 	if headed {

@@ -48,7 +48,8 @@ func ReadLogin(path string) (*Login, error) {
 	return l, nil
 }
 
-// NewLogin makes a key, and writes its seed to a file that is not there yet and that nobody else may read.
+// NewLogin makes a key, and writes its seed to a file that is not there yet and that nobody else
+// may read.
 func NewLogin(path string) (*Login, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // it never fails
@@ -63,7 +64,8 @@ func NewLogin(path string) (*Login, error) {
 	return &Login{key: ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// letters are how NATS writes keys: five bits each, as RFC 4648 has them. Package encoding/base32 is made ready at each start of a program that has it.
+// letters are how NATS writes keys: five bits each, as RFC 4648 has them. Package encoding/base32
+// is made ready at each start of a program that has it.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 // repack makes of numbers of so many bits each numbers of so many others.

@@ -1,8 +1,10 @@
-// Package nats speaks the client protocol of NATS, as far as a fleet needs it: requests, messages with headers, and inboxes. It is not the client
-// library of NATS, because a program pays for what it is linked with at each start: that one costs a start 48 pages of memory and a millisecond, this
-// one none (docs/decisions/0032).
+// Package nats speaks the client protocol of NATS, as far as a fleet needs it: requests, messages
+// with headers, and inboxes. It is not the client library of NATS, because a program pays for what
+// it is linked with at each start: that one costs a start 48 pages of memory and a millisecond,
+// this one none (docs/decisions/0032).
 //
-// A connection that breaks ends what waits on it with an error; the next call makes another one. Nothing is sent twice.
+// A connection that breaks ends what waits on it with an error; the next call makes another one.
+// Nothing is sent twice.
 package nats
 
 import (
@@ -43,7 +45,8 @@ type Msg struct {
 	Data           []byte
 }
 
-// Header is what stands before a message's data: names and values, Status and Description among them when the server says them.
+// Header is what stands before a message's data: names and values, Status and Description among
+// them when the server says them.
 type Header map[string]string
 
 // Info is what a server says of itself.
