@@ -13,7 +13,7 @@ import (
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// streamConfig is the configuration of a stream, as far as it counts.
+// streamConfig is the part of the configuration of a stream that Init sets.
 type streamConfig struct {
 	Name     string   `json:"name"`
 	Subjects []string `json:"subjects"`
@@ -45,31 +45,40 @@ type streamInfo struct {
 	} `json:"state"`
 }
 
-// Shape is what there is on the servers.
+// Shape describes the state of a fleet and its servers.
 type Shape struct {
 	Fleet    string
 	Servers  []string // the one that is asked, by name and version, first
 	Version  string
 	Leader   string
 	Replicas int
-	Behind   []string // servers that do not have all
+	Behind   []string // servers that do not have the whole state
 	Messages uint64
 	Bytes    uint64
 }
 
-// outputsMost is how much of what runs have written is kept for other machines; of one file it is
-// 256 KiB at the most.
+// outputsMost is how many bytes of the outputs of runs are kept for other machines. One file has at
+// most 256 KiB.
 const outputsMost = 64 << 20
 
-// Init makes the streams of a fleet, or gives those that are there another number of replicas.
+// Init creates the streams of a fleet, or updates the replicas of streams that exist.
 func (k *KV) Init(ctx context.Context, replicas int) error {
 	if err := k.supported(); err != nil {
 		return err
 	}
 	name := k.fleet()
-	main := streamConfig{Name: k.stream, Subjects: []string{k.root + ">"}, Storage: "file", Replicas: replicas, Atomic: true, Rollup: true, TTL: true, Direct: true, Discard: "new"}
-	numbers := streamConfig{Name: "OURO_NUMBERS_" + name, Subjects: []string{"OURO_NUMBERS." + name}, Storage: "file", Replicas: replicas, Counter: true, Direct: true, Discard: "old"}
-	outputs := streamConfig{Name: "OURO_OUTPUTS_" + name, Subjects: []string{"OURO_OUTPUTS." + name + ".>"}, Storage: "file", Replicas: replicas, Direct: true, Discard: "old", MaxBytes: outputsMost, MaxPer: 1}
+	main := streamConfig{
+		Name: k.stream, Subjects: []string{k.root + ">"}, Storage: "file", Replicas: replicas,
+		Atomic: true, Rollup: true, TTL: true, Direct: true, Discard: "new",
+	}
+	numbers := streamConfig{
+		Name: "OURO_NUMBERS_" + name, Subjects: []string{"OURO_NUMBERS." + name}, Storage: "file", Replicas: replicas,
+		Counter: true, Direct: true, Discard: "old",
+	}
+	outputs := streamConfig{
+		Name: "OURO_OUTPUTS_" + name, Subjects: []string{"OURO_OUTPUTS." + name + ".>"}, Storage: "file", Replicas: replicas,
+		Direct: true, Discard: "old", MaxBytes: outputsMost, MaxPer: 1,
+	}
 	for _, c := range []streamConfig{main, numbers, outputs} {
 		err := k.api(ctx, "STREAM.CREATE."+c.Name, c, &struct{}{})
 		var e *apiError
@@ -86,16 +95,16 @@ func (k *KV) Init(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// ErrFewServers is a number of replicas for which there are not enough servers.
+// ErrFewServers: there are not enough servers for the number of replicas.
 var ErrFewServers = errors.New("there are fewer servers than replicas were asked for")
 
-// Codes of the servers for it.
+// The codes of the servers that mean ErrFewServers.
 const (
 	codeAlone    = 10074 // more than one replica, and no cluster
 	codeFewPeers = 10005
 )
 
-// Probe writes something and reads it again. It says how long the write took, and how far this
+// Probe writes a message and reads it back. It returns how long the write took, and how far this
 // machine's clock is ahead of the server's.
 func (k *KV) Probe(ctx context.Context) (took, ahead time.Duration, err error) {
 	m := nats.Msg{Subject: k.root + "y", Header: nats.Header{"Nats-Rollup": "sub", "Nats-TTL": "1m"}}
@@ -125,12 +134,14 @@ func (k *KV) supported() error {
 	return nil
 }
 
-// Shape says what there is.
+// Shape returns the shape of the fleet.
 func (k *KV) Shape(ctx context.Context) (s Shape, err error) {
 	var info streamInfo
 	err = k.api(ctx, "STREAM.INFO."+k.stream, struct{}{}, &info)
-	s = Shape{Fleet: k.fleet(), Version: k.nc.Info().Version, Replicas: info.Config.Replicas, Messages: info.State.Messages, Bytes: info.State.Bytes}
-	s.Servers = append(s.Servers, k.nc.Info().Name)
+	s = Shape{
+		Fleet: k.fleet(), Servers: []string{k.nc.Info().Name}, Version: k.nc.Info().Version,
+		Replicas: info.Config.Replicas, Messages: info.State.Messages, Bytes: info.State.Bytes,
+	}
 	if err == nil {
 		err = k.supported()
 	}

@@ -1,7 +1,7 @@
-// Package jet is a fleet.KV in a stream of NATS JetStream: a key is a subject, its revision the
-// stream's sequence, and a commit a message or an atomic batch of them that expect sequences. It
-// makes its requests itself, each with a limit of its own, and repeats none: what is to be done
-// after an answer that did not come, package fleet knows.
+// Package jet is a fleet.KV in a stream of NATS JetStream. A key is a subject, and its revision is
+// a sequence of the stream. A commit is a message, or an atomic batch of messages, that expects
+// sequences. Each request has a time limit, and none is repeated, because package fleet decides
+// what to do when an answer does not come.
 package jet
 
 import (
@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	// requestLimit is how long a request is waited for.
+	// requestLimit is how long a request waits for its answer.
 	requestLimit = 2 * time.Second
-	// batchesMost is how many batches are on their way at once; servers take 50 of all.
+	// batchesMost is how many batches one KV sends at once. Servers take 50 from all clients
+	// together.
 	batchesMost = 8
 )
 
@@ -34,17 +35,17 @@ type Options struct {
 	URL   string // as state.SplitStore reads it
 	Creds string // a file of credentials
 	NKey  string // or a file with the seed of a key
-	CA    string // a file of certificates that servers are known by, besides the system's
-	Cert  string // a certificate of ours, and
-	Key   string // its key
+	CA    string // a file of certificates of authorities, instead of those of the system
+	Cert  string // a file with the certificate of this machine
+	Key   string // a file with its key
 }
 
 // KV is a fleet's streams. It may be used from any goroutine.
 type KV struct {
 	nc      *nats.Conn
 	stream  string
-	root    string        // what subjects begin with
-	batches chan struct{} // has those that are on their way
+	root    string        // the beginning of all subjects
+	batches chan struct{} // holds one value for each batch that has no answer yet
 }
 
 var _ fleet.KV = (*KV)(nil)
@@ -75,7 +76,7 @@ func Open(ctx context.Context, o Options) (*KV, error) {
 	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost)}, nil
 }
 
-// certificates are what servers are known by, and we.
+// certificates returns the TLS configuration with the certificates of the options.
 func certificates(o Options) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.CA != "" {
@@ -101,7 +102,7 @@ func certificates(o Options) (*tls.Config, error) {
 // Close ends the connection.
 func (k *KV) Close() { k.nc.Close() }
 
-// Errors of the servers that are known by their numbers.
+// The codes of errors that the store handles.
 const (
 	codeMoved     = 10071 // wrong last sequence, and which it is
 	codeMoving    = 10164 // a message for the subject is on its way
@@ -120,7 +121,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%s (%d)", e.Description, e.ErrCode) }
 
-// known is an error as package fleet knows it.
+// known returns the error of package fleet for an error of the servers, if it has one.
 func (k *KV) known(e *apiError) error {
 	switch {
 	case e == nil:
@@ -151,7 +152,7 @@ func (k *KV) request(ctx context.Context, list ...nats.Msg) (nats.Msg, error) {
 	return answer, err
 }
 
-// api asks the interface of JetStream.
+// api sends a request to the API of JetStream.
 func (k *KV) api(ctx context.Context, verb string, ask, into any) error {
 	data, err := json.Marshal(ask)
 	if err != nil {
@@ -173,7 +174,7 @@ func (k *KV) api(ctx context.Context, verb string, ask, into any) error {
 	return json.Unmarshal(answer.Data, into)
 }
 
-// subject is what a key or a prefix is in the stream.
+// subject returns the subject, or the filter of subjects, for a key or a prefix.
 func (k *KV) subject(prefix string) string {
 	if strings.HasSuffix(prefix, ".") {
 		return k.root + prefix + ">"
@@ -183,10 +184,10 @@ func (k *KV) subject(prefix string) string {
 
 const nonceHeader = "Ouro-Nonce"
 
-// Get is fleet.KV's: the leader of the stream answers.
+// Get implements fleet.KV: the leader of the stream answers.
 func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) { return k.newest(ctx, key) }
 
-// Peek is fleet.KV's: any server of the stream answers.
+// Peek implements fleet.KV: any server of the stream answers.
 func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
 	if len(keys) != 1 {
 		return k.peekMany(ctx, keys)
@@ -199,7 +200,7 @@ func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err e
 	return []fleet.Cell{c}, err
 }
 
-// cell reads what a server sends of its stream.
+// cell reads a message of the stream that a server has sent.
 func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
 	if status := m.Header["Status"]; status != "" {
 		return fleet.Cell{}, fmt.Errorf("the server answers %s %s", status, m.Header["Description"])
@@ -208,7 +209,7 @@ func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
 	return fleet.Cell{Key: strings.TrimPrefix(m.Header["Nats-Subject"], k.root), Rev: rev, Data: m.Data, Nonces: m.Header[nonceHeader]}, err
 }
 
-// newest asks the leader for the last of a key, or below a prefix.
+// newest asks the leader for the last message of a key, or below a prefix.
 func (k *KV) newest(ctx context.Context, prefix string) (fleet.Cell, error) {
 	return k.last(ctx, k.stream, k.subject(prefix))
 }
@@ -238,7 +239,7 @@ func (k *KV) last(ctx context.Context, stream, subject string) (fleet.Cell, erro
 	return c, nil
 }
 
-// message is an operation as it is published.
+// message returns the message that publishes an operation.
 func (k *KV) message(op fleet.Op) nats.Msg {
 	m := nats.Msg{Subject: k.root + op.Key, Data: op.Data, Header: nats.Header{nonceHeader: op.Nonces}}
 	if op.Cell.Rev != fleet.Any {
@@ -253,7 +254,7 @@ func (k *KV) message(op fleet.Op) nats.Msg {
 	return m
 }
 
-// Commit is fleet.KV's.
+// Commit implements fleet.KV.
 func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
 	list := make([]nats.Msg, len(ops))
 	for i, op := range ops {
@@ -305,19 +306,19 @@ func (k *KV) publish(ctx context.Context, list ...nats.Msg) (a ack, err error) {
 // fleet is the name of the fleet.
 func (k *KV) fleet() string { return strings.TrimPrefix(k.stream, "OURO_") }
 
-// Keep is fleet.KV's: a stream of its own that has a bound.
+// Keep implements fleet.KV with a stream of its own, whose size is bounded.
 func (k *KV) Keep(ctx context.Context, key string, text []byte) error {
 	_, err := k.publish(ctx, nats.Msg{Subject: "OURO_OUTPUTS." + k.fleet() + "." + key, Data: text})
 	return err
 }
 
-// Kept is fleet.KV's.
+// Kept implements fleet.KV.
 func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
 	c, err := k.last(ctx, "OURO_OUTPUTS_"+k.fleet(), "OURO_OUTPUTS."+k.fleet()+"."+key)
 	return c.Data, err
 }
 
-// Number is fleet.KV's: a counter of the servers.
+// Number implements fleet.KV with a counter of the servers.
 func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
 	a, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
 	if err != nil {
@@ -327,7 +328,7 @@ func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
 	return end - uint64(n), err
 }
 
-// Purge is fleet.KV's.
+// Purge implements fleet.KV.
 func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
 	ask := map[string]any{"filter": k.subject(prefix)}
 	if to > 0 {

@@ -2,23 +2,28 @@ package jet
 
 import "github.com/ouro-timer/ouro-timer/state/fleet/nats"
 
-// A Role is what a login may do in a fleet. Whoever may write tasks can have commands run by those
-// who run them: the roles keep programs apart that mean well, and accounts of NATS those who do
-// not.
+// Role is what a login may do in a fleet. Whoever may write tasks can make the runners run any
+// command, so roles only protect against mistakes. Accounts of NATS separate people who do not
+// trust each other.
 type Role string
 
 // The roles.
 const (
-	Observer  Role = "observer"  // reads, and changes nothing
-	Submitter Role = "submitter" // schedules and changes tasks, and has its part of the inbox, but has no runner
-	Runner    Role = "runner"    // all but making the streams
-	Agent     Role = "agent"     // is told reminders by runners, and answers; it reads nothing of the fleet
+	// Observer reads, and changes nothing.
+	Observer Role = "observer"
+	// Submitter schedules and changes tasks, reads and acknowledges the inbox, and has no runner.
+	Submitter Role = "submitter"
+	// Runner does everything but create the streams.
+	Runner Role = "runner"
+	// Agent receives reminders from runners and answers them. It reads nothing of the fleet.
+	Agent Role = "agent"
 )
 
-// Roles are all of them.
+// Roles are all roles.
 var Roles = []Role{Observer, Submitter, Runner, Agent}
 
-// Permissions are the subjects that a role has to be permitted of a fleet. An agent has a name.
+// Permissions returns the subjects that the servers must permit to a role. name is that of the
+// agent.
 func Permissions(fleet string, r Role, name string) (publish, subscribe []string) {
 	agents := "OURO_AGENTS." + fleet + "."
 	if r == Agent {
@@ -31,8 +36,9 @@ func Permissions(fleet string, r Role, name string) (publish, subscribe []string
 	}
 	switch r {
 	case Submitter:
-		for _, of := range []string{"s.>", "e.>", "t.>", "l.>", "k.>", "g.>", "w", "i.>", "x.>"} { // docs/fleet.md has what they are
-			publish = append(publish, root+of)
+		// docs/fleet.md has the table of the keys.
+		for _, keys := range []string{"s.>", "e.>", "t.>", "l.>", "k.>", "g.>", "w", "i.>", "x.>"} {
+			publish = append(publish, root+keys)
 		}
 	case Runner:
 		publish = append(publish, root+">", "OURO_OUTPUTS."+fleet+".>", "$JS.API.STREAM.PURGE."+stream)
@@ -46,7 +52,7 @@ func Permissions(fleet string, r Role, name string) (publish, subscribe []string
 	return publish, subscribe
 }
 
-// NewKey makes the key of a user, in a file of its own, and returns its public part.
+// NewKey creates the key of a user in a new file, and returns its public part.
 func NewKey(path string) (public string, err error) {
 	l, err := nats.NewLogin(path)
 	if err != nil {

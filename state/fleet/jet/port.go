@@ -24,7 +24,8 @@ type Line struct {
 	Nobody bool
 }
 
-// Port is where lines of one agent come. What is sent is not kept: it reaches who listens then.
+// Port receives the lines for one place of an agent. The servers keep no line: it reaches whoever
+// listens at that moment.
 type Port struct {
 	in   *nats.Inbox
 	root string
@@ -44,7 +45,8 @@ func (k *KV) Port(ctx context.Context, agent, place string, share bool) (*Port, 
 	return p, nil
 }
 
-// Send sends a line to a place. An answer, or that nobody is there, comes back to another one.
+// Send sends a line to the place to. The answer, or the word that nobody is there, comes to the
+// place back.
 func (p *Port) Send(to, back string, text []byte) error {
 	m := nats.Msg{Subject: p.root + to, Data: text}
 	if back != "" {
@@ -59,7 +61,7 @@ func (p *Port) Send(to, back string, text []byte) error {
 	return nil
 }
 
-// Next is the next line that comes.
+// Next waits for the next line.
 func (p *Port) Next(ctx context.Context) (l Line, err error) {
 	m, err := p.in.Next(ctx)
 	switch {
@@ -77,5 +79,5 @@ func (p *Port) Next(ctx context.Context) (l Line, err error) {
 	return l, nil
 }
 
-// Close ends it.
+// Close ends the port.
 func (p *Port) Close() { p.in.Close() }

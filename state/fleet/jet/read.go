@@ -22,17 +22,17 @@ const (
 // has them, and returns how many there were. It may not have the newest.
 func (k *KV) page(ctx context.Context, prefix string, from uint64, most int, yield func(fleet.Cell) bool) (n int, err error) {
 	ask := map[string]any{"seq": max(from, 1), "next_by_subj": k.subject(prefix), "batch": most, "max_bytes": bytesMost}
-	return k.several(ctx, ask, yield)
+	return k.directGet(ctx, ask, yield)
 }
 
-// peekMany is Peek of many keys.
+// peekMany is Peek for many keys.
 func (k *KV) peekMany(ctx context.Context, keys []string) (list []fleet.Cell, err error) {
 	for some := range slices.Chunk(keys, pageMost) {
 		subjects := make([]string, len(some))
 		for i, key := range some {
 			subjects[i] = k.subject(key)
 		}
-		_, err := k.several(ctx, map[string]any{"multi_last": subjects}, func(c fleet.Cell) bool {
+		_, err := k.directGet(ctx, map[string]any{"multi_last": subjects}, func(c fleet.Cell) bool {
 			list = append(list, c)
 			return true
 		})
@@ -43,9 +43,9 @@ func (k *KV) peekMany(ctx context.Context, keys []string) (list []fleet.Cell, er
 	return list, nil
 }
 
-// several yields the messages with which one server of the stream answers a request, and returns
-// how many there were.
-func (k *KV) several(ctx context.Context, question any, yield func(fleet.Cell) bool) (n int, err error) {
+// directGet sends a request to any one server of the stream. It yields the messages of the answer,
+// and returns how many there were.
+func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell) bool) (n int, err error) {
 	ask, err := json.Marshal(question)
 	if err != nil {
 		return 0, err
@@ -76,15 +76,15 @@ func (k *KV) several(ctx context.Context, question any, yield func(fleet.Cell) b
 	}
 }
 
-// Prefix is fleet.KV's. The leader says what is the last. One page comes from any server of the
-// stream; what is more than that comes through a consumer, because for each page a server counts
-// all that is left.
+// Prefix implements fleet.KV. The leader says which message is the last. The first page comes from
+// any server of the stream, and the rest through a consumer, because a server counts all remaining
+// messages for each page.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.newest(ctx, prefix)
 	if err != nil || end.Rev <= after {
 		return end.Rev, err
 	}
-	// one key, which only has its last cell
+	// The prefix is one key, which has only its last cell.
 	if prefix == end.Key && after == 0 && !strings.HasPrefix(prefix, "l.") {
 		yield(end)
 		return end.Rev, nil
@@ -114,7 +114,7 @@ func (k *KV) rest(ctx context.Context, prefix string, after, last uint64, yield 
 		if over || c.at >= last {
 			return nil
 		}
-		// nothing comes: what was the last may not be there any more
+		// Nothing comes: the last message may have been dropped.
 		end, err := k.newest(ctx, prefix)
 		if err != nil || end.Rev <= c.at {
 			return err
@@ -131,8 +131,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// Backward is fleet.KV's: windows of sequences, the newest first, each read forwards. A window is
-// larger where little was found, and smaller where much is.
+// Backward implements fleet.KV. It reads windows of sequences, the newest first, each of them
+// forwards. The window grows where few messages are found, and shrinks where there are many.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.newest(ctx, within)
 	if err != nil || end.Rev == 0 {
@@ -158,7 +158,8 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 			size = max(size/16, 1)
 			continue
 		}
-		if high == newest && (len(found) == 0 || found[len(found)-1].Rev < high) { // who answered is behind, or it is not there any more
+		// The newest is missing: the server that answered is behind, or it was dropped.
+		if high == newest && (len(found) == 0 || found[len(found)-1].Rev < high) {
 			if end, err = k.newest(ctx, prefix); err != nil {
 				return last, err
 			}
@@ -181,7 +182,8 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 	return last, nil
 }
 
-// window is what there is below a prefix from low to high; not whole: it is too much.
+// window returns the messages below a prefix from low to high. It is not whole when there are too
+// many.
 func (k *KV) window(ctx context.Context, prefix string, low, high uint64) (found []fleet.Cell, whole bool, err error) {
 	for at := low; at <= high; {
 		over := false
@@ -208,8 +210,8 @@ const (
 	silence   = 3 * heartbeat // after which a consumer counts as gone
 )
 
-// Watch is fleet.KV's: a consumer, and another one from there on when nothing is heard of it or
-// something is missing.
+// Watch implements fleet.KV with a consumer. When the consumer falls silent or a message is
+// missing, another consumer continues from there.
 func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
 	if after == fleet.Now {
 		last, err := k.newest(ctx, "")
@@ -249,7 +251,7 @@ type consumer struct {
 	inbox   *nats.Inbox
 }
 
-// begin makes a consumer from where the one before ended.
+// begin creates a consumer that starts where the previous one ended.
 func (c *consumer) begin(ctx context.Context) (err error) {
 	c.end()
 	if c.inbox, err = c.k.nc.Inbox(ctx); err != nil {
@@ -267,7 +269,7 @@ func (c *consumer) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// end forgets the consumer; the server does so, too, as nobody listens.
+// end closes the inbox of the consumer. The server drops the consumer when nobody listens.
 func (c *consumer) end() {
 	if c.inbox != nil {
 		c.inbox.Close()
@@ -275,8 +277,8 @@ func (c *consumer) end() {
 	}
 }
 
-// follow tells of what comes, until something is missing or until it is done, which is asked after
-// each message. idle says that there was none for a while.
+// follow passes messages to tell until one is missing or done returns true, which it calls after
+// each message. idle means that none came for a while.
 func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 	idle := false
 	for !done(idle) {
@@ -304,9 +306,9 @@ func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 	}
 }
 
-// sequences are a message's in the stream and in the consumer, as the subject of its ack has them:
-// $JS.ACK, perhaps a domain and an account, the names of stream and consumer, how often it was
-// delivered, and the two.
+// sequences returns the sequences of a message in the stream and in the consumer, from the subject
+// of its ack. That is $JS.ACK, perhaps a domain and an account, the names of stream and consumer,
+// the number of deliveries, and the two sequences.
 func sequences(ack string) (stream, consumer uint64, ok bool) {
 	words := strings.Split(ack, ".")
 	at := 5

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Inbox is where messages come that are for nobody else.
+// Inbox receives the messages of one subscription.
 type Inbox struct {
 	Name     string
 	l        *link
 	number   uint64
-	refusals bool // it is told what is not permitted
+	refusals bool // it receives a message when the server does not permit something
 
 	mu    sync.Mutex
 	queue []Msg
-	more  chan struct{} // has something when the queue has
+	more  chan struct{} // holds a value after something was queued
 }
 
-// Inbox makes one, on the present connection.
+// Inbox opens an inbox with a name of its own, on the present connection.
 func (c *Conn) Inbox(ctx context.Context) (*Inbox, error) {
 	return c.listen(ctx, "_INBOX."+rand.Text(), "", false)
 }
 
-// Listen is an Inbox for what is sent to a subject. With a group, each message goes to one of those
-// that listen in it. What the server does not permit over its connection comes as a message with
-// the status 403.
+// Listen opens an inbox for a subject. With a group, each message goes to one of its listeners.
+// When the server does not permit something on this connection, a message with the status 403
+// comes.
 func (c *Conn) Listen(ctx context.Context, subject, group string) (*Inbox, error) {
 	return c.listen(ctx, subject, group, true)
 }
@@ -62,7 +62,7 @@ func (s *Inbox) put(m Msg) {
 	}
 }
 
-// Next is the next message.
+// Next waits for the next message.
 func (s *Inbox) Next(ctx context.Context) (Msg, error) {
 	for {
 		if m, ok := s.take(); ok {
@@ -83,7 +83,7 @@ func (s *Inbox) Within(ctx context.Context, limit time.Duration) (Msg, error) {
 	if err := ctx.Err(); err != nil {
 		return Msg{}, err
 	}
-	if m, ok := s.take(); ok { // of very many messages, most are there already
+	if m, ok := s.take(); ok { // usually true when very many messages come
 		return m, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)

@@ -35,7 +35,7 @@ type link struct {
 	count uint64
 }
 
-// question is what was asked, and where the answer goes.
+// question is a request that has no answer yet.
 type question struct {
 	list   []Msg
 	answer chan Msg // it has room for one
@@ -65,7 +65,7 @@ func dial(ctx context.Context, server string, o Options) (*link, error) {
 	return l, nil
 }
 
-// greet exchanges the first words, by TLS where the address or the server asks for it.
+// greet logs in, over TLS when the address or the server requires it.
 func (l *link) greet(u *url.URL, o Options) error {
 	_ = l.conn.SetDeadline(time.Now().Add(connectLimit))
 	r := bufio.NewReaderSize(l.conn, lineMost)
@@ -106,7 +106,8 @@ func (l *link) greet(u *url.URL, o Options) error {
 		if verb, rest, err = readLine(r); err != nil {
 			return err
 		}
-		if verb == "-ERR" && !violates(rest) { // who may have no inbox makes no requests
+		// A login without permission for an inbox connects, but sends no requests.
+		if verb == "-ERR" && !violates(rest) {
 			return fmt.Errorf("the server refuses: %s", strings.Trim(rest, "'"))
 		}
 	}
@@ -135,7 +136,7 @@ func (l *link) alive() bool {
 	}
 }
 
-// end breaks the connection: who waits on it hears so.
+// end breaks the connection, so that everything that waits on it fails.
 func (l *link) end(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,7 +147,7 @@ func (l *link) end(why error) {
 	}
 }
 
-// ping keeps the connection from being silent.
+// ping makes the server send something regularly, so that a dead connection is noticed.
 func (l *link) ping() {
 	ticks := time.NewTicker(pingEvery)
 	defer ticks.Stop()
@@ -162,7 +163,7 @@ func (l *link) ping() {
 	}
 }
 
-// write writes to the server, and sends off what was written.
+// write writes to the server, and flushes the buffer if asked to.
 func (l *link) write(flush bool, say func(w *bufio.Writer)) error {
 	l.wmu.Lock()
 	defer l.wmu.Unlock()
@@ -182,7 +183,7 @@ func (l *link) write(flush bool, say func(w *bufio.Writer)) error {
 	return nil
 }
 
-// read takes in what the server says, until the connection breaks.
+// read handles what the server sends, until the connection breaks.
 func (l *link) read(r *bufio.Reader) {
 	for {
 		_ = l.conn.SetReadDeadline(time.Now().Add(silence))
@@ -194,7 +195,7 @@ func (l *link) read(r *bufio.Reader) {
 			case "PING":
 				err = l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PONG\r\n") })
 			case "PONG", "+OK", "INFO":
-			case "-ERR": // the connection stays after what is only not permitted
+			case "-ERR": // the connection survives a missing permission
 				if violates(rest) {
 					l.denied(rest)
 				} else {
@@ -211,13 +212,13 @@ func (l *link) read(r *bufio.Reader) {
 	}
 }
 
-// violates reports whether a server refuses what is not permitted, and nothing else.
+// violates reports whether an error of the server is about a permission.
 func violates(said string) bool {
 	return strings.Contains(strings.ToLower(said), "permissions violation")
 }
 
-// denied tells those who have asked what the server does not permit, as it says with the subject in
-// quotes.
+// denied answers the requests and inboxes that the server does not permit. Its error has the
+// subject in quotes.
 func (l *link) denied(said string) {
 	_, subject, _ := strings.Cut(said, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
@@ -236,7 +237,7 @@ func (l *link) denied(said string) {
 	}
 }
 
-// message reads a message and gives it to whom it is for: SUBJECT NUMBER [REPLY] [HEADER-BYTES]
+// message reads a message and delivers it. The words are SUBJECT NUMBER [REPLY] [HEADER-BYTES]
 // BYTES.
 func (l *link) message(r *bufio.Reader, headed bool, words []string) error {
 	least := 3

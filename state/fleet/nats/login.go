@@ -11,13 +11,14 @@ import (
 	"strings"
 )
 
-// Login is who we are: a key that signs what a server asks, and perhaps the JWT of a user.
+// Login proves who we are: a key that signs the challenge of a server, and perhaps the JWT of a
+// user.
 type Login struct {
 	jwt string
 	key ed25519.PrivateKey
 }
 
-// ErrLogin is a file that has no key.
+// ErrLogin: a file has no key.
 var ErrLogin = errors.New("has no key of a user of NATS")
 
 // ReadLogin reads a file of credentials, or one with the seed of a key alone.
@@ -48,8 +49,7 @@ func ReadLogin(path string) (*Login, error) {
 	return l, nil
 }
 
-// NewLogin makes a key, and writes its seed to a file that is not there yet and that nobody else
-// may read.
+// NewLogin creates a key, and writes its seed to a new file that nobody else may read.
 func NewLogin(path string) (*Login, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // it never fails
@@ -64,11 +64,11 @@ func NewLogin(path string) (*Login, error) {
 	return &Login{key: ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// letters are how NATS writes keys: five bits each, as RFC 4648 has them. Package encoding/base32
-// is made ready at each start of a program that has it.
+// letters is the base32 alphabet of RFC 4648, in which NATS writes keys. Package encoding/base32 is
+// not used, because it costs time at each start of a program.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// repack makes of numbers of so many bits each numbers of so many others.
+// repack turns numbers of from bits each into numbers of to bits each.
 func repack(data []byte, from, to uint) (out []byte) {
 	bits, held := uint(0), 0
 	for _, b := range data {
@@ -112,10 +112,10 @@ func checksum(data []byte) (sum uint16) {
 	return sum
 }
 
-// user is what the public keys of users begin with.
+// user is the first byte of the public keys of users.
 const user = 20 << 3
 
-// sign puts into a hello what proves who we are.
+// sign adds the proof of who we are to a hello.
 func (l *Login) sign(nonce string, hello map[string]any) {
 	hello["sig"] = base64.RawURLEncoding.EncodeToString(ed25519.Sign(l.key, []byte(nonce)))
 	if l.jwt != "" {
@@ -125,7 +125,7 @@ func (l *Login) sign(nonce string, hello map[string]any) {
 	hello["nkey"] = l.Public()
 }
 
-// Public is the public key, as servers know us by it.
+// Public returns the public key, by which servers know us.
 func (l *Login) Public() string {
 	return spell(append([]byte{user}, l.key.Public().(ed25519.PublicKey)...))
 }

@@ -1,10 +1,10 @@
 // Package nats speaks the client protocol of NATS, as far as a fleet needs it: requests, messages
-// with headers, and inboxes. It is not the client library of NATS, because a program pays for what
-// it is linked with at each start: that one costs a start 48 pages of memory and a millisecond,
-// this one none (docs/decisions/0032).
+// with headers, and inboxes. It replaces the client library of NATS, whose initialization costs 48
+// pages of memory and a millisecond at each start of a program that is linked with it
+// (docs/decisions/0032).
 //
-// A connection that breaks ends what waits on it with an error; the next call makes another one.
-// Nothing is sent twice.
+// When a connection breaks, the calls that wait on it fail, and the next call makes a new
+// connection. Nothing is sent twice.
 package nats
 
 import (
@@ -24,11 +24,11 @@ const (
 	writeLimit   = 2 * time.Second
 	pingEvery    = 5 * time.Second
 	silence      = 3 * pingEvery // after which a connection counts as broken
-	lineMost     = 64 << 10      // bytes of a line of the protocol
-	sizeMost     = 64 << 20      // and of a message
+	lineMost     = 64 << 10      // the bytes of a line of the protocol
+	sizeMost     = 64 << 20      // the bytes of a message
 )
 
-// What a call may answer.
+// The errors of calls.
 var (
 	ErrBroken      = errors.New("the connection is broken")
 	ErrNobody      = errors.New("nobody answers such requests")
@@ -45,11 +45,11 @@ type Msg struct {
 	Data           []byte
 }
 
-// Header is what stands before a message's data: names and values, Status and Description among
-// them when the server says them.
+// Header has the headers of a message by their names. Status and Description are among them when
+// the server sends a status.
 type Header map[string]string
 
-// Info is what a server says of itself.
+// Info describes a server.
 type Info struct {
 	Name    string   `json:"server_name"`
 	Version string   `json:"version"`
@@ -59,7 +59,7 @@ type Info struct {
 	Others  []string `json:"connect_urls"`
 }
 
-// Options are how servers are reached.
+// Options say how to reach the servers.
 type Options struct {
 	Servers []string // nats://HOST:PORT or tls://HOST:PORT
 	Login   *Login   // or nil
@@ -91,7 +91,7 @@ func (c *Conn) Close() {
 	}
 }
 
-// Info is what the present server says of itself.
+// Info returns the description of the present server.
 func (c *Conn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *Conn) Info() Info {
 	return c.link.info
 }
 
-// live is the connection there is, or a new one.
+// live returns the present connection, or a new one when that is broken.
 func (c *Conn) live(ctx context.Context) (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
