@@ -23,11 +23,11 @@ type follower struct {
 	drained bool                     // this node may start nothing
 	seen    []state.Slot             // what has appeared and disappeared since the last Take
 	// elsewhere has the tasks that other nodes may run too, with the index of their list of nodes
-	elsewhere map[uint64]int
-	lists     [][]string       // the lists of nodes, each once
-	listIndex map[string]int   // the index of each list
-	pulses    map[string]pulse // the last heartbeats
-	drains    map[string]bool  // the keys of drained nodes
+	elsewhere  map[uint64]int
+	lists      [][]string         // the lists of nodes, each once
+	listIndex  map[string]int     // the index of each list
+	heartbeats map[string]arrival // the last heartbeats
+	drains     map[string]bool    // the keys of drained nodes
 }
 
 // Follow returns a queue of the tasks that may run on this node.
@@ -37,7 +37,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 		changed: changed, whole: true,
 		known: map[uint64]state.Instant{}, resumes: map[uint64]time.Time{},
 		elsewhere: map[uint64]int{}, listIndex: map[string]int{},
-		pulses: map[string]pulse{}, drains: map[string]bool{},
+		heartbeats: map[string]arrival{}, drains: map[string]bool{},
 	}
 	apply := func(c Cell) (id string, r record, err error) {
 		f.mu.Lock()
@@ -80,7 +80,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 func (f *follower) apply(c Cell, s *Store) (id string, r record, err error) {
 	switch {
 	case strings.HasPrefix(c.Key, heartbeats):
-		f.heartbeat(c)
+		f.applyHeartbeat(c)
 	case strings.HasPrefix(c.Key, drains):
 		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
 			delete(f.drains, c.Key)

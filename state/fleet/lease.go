@@ -28,7 +28,7 @@ type lease struct {
 	heartbeat Runner        // what the next heartbeat says
 	stop      func()        // ends the heartbeats; nil once the lease is released
 	done      chan struct{} // closed after the last heartbeat
-	// sent is the middle of the last write, or zero when that was slow
+	// sent is the instant of the last write, halfway to its answer; zero when the write was slow
 	sent time.Time
 	// predecessor is the runner whose heartbeat the first one of this lease replaces
 	predecessor state.Ident
@@ -54,7 +54,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 		r.Since = time.Now()
 	}
 	r.Since = state.UTC(r.Since)
-	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
+	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	first := Runner{Node: s.node, Leader: r, Rules: s.rules(), Free: 1}
 	l := &lease{Lease: local, s: s, heartbeat: first, stop: stop, done: make(chan struct{})}
 	err = s.announce(ctx, l)
@@ -72,8 +72,8 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 		for {
 			select {
 			case <-ticks.C:
-				_ = l.sendHeartbeat(beating) // its age shows that it is not answered
-			case <-beating.Done():
+				_ = l.sendHeartbeat(sending) // Contact shows how long none was answered
+			case <-sending.Done():
 				return
 			}
 		}
@@ -81,7 +81,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	return l, nil
 }
 
-// sendHeartbeat writes a heartbeat.
+// sendHeartbeat writes the heartbeat as it is now.
 func (l *lease) sendHeartbeat(ctx context.Context) error {
 	l.mu.Lock()
 	data, err := json.Marshal(l.heartbeat)
@@ -107,7 +107,7 @@ func (l *lease) replaceHeartbeat(ctx context.Context, op Op) error {
 	if twin {
 		return ErrTwin
 	}
-	if !l.sent.IsZero() && !c.At.IsZero() { // compare with the clock of the previous write
+	if !l.sent.IsZero() && !c.At.IsZero() { // both are of the previous write
 		l.s.mu.Lock()
 		l.s.ahead = l.sent.Sub(c.At)
 		l.s.mu.Unlock()

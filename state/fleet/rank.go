@@ -9,20 +9,20 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// pulse is a heartbeat and when it arrived.
-type pulse struct {
+// arrival is a heartbeat, and when it arrived.
+type arrival struct {
 	Runner
-	came time.Time
+	at time.Time
 }
 
-// heartbeat records a heartbeat, or that a runner has ended.
-func (f *follower) heartbeat(c Cell) {
+// applyHeartbeat records a heartbeat, or that a runner has ended.
+func (f *follower) applyHeartbeat(c Cell) {
 	var r Runner
 	if len(c.Data) == 0 || decode(c, &r) != nil {
-		delete(f.pulses, c.Key)
+		delete(f.heartbeats, c.Key)
 		return
 	}
-	f.pulses[c.Key] = pulse{r, time.Now()}
+	f.heartbeats[c.Key] = arrival{r, time.Now()}
 }
 
 // Rank returns the position of this machine among those that may start an occurrence. Each machine
@@ -42,8 +42,8 @@ func (s *Store) Rank(id string, due time.Time) (rank int) {
 	}
 	on := f.lists[list]
 	ours := weight(s.node.Name, id, due)
-	for _, p := range f.pulses {
-		starts := p.Name != s.node.Name && p.Free > 0 && time.Since(p.came) <= heartbeatTTL && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
+	for _, p := range f.heartbeats {
+		starts := p.Name != s.node.Name && p.Free > 0 && time.Since(p.at) <= heartbeatTTL && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
 		if starts && weight(p.Name, id, due) > ours {
 			rank++
 		}

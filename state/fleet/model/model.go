@@ -1,6 +1,4 @@
-// Package model is a KV in memory, for tests: right by itself and, where it is told so, as bad as
-// servers can be. It loses requests and answers, does what was asked later or once more, and reads
-// what was true a while ago.
+// Package model is a fleet.KV in memory, for tests. It is correct unless a test asks for faults: then it loses requests and answers, makes changes late or twice, and reads outdated cells.
 package model
 
 import (
@@ -14,34 +12,34 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 )
 
-// KV is the servers. Several stores may share one.
+// KV stands for the servers. Several stores may share one.
 type KV struct {
-	// Fate, when set, says what becomes of each request; what names the method.
+	// Fate, when set, returns what happens to each request. what is the name of the method.
 	Fate func(what string) Fate
 
 	mu       sync.Mutex
-	ahead    time.Duration // the clock of the servers
+	ahead    time.Duration // how far the clock of the servers is ahead
 	rev      uint64
 	log      []fleet.Cell // what is kept, oldest first
 	last     map[string]fleet.Cell
-	before   map[string]fleet.Cell // what was the last of a key before that
+	before   map[string]fleet.Cell // the cell of a key before its last change
 	kept     map[string][]byte
 	numbers  uint64
-	late     []late // what was asked, and is still on its way
+	late     []late // requests that are still on their way
 	watchers map[*watcher]bool
 }
 
-// late is what was asked and is still on its way.
+// late is a request that is still on its way.
 type late struct {
 	do   func()
-	keys []string // that it changes
-	left int      // it is done as this many requests have come
+	keys []string // the keys that it changes
+	left int      // how many requests come before it is done
 }
 
-// slowly is how many requests later a slow one is done.
+// slowly is how many requests come before a slow one is done.
 const slowly = 4
 
-// Fate is what becomes of a request.
+// Fate is what happens to a request.
 type Fate int
 
 // The fates.
@@ -51,18 +49,19 @@ const (
 	Untold       // it is done, and the answer is lost
 	Late         // the answer is lost, and it is done at the next request
 	Slow         // the answer is lost, and it is done some requests later
-	Twice        // it is done twice, as when a message is sent anew; the second answer counts
+	Twice        // it is done twice, as when a message is sent again; the second answer counts
 	Stale        // what is read was true before the last commit
 )
 
-// ErrNoAnswer is a request that was not answered.
+// ErrNoAnswer: the request was not answered.
 var ErrNoAnswer = errors.New("no answer in time")
 
-// New returns servers that have nothing.
+// New returns servers without any data.
 func New() *KV {
 	return &KV{last: map[string]fleet.Cell{}, before: map[string]fleet.Cell{}, kept: map[string][]byte{}, watchers: map[*watcher]bool{}}
 }
 
+// watcher is a call of Watch. Its turn keeps commits in order.
 type watcher struct {
 	prefixes []string
 	tell     func(fleet.Cell)
@@ -73,7 +72,7 @@ func below(key, prefix string) bool {
 	return key == prefix || strings.HasSuffix(prefix, ".") && strings.HasPrefix(key, prefix)
 }
 
-// meet lets what is on its way arrive, and returns the fate of a request.
+// meet does the late requests that have arrived, and returns the fate of a new one.
 func (k *KV) meet(ctx context.Context, what string) (Fate, error) {
 	if err := ctx.Err(); err != nil {
 		return Fine, err
@@ -91,7 +90,7 @@ func (k *KV) meet(ctx context.Context, what string) (Fate, error) {
 	return fate, nil
 }
 
-// arrived returns what was on its way until now.
+// arrived removes and returns the late requests whose time has come.
 func (k *KV) arrived() (list []late) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -116,29 +115,29 @@ func (k *KV) moving(ops []fleet.Op) bool {
 	})
 }
 
-// SetAhead puts the clock of the servers ahead of ours.
+// SetAhead sets how far the clock of the servers is ahead of ours.
 func (k *KV) SetAhead(d time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ahead = d
 }
 
-// Get is fleet.KV's.
+// Get implements fleet.KV.
 func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
 	fate, err := k.meet(ctx, "get")
 	if err != nil || fate == Untold || fate == Late || fate == Slow {
-		return fleet.Cell{}, cmpErr(err)
+		return fleet.Cell{}, noAnswer(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.last[key], nil
 }
 
-// Peek is fleet.KV's. A server that is behind has each key as it was before its last change.
+// Peek implements fleet.KV. A server that is behind has each key as it was before its last change.
 func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
 	fate, err := k.meet(ctx, "peek")
 	if err != nil || fate == Untold || fate == Late || fate == Slow {
-		return nil, cmpErr(err)
+		return nil, noAnswer(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,18 +153,19 @@ func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err e
 	return list, nil
 }
 
-func cmpErr(err error) error {
+// noAnswer returns err, or ErrNoAnswer when there is none.
+func noAnswer(err error) error {
 	if err == nil {
 		return ErrNoAnswer
 	}
 	return err
 }
 
-// Prefix is fleet.KV's.
+// Prefix implements fleet.KV.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
 	fate, err := k.meet(ctx, "prefix")
 	if err != nil || fate == Untold || fate == Late || fate == Slow {
-		return 0, cmpErr(err)
+		return 0, noAnswer(err)
 	}
 	list := k.below(prefix)
 	for _, c := range list {
@@ -190,11 +190,11 @@ func (k *KV) below(prefix string) (list []fleet.Cell) {
 	return list
 }
 
-// Backward is fleet.KV's.
+// Backward implements fleet.KV.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
 	fate, err := k.meet(ctx, "backward")
 	if err != nil || fate == Untold || fate == Late || fate == Slow {
-		return 0, cmpErr(err)
+		return 0, noAnswer(err)
 	}
 	for _, c := range k.below(within) {
 		last = c.Rev
@@ -207,7 +207,7 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 	return last, nil
 }
 
-// Commit is fleet.KV's.
+// Commit implements fleet.KV.
 func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
 	fate, err := k.meet(ctx, "commit")
 	if err != nil {
@@ -275,7 +275,7 @@ func (k *KV) commit(ops []fleet.Op) error {
 	}
 	var all []*watcher
 	for w := range k.watchers {
-		w.turn.Lock() // in order: nobody tells of a later commit before
+		w.turn.Lock() // so that no later commit is told before this one
 		all = append(all, w)
 	}
 	k.mu.Unlock()
@@ -302,7 +302,7 @@ func (k *KV) forget(gone func(fleet.Cell) bool) {
 	})
 }
 
-// Watch is fleet.KV's.
+// Watch implements fleet.KV.
 func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
 	if _, err := k.meet(ctx, "watch"); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), pre
 	return nil
 }
 
-// Purge is fleet.KV's.
+// Purge implements fleet.KV.
 func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
 	fate, err := k.meet(ctx, "purge")
 	if err != nil {
@@ -354,7 +354,7 @@ func (k *KV) Purge(ctx context.Context, prefix string, to uint64) error {
 	return nil
 }
 
-// Keep is fleet.KV's.
+// Keep implements fleet.KV.
 func (k *KV) Keep(ctx context.Context, key string, text []byte) error {
 	if _, err := k.meet(ctx, "keep"); err != nil {
 		return err
@@ -365,7 +365,7 @@ func (k *KV) Keep(ctx context.Context, key string, text []byte) error {
 	return nil
 }
 
-// Kept is fleet.KV's.
+// Kept implements fleet.KV.
 func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
 	if _, err := k.meet(ctx, "kept"); err != nil {
 		return nil, err
@@ -375,7 +375,7 @@ func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
 	return slices.Clone(k.kept[key]), nil
 }
 
-// Number is fleet.KV's.
+// Number implements fleet.KV.
 func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
 	fate, err := k.meet(ctx, "number")
 	if err != nil {
