@@ -56,7 +56,7 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 				Help: "TEXT on one line (default: the first line of the body)"},
 			option.Option{Name: "html", Kind: option.Flag, Help: "the body is HTML; those who take none get its text"},
 			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(timeoutDefault),
-				Help: "give up after DURATION, all tries included, at most 1h; longer by default if a channel in config.toml says so"},
+				Help: "give up after DURATION, all tries included, at most 1h; left out, longer if a channel in config.toml says so"},
 			option.Option{Name: "test", Kind: option.Flag,
 				Help: "send a test message to each channel of config.toml, or to those named"},
 			option.Option{Name: "list", Kind: option.Flag,
