@@ -1,4 +1,5 @@
-// Package model is a fleet.KV in memory, for tests. It is correct unless a test asks for faults: then it loses requests and answers, makes changes late or twice, and reads outdated cells.
+// Package model is a fleet.KV in memory, for tests. It is correct unless a test asks for faults:
+// then it loses requests and answers, makes changes late or twice, and reads outdated cells.
 package model
 
 import (
