@@ -170,8 +170,10 @@ func (a *connection) sent(m rpc, err error) error {
 	if !errors.Is(err, fleet.ErrTooLarge) {
 		return err
 	}
-	if m.call && m.id != nil {
+	if !m.answer {
 		delete(a.pending, a.answersAt(a.requests))
+	}
+	if m.call && m.id != nil {
 		return writeLine(a.call, failure(m.id, "the line is longer than the servers take in one message", "shorten it"))
 	}
 	a.call.Warn("a line is dropped: it is longer than the servers take in one message")
