@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -72,15 +71,7 @@ func importJSONL(ctx context.Context, s *cli.Call) error {
 		l.row.Line, l.row.prefix = l.line, about
 		a.add(l.row)
 	}
-	if a.Written {
-		a.runner = handover.HandOver(ctx, s, st)
-		a.Runner = a.runner.Runner
-	}
-	s.Answer(a)
-	if len(a.Refused) > 0 {
-		return cli.ExitCode(a.exitCode())
-	}
-	return nil
+	return a.conclude(ctx, s, st)
 }
 
 // content is a task without its ID and its revision, as a text that can be compared.

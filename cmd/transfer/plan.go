@@ -143,15 +143,8 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 			return err
 		}
 	}
-	if a.Written = write; write {
-		a.runner = handover.HandOver(ctx, s, st)
-		a.Runner = a.runner.Runner
-	}
-	s.Answer(a)
-	if len(a.Refused) > 0 {
-		return cli.ExitCode(a.exitCode())
-	}
-	return nil
+	a.Written = write
+	return a.conclude(ctx, s, st)
 }
 
 // addOrChange makes the task, or changes the task that has its key if something is different.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,12 +172,22 @@ func (a *planJSON) addCompared(row plannedJSON, w sourceTask, c *tasks.Change, w
 	a.add(row)
 }
 
-// exitCode is the highest exit code of what was refused.
-func (a *planJSON) exitCode() (code int) {
+// conclude wakes a runner for what was written, and answers. Its error is the highest exit code of
+// what was refused.
+func (a *planJSON) conclude(ctx context.Context, s *cli.Call, st state.Store) error {
+	if a.Written {
+		a.runner = handover.HandOver(ctx, s, st)
+		a.Runner = a.runner.Runner
+	}
+	s.Answer(*a)
+	code := 0
 	for _, r := range a.Refused {
 		code = max(code, r.problem.ExitCode())
 	}
-	return code
+	if code == 0 {
+		return nil
+	}
+	return cli.ExitCode(code)
 }
 
 // add adds a task to the answer, and counts it.
