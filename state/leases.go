@@ -55,6 +55,12 @@ const (
 	LostAfter = 2 * time.Minute  // after this time the others end what it runs, and start it again
 )
 
+// How far a machine's clock may be off from that of the servers.
+const (
+	ClockOdd   = time.Second     // beyond this there is a warning
+	ClockWrong = 5 * time.Second // beyond this its runner claims nothing
+)
+
 // LeadWait is how long Lead tries. It is longer than a process takes to check whether a runner
 // lives, and than a runner that is about to end takes to look at the queue once more.
 const LeadWait = 250 * time.Millisecond

@@ -64,12 +64,6 @@ func waiting(n int) string {
 	return fmt.Sprint(n, " tasks wait")
 }
 
-// A clock that is off by more than aheadOdd is a warning, and by more than aheadWrong an error.
-const (
-	aheadOdd   = time.Second
-	aheadWrong = 5 * time.Second
-)
-
 // examine answers init and doctor with what it finds on the servers. It examines what the key of
 // this machine permits, and says what it left out.
 func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) error {
@@ -142,9 +136,9 @@ func (a *doctorJSON) measure(ctx context.Context, servers *jet.KV) error {
 	aheadSeconds := ahead.Seconds()
 	a.Commit, a.Ahead = &seconds[2], &aheadSeconds
 	switch off := ahead.Abs(); {
-	case off > aheadWrong:
+	case off > state.ClockWrong:
 		a.add(state.Wrong, "synchronize it with a time server", "this machine's clock is %v off", off.Round(time.Millisecond))
-	case off > aheadOdd:
+	case off > state.ClockOdd:
 		a.add(state.Odd, "synchronize it with a time server", "this machine's clock is %v off", off.Round(time.Millisecond))
 	}
 	return nil

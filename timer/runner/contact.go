@@ -14,10 +14,6 @@ import (
 // what they could then start again.
 
 const (
-	// aheadOdd is how far the clock may be off without a warning, and aheadWrong how far before
-	// nothing is claimed by it.
-	aheadOdd   = time.Second
-	aheadWrong = 5 * time.Second
 	// endsAfter is how long a runner is cut off before it ends what others could start again. It
 	// leaves its commands their grace.
 	endsAfter = state.LostAfter - 2*stopGrace
@@ -33,10 +29,10 @@ func (g *engine) mayClaim(c state.Contact) bool {
 		stands = "the runner of another machine has the name of this one, and nothing is started while it has; give one of them another name below [node] in config.toml"
 	case c.Silent > state.CutOff:
 		stands = "no heartbeat has come back for " + state.CutOff.String() + "; nothing is started until one does"
-	case off > aheadWrong:
-		stands = "this machine's clock is more than " + aheadWrong.String() + " off from that of the servers; nothing is claimed until a time server has set it"
-	case off > aheadOdd:
-		stands = "this machine's clock is more than " + aheadOdd.String() + " off from that of the servers; let a time server set it"
+	case off > state.ClockWrong:
+		stands = "this machine's clock is more than " + state.ClockWrong.String() + " off from that of the servers; nothing is claimed until a time server has set it"
+	case off > state.ClockOdd:
+		stands = "this machine's clock is more than " + state.ClockOdd.String() + " off from that of the servers; let a time server set it"
 	}
 	if stands != g.stands {
 		if g.stands = stands; stands != "" {
@@ -45,7 +41,7 @@ func (g *engine) mayClaim(c state.Contact) bool {
 			g.Say("in contact with the servers, and by their clock")
 		}
 	}
-	return !c.Twin && c.Silent <= state.CutOff && off <= aheadWrong
+	return !c.Twin && c.Silent <= state.CutOff && off <= state.ClockWrong
 }
 
 // repeatable reports whether a runner of another machine may start a task again after this machine
