@@ -203,7 +203,12 @@ func (v Verbs) Fire(ctx context.Context, id string, by Ident, now time.Time) (Re
 	if err != nil {
 		return Record{}, err
 	}
-	return d.Open[len(d.Open)-1].Clone(), nil
+	for _, r := range slices.Backward(d.Open) {
+		if r.Manual && r.Runner == by && r.Claimed.Equal(now) {
+			return r.Clone(), nil
+		}
+	}
+	return Record{}, ErrTaken // it has ended already
 }
 
 // Release undoes a claim for which nothing was started.

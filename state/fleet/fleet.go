@@ -252,11 +252,11 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 }
 
 // appended returns nil when the ledger has what a commit appends, and ErrMoved when it does not.
-// For a commit that appends nothing, deciding again has the same result.
+// For a commit that appends nothing, it returns errUnsure.
 func (s *Store) appended(ctx context.Context, ops []Op, nonce string) error {
 	i := slices.IndexFunc(ops, func(op Op) bool { return op.Append })
 	if i < 0 {
-		return ErrMoved
+		return errUnsure
 	}
 	found := false
 	err := s.patiently(ctx, func(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -34,7 +35,7 @@ func TestStoreKeepsItsPromises(t *testing.T) {
 	conform(t, func(*testing.T) *model.KV { return model.New() })
 }
 
-// TestStoreKeepsItsPromisesOverBadServers: the same, when requests and answers are lost, late and doubled, a tenth of them.
+// TestStoreKeepsItsPromisesOverBadServers: the same, when requests and answers are lost, late and doubled, an eighth of them.
 func TestStoreKeepsItsPromisesOverBadServers(t *testing.T) {
 	conform(t, func(t *testing.T) *model.KV {
 		kv := model.New()
@@ -43,7 +44,7 @@ func TestStoreKeepsItsPromisesOverBadServers(t *testing.T) {
 		kv.Fate = func(string) model.Fate {
 			mu.Lock()
 			defer mu.Unlock()
-			return model.Fate(max(luck.IntN(50)-44, 0))
+			return model.Fate(max(luck.IntN(50)-43, 0))
 		}
 		return kv
 	})
@@ -135,5 +136,77 @@ func TestFence(t *testing.T) {
 		if err := s.End(ctx, r, state.Line{At: at, Outcome: state.OK}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestLostAmongManyCommits: the same, with commits of which the ledger shows nothing. A claim that
+// is not open any more was given back, and one that only this commit can have opened is granted.
+func TestLostAmongManyCommits(t *testing.T) {
+	ctx, now, kv := t.Context(), time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC), model.New()
+	open := func() *fleet.Store { return fleet.New(kv, fleet.Options{Local: memory.New()}) }
+	a, b := open(), open()
+	id := hourly(t, a, now, 1)[0]
+	// meanwhile lets the next commit lose its answer, and others change the task before anybody looks
+	meanwhile := func(change func() error) {
+		lost := false
+		t.Cleanup(func() {
+			if !lost {
+				t.Error("no answer was lost")
+			}
+		})
+		kv.Fate = func(what string) model.Fate {
+			switch {
+			case what == "commit" && !lost:
+				lost = true
+				return model.Untold
+			case what == "get" && lost:
+				kv.Fate = nil
+				for range 30 {
+					if err := change(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return model.Fine
+		}
+	}
+	edit := func() error {
+		l, err := b.Find(ctx, id)
+		if err == nil {
+			_, err = b.Update(ctx, l[0].Task, time.Time{}, now)
+		}
+		return err
+	}
+	ours, due := state.Ident{PID: 1}, now
+	// run claims what is due next, and ends it
+	run := func() error {
+		due = due.Add(time.Hour)
+		r, err := b.Claim(ctx, id, due, due.Add(time.Hour), state.Ident{PID: 2}, due)
+		if err == nil {
+			err = b.End(ctx, r, state.Line{At: due, Outcome: state.OK})
+		}
+		return err
+	}
+	meanwhile(run)
+	r, err := a.Claim(ctx, id, now, now.Add(time.Hour), ours, now)
+	if err != nil || !r.Due.Equal(now) || r.Runner != ours {
+		t.Fatalf("the claim is %+v, %v", r, err)
+	}
+	if err := a.End(ctx, r, state.Line{At: now, Outcome: state.OK}); err != nil {
+		t.Fatal(err)
+	}
+	meanwhile(edit)
+	if r, err = a.Fire(ctx, id, ours, now); err != nil || !r.Manual {
+		t.Fatalf("the run by hand is %+v, %v", r, err)
+	}
+	meanwhile(edit)
+	if err := a.Release(ctx, r); err != nil {
+		t.Errorf("release: %v", err)
+	}
+	if err := a.Release(ctx, r); !errors.Is(err, state.ErrEnded) {
+		t.Errorf("a second release: %v", err)
+	}
+	if l, err := b.Find(ctx, id); err != nil || len(l[0].Open) != 0 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }

@@ -39,13 +39,13 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 		elsewhere: map[uint64]int{}, listIndex: map[string]int{},
 		heartbeats: map[string]arrival{}, drains: map[string]bool{},
 	}
-	apply := func(c Cell) (id string, r record, err error) {
+	apply := func(c Cell) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.apply(c, s)
+		f.apply(c, s)
 	}
 	for _, prefix := range []string{drains, heartbeats} {
-		if _, err := s.scan(ctx, prefix, 0, func(c Cell) { _, _, _ = apply(c) }); err != nil {
+		if _, err := s.scan(ctx, prefix, 0, apply); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,10 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	last, err := s.opened.from(func() (last uint64, whole bool, err error) {
 		whole = true
 		last, err = s.scan(ctx, living, 0, func(c Cell) {
-			id, r, broken := apply(c)
+			id, r, broken := taskIn(c)
+			f.mu.Lock()
+			f.task(id, r, s.node)
+			f.mu.Unlock()
 			s.opened.note(id, r)
 			whole = whole && broken == nil
 		})
@@ -65,7 +68,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
 			// a heartbeat alone changes nothing now
-			if _, _, _ = apply(c); !strings.HasPrefix(c.Key, heartbeats) {
+			if apply(c); !strings.HasPrefix(c.Key, heartbeats) {
 				tell()
 			}
 		}, living, drains, heartbeats)
@@ -74,10 +77,23 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	return f, err
 }
 
-// apply records the content of a cell, and returns the state of its task, if it has one. Cells of
-// one key come in order, but some may come again. A task whose state cannot be decoded does not run
-// here.
-func (f *follower) apply(c Cell, s *Store) (id string, r record, err error) {
+// taskIn returns the ID and the state of the task in a cell. The state is nil when the cell has
+// none, or none that can be decoded.
+func taskIn(c Cell) (id string, r *record, err error) {
+	id = idOf(c.Key)
+	if len(c.Data) == 0 {
+		return id, nil, nil
+	}
+	r = &record{}
+	if err := decode(c, r); err != nil {
+		return id, nil, err
+	}
+	return id, r, nil
+}
+
+// apply records the content of a cell. Cells of one key come in order, but some may come again. A
+// task whose state cannot be decoded does not run here.
+func (f *follower) apply(c Cell, s *Store) {
 	switch {
 	case strings.HasPrefix(c.Key, heartbeats):
 		f.applyHeartbeat(c)
@@ -90,23 +106,20 @@ func (f *follower) apply(c Cell, s *Store) (id string, r record, err error) {
 			s.drained.Store(f.drained)
 		}
 	default:
-		id = idOf(c.Key)
-		if len(c.Data) > 0 {
-			err = decode(c, &r)
-		}
-		f.task(id, r, len(c.Data) > 0 && err == nil && s.node.Fits(r.On), s.node)
+		id, r, _ := taskIn(c)
+		f.task(id, r, s.node)
 	}
-	return id, r, err
 }
 
-// task records the state of a task, and whether it lives and may run here.
-func (f *follower) task(id string, r record, fits bool, here state.Node) {
+// task records the state of a task, which is nil when it lives no more. Only a task that may run
+// here has a slot.
+func (f *follower) task(id string, r *record, here state.Node) {
 	n, ok := state.IDNumber(id)
 	if !ok {
 		return
 	}
 	slot := state.Slot{ID: id, Gone: true}
-	if fits {
+	if r != nil && here.Fits(r.On) {
 		slot = r.doc(id).Slot()
 	}
 	delete(f.elsewhere, n)

@@ -87,6 +87,15 @@ var (
 	ErrTooLarge = errors.New("more than the servers take in one message")
 )
 
+// unsure is an error that is ErrMoved. Like unusable, it is a constant.
+type unsure string
+
+func (e unsure) Error() string { return string(e) }
+func (e unsure) Unwrap() error { return ErrMoved }
+
+// errUnsure: the key was changed by somebody else after the commit, or instead of it.
+const errUnsure = unsure("a key has another revision, perhaps after this change")
+
 // unusable is an error that is state.ErrUnusable. It is a constant, so that it takes no time at the
 // start of the program.
 type unusable string

@@ -435,25 +435,12 @@ func TestManyTakeLonger(t *testing.T) {
 	})
 }
 
-// counted counts the cells below a prefix that are read.
-type counted struct {
-	fleet.KV
-	cells int
-}
-
-func (c *counted) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {
-	return c.KV.Prefix(ctx, prefix, after, func(cell fleet.Cell) bool {
-		c.cells++
-		return yield(cell)
-	})
-}
-
 // TestOpenReadsWhatIsNew: open claims are known without reading all tasks again, those of others
 // included, and what has ended long ago is not taken for open.
 func TestOpenReadsWhatIsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := model.New()
-		kv := &counted{KV: shared}
+		kv := countRequests(shared)
 		s, other := fleet.New(kv, fleet.Options{Local: memory.New()}), fleet.New(shared, fleet.Options{Local: memory.New()})
 		due := time.Now()
 		drafts := make([]state.Draft, 500)
@@ -477,7 +464,7 @@ func TestOpenReadsWhatIsNew(t *testing.T) {
 		}
 		open := func(most int, want ...string) {
 			t.Helper()
-			before := kv.cells
+			kv.since()
 			list, _, err := s.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -488,7 +475,7 @@ func TestOpenReadsWhatIsNew(t *testing.T) {
 			}
 			slices.Sort(got)
 			slices.Sort(want)
-			if read := kv.cells - before; !slices.Equal(got, want) || read > most {
+			if _, read := kv.since(); !slices.Equal(got, want) || read > most {
 				t.Errorf("open are %v, not %v; %d cells were read, at most %d are new", got, want, read, most)
 			}
 		}

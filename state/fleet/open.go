@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -23,24 +24,9 @@ type openClaims struct {
 // has ended after the time of its tombstone, and then nobody is told any more that it has.
 const openTrusted = tombstone / 4
 
-// apply records the open claims of the task in a cell.
-func (o *openClaims) apply(c Cell) error {
-	id := idOf(c.Key)
-	if len(c.Data) == 0 {
-		delete(o.tasks, id)
-		return nil
-	}
-	var r record
-	if err := decode(c, &r); err != nil {
-		return err
-	}
-	o.note(id, r)
-	return nil
-}
-
-// note records the open claims of a task.
-func (o *openClaims) note(id string, r record) {
-	if len(r.Open) == 0 {
+// note records the open claims of a task. Its state is nil when it lives no more.
+func (o *openClaims) note(id string, r *record) {
+	if r == nil || len(r.Open) == 0 {
 		delete(o.tasks, id)
 		return
 	}
@@ -75,9 +61,9 @@ func (o *openClaims) refresh(ctx context.Context, s *Store) error {
 		}
 		var broken error
 		last, err := s.scan(ctx, living, o.until, func(c Cell) {
-			if err := o.apply(c); err != nil {
-				broken = err
-			}
+			id, r, err := taskIn(c)
+			o.note(id, r)
+			broken = errors.Join(broken, err)
 		})
 		if err == nil {
 			err = broken

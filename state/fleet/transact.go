@@ -26,13 +26,18 @@ type batch struct {
 func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
 	peekIDs := ids
 	var seen Cell
+	var tried map[string][]state.Record
 	for begin, most := 0, changesMost; begin < n; {
 		t := s.newTx(ctx)
+		t.tried = tried
 		if seen.Key != "" {
 			t.cells[seen.Key] = &cell{Cell: seen}
 		}
 		b := t.try(begin, min(n, begin+most), peekIDs, do, fail)
 		moved := errors.Is(b.err, ErrMoved)
+		if errors.Is(b.err, errUnsure) {
+			tried = withClaims(tried, t.granted)
+		}
 		switch {
 		case b.peeked && (moved || b.refused):
 			peekIDs, seen = nil, b.seen
@@ -49,8 +54,33 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 			}
 			b.end = max(b.end, begin+1)
 		}
-		begin, most, peekIDs, seen = b.end, changesMost, ids, Cell{}
+		begin, most, peekIDs, seen, tried = b.end, changesMost, ids, Cell{}, nil
 	}
+}
+
+// withClaims adds claims to others, by the IDs of their tasks. Its result is not nil.
+func withClaims(have, more map[string][]state.Record) map[string][]state.Record {
+	if have == nil {
+		have = map[string][]state.Record{}
+	}
+	for id, claims := range more {
+		have[id] = append(have[id], claims...)
+	}
+	return have
+}
+
+// hasGranted reports whether an earlier attempt has opened a claim of a task, and returns the state
+// of that task. No two attempts that are committed have the same fence.
+func (t *tx) hasGranted(id string) (state.Doc, bool) {
+	if len(t.tried[id]) == 0 {
+		return state.Doc{}, false
+	}
+	d, err := t.load(id)
+	return d, err == nil && slices.ContainsFunc(d.Open, func(has state.Record) bool {
+		return slices.ContainsFunc(t.tried[id], func(r state.Record) bool {
+			return has.Fence == r.Fence && has.Runner == r.Runner && has.Number == r.Number && has.Claimed.Equal(r.Claimed)
+		})
+	})
 }
 
 // doChange makes one of several changes in a transaction.
@@ -194,7 +224,14 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 				c.Rule = ifHeld(*r, c.Rule)
 			}
 		}
+		if d, is := t.hasGranted(c.ID); is {
+			answers[i].Doc = d
+			return nil
+		}
 		answers[i].Doc, err = state.ChangeIn(t, c)
+		if t.tried != nil && c.Undone != nil && errors.Is(err, state.ErrEnded) {
+			err = nil // the earlier attempt gave the claim back
+		}
 		return err
 	}, func(i int, err error) { answers[i].Err = err })
 	return answers

@@ -28,6 +28,11 @@ type tx struct {
 	dry    uint64            // how many IDs were made up; a dry transaction keeps nothing
 	isDry  bool
 	broken error // the servers did not answer
+
+	granted map[string][]state.Record // the claims that it opens, by the IDs of their tasks
+	// tried has the claims of earlier attempts of which it is unknown whether they were committed;
+	// it is nil when there was none
+	tried map[string][]state.Record
 }
 
 // peeked is a task as some server has it, without its text. It may be behind.
@@ -55,7 +60,7 @@ const (
 )
 
 func (s *Store) newTx(ctx context.Context) *tx {
-	return &tx{Store: s, ctx: ctx, cells: map[string]*cell{}, docs: map[string]held{}, count: -1}
+	return &tx{Store: s, ctx: ctx, cells: map[string]*cell{}, docs: map[string]held{}, granted: map[string][]state.Record{}, count: -1}
 }
 
 // read returns the content of a key in this transaction.
@@ -213,7 +218,7 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 		t.after = append(t.after, Op{Cell: Cell{Key: textKey(id, read.Revision), Rev: Any, Data: data}})
 	}
 	to := docKey(after)
-	after.Open = t.granted(was.Open, after.Open, t.revision(id))
+	after.Open = t.grant(id, was.Open, after.Open)
 	if before == nil {
 		t.cells[to] = &cell{Cell: Cell{Key: to}} // nobody else has the number
 	} else if from := t.docs[id].key; from != to {
@@ -242,15 +247,17 @@ func (t *tx) revision(id string) uint64 {
 	return 0
 }
 
-// granted returns the open claims after a change. A claim that the change grants gets the name of
-// this machine and a fence: the previous revision, which is more than that of any earlier claim.
-func (t *tx) granted(before, after []state.Record, revision uint64) []state.Record {
+// grant returns the open claims of a task after a change. A claim that the change opens gets the
+// name of this machine and a fence: the previous revision, which is more than that of any earlier
+// claim.
+func (t *tx) grant(id string, before, after []state.Record) []state.Record {
 	after = slices.Clone(after)
 	for i, c := range after {
 		if !slices.ContainsFunc(before, func(o state.Record) bool {
 			return o.Number == c.Number && o.Claimed.Equal(c.Claimed) && o.Runner == c.Runner
 		}) {
-			after[i].Fence, after[i].Node = revision, t.node.Name
+			after[i].Fence, after[i].Node = t.revision(id), t.node.Name
+			t.granted[id] = append(t.granted[id], after[i])
 		}
 	}
 	return after

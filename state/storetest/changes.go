@@ -457,6 +457,8 @@ func testReleaseRace(t *testing.T, b *bench) {
 	var wg sync.WaitGroup
 	for h := range hands {
 		s := []state.Store{b.a, b.b}[h%2]
+		who := self
+		who.PID += h
 		wg.Go(func() {
 			for i := 0; ended.Load() < days; i++ {
 				l, _, err := dueBy(b.ctx, s, hour(24*days), 0)
@@ -471,7 +473,7 @@ func testReleaseRace(t *testing.T, b *bench) {
 				if next.Equal(hour(24 * days)) {
 					next = time.Time{}
 				}
-				r, err := s.Claim(b.ctx, id, l[0].Due, next, self, l[0].Due)
+				r, err := s.Claim(b.ctx, id, l[0].Due, next, who, l[0].Due)
 				if errors.Is(err, state.ErrTaken) {
 					continue
 				}

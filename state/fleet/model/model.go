@@ -258,11 +258,11 @@ func (k *KV) commit(ops []fleet.Op) error {
 		c := op.Cell
 		k.rev++
 		c.Rev, c.Data, c.At = k.rev, slices.Clone(c.Data), time.Now().Add(k.ahead)
-		if !op.Append {
-			k.forget(func(o fleet.Cell) bool { return o.Key == c.Key })
-		}
 		if was, ok := k.last[c.Key]; ok {
 			k.before[c.Key] = was
+		}
+		if !op.Append {
+			k.forget(func(o fleet.Cell) bool { return o.Key == c.Key })
 		}
 		k.log, k.last[c.Key] = append(k.log, c), c
 		if op.TTL > 0 {
