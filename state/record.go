@@ -36,6 +36,8 @@ type Record struct {
 	// Fence grows with each runner that a claim of the task is granted to, where several machines
 	// share it; 0 elsewhere.
 	Fence uint64 `toml:"-"`
+	// Grant tells a claim from all others, where several machines share its task; empty elsewhere.
+	Grant string `toml:"-"`
 }
 
 // Noted returns the claim with the fields that Started and Note take from r.

@@ -81,6 +81,7 @@ type openClaim struct {
 	Retry    time.Time   `json:"retry,omitzero"`
 	Halt     string      `json:"halt,omitempty"`
 	Fence    uint64      `json:"fence,omitempty"`
+	Grant    string      `json:"grant,omitempty"`
 	Node     string      `json:"node,omitempty"`
 }
 
@@ -90,7 +91,7 @@ func recordOf(d state.Doc) record {
 		Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
 		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child,
-			c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Node})
+			c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Grant, c.Node})
 	}
 	return r
 }
@@ -102,7 +103,7 @@ func (r record) doc(id string) state.Doc {
 	for _, c := range r.Open {
 		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision},
 			Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed, Runner: c.Runner, Starting: c.Starting, Child: c.Child,
-			Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Node: c.Node})
+			Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Grant: c.Grant, Node: c.Node})
 	}
 	return d
 }

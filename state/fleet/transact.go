@@ -70,16 +70,14 @@ func withClaims(have, more map[string][]state.Record) map[string][]state.Record 
 }
 
 // hasGranted reports whether an earlier attempt has opened a claim of a task, and returns the state
-// of that task. No two attempts that are committed have the same fence.
+// of that task.
 func (t *tx) hasGranted(id string) (state.Doc, bool) {
 	if len(t.tried[id]) == 0 {
 		return state.Doc{}, false
 	}
 	d, err := t.load(id)
 	return d, err == nil && slices.ContainsFunc(d.Open, func(has state.Record) bool {
-		return slices.ContainsFunc(t.tried[id], func(r state.Record) bool {
-			return has.Fence == r.Fence && has.Runner == r.Runner && has.Number == r.Number && has.Claimed.Equal(r.Claimed)
-		})
+		return slices.ContainsFunc(t.tried[id], func(r state.Record) bool { return r.Grant == has.Grant })
 	})
 }
 

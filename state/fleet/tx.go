@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -248,15 +249,15 @@ func (t *tx) revision(id string) uint64 {
 }
 
 // grant returns the open claims of a task after a change. A claim that the change opens gets the
-// name of this machine and a fence: the previous revision, which is more than that of any earlier
-// claim.
+// name of this machine, a name of its own, and a fence: the previous revision, which is more than
+// that of any earlier claim.
 func (t *tx) grant(id string, before, after []state.Record) []state.Record {
 	after = slices.Clone(after)
 	for i, c := range after {
 		if !slices.ContainsFunc(before, func(o state.Record) bool {
 			return o.Number == c.Number && o.Claimed.Equal(c.Claimed) && o.Runner == c.Runner
 		}) {
-			after[i].Fence, after[i].Node = t.revision(id), t.node.Name
+			after[i].Fence, after[i].Grant, after[i].Node = t.revision(id), rand.Text(), t.node.Name
 			t.granted[id] = append(t.granted[id], after[i])
 		}
 	}
