@@ -180,7 +180,10 @@ func datedYear(x *match, m *meaning) bool {
 		return false
 	}
 	m.rewrites = y.rewrites
-	return x.setDate(m, y.n, int(d.month), int(d.date))
+	ok := x.setDate(m, y.n, int(d.month), int(d.date))
+	t := &x.p.toks[x.p.resEnd(x.at[0])]
+	m.day.timeLike = t.is(cHHMM) && x.p.farAhead(t.n)
+	return ok
 }
 
 // severalDays refuses Dec 25-26 and Dec 25, 26, which may be two days, or a day and its year.

@@ -55,7 +55,7 @@ func everyMonths(x *match, m *meaning) bool {
 
 // eachMonth reads "of every january".
 func eachMonth(x *match, m *meaning) bool {
-	m.has, m.recur.months = hasMonths, x.of(0).recur.months
+	inMonths(x, m)
 	return m.period(uYear, 1)
 }
 
@@ -123,8 +123,6 @@ func numbered(has int, fits func(l, of *meaning) bool) func(x *match, m *meaning
 		}
 		if i := x.labelled(isPeriod); i >= 0 {
 			*m = *x.of(i)
-		} else if i := x.labelled(isOfMonth); i >= 0 {
-			m.has, m.recur.months = hasMonths, 1<<x.tok(i).month
 		}
 		m.has |= has | hasDates | hasNumbered
 		m.recur.nths, m.recur.weekdays, m.recur.workdays = l.recur.nths, of.recur.weekdays, of.recur.workdays
@@ -233,6 +231,29 @@ func fromMonths(x *match, m *meaning) bool {
 }
 
 func inMonths(x *match, m *meaning) bool {
-	m.has, m.recur.months = hasMonths, x.of(0).recur.months
+	of := x.of(0)
+	m.has, m.err, m.recur.months = hasMonths, of.err, of.recur.months
+	if m.recur.year = of.recur.year; m.recur.year != 0 {
+		m.has |= hasInYear
+	}
+	return x.p.recurs
+}
+
+// monthsOfYear reads "june and july 2027". The year of "december and january 2027" is that of one
+// of the two.
+func monthsOfYear(x *match, m *meaning) bool {
+	*m = *x.of(0)
+	m.recur.year = int16(x.of(1).n)
+	months := members(m.recur.months, false)
+	first, last := x.p.toks[x.begin], x.p.toks[x.p.resEnd(x.at[0])-1]
+	if int(first.month) != months[0] || int(last.month) != months[len(months)-1] {
+		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which year each month is", hint: `name the first and the last day, as in "from 1 december 2026 to 31 january 2027"`}
+	}
+	return true
+}
+
+// inYear reads "in 2027".
+func inYear(x *match, m *meaning) bool {
+	m.has, m.recur.year = hasInYear, int16(x.of(0).n)
 	return x.p.recurs
 }

@@ -82,7 +82,7 @@ func everyWeekdayOn(x *match, m *meaning) bool {
 // countedWeekday refuses "every second friday": it may count weeks, or weeks of the month.
 func countedWeekday(x *match, m *meaning) bool {
 	n, t := x.of(1).n, x.tok(2)
-	if n < 2 || n > 5 {
+	if n < 2 || n > 5 || x.p.word(x.end, "of", "in") {
 		return false
 	}
 	name, word := x.p.text[t.off:t.end], x.p.text[x.p.toks[x.end-2].off:x.p.toks[x.end-2].end]

@@ -59,6 +59,9 @@ func (p *parser) choose() (*Schedule, *Error) {
 	var good []outcome
 	// Another reading may be meant, even if it is not a time ahead.
 	both := told
+	list = slices.DeleteFunc(list, func(o outcome) bool {
+		return o.m.day.timeLike && slices.ContainsFunc(list, func(other outcome) bool { return !other.m.day.timeLike })
+	})
 	for _, o := range p.yearsAndTimes(list) {
 		switch {
 		case o.s != nil:
@@ -74,7 +77,10 @@ func (p *parser) choose() (*Schedule, *Error) {
 	case len(good) > 0:
 		return nil, p.severalReadings(good)
 	}
-	for _, r := range why {
+	for reason, r := range why {
+		if reason == strong && failed != nil && failed.Code == CodeNever {
+			return nil, failed
+		}
 		if r != nil && (r.code != "" || r.why != "" || r.hint != "") {
 			return nil, p.errorOf(r)
 		}
@@ -194,8 +200,8 @@ func (p *parser) replace(subs []rewrite) string {
 	return text
 }
 
-// How far from this year four digits before a month may be a year. Further away they are a time of
-// day.
+// How far from this year four digits beside a month or a date may be a year. Further ahead they are
+// a time of day.
 const (
 	yearsBack  = 10
 	yearsAhead = 50
@@ -211,9 +217,8 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 	if i < 0 || !p.toks[i+1].is(cMonth) {
 		return list
 	}
-	first, now := &p.toks[i], p.opts.Now.Year()
-	n := int(first.n)
-	near := n >= now-yearsBack && n <= now+yearsAhead
+	first := &p.toks[i]
+	n, near := int(first.n), p.near(first.n)
 	var years, times []outcome
 	for _, o := range list {
 		switch d := &o.m.day; {

@@ -56,11 +56,10 @@ const (
 	isListed
 	isOfDay
 	isPeriod
-	isOfMonth
 	labelCount
 )
 
-var labelNames = map[string]int{"h": isHour, "mi": isMinute, "s": isSecond, "ap": isMeridiem, "n": isCount, "f": isFraction, "u": isUnit, "l": isListed, "o": isOfDay, "e": isPeriod, "mo": isOfMonth}
+var labelNames = map[string]int{"h": isHour, "mi": isMinute, "s": isSecond, "ap": isMeridiem, "n": isCount, "f": isFraction, "u": isUnit, "l": isListed, "o": isOfDay, "e": isPeriod}
 
 // first is the set of tokens that a match may begin with: of some classes, or with some words, as
 // bits of their numbers modulo 64.

@@ -1,6 +1,9 @@
 package when
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // What a meaning has, as bits of its field has.
 const (
@@ -26,10 +29,11 @@ const (
 	hasUntil
 	hasFor
 	hasCount
-	hasYear // a year after the time of day
+	hasYear   // a year after the time of day
+	hasInYear // only in a certain year
 
 	// anyRecurring are the things that make a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount | hasInYear
 )
 
 // meaning is what a symbol of the grammar means: a number, a length, a day; in the end a whole
@@ -126,6 +130,7 @@ type day struct {
 	// It is written with points and read with the day first; the month could be first as well.
 	points    bool
 	yearFirst bool // four digits before the month are its year
+	timeLike  bool // four digits after it are its year, and more likely a time of day: dec 24 2130
 	iso       bool
 	month     int8
 	date      int8 // -1 is the last
@@ -153,6 +158,7 @@ type recurrence struct {
 	onDate   bool // both the weekday and the date must match: friday the 13th
 	open     bool // numbered weekdays, and their month is not said
 	months   uint16
+	year     int16 // the only year in which it recurs
 	minutes  uint64
 	from, to clock
 	// Times of day that are left out; when skipSpan is set, those from the first to the second.
@@ -181,7 +187,7 @@ var conflicts = []struct {
 	{hasDates, hasDates, "it says the same twice"}, {hasMinutes, hasMinutes, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
-	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"},
+	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"},
 }
 
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was
@@ -205,8 +211,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	switch {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
-	// Aug 2 2030
-	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0 || m.has&hasUntil != 0 && p.toks[begin-1].is(cMonth)):
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && m.yearFollows(p, begin):
 	// 9 aug 25
 	case m.has&(hasClock|hasDayPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth):
 	case x.has&(hasDayPart|hasDay) == hasDayPart && x.clock.how&clockAfterAt == 0 && !m.dayBefore(p, begin):
@@ -216,6 +221,38 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	}
 	return false
 }
+
+// yearFollows reports whether four digits at a token are not a time of day: they are the year of a
+// date or a month before them, or a second year. Far from this year they are a time of day.
+func (m *meaning) yearFollows(p *parser, begin int) bool {
+	t, before := &p.toks[begin], &p.toks[max(begin-1, 0)]
+	if !t.is(cYear) || p.farAhead(t.n) {
+		return false
+	}
+	dated := m.day.kind == onAnnual || len(m.days) > 0
+	for _, r := range m.bound { // until dec 24
+		if of := &p.res[max(r, 0)].m; r > 0 && p.resEnd(r) == begin {
+			dated = dated || of.day.kind == onAnnual || slices.ContainsFunc(of.days, func(d day) bool { return d.kind == onAnnual })
+		}
+	}
+	switch {
+	case dated:
+		return true
+	case before.is(cMonth):
+		return p.recurs
+	}
+	// 24 december 2026 2027
+	return before.is(cYear) && m.day.kind == onDate && int(m.day.end) == int(before.end) && t.n%5 != 0 && p.near(t.n)
+}
+
+// near reports whether four digits may be a year that people name, and farAhead whether they are a
+// year that nobody means.
+func (p *parser) near(n int64) bool {
+	now := int64(p.opts.Now.Year())
+	return n >= now-yearsBack && n <= now+yearsAhead
+}
+
+func (p *parser) farAhead(n int64) bool { return n > int64(p.opts.Now.Year())+yearsAhead }
 
 // merge adds the next part of a text, which begins at a token, to what was read before it. It
 // reports false when the two do not go together.
@@ -351,6 +388,9 @@ func (c *recurrence) merge(x *recurrence, has int) {
 	}
 	if has&hasMonths != 0 {
 		c.months = x.months
+	}
+	if has&hasInYear != 0 {
+		c.year = x.year
 	}
 	if has&hasMinutes != 0 {
 		c.minutes = x.minutes

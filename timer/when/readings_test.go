@@ -50,7 +50,7 @@ func TestFourDigits(t *testing.T) {
 	for text, want := range map[string][]string{
 		"2030 Dec 24":      {"24 December 2030", "20:30 Dec 24"},
 		"2030 Dec 24 at 7": {"2030 Dec 24 at 7:00am", "2030 Dec 24 at 7:00pm"},
-		"2030 Dec 24 2031": {"24 December 2030 2031", "20:30 Dec 24 2031"},
+		"2030 Dec 24 2031": {"2030-12-24T20:31:00+01:00", "20:30 Dec 24 2031"},
 		"Dec 25-26":        {"Dec 25 2026", "Dec 25"},
 		"25 Dec-26":        {"25 Dec 2026", "25 Dec"},
 		"Jul 25-26 at 9am": {"Jul 25 2026 at 9am", "Jul 25 at 9am"},

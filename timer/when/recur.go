@@ -34,6 +34,7 @@ type builder struct {
 	pos    string   // the value of BYSETPOS, for days
 	// The anchor says which days are meant, so the period is counted from it.
 	from   bool
+	later  bool // the text says that it begins later than now
 	except *Days
 }
 
@@ -310,7 +311,7 @@ func (b *builder) interval() *Error {
 	s.Kind, s.Every = Interval, c.length
 	s.Canonical = "every " + shortDuration(s.Every)
 	anchor := b.anchor
-	if m.has&hasFrom != 0 { // "starting at noon" has an instant at noon as well
+	if b.later { // "starting at noon" has an instant at noon as well
 		anchor = anchor.Add(-s.Every)
 	}
 	s.rule = newInterval(s.Every, anchor)

@@ -21,8 +21,14 @@ func (b *builder) bounds() *refusal {
 			return why
 		}
 	}
+	if why := b.yearOrTime(); why != nil {
+		return why
+	}
 	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.recur.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
 		return &refusal{}
+	}
+	if why := b.yearBound(); why != nil {
+		return why
 	}
 	if why := b.beginBound(); why != nil {
 		return why
@@ -35,6 +41,43 @@ func (b *builder) bounds() *refusal {
 		if b.except, why = daysOf(&p.res[m.bound[boundExcept]].m); why != nil {
 			return why
 		}
+	}
+	return nil
+}
+
+// yearOrTime refuses four digits that may be a year or a time of day: monthly on the 15th 2027.
+// Beside weekdays and times only those that are no multiple of five minutes are a likely year.
+func (b *builder) yearOrTime() *refusal {
+	m, c := b.m, &b.m.clock
+	year := int(c.hour)*100 + int(c.minute)
+	dated := m.has&(hasDates|hasMonths) != 0 || m.has&hasPeriod != 0 && m.recur.unit >= uMonth
+	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	if m.has&hasClock == 0 || len(m.more) > 0 || c.how&clockCompact == 0 || c.how&clockAfterAt != 0 || ahead < 0 || ahead > soon || !dated && year%5 == 0 {
+		return nil
+	}
+	return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
+		readings: []string{fmt.Sprintf("in %d", year), fmt.Sprintf("at %02d:%02d", c.hour, c.minute)}}
+}
+
+// yearBound bounds the recurrence to the months or the year that the text names with a year.
+func (b *builder) yearBound() *refusal {
+	year, first, last := int(b.c.year), 1, 12
+	if year == 0 {
+		return nil
+	}
+	if months := members(b.c.months, false); len(months) > 0 {
+		first, last = months[0], months[len(months)-1]
+	}
+	begin := InstantOf(civilDate(year, time.Month(first), 1), b.s.Zone)
+	end := InstantOf(civilDate(year, time.Month(last)+1, 1), b.s.Zone).Add(-1)
+	if !end.After(b.anchor) {
+		return &refusal{code: CodePast, at: end.In(b.s.Zone)}
+	}
+	if begin.After(b.anchor) {
+		b.o.Start, b.anchor, b.later = begin, begin, true
+	}
+	if b.o.End.IsZero() || end.Before(b.o.End) {
+		b.o.End = end
 	}
 	return nil
 }
@@ -57,7 +100,7 @@ func (b *builder) beginBound() *refusal {
 	if at.Before(b.anchor) && of.has&hasNow == 0 {
 		return &refusal{code: CodePast, at: at.In(b.s.Zone)}
 	}
-	b.o.Start, b.anchor = at, at
+	b.o.Start, b.anchor, b.later = at, at, true
 	return nil
 }
 

@@ -288,7 +288,7 @@ func (b *builder) write(clock, pos string) *Error {
 	text := "FREQ=" + b.freq + ";" + tail
 	start := InstantOf(b.wall, s.Zone)
 	phased := c.n > 1 && b.freq != "HOURLY" && c.unit > uHour
-	if phased || b.m.zone != nil || b.m.has&hasFrom != 0 {
+	if phased || b.m.zone != nil || b.later {
 		day := b.wall
 		if phased && (!b.from || b.m.has&hasClock != 0) {
 			r, _, _, err := parseRRule(text, start, s.Zone)
@@ -309,7 +309,7 @@ func (b *builder) write(clock, pos string) *Error {
 			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
 		}
 		begin := midnight(day)
-		if b.m.has&hasFrom != 0 && !phased {
+		if b.later && !phased {
 			begin = b.wall
 		}
 		start, text = InstantOf(begin, s.Zone), withStart(text, begin, s.Zone)
@@ -327,7 +327,7 @@ func (b *builder) write(clock, pos string) *Error {
 // them, the plain form is the text itself.
 func (b *builder) canonical() {
 	s, m := b.s, b.m
-	if m.has&(hasFrom|hasUntil|hasFor|hasCount) == 0 && (b.except == nil || b.except.empty()) {
+	if m.has&(hasFrom|hasUntil|hasFor|hasCount|hasInYear) == 0 && (b.except == nil || b.except.empty()) {
 		return
 	}
 	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.low {
@@ -335,7 +335,7 @@ func (b *builder) canonical() {
 		return
 	}
 	if s.Kind == Interval {
-		if m.has&hasFrom != 0 {
+		if b.later {
 			s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
 		}
 		if !s.end.IsZero() {
@@ -343,7 +343,7 @@ func (b *builder) canonical() {
 		}
 		return
 	}
-	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount) != 0 {
+	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount|hasInYear) != 0 {
 		s.Canonical += ";UNTIL=" + s.end.UTC().Format("20060102T150405Z")
 	}
 }
