@@ -61,6 +61,16 @@ func weekdayLast(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onWeek, weekday: int8(x.tok(0).day), shift: weeks})
 }
 
+// weekdaysAgo reads "two fridays ago".
+func weekdaysAgo(x *match, m *meaning) bool {
+	n, weekday := x.of(0).q, x.tok(1)
+	if n.whole < 1 || n.whole > 5000 || n.nano != 0 {
+		return false
+	}
+	back := (int(wallTime(x.p.opts.Now, x.p.opts.Zone).Weekday())-int(weekday.day)+1+6)%7 + 1
+	return x.setDay(m, day{kind: onOffset, shift: int32(-back - 7*int(n.whole-1))})
+}
+
 // checkDate refuses a day that its month does not have. A year of 0 stands for any year.
 func checkDate(year, month, date int) *refusal {
 	if month < 1 || month > 12 {

@@ -214,16 +214,33 @@ func (r *resolver) zoneTyped() string {
 }
 
 // soonest returns the first of n days that lies ahead. day reports false when the calendar has no
-// i-th day.
+// i-th day. When a weekday beside the date fits only the day before that, which is nearer, the date
+// is past: on 25 November 2026, "tuesday 24 november".
 func (r *resolver) soonest(n int, day func(i int) (time.Time, bool)) (time.Time, *refusal) {
 	for i := range n {
 		if d, ok := day(i); ok {
 			if t, ok := ahead(d.Add(r.tod), r.zone, r.now); ok {
-				return t, r.agrees(d)
+				if why := r.agrees(d); why == nil || len(r.m.increments) > 0 {
+					return t, why
+				} else if past, ok := r.latest(i-1, n, day); ok && r.midnight.Sub(past) < d.Sub(r.midnight) {
+					return r.on(past)
+				} else {
+					return t, why
+				}
 			}
 		}
 	}
 	return time.Time{}, tooFar
+}
+
+// latest returns the last of the days up to the i-th, if it agrees with its second name.
+func (r *resolver) latest(i, n int, day func(i int) (time.Time, bool)) (time.Time, bool) {
+	for last := i; last > i-n; last-- {
+		if d, ok := day(last); ok {
+			return d, r.agrees(d) == nil
+		}
+	}
+	return time.Time{}, false
 }
 
 // annual returns the next such date ahead. 29 February may lie eight years ahead.

@@ -14,7 +14,7 @@ func TestRefusals(t *testing.T) {
 		CodeNotUnderstood: {
 			"", " ", "banana", "in 5 minutes banana", "25:99", "25:00", "13pm", "0am", "12:60", "10:00:60", "Feb 30", "June 31, 2027",
 			"2027-02-29", "2027-13-01", "2027-366", "2027-W54-1", "2027-03-04T09:00+25:00", "Monday, November 24, 2026",
-			"tomorrow friday", "friday the 13th", "3pm 4pm", "today UTC UTC",
+			"tomorrow friday", "friday the 14th", "monday 22 dec", "3pm 4pm", "today UTC UTC",
 			"tomorrow at", "at", "in", "next", "now + 5", "now now", "5 minutes 5 minutes", "1,000 seconds", "2,5 hours",
 			"3.s", "5.", "..5s", "1.1.3", "12.34.56", "$300", "May -1", "tomorrow;", "\"tomorrow\"", "tomorrow!", "later", "soon", "asap",
 			"end of month", "this weekend", "in 2 hours at noon", "in 5 minutes UTC", "banana\x00",
@@ -35,6 +35,7 @@ func TestRefusals(t *testing.T) {
 		CodePast: {
 			"-5s", "5 minutes ago", "an hour earlier", "yesterday at 10am", "last friday", "last week", "today", "today at 6am",
 			"this morning at 9", "2020-01-01", "@1", "Nov 12, 2011", "now - 1 hour", "monday of this week", "12/30/2025", "3rd Feb 82", "in -5 minutes", "1 year ago tomorrow",
+			"friday the 13th", "friday 20 nov at 9am", "thu 19 nov", "thursday november 19 9am", "sun 15/11", "two fridays ago", "3 mondays back at noon",
 		},
 		CodeAmbiguous: {
 			"7", "90", "at 7", "tomorrow at 10", "5 o'clock", "03/04/2027", "3/4", "30-12-27", "1h30", "9.15", "5M", "tonight", "tomorrow morning", "in 5", "in five", "before 9am", "every december",
@@ -284,7 +285,7 @@ func TestInstantFlag(t *testing.T) {
 	for text, want := range map[string]string{
 		"2020-01-01T00:00:00Z": "2020-01-01T00:00:00Z", "2026-11-20": "2026-11-20T00:00:00+01:00",
 		"yesterday at 10am": "2026-11-19T10:00:00+01:00", "2 hours ago": "2026-11-20T12:23:45+01:00",
-		"last friday": "2026-11-13T00:00:00+01:00", "tomorrow at 9am": "2026-11-21T09:00:00+01:00", "today": "2026-11-20T00:00:00+01:00",
+		"last friday": "2026-11-13T00:00:00+01:00", "two fridays ago": "2026-11-06T00:00:00+01:00", "thu 19 nov 9am": "2026-11-19T09:00:00+01:00", "tomorrow at 9am": "2026-11-21T09:00:00+01:00", "today": "2026-11-20T00:00:00+01:00",
 		"9am": "2026-11-21T09:00:00+01:00", "now": friday, "-2h": "2026-11-20T12:23:45+01:00",
 	} {
 		if got, err := Instant(text, o); err != nil || !got.Equal(instant(t, want)) {

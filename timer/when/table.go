@@ -249,6 +249,7 @@ func table() []row {
 		{"DAY", "this week on|,? WEEKDAY ^.?", weekdayIs(day{kind: onWeek, shift: 0})},
 		{"DAY", "last|previous WEEKDAY ^.?", weekdayLast},
 		{"DAY", "this? past WEEKDAY ^.?", weekdayLast},
+		{"DAY", "COUNT WEEKDAY|WEEKDAYS ago|back", weekdaysAgo},
 		{"DAY", "the? WEEKDAY after next", vague("it may be the next one or the one after it", `name the date, as in "2027-03-15"`)},
 		{"DAY", "next next WEEKDAY", vague("it may be the next one or the one after it", `name the date, as in "2027-03-15"`)},
 		{"ANNUAL", "N1 ^.? MONTH ^.?", dayMonth},
