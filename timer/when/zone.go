@@ -3,6 +3,7 @@ package when
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -171,10 +172,10 @@ func readZone(name string) (*time.Location, error) {
 		return nil, &Error{Code: CodeZone, Message: message, Hint: hint, instead: instead}
 	}
 	if name == "" {
-		return refuse("the time zone is empty", `name one, such as "Europe/Warsaw" or "UTC"`)
+		return refuse("the time zone is empty", "give a name of the IANA database: an area and a city, with a slash between them")
 	}
 	if len(name) > 64 {
-		return refuse("the time zone is too long to be a name", `name one, such as "Europe/Warsaw" or "UTC"`)
+		return refuse("the time zone is too long to be a name", "give a name of the IANA database: an area and a city, with a slash between them")
 	}
 	if isZone(name) {
 		if zone, err := time.LoadLocation(name); err == nil {
@@ -199,7 +200,7 @@ func readZone(name string) (*time.Location, error) {
 		}
 		if strings.ContainsAny(name, ",<>") || isPOSIX(name) {
 			return refuse(unknown+": rules written out are not read",
-				`name the place instead, such as "Europe/Warsaw", or "UTC"`)
+				"name the place instead, by its area and city in the IANA database")
 		}
 	}
 	if plainZoneName(name) { // a name of a newer database
@@ -214,7 +215,7 @@ func readZone(name string) (*time.Location, error) {
 // zoneHint returns the hint for a name that is not a zone. It offers similar names.
 func zoneHint(near []string) string {
 	if len(near) == 0 {
-		return `name a place of the IANA database, such as "Europe/Warsaw", or "UTC"`
+		return "give a name of the IANA database: an area and a city, with a slash between them"
 	}
 	return "did you mean " + quotedOr(near) + "?"
 }
@@ -264,7 +265,7 @@ func offsetHint(name string) string {
 	hours := 0
 	digits := strings.TrimSuffix(strings.TrimSuffix(rest[1:], "00"), ":")
 	if digits == "" || len(digits) > 2 {
-		return `name the place instead, such as "Europe/Warsaw"`
+		return "name the place instead, by its area and city in the IANA database"
 	}
 	for _, c := range digits {
 		if c < '0' || c > '9' {
@@ -313,25 +314,39 @@ func foldZone(name string) string {
 	}, strings.ToLower(name))
 }
 
-// nearZones returns at most three zones that are like the name: first its city, then names that are
-// one or two slips away. A short name must be one slip away.
+// nearZones returns at most three zones whose name or city is the one given, but for a slip. An
+// area that is named must be right: Europe/Atlantis is not Canada/Atlantic. Beside it, a long city
+// may have two slips. A short city without one may have none.
 func nearZones(name string) []string {
 	type near struct {
 		name string
 		far  int
 	}
 	want := foldZone(strings.Trim(name, "/. "))
-	wantCity := want[strings.LastIndexByte(want, '/')+1:]
-	most := 2
-	if len(wantCity) < 6 { // Mars is not Paris
-		most = 1
+	area, city, far := strings.Cut(want, "/")
+	if !far {
+		area, city = "", want
+	}
+	wantCity := city[strings.LastIndexByte(city, '/')+1:]
+	if len(wantCity) < 3 {
+		return nil
 	}
 	var found []near
 	for folded, right := range zoneIndex() {
-		city := folded[strings.LastIndexByte(folded, '/')+1:]
-		far := min(slips(want, folded, 2), slips(wantCity, city, 2)+1, slips(want, city, 2))
-		if far <= most && len(want) > 2 {
+		rightArea, _, _ := strings.Cut(right, "/")
+		rightCity := folded[strings.LastIndexByte(folded, '/')+1:]
+		most := 0
+		switch {
+		case area == strings.ToLower(rightArea) && len(wantCity) >= 8 && wantCity[0] == rightCity[0]:
+			most = 2
+		case area == strings.ToLower(rightArea), area == "" && len(wantCity) >= 5 && wantCity[0] == rightCity[0] && slices.Contains(areas, rightArea) && rightArea != "Antarctica":
+			most = 1
+		}
+		switch far := typos(wantCity, rightCity); {
+		case far <= most:
 			found = append(found, near{right, far})
+		case area != "" && typos(want, folded) == 1: // Europ/Warsaw
+			found = append(found, near{right, 1})
 		}
 	}
 	sort.Slice(found, func(i, j int) bool {

@@ -136,7 +136,7 @@ func TestLoadZone(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, hint string }{
-		{"", "Europe/Warsaw"},
+		{"", "an area and a city"},
 		{"Local", ""},
 		{"local", ""},
 		{"utc", `"UTC"`},
@@ -168,7 +168,7 @@ func TestLoadZone(t *testing.T) {
 		{"zone.tab", ""},
 		{" UTC", ""},
 		{"UTC\x00", ""},
-		{"Mars/Olympus_Mons", "Europe/Warsaw"},
+		{"Mars/Olympus_Mons", "an area and a city"},
 		{strings.Repeat("A", 10000), ""},
 	} {
 		zone, err := LoadZone(c.name)

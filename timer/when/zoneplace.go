@@ -1,7 +1,6 @@
 package when
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -116,7 +115,7 @@ func (p *parser) readPlace(pos int, clocked bool) (end int, m meaning, ok bool) 
 		name, off, end := p.text[p.toks[pos].off:p.toks[pos+n-1].end], m.zone.off, m.zone.end
 		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
 		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: off, end: end, readings: near,
-			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give", p.text[:off]+"Europe/Warsaw"+p.text[end:]), option: "tz"}
+			hint: "name the area and the city that its clocks have in the IANA database, or give them with", option: "tz"}
 	}
 	return pos + n + 1, m, true
 }

@@ -57,7 +57,9 @@ func TestPlaceRefused(t *testing.T) {
 		{"9am Tokio time", CodeZone, `say "9am Asia/Tokyo"`},
 		{"every day at 9am Tokio time", CodeZone, `say "every day at 9am Asia/Tokyo"`},
 		{"9am Christmas time", CodeZone, `say "9am Indian/Christmas"`},
-		{"9am Xanadu time", CodeZone, `name a place with the same clocks, as in "9am Europe/Warsaw", or give`},
+		{"9am Xanadu time", CodeZone, "name the area and the city"},
+		{"9am New Yrok time", CodeZone, `say "9am America/New_York"`},
+		{"9am Warsw time", CodeZone, `say "9am Europe/Warsaw"`},
 		{"lunch time", CodeNotUnderstood, "try"},
 		{"tomorrow at lunch time", CodeNotUnderstood, `"lunch" is not understood here`},
 		{"9am time", CodeNotUnderstood, ""},
@@ -107,6 +109,17 @@ func TestZoneCandidates(t *testing.T) {
 			if got := e.Candidates[i]; got.Text != c[0] || !got.At.Equal(instant(t, c[1])) {
 				t.Errorf("%q: %+v, want %s", text, got, c)
 			}
+		}
+	}
+}
+
+// A place is offered instead of another only when it may be that one, misspelt.
+func TestPlacesNotGuessed(t *testing.T) {
+	for _, text := range []string{"5pm Boston time", "5pm Mumbai time", "5pm Geneva time", "5pm server time", "noon Europe/Atlantis", "noon Asia/Mumbai", "noon America/Boston",
+		"5pm Beijing time", "5pm UK time", "5pm Montreux time", "5pm Bari time", "5pm Oran time", "5pm Davos time", "5pm Atlantis time", "5pm San Francisco time", "every day at 9am Delhi time", "noon Mars/Olympus"} {
+		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		if e := checkError(t, text, err); e.Code != CodeZone || len(e.Candidates) > 0 || strings.Contains(e.Hint, `"`) {
+			t.Errorf("%q: %s: %s | %+v", text, e.Code, e.Hint, e.Candidates)
 		}
 	}
 }
