@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,27 +49,109 @@ func (p *parser) repeating() (*Schedule, *Error) {
 	return s, nil
 }
 
-// namesTwo refuses "at 9am or 10am" when both sides are understood.
+// namesTwo refuses "at 9am or 10am". It offers the text once with each of the alternatives: what
+// stands beside them belongs to all.
 func (p *parser) namesTwo() *Error {
-	for i := range p.toks[:p.n] {
-		if i == 0 || !p.word(i, "or") {
-			continue
-		}
-		left, right := strings.TrimSpace(p.text[:p.toks[i].off]), strings.TrimSpace(p.text[p.toks[i].end:])
-		r := refusal{code: CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two", end: len(p.text), readings: []string{left, right}}
-		if e := p.ambiguous(&r, r.readings); !p.recurs && e.Code == CodeAmbiguous && len(e.Candidates) == 2 {
-			return e
-		}
-		for _, side := range r.readings {
-			_, err := parse(side, *p.opts, readMode{nested: true, past: p.past})
-			if err != nil && err.Code != CodeAmbiguous && err.Code != CodePast {
-				return nil
-			}
-		}
-		e := p.ambiguous(&refusal{code: CodeAmbiguous, why: r.why, hint: r.hint}, nil)
-		return e
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return p.low[t.off:t.end] == "or" })
+	if i <= 0 || i+1 >= p.n {
+		return nil
 	}
-	return nil
+	r := refusal{code: CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two"}
+	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "", "COUNT", "DAYPART", "ADVERB"} {
+		var texts []string
+		spans := p.alternatives(kind, i)
+		for _, s := range spans {
+			texts = append(texts, p.text[:spans[0].off]+p.text[s.off:s.end]+p.text[spans[len(spans)-1].end:])
+		}
+		if len(texts) > 1 && p.readable(texts) {
+			return p.ambiguous(&r, texts)
+		}
+	}
+	sides := []string{strings.TrimSpace(p.text[:p.toks[i].off]), strings.TrimSpace(p.text[p.toks[i].end:])}
+	if !p.readable(sides) {
+		return nil
+	}
+	if p.recurs || p.names("CLOCK", 0, i) != p.names("CLOCK", i+1, p.n) || p.names("ZONE", 0, i) != p.names("ZONE", i+1, p.n) {
+		sides = nil
+	}
+	return p.ambiguous(&r, sides)
+}
+
+// readable reports whether some texts are times, even if they are past or ambiguous.
+func (p *parser) readable(texts []string) bool {
+	for _, text := range texts {
+		if _, err := parse(text, *p.opts, readMode{nested: true, past: p.past}); err != nil && err.Code != CodeAmbiguous && err.Code != CodePast {
+			return false
+		}
+	}
+	return true
+}
+
+// names reports whether a symbol of the grammar matches somewhere between two tokens.
+func (p *parser) names(symbol string, from, to int) bool {
+	for ; from < to; from++ {
+		if r := p.derive(p.g.names[symbol], from); r >= 0 && p.resEnd(r) <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// place is a part of the text.
+type place struct{ off, end int }
+
+// alternatives returns the parts of a kind that the "or" at a token joins, and those before and
+// after it that a comma or another "or" joins to them: 9, 10 or 11. The kind is a symbol or a class
+// of words; numbers, when it is empty. There are none when one side has no such part.
+func (p *parser) alternatives(kind string, or int) (list []place) {
+	joins := func(i int) bool { return p.toks[i].mark() == ',' || p.word(i, "or") }
+	for end := or; end > 0; {
+		begin := end - 1
+		for begin >= 0 && !p.is(kind, begin, end) {
+			begin--
+		}
+		if begin < 0 {
+			break
+		}
+		list = slices.Insert(list, 0, place{int(p.toks[begin].off), int(p.toks[end-1].end)})
+		if end = begin - 1; end < 1 || !joins(end) {
+			break
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	for begin := or + 1; begin < p.n; {
+		end := begin + 1
+		for end <= p.n && !p.is(kind, begin, end) {
+			end++
+		}
+		if end > p.n {
+			break
+		}
+		list = append(list, place{int(p.toks[begin].off), int(p.toks[end-1].end)})
+		if begin = end + 1; end >= p.n || !joins(end) {
+			break
+		}
+	}
+	return list
+}
+
+// is reports whether the tokens from one to another are of a kind, as for alternatives.
+func (p *parser) is(kind string, begin, end int) bool {
+	symbol, class := p.g.names[kind], classNames[kind]
+	if kind == "" {
+		class = cNum
+	}
+	if symbol == 0 {
+		return end == begin+1 && p.toks[begin].is(class)
+	}
+	for r := p.derive(symbol, begin); r >= 0; r = p.res[r].next {
+		if p.resEnd(r) == end {
+			return true
+		}
+	}
+	return false
 }
 
 // twoTasks refuses "every tuesday at 9am and thursday at 10am" and offers a text for each of the

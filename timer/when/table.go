@@ -90,7 +90,7 @@ func table() []row {
 		{"PART", "in|within? under SPAN", vague("it names a limit, not an instant", `give the length itself, as in "in 45 minutes"`)},
 		{"PART", "in|within? at least|most SPAN", vague("it names a limit, not an instant", `give the length itself, as in "in 45 minutes"`)},
 		{"PART", "in|for|within|after UNITS", vague("it does not say how many", `give a number, as in "2 weeks"`)},
-		{"PART", "in|for|between|every? COUNT to|and|or COUNT UNITS", vague("it is a range", `name one length, as in "45m"`)},
+		{"PART", "in|for|between|every? COUNT to|and COUNT UNITS", vague("it is a range", `name one length, as in "45m"`)},
 		{"PART", "in|for|between|every? SPAN to SPAN", vague("it is a range", `name one length, as in "45m"`)},
 		{"PART", "between SPAN and SPAN", vague("it is a range", `name one length, as in "45m"`)},
 		{"PART", "over|during|throughout SPAN", vague("it is a span of time, not an instant", `name its end, as in "in 3 days"`)},

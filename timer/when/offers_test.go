@@ -1,0 +1,63 @@
+package when
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// asIn is an example in a hint.
+var asIn = regexp.MustCompile(`as in "|such as "`)
+
+// What is offered instead of a text that is refused, in its order: each is a reading of the whole text. A text for which none is known gets
+// none, and no example that could be taken for one.
+func TestOffers(t *testing.T) {
+	o := Options{Now: instant(t, "2026-11-24T10:07:30+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	for _, c := range []struct{ text, code, want string }{
+		// alternatives
+		{"9am tomorrow or friday", CodeAmbiguous, "9am tomorrow | 9am friday"},
+		{"monday or tuesday at 9am", CodeAmbiguous, "monday at 9am | tuesday at 9am"},
+		{"today or tomorrow at 5pm", CodeAmbiguous, "today at 5pm | tomorrow at 5pm"},
+		{"today or tomorrow at 9am", CodeAmbiguous, "tomorrow at 9am"},
+		{"next monday or tuesday at 9am", CodeAmbiguous, "next monday at 9am | next tuesday at 9am"},
+		{"9am or 10am or 11am tomorrow", CodeAmbiguous, "9am tomorrow | 10am tomorrow | 11am tomorrow"},
+		{"9, 10 or 11am", CodeAmbiguous, "9am | 10am | 11am"},
+		{"5 or 6pm", CodeAmbiguous, "5pm | 6pm"},
+		{"24 or 25 december", CodeAmbiguous, "24 december | 25 december"},
+		{"24 dec or 25 dec 2026", CodeAmbiguous, "24 dec 2026 | 25 dec 2026"},
+		{"friday 5pm or saturday 10am", CodeAmbiguous, "friday 5pm | saturday 10am"},
+		{"friday at noon or saturday", CodeAmbiguous, ""},
+		{"9am monday or 10am tuesday UTC", CodeAmbiguous, ""},
+		{"9am UTC or CET", CodeAmbiguous, "9am UTC | 9am CET"},
+		{"in 5 or 10 minutes", CodeAmbiguous, "in 5 minutes | in 10 minutes"},
+		{"in two or three hours", CodeAmbiguous, "in two hours | in three hours"},
+		{"in 5 minutes or 1 hour", CodeAmbiguous, "in 5 minutes | in 1 hour"},
+		{"friday morning or evening at 8", CodeAmbiguous, "friday morning at 8 | friday evening at 8"},
+		{"every monday or tuesday", CodeAmbiguous, "every monday | every tuesday"},
+		{"every monday, tuesday or friday at 9am", CodeAmbiguous, "every monday at 9am | every tuesday at 9am | every friday at 9am"},
+		{"every day at 9am or 10am", CodeAmbiguous, "every day at 9am | every day at 10am"},
+		{"every 2 or 3 days", CodeAmbiguous, "every 2 days | every 3 days"},
+		{"every month on the 15th or 16th", CodeAmbiguous, "every month on the 15th | every month on the 16th"},
+		{"daily or weekly at 9am", CodeAmbiguous, "daily at 9am | weekly at 9am"},
+		{"weekdays at 9am or weekends at 10am", CodeAmbiguous, ""},
+		{"banana or friday", CodeNotUnderstood, ""},
+	} {
+		_, err := Parse(c.text, o)
+		if err == nil {
+			t.Errorf("%q is understood", c.text)
+			continue
+		}
+		e := checkError(t, c.text, err)
+		var list []string
+		for _, one := range e.Candidates {
+			list = append(list, one.Text)
+		}
+		if got := strings.Join(list, " | "); e.Code != c.code || got != c.want {
+			t.Errorf("%q: %s: %s; offered %s, want %s", c.text, e.Code, e.Message, got, c.want)
+		}
+		checkOffers(t, c.text, e)
+		if asIn.MatchString(e.Hint) {
+			t.Errorf("%q: hint %s", c.text, e.Hint)
+		}
+	}
+}
