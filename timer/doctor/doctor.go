@@ -7,6 +7,7 @@ package doctor
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/notify"
@@ -97,6 +98,14 @@ func odd(reason state.Reason, subject, text, hint string) state.Finding {
 func (d *Doctor) failed(err error) state.Finding {
 	text, hint := d.Explain(err)
 	return wrong(LookFailed, "", text, hint)
+}
+
+// both joins two hints.
+func both(one, other string) string {
+	if strings.HasSuffix(one, "?") {
+		return one + " " + other
+	}
+	return one + "; " + other
 }
 
 // quoted writes a word for a shell.

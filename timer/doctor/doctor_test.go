@@ -152,6 +152,11 @@ func TestChecks(t *testing.T) {
 		{"a variable that cannot be read", func(d *Doctor) { d.Environ = append(d.Environ, "OURO_MAX=long") },
 			"environment", state.Wrong, BadValue, func() string { return "OURO_MAX" }},
 		{"a zone that cannot be told", func(d *Doctor) { d.ZoneErr = errors.New("no") }, "zone", state.Wrong, Unknown, nil},
+		{"a setting with a wrong value", func(d *Doctor) {
+			if err := os.WriteFile(filepath.Join(d.Home, "config.toml"), []byte("default_time = \"never\"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "config", state.Wrong, BadSetting, nil},
 		{"a setting that is none", func(d *Doctor) {
 			if err := os.WriteFile(filepath.Join(d.Home, "config.toml"), []byte("colour = 1\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -179,6 +184,9 @@ func TestChecks(t *testing.T) {
 			})
 			if len(found) != 1 || found[0].Check != c.check || found[0].Level != c.level || found[0].Reason != c.reason || found[0].Hint == "" {
 				t.Fatalf("found %+v", found)
+			}
+			if one, other, two := strings.Cut(found[0].Hint, "edit /"); two && one != "" && !strings.HasSuffix(one, "; ") && !strings.HasSuffix(one, "? ") {
+				t.Errorf("nothing is between the hints %q and %q", one, "edit /"+other)
 			}
 			if c.about != nil && (found[0].Subject != c.about() || !strings.Contains(found[0].Text, c.about())) {
 				t.Errorf("it is about %q, want %q: %s", found[0].Subject, c.about(), found[0].Text)

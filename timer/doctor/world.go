@@ -97,7 +97,7 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	for _, p := range r.Problems {
 		hint := edit
 		if p.Hint != "" {
-			hint = p.Hint + " " + edit
+			hint = both(p.Hint, edit)
 		}
 		tell(wrong(BadSetting, "", p.Said(), hint))
 	}
@@ -105,7 +105,7 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	if r.Config.TZ != "" {
 		if _, err := when.LoadZone(r.Config.TZ); err != nil {
 			text, hint := d.Explain(err)
-			tell(wrong(BadZone, "tz", at("tz")+text, hint+"; "+edit))
+			tell(wrong(BadZone, "tz", at("tz")+text, both(hint, edit)))
 		}
 	}
 	if shell := r.Config.Run.Shell; shell != "" {
@@ -136,7 +136,7 @@ func (d *Doctor) checkEnvironment(_ context.Context, tell report) string {
 		default:
 			hint := "unset " + quoted(name)
 			if near := d.Near(name); near != "" {
-				hint = "did you mean " + near + "? " + hint
+				hint = both("did you mean "+near+"?", hint)
 			}
 			tell(odd(Unknown, name, name+" is set, and nothing heeds it", hint))
 		}
