@@ -192,22 +192,33 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 			return state.Entry{}, nil, err
 		}
 	}
-	var good []state.Entry
-	for _, e := range all {
-		if fits(e) {
-			good = append(good, e)
+	named, fit := bestOf(all, fits)
+	switch {
+	case len(named) == 0:
+		return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
+	case len(named) > 1:
+		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
+			problem.T("the IDs of %s begin with %s", cli.Plural(len(named), "task"), cli.Quote(id)), named...), nil
+	case !fit:
+		return state.Entry{}, unfit(id, named[0]), nil
+	}
+	return named[0], nil, nil
+}
+
+// bestOf returns those of the tasks that a name can mean: the ones that the command can take, or
+// else the live ones, or else all. fit reports whether the command can take them.
+func bestOf(all []state.Entry, fits func(state.Entry) bool) (named []state.Entry, fit bool) {
+	for _, wanted := range []func(state.Entry) bool{fits, tasks.Live} {
+		for _, e := range all {
+			if wanted(e) {
+				named = append(named, e)
+			}
+		}
+		if len(named) > 0 {
+			return named, fits(named[0])
 		}
 	}
-	switch {
-	case len(good) == 1:
-		return good[0], nil, nil
-	case len(good) > 1:
-		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
-			problem.T("the IDs of %s begin with %s", cli.Plural(len(good), "task"), cli.Quote(id)), good...), nil
-	case len(all) == 1:
-		return state.Entry{}, unfit(id, all[0]), nil
-	}
-	return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
+	return all, false
 }
 
 // unfit is the error of a task that the command cannot take.
@@ -251,26 +262,18 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 	if err != nil {
 		return nil, nil, err
 	}
-	var good, others []state.Entry
-	for _, e := range all {
-		switch {
-		case !Mentions(e.Task, text):
-		case fits(e):
-			good = append(good, e)
-		default:
-			others = append(others, e)
-		}
-	}
+	all = slices.DeleteFunc(all, func(e state.Entry) bool { return !Mentions(e.Task, text) })
+	named, fit := bestOf(all, fits)
 	switch {
-	case len(good) == 1:
-		return good, nil, nil
-	case len(good) == 0 && len(others) == 1:
-		return nil, []PickError{*unfit(text, others[0])}, nil
-	case len(good) == 0:
+	case len(named) == 0:
 		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task mentions %s", cli.Quote(text)))}, nil
+	case len(named) > 1:
+		return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
+			problem.T("%d tasks mention %s", len(named), cli.Quote(text)), named...)}, nil
+	case !fit:
+		return nil, []PickError{*unfit(text, named[0])}, nil
 	}
-	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
-		problem.T("%d tasks mention %s", len(good), cli.Quote(text)), good...)}, nil
+	return named, nil, nil
 }
 
 // Mentions reports whether the ID, key, description, text, command or time of a task contains the
