@@ -77,7 +77,6 @@ func Conclude(s *Call, err error) int {
 		code = report(s, err)
 	}
 	if lost := s.Flush(); lost != nil {
-		s.InJSON = false // standard output cannot be written, so the report goes to standard error
 		if reported := report(s, lost); code == ExitOK {
 			code = reported
 		}

@@ -64,7 +64,7 @@ func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 // Explain returns any error as a problem.
 func Explain(err error) *problem.Problem {
 	var busy *lock.BusyError
-	switch told := problem.As(err); {
+	switch told, unsafe := problem.As(err), unsafePath(err); {
 	case told != nil:
 		return told
 	case LimitOf(err) != nil:
@@ -89,8 +89,10 @@ func Explain(err error) *problem.Problem {
 		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("call again in a moment"))
 	case errors.Is(err, state.ErrNewer):
 		return problem.New(problem.Newer, problem.T(err.Error()), problem.T("use the newer ouro-timer that wrote it"))
+	case unsafe != nil:
+		return unsafe
 	case errors.Is(err, state.ErrUnusable):
-		return problem.New(problem.Unusable, problem.T(err.Error()), problem.T(unusableHint(err)))
+		return problem.New(problem.Unusable, problem.T(err.Error()), unusableHint(err))
 	case errors.Is(err, context.Canceled):
 		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
 	}
@@ -112,30 +114,32 @@ func lockHint(busy *lock.BusyError) string {
 }
 
 // unusableHint says what to do about a state that cannot be used.
-func unusableHint(err error) string {
+func unusableHint(err error) problem.Text {
 	switch {
 	case errors.Is(err, fleet.ErrUnmade):
-		return "create it, once for all machines: ouro-timer fleet init"
+		return problem.T("create it, once for all machines: ouro-timer fleet init")
 	case errors.Is(err, fleet.ErrTwin):
-		return "give this machine a name of its own below [node] in config.toml, as in name = \"build-2\"; ouro-timer fleet nodes lists those that are taken"
+		return problem.T("give this machine a name of its own below [node] in config.toml, as in name = \"build-2\"; ouro-timer fleet nodes lists those that are taken")
 	case errors.Is(err, fleet.ErrDenied):
-		return "set nkey or creds under [fleet] in config.toml to a role that is allowed to: " +
-			"ouro-timer fleet permit shows the roles"
+		return problem.T("set nkey or creds under [fleet] in config.toml to a role that is allowed to: " +
+			"ouro-timer fleet permit shows the roles")
 	case errors.Is(err, fleet.ErrAway):
-		return "see whether the servers are up that OURO_STORE, or store in config.toml, names, " +
-			"and whether they accept nkey or creds under [fleet]"
+		return problem.T("see whether the servers are up that OURO_STORE, or store in config.toml, names, " +
+			"and whether they accept nkey or creds under [fleet]")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free space on the disk, and call again: nothing was lost"
+		return problem.T("free space on the disk, and call again: nothing was lost")
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "raise the limit of open files (ulimit -n 1024) or close some programs, and call again"
+		return problem.T("raise the limit of open files (ulimit -n 1024) or close some programs, and call again")
 	case errors.Is(err, syscall.EROFS):
-		return "make the file system writable, or set OURO_HOME to a folder on another one"
+		return problem.T("make the file system writable, or set OURO_HOME to a folder on another one")
 	case errors.Is(err, syscall.ENOTDIR):
-		return "set OURO_HOME to a folder of yours: it names a file now"
+		return problem.T("set OURO_HOME to a folder of yours: it names a file now")
+	case errors.Is(err, fs.ErrNotExist):
+		return problem.T("see that the folder can be made there, or set OURO_HOME to a folder of yours")
 	case errors.Is(err, fs.ErrPermission):
-		return "see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours"
+		return problem.T("see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours")
 	}
-	return "repair the file that the message names, or move it away: all other tasks stay as they are"
+	return problem.T("mend what the message names; %s says what else is wrong", problem.To("doctor"))
 }
 
 // Candidate is a text to type instead of an ambiguous one, and the instant that it means.
@@ -167,7 +171,7 @@ type FailedJSON struct {
 }
 
 // report writes the error and returns the exit code: a line and a hint on standard error, or with
-// --json an object on standard output.
+// --json an object on standard output, unless that cannot be written.
 func report(s *Call, err error) int {
 	if err == nil {
 		return ExitOK
@@ -177,7 +181,7 @@ func report(s *Call, err error) int {
 		return int(code)
 	}
 	p := Explain(err)
-	if s.InJSON {
+	if s.InJSON && !s.lost {
 		s.Emit(FailedJSON{s.Stamp(), s.AsErrorJSON(p)})
 		return p.ExitCode()
 	}

@@ -19,7 +19,10 @@ import (
 
 // Out writes the answer of a call to standard output, and messages to standard error. NewCall makes
 // one.
-type Out struct{ Messages }
+type Out struct {
+	Messages
+	lost bool // standard output cannot be written, so that problems go to standard error
+}
 
 // Form says how a call is answered.
 type Form struct {
@@ -58,7 +61,7 @@ type Streamed interface{ WriteJSON(o *Out) }
 
 // Emit writes one JSON object on a line of standard output.
 func (o *Out) Emit(v any) {
-	o.Stdout.Write(Encode(o.inForm(truncatedCopy(v)))) // Flush reports an error
+	o.Stdout.Write(Encode(o.inForm(written(v)))) // Flush reports an error
 }
 
 // Line writes a line of the answer. The text is written as it is: escape what users wrote with
@@ -87,6 +90,7 @@ func (o *Out) LineUnlessQuiet(format string, a ...any) {
 func (o *Out) Flush() error {
 	if err := o.Stdout.Flush(); err != nil {
 		o.Stdout.Reset(io.Discard) // so that the error is reported once
+		o.lost = true
 		return Unwritten(err)
 	}
 	return nil

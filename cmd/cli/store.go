@@ -67,6 +67,17 @@ func (s *Call) Open() (state.Store, error) {
 	return s.Store, nil
 }
 
+// unsafePath is the problem of a path that cannot be trusted or used, with what to do about it. It
+// is nil for other errors.
+func unsafePath(err error) *problem.Problem {
+	var unsafe *guard.Error
+	if !errors.As(err, &unsafe) {
+		return nil
+	}
+	return problem.New(problem.Unusable, problem.T("%v: %s", state.ErrUnusable, unsafe.Text),
+		problem.T("%s", unsafe.Hint()))
+}
+
 // StoreAddress is the address of the fleet; empty when the tasks are in the state folder.
 func (s *Call) StoreAddress() (string, error) {
 	if address := s.Getenv("OURO_STORE"); address != "" {
