@@ -12,8 +12,7 @@ import (
 
 // Instants in JSON are truncated to the millisecond and not rounded, so that no answer shows an
 // instant before it has come. Texts from which a call continues (continue, a cursor, --start) and
-// export keep instants in full. A list that is nil is written as [] and not as null, because schemas
-// promise a list.
+// export keep instants in full. A nil list is written as [] and not as null: schemas promise one.
 
 // Encode returns a value as a line of JSON, as answers are written.
 func Encode(v any) []byte {
