@@ -85,15 +85,29 @@ func forSpan(x *match, m *meaning) bool {
 }
 
 func forWord(x *match, m *meaning) bool {
-	if m.has, m.recur.count = hasCount, 2; x.says("thrice") {
-		m.recur.count = 3
+	n := int64(2)
+	if x.says("thrice") {
+		n = 3
 	}
-	return x.p.recurs && x.begin > 0
+	return x.times(m, n) && (x.begin > 0 || m.has == hasRate)
 }
 
 func forTimes(x *match, m *meaning) bool {
-	m.has, m.recur.count = hasCount, x.of(0).q.whole
-	return x.p.recurs && m.recur.count > 0 && x.of(0).q.nano == 0
+	return x.of(0).q.nano == 0 && x.times(m, x.of(0).q.whole)
+}
+
+// times reads "3 times" as a bound, and as a rate when a period without a number follows: 3 times
+// every day. Directly behind a period it may be either: daily 2 times.
+func (x *match) times(m *meaning, n int64) bool {
+	next, after, before := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)], &x.p.toks[max(x.begin-1, 0)]
+	m.has, m.recur.count = hasCount, n
+	switch {
+	case next.is(cAdverb), x.p.word(x.end, "every", "each") && !after.is(cNum|cLow|cTens) && !x.says("for"):
+		m.has, m.recur.aDay = hasRate, int8(min(n, 127))
+	case before.is(cAdverb|cDay|cDays) || before.is(cLong) && !before.is(cUnits):
+		m.recur.countAt = [2]uint16{before.end, uint16(x.stop())}
+	}
+	return x.p.recurs && n > 0
 }
 
 // boundMonth reads "until march": the first day of that month.

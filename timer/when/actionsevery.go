@@ -195,10 +195,6 @@ func timesA(x *match, m *meaning) bool {
 		return false
 	}
 	m.period(t.unit, 1)
-	if t.unit < uDay {
-		m.err = &refusal{why: "it does not say how far apart", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
-		return true
-	}
-	m.recur.aDay = int8(n)
+	m.has, m.recur.aDay = m.has|hasRate, int8(n)
 	return true
 }

@@ -29,11 +29,12 @@ const (
 	hasUntil
 	hasFor
 	hasCount
+	hasRate // 3 times a day
 	hasYear   // a year after the time of day
 	hasInYear // only in a certain year
 
 	// anyRecurring are the things that make a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount | hasInYear
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount | hasRate | hasInYear
 )
 
 // meaning is what a symbol of the grammar means: a number, a length, a day; in the end a whole
@@ -166,6 +167,7 @@ type recurrence struct {
 	skipSpan bool
 	twice    [2]uint16 // where a word like biweekly stands
 	count    int64     // for 3 times
+	countAt  [2]uint16 // where "3 times" stands when it may be a rate as well
 	// The end is that of the month or year: through march.
 	through bool
 	aDay    int8 // twice a day: this many times must be named
@@ -187,7 +189,7 @@ var conflicts = []struct {
 	{hasDates, hasDates, "it says the same twice"}, {hasMinutes, hasMinutes, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
-	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"},
+	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasRate, hasRate, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"},
 }
 
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was
@@ -375,7 +377,7 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 // merge adds what another part of the text says about the recurrence.
 func (c *recurrence) merge(x *recurrence, has int) {
 	if has&hasPeriod != 0 {
-		c.unit, c.n, c.length, c.within, c.twice, c.aDay = x.unit, x.n, x.length, x.within, x.twice, x.aDay
+		c.unit, c.n, c.length, c.within, c.twice = x.unit, x.n, x.length, x.within, x.twice
 	}
 	if has&hasWeekdays != 0 {
 		c.weekdays, c.listed, c.ranged, c.each, c.onDate = x.weekdays, x.listed, x.ranged, x.each, x.onDate
@@ -405,6 +407,9 @@ func (c *recurrence) merge(x *recurrence, has int) {
 		c.through = x.through
 	}
 	if has&hasCount != 0 {
-		c.count = x.count
+		c.count, c.countAt = x.count, x.countAt
+	}
+	if has&hasRate != 0 {
+		c.aDay = x.aDay
 	}
 }

@@ -152,18 +152,8 @@ func (b *builder) days() *refusal {
 	if why := b.calendarSpan(); why != nil {
 		return why
 	}
-	if n := int(c.aDay); n > 0 {
-		named := 1 + len(m.more)
-		switch c.unit {
-		case uWeek:
-			named = bits.OnesCount8(c.weekdays)
-		case uMonth:
-			named = bits.OnesCount32(c.dates)
-		}
-		if c.unit == uDay && m.has&hasClock == 0 || named != n {
-			return &refusal{why: "it does not say how far apart", hint: `name the times, as in "every day at 9:00 and 17:00"`,
-				say: "-"}
-		}
+	if why := b.rate(); why != nil {
+		return why
 	}
 	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount8(c.nths)
 	if c.nths != 0 {
@@ -179,6 +169,32 @@ func (b *builder) days() *refusal {
 			return &refusal{why: "no day is left", hint: "leave the exception out"}
 		}
 		e.weekdays = 0
+	}
+	return nil
+}
+
+// named returns how many times of each day, or days of each week or month, the text names.
+func (b *builder) named() int {
+	switch m, c := b.m, b.c; {
+	case c.unit == uWeek:
+		return bits.OnesCount8(c.weekdays)
+	case c.unit == uMonth:
+		return bits.OnesCount32(c.dates)
+	case m.has&hasClock != 0:
+		return 1 + len(m.more)
+	}
+	return 0
+}
+
+// rate refuses a rate, such as 3 times a day, when the text does not name as many times or days.
+func (b *builder) rate() *refusal {
+	m, c := b.m, b.c
+	switch {
+	case m.has&hasRate == 0:
+	case m.has&hasPeriod != 0 && c.unit <= uHour:
+		return &refusal{why: "it does not say how far apart", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
+	case b.named() != int(c.aDay):
+		return &refusal{why: "it does not say how far apart", hint: `name the times, as in "every day at 9:00 and 17:00"`, say: "-"}
 	}
 	return nil
 }

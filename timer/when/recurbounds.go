@@ -127,6 +127,11 @@ func (b *builder) endBound() *refusal {
 			return tooFar
 		}
 		end = at
+	case m.has&hasCount != 0 && m.recur.countAt[1] > 0 && b.named() > 1 && b.named() == int(m.recur.count):
+		// daily 2 times at 8am and 8pm
+	case m.has&hasCount != 0 && m.recur.countAt[1] > 0 && b.named() == 0 && m.has&hasPeriod != 0 && m.recur.unit >= uDay:
+		at := m.recur.countAt
+		return &refusal{code: CodeAmbiguous, why: "it may be a rate, or how often it comes in all", off: int(at[0]), end: int(at[1]), readings: []string{"," + p.text[at[0]:at[1]]}}
 	case m.has&hasCount != 0:
 		if b.o.Count == 0 || int64(b.o.Count) > m.recur.count {
 			b.o.Count = int(min(m.recur.count, 1<<31))

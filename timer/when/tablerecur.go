@@ -37,8 +37,6 @@ func recurrences() []row {
 		{"PART", "COUNT times|x / LONGUNIT", timesA},
 		{"PART", "COUNT ^x a|an|per|each LONGUNIT", timesA},
 		{"PART", "COUNT ^x ADVERB", timesA},
-		{"PART", "twice|thrice ADVERB", timesA},
-		{"PART", "COUNT times ADVERB", timesA},
 
 		// Weekdays.
 		{"WEEKDAYITEM", "WEEKDAY ^.?", oneWeekday},
