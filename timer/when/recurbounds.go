@@ -126,7 +126,10 @@ func (b *builder) endBound() *refusal {
 		if !ok {
 			return tooFar
 		}
-		end = at
+		// An instant at the start counts, and so the one that ends the length does not.
+		if end = at; b.later || !b.o.Start.IsZero() && !b.elapsed() {
+			end = end.Add(-1)
+		}
 	case m.has&hasCount != 0 && m.recur.countAt[1] > 0 && b.named() > 1 && b.named() == int(m.recur.count):
 		// daily 2 times at 8am and 8pm
 	case m.has&hasCount != 0 && m.recur.countAt[1] > 0 && b.named() == 0 && m.has&hasPeriod != 0 && m.recur.unit >= uDay:
