@@ -55,7 +55,10 @@ func (f *calendarField) read(text string) error {
 		low, high, ranged := strings.Cut(span, "..")
 		first, last, step := f.min, f.max, 1
 		var err error
-		if span != "*" {
+		if span == "*" && !f.all {
+			return fmt.Errorf("the %s %q has more than its *; for every second one say %d/2", f.name, text, f.min)
+		}
+		if !f.all {
 			if first, err = f.number(low); err != nil {
 				return err
 			}

@@ -299,7 +299,7 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 	case t.mark() == ',' && pos > 0 && !comma:
 		p.read(pos+1, m, true)
 		return
-	case t.mark() == '.' && pos > 0 && pos == p.n-1 && !t.gap && !comma:
+	case t.mark() == '.' && pos > 0 && pos == p.n-1 && !t.gap && !comma && p.toks[pos-1].mark() != '.':
 		p.read(pos+1, m, false)
 		return
 	}
