@@ -210,8 +210,8 @@ func spoken(minutes int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool { return x.spokenAt(m, minutes, x.of(0).clock) }
 }
 
-// spokenCount reads "20 past 3pm" and "ten to six". "5 to 6" may be a range; "20 to 6pm" cannot be
-// one.
+// spokenCount reads "20 past 3pm" and "ten to six". "5 to 6" and "nine to five" may be ranges: of
+// words, only five and ten are said so without "minutes". "20 to 6pm" cannot be one.
 func spokenCount(sign int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		n := x.of(0).q
@@ -220,7 +220,11 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 		}
 		minutes := x.says("minutes") || x.says("minute") || x.says("min") || x.says("mins")
 		h := x.of(1).clock
-		if range24 := n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0; sign < 0 && x.p.toks[x.begin].is(cNum) && range24 && !minutes {
+		hours := n.whole <= 12 && n.whole != 5 && n.whole != 10
+		if x.p.toks[x.begin].is(cNum) {
+			hours = n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0
+		}
+		if sign < 0 && hours && !minutes {
 			m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: `say it as in "ten to six" or "17:50"`}
 		}
 		return x.spokenAt(m, sign*int(n.whole), h)

@@ -202,6 +202,7 @@ func bareSpan(x *match, m *meaning) bool {
 func spanAhead(x *match, m *meaning) bool {
 	*m = *x.of(0)
 	m.has, m.rewrites = hasSpan, nil
+	m.span.lasting = x.says("for")
 	return true
 }
 

@@ -170,6 +170,9 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		}
 		return p.resolveLength(m, a)
 	}
+	if m.has&hasSpan != 0 && m.span.lasting && m.span.calendar && m.has&(hasClock|hasDay) != 0 {
+		return a, &refusal{why: "it says how long, and not how often", hint: `say it as in "every day at noon for 3 days"`, say: "say %q", readings: []string{"every day "}}
+	}
 	// "two days three"
 	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockAfterAt == 0 {
 		return a, &refusal{}

@@ -29,7 +29,7 @@ const (
 	hasUntil
 	hasFor
 	hasCount
-	hasRate // 3 times a day
+	hasRate   // 3 times a day
 	hasYear   // a year after the time of day
 	hasInYear // only in a certain year
 

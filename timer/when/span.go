@@ -31,6 +31,7 @@ type span struct {
 	calendar     bool // a unit of days or more was named, even with a zero
 	next         bool // next week
 	bare         bool // only a duration: without "in", and without a sign
+	lasting      bool // for 3 days
 	// It has a capital M alone, which is minutes or months and comes first of its units.
 	open      bool
 	openCount int64

@@ -43,7 +43,7 @@ func table() []row {
 		{"ITEM", "one -? f:FRACTION of? a|an? u:LONGUNIT", item(0)},
 		{"ITEM", "n:COUNT of? a|an u:LONGUNIT", itemPart},
 		{"ITEM", "n:COUNT ^-? quarters of a|an u:LONGUNIT", itemQuarters},
-		{"ITEM", "N1 ^: ^M60 hours|hrs|hr", itemClock},
+		{"ITEM", "N1 ^: ^M60 hours|hrs|hr|h", itemClock},
 		{"ITEM", "a? few|several|some|many LONGUNIT", vague("it does not say how many", `give a number, as in "5 minutes"`)},
 		{"SPAN", "ITEM", asIs},
 		{"SPAN", "ITEM SPAN", joinDigits},
