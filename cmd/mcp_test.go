@@ -248,6 +248,11 @@ func TestMCPRefusals(t *testing.T) {
 		{"schedule_task", `{"until":"1ms","task":"x"}`, "is a duration", `say "in 1ms", or give the duration with "delay"`},
 		{"schedule_task", `{"when":"1h","task":"x","catchup":"onse"}`, `"catchup" is "onse"`, `did you mean "catchup": "once"?`},
 		{"schedule_task", `{"when":"1h","agent":"a | b"}`, "runs without a shell", `name the shell: "agent": "sh -c '...'"`},
+		{"schedule_task", `{"when":"1h","command":["sh","-c","a\u0000b"]}`, `"command" has a NUL character`, "leave it out"},
+		{"schedule_task", `{"when":"1h","shell":"a\u0000b"}`, `"shell" has a NUL character`, "leave it out"},
+		{"schedule_task", `{"when":"1h","task":"a\u0000b"}`, `"task" has a NUL character`, "leave it out"},
+		{"schedule_task", `{"when":"1h","shell":"true","env":{"A":"a\u0000b"}}`, `"env" has a NUL character`, "leave it out"},
+		{"task_log", `{"id":"zzzz","after":"x"}`, `"after" goes with "wait"`, `add "wait": true`},
 		{"notify", `{}`, "no body and no subject", `notify {"body":"the build is done"}`},
 		{"notify", `{"body":"x","channel":["nobody"]}`, "nobody", `notify {"list":true} shows the channels`},
 	} {
@@ -286,16 +291,20 @@ func TestMCPList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 12_000
+	const most = 12_500
 	if text, _ := json.Marshal(list); len(text) > most {
 		t.Errorf("the list of tools has %d bytes, more than %d", len(text), most)
 	}
+	blocks := []string{"inbox", "schedule_task", "task_log", "wait", "wait_for_health"}
 	reads := []string{"explain_time", "list_tasks", "task_log"} // wait_for_health runs what exec: says
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 		if tool.Description == "" || tool.InputSchema == nil || tool.OutputSchema == nil || tool.Annotations.ReadOnlyHint != slices.Contains(reads, tool.Name) {
 			t.Errorf("%+v", tool)
+		}
+		if in, _ := json.Marshal(tool.InputSchema); strings.Contains(string(in), `"max_seconds"`) != slices.Contains(blocks, tool.Name) {
+			t.Errorf("%s: %s", tool.Name, in)
 		}
 		_, example, _ := strings.Cut(tool.Description, "Example: ")
 		if !json.Valid([]byte(example)) {
@@ -305,6 +314,23 @@ func TestMCPList(t *testing.T) {
 	want := []string{"cancel_task", "edit_task", "explain_time", "inbox", "list_tasks", "notify", "schedule_task", "task_log", "wait", "wait_for_health"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the tools are %v", names)
+	}
+}
+
+// waits requires that a call of a tool reaches its bound, and answers with a call that goes on, which
+// can be made and goes on in the same way.
+func (c *served) waits(tool, args, call string) {
+	c.t.Helper()
+	answer, text, failed := c.call(tool, args)
+	next, _ := answer["call"].(map[string]any)
+	if failed || next == nil || answer["status"] != "waiting" || !strings.Contains(text, call) {
+		c.t.Errorf("%s %s: %s", tool, args, text)
+		return
+	}
+	further, _ := json.Marshal(next["arguments"])
+	again, text, failed := c.call(fmt.Sprint(next["name"]), string(further))
+	if failed || again["call"] == nil || next["name"] == tool && !reflect.DeepEqual(again["call"], next) {
+		c.t.Errorf("%s %s goes on as %s: %s", tool, args, further, text)
 	}
 }
 
@@ -329,9 +355,13 @@ func TestMCPBlocks(t *testing.T) {
 	if answer = c.must("wait_for_health", string(again)); answer["call"] == nil {
 		t.Errorf("the call that goes on: %v", answer)
 	}
-	if answer = c.must("inbox", `{"wait":true,"take":true}`); answer["call"] == nil {
-		t.Errorf("%v", answer)
-	}
+	c.waits("inbox", `{"wait":true,"take":true}`, `{"arguments":{"limit":20,"take":true,"wait":true},"name":"inbox"}`)
+	c.waits("wait", `{"any":["inbox"],"take":"2m","max_seconds":0.1}`, `{"arguments":{"any":["inbox"],"max_seconds":0.1,"take":"2m"},"name":"wait"}`)
+	c.waits("wait", `{"any":["inbox"],"take":false}`, `{"arguments":{"any":["inbox"]},"name":"wait"}`)
+	c.waits("schedule_task", `{"when":"1h","shell":"true","key":"one","wait":true}`, `"name":"task_log"`)
+	c.waits("schedule_task", `{"when":"1h","shell":"true","key":"one","wait":true,"max_seconds":0.2}`, `"max_seconds":0.2`)
+	id := fmt.Sprint(c.must("schedule_task", `{"when":"1h","shell":"true","max_seconds":1}`)["id"])
+	c.waits("task_log", `{"id":"`+id+`","wait":true,"output_limit":10}`, `"id":"`+id+`","output_limit":10,"wait":true`)
 	patient := dialMCP(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error)

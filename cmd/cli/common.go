@@ -6,7 +6,7 @@ import (
 
 // MaxFlag is the option that bounds how long a command may block.
 func MaxFlag() option.Option {
-	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX",
+	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", OfCall: true,
 		Help: "wait for at most DURATION, then exit with code 75 (default: OURO_MAX)"}
 }
 

@@ -82,7 +82,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	called := cli.OrElse(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{
 		In: s.In, Out: s.World.Out, Version: cli.Version, Program: s.Program(), BlockMost: most,
-		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
+		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, most, r) },
 		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool crashed: %v\n%s", what, stack)

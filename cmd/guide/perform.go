@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
@@ -12,12 +13,21 @@ import (
 
 // answerCall makes one call of a command in this process, and returns its answer in JSON. It drops
 // what the command writes to standard error. The call ends with ctx, and not by signals. Calls
-// share only the world of server, so any number of them may run at once.
-func answerCall(ctx context.Context, server *cli.Call, called string, r mcp.Request) mcp.Answer {
+// share only the world of server, so any number of them may run at once. Whatever a command waits
+// for, it does so for at most as long as the server lets a call block.
+func answerCall(ctx context.Context, server *cli.Call, called string, most time.Duration, r mcp.Request) mcp.Answer {
 	w := server.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := cli.NewCall(w.WithAbsoluteHome())
+	w = w.WithAbsoluteHome()
+	getenv := w.Getenv
+	w.Getenv = func(name string) string {
+		if name == "OURO_MAX" {
+			return most.String()
+		}
+		return getenv(name)
+	}
+	s := cli.NewCall(w)
 	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.OneAnswer = called, server.Table.Find(r.Command), server.Table,
 		r.Surface, true, true
 	ctx, stop := context.WithCancel(ctx)

@@ -53,8 +53,10 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		if most, err = cli.Bound(s); err != nil {
 			return err
 		}
-		if most > 0 {
-			bound = min(bound, most)
+		if most > 0 && most < bound {
+			bound = most
+		} else {
+			most = 0 // the usual bound comes first
 		}
 	}
 	brief := s.Opt.Bool("all") && s.Compact()

@@ -153,7 +153,7 @@ func (s *server) instructions() string {
 
 // listed is the tool as it is listed.
 func (s *server) listed(t *tool) (*sdk.Tool, error) {
-	out, err := s.Schema(t.answers, t.fields, t.blocks)
+	out, err := s.Schema(t.answers, t.fields, t.blocks())
 	if err != nil {
 		return nil, err
 	}

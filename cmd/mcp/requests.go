@@ -67,11 +67,12 @@ func (r request) withCommand(words []string) request {
 	return r
 }
 
-// blocking makes the request block for at most a time. boundGiven says that the caller gave it.
-func (r request) blocking(most time.Duration, boundGiven bool) request {
-	r.longest, r.boundGiven = most, boundGiven
+// blocking makes the request block for at most as long as the arguments say.
+func (o *Options) blocking(r request, v option.Values) (request, error) {
+	most, err := o.bound(v)
+	r.longest, r.boundGiven = most, v.Has("max")
 	r.Line.Values = r.Line.Values.With("max", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+"s")
-	return r
+	return r, err
 }
 
 // inner returns the call alone.
@@ -85,12 +86,11 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if err != nil {
 		return request{}, err
 	}
-	most, err := o.bound(v)
-	if err != nil {
-		return request{}, err
-	}
 	time := strings.TrimSpace(v.Text("when"))
-	r := callOf("wait", t.options(v)).blocking(most, v.Has("max"))
+	r, err := o.blocking(callOf("wait", t.options(v)), v)
+	if err != nil {
+		return r, err
+	}
 	switch {
 	case v.Has("any"):
 		r.Line.Values, r.Line.Args = r.Line.Values.With("any", true), v.List("any")
@@ -169,7 +169,7 @@ func shellLine(v option.Values) option.Values {
 	return v
 }
 
-func scheduleRequest(_ *Options, t *tool, v option.Values) (request, error) {
+func scheduleRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if !v.Has("when") && !timed(v.Has) {
 		return request{}, t.missing("when")
 	}
@@ -177,6 +177,9 @@ func scheduleRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	r := callOf("at", t.options(v)).withCommand(v.List("command"))
 	if v.Has("when") {
 		r.Line.Args = []string{v.Text("when")}
+	}
+	if v.Bool("wait") {
+		return o.blocking(r, v)
 	}
 	return r, nil
 }
@@ -262,14 +265,20 @@ func explainRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	return r, nil
 }
 
-func logRequest(_ *Options, t *tool, v option.Values) (request, error) {
-	if !v.Has("id") {
-		return callOf("log", t.options(v)), nil
+func logRequest(o *Options, t *tool, v option.Values) (request, error) {
+	if v.Has("after") && !v.Bool("wait") {
+		return request{}, refusal(`"after" goes with "wait"`, `add "wait": true`)
 	}
-	if !v.Has("output-limit") {
-		v = v.With("output-limit", outputLimit)
+	r := callOf("log", t.options(v))
+	if v.Has("id") {
+		if r.Line.Args = []string{v.Text("id")}; !v.Has("output-limit") {
+			r.Line.Values = r.Line.Values.With("output-limit", outputLimit)
+		}
 	}
-	return callOf("log", t.options(v), v.Text("id")), nil
+	if v.Bool("wait") {
+		return o.blocking(r, v)
+	}
+	return r, nil
 }
 
 func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
@@ -281,20 +290,14 @@ func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
 		return callOf("ack", v.Without("ack", "max", "limit"), ack...), err
 	}
 	given := t.options(v)
-	if taken, is := v.Value("take").(bool); is {
-		if given = given.Without("take"); taken {
-			given = given.With("take", "")
-		}
-	}
-	if !v.Has("limit") {
+	if !v.Has("limit") && !v.Bool("count") {
 		given = given.With("limit", inboxLimit)
 	}
 	r := callOf("inbox", given, v.List("ids")...)
-	if !v.Bool("wait") {
-		return r, nil
+	if v.Bool("wait") {
+		return o.blocking(r, v)
 	}
-	most, err := o.bound(v)
-	return r.blocking(most, v.Has("max")), err
+	return r, nil
 }
 
 func healthRequest(o *Options, t *tool, v option.Values) (request, error) {
@@ -302,12 +305,10 @@ func healthRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if len(targets) == 0 {
 		return request{}, t.missing("targets")
 	}
-	most, err := o.bound(v)
-	if err != nil {
-		return request{}, err
-	}
-	r := callOf("health-wait", t.options(v), targets...).blocking(most, v.Has("max"))
+	r, err := o.blocking(callOf("health-wait", t.options(v), targets...), v)
 	switch {
+	case err != nil:
+		return r, err
 	case v.Has("until"):
 		r.dueRequest = callOf("when", option.Values{}.With("number", 1).With("until", v.Text("until"))).inner()
 	case !v.Has("timeout"):

@@ -84,8 +84,6 @@ func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 			if seconds, err := option.Seconds(fmt.Sprint(set.Value)); err == nil {
 				args[maxSeconds] = seconds
 			}
-		case o.Bare && set.Value == "":
-			args[o.FieldKey()] = true
 		default:
 			args[o.FieldKey()] = o.InJSON(set.Value)
 		}

@@ -15,12 +15,12 @@ func theTools() []*tool {
 		"wait": {{Name: "resume", Kind: option.ID}, {Name: "delay", Kind: option.Duration}, {Name: "cron", Kind: option.Cron}, {Name: "max", Kind: option.Duration}, {Name: "every", Kind: option.Duration}},
 		"at": {{Name: "c", Key: "shell"}, {Name: "task"}, {Name: "every", Kind: option.Duration}, {Name: "notify", Many: true},
 			{Name: "env", Many: true, Pairs: true}, {Name: "notify-on"}, {Name: "timeout"}, {Name: "retries", Kind: option.Whole}, {Name: "tz"}, {Name: "expect"},
-			{Name: "description"}, {Name: "key"}, {Name: "replace", Kind: option.Flag}},
+			{Name: "description"}, {Name: "key"}, {Name: "replace", Kind: option.Flag}, {Name: "wait", Kind: option.Flag}, {Name: "max"}},
 		"ls":          {{Name: "all", Kind: option.Flag}, {Name: "limit", Kind: option.Whole}, {Name: "before", Kind: option.Time}},
 		"rm":          {{Name: "match"}, {Name: "kill", Kind: option.Flag}},
 		"edit":        {{Name: "description", Aliases: []string{"d"}}, {Name: "until"}, {Name: "c", Key: "shell"}, {Name: "task"}},
 		"when":        {{Name: "number", Kind: option.Whole}, {Name: "tz"}},
-		"log":         {{Name: "number", Kind: option.Whole, Aliases: []string{"n"}}, {Name: "since"}, {Name: "outcome", Many: true}, {Name: "output-limit", Kind: option.Whole}},
+		"log":         {{Name: "number", Kind: option.Whole, Aliases: []string{"n"}}, {Name: "since"}, {Name: "outcome", Many: true}, {Name: "output-limit", Kind: option.Whole}, {Name: "after"}, {Name: "wait", Kind: option.Flag}, {Name: "max"}},
 		"inbox":       {{Name: "take", Kind: option.Duration, Bare: true}, {Name: "wait", Kind: option.Flag}, {Name: "limit", Kind: option.Whole}, {Name: "max"}},
 		"health-wait": {{Name: "timeout", Kind: option.Duration}, {Name: "stable", Kind: option.Duration}, {Name: "max"}, {Name: "any", Kind: option.Flag}, {Name: "invert", Kind: option.Flag}},
 		"notify": {{Name: "list", Kind: option.Flag}, {Name: "channel", Many: true}, {Name: "to", Many: true}, {Name: "subject"},
@@ -61,6 +61,7 @@ func TestSurface(t *testing.T) {
 		{"list_tasks", problem.T("a higher %s, or %s", problem.Set("limit", "N"), problem.Set("limit", 20)), `a higher "limit": N, or "limit": 20`},
 		{"edit_task", problem.T("%s takes it back", problem.Set("description", "")), `"description": "" takes it back`},
 		{"wait", problem.T("ask %s", problem.To("when", "at 7")), `ask explain_time {"when":"at 7"}`},
+		{"inbox", problem.T("%s or %s", problem.To("inbox").With("take", problem.Bare("")), problem.Set("take", problem.Bare("2m"))), `inbox {"take":true} or "take": "2m"`},
 		{"list_tasks", problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}), "leave it out for 50"},
 	} {
 		for _, tool := range tools {
@@ -82,7 +83,7 @@ func TestCallsAreRead(t *testing.T) {
 		problem.To("ls").With("all", true), problem.To("show", "k7m2"), problem.To("rm", "k7m2", "w3xq").With("kill", true), problem.To("restore", "k7m2"),
 		problem.To("pause", "k7m2"), problem.To("edit", "k7m2", "+1h").With("description", "later"), problem.To("at", "1h").With("c", "a | b").With("retries", 3),
 		problem.To("at", "1h").With("notify", []string{"desktop"}).Running("make", "backup"), problem.To("log", "k7m2").With("number", 20), problem.To("ack", "k7m2/3"),
-		problem.To("inbox").With("take", ""), problem.To("when", "at 7"), problem.To("notify", "done").With("to", []string{"a", "b"}),
+		problem.To("inbox").With("take", problem.Bare("")).With("wait", true), problem.To("inbox").With("take", problem.Bare("2m")), problem.To("when", "at 7"), problem.To("notify", "done").With("to", []string{"a", "b"}),
 		problem.To("health-wait", "tcp://x:1").With("any", true), problem.To("wait", "10m").Saying("check it"), problem.To("wait").With("resume", "w3xq"),
 		problem.To("wait").With("every", "5m").Saying("x"),
 	} {
@@ -104,6 +105,9 @@ func TestCallsAreRead(t *testing.T) {
 			t.Errorf("%v as %s %v has the words %v", c, tool.name, args, r.Line.Args)
 		}
 		for _, set := range c.Set {
+			if bare, is := set.Value.(problem.Bare); is {
+				set.Value = string(bare)
+			}
 			if got := r.Line.Values.Value(string(set.Name)); !reflect.DeepEqual(got, set.Value) {
 				t.Errorf("%v as %s %v: %s is %#v", c, tool.name, args, set.Name, got)
 			}

@@ -18,8 +18,8 @@ var (
 
 func waitTool(blocking arg) *tool {
 	return &tool{
-		name: "wait", title: "Wait", command: "wait", blocks: true,
-		ownOptions: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg,
+		name: "wait", title: "Wait", command: "wait",
+		ownOptions: option.Rows{{Name: "when", Kind: option.Text}, taskArg,
 			{Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text},
 			{Name: "any", Kind: option.Text, Many: true}},
 		help: "Block until a moment. Long waits come in parts: the answer \"waiting\" has a call to make next. To be told later without blocking, use " +
@@ -36,14 +36,14 @@ func waitTool(blocking arg) *tool {
 		aliases: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task",
 			"task_payload": "task",
 			"timer_id":     "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
-		excluded: []string{"max", "raw", "quiet", "name", "notify", "bell", "big", "count", "json",
+		excluded: []string{"raw", "quiet", "name", "notify", "bell", "big", "count", "json",
 			"no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting", "wait-any", "wait-any-waiting"},
 		fields: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed", "which",
 			"run", "item", "target"}, request: waitRequest,
 	}
 }
 
-func scheduleTaskTool() *tool {
+func scheduleTaskTool(blocking arg) *tool {
 	return &tool{
 		name: "schedule_task", title: "Schedule a task", command: "at",
 		ownOptions: option.Rows{timeArg, commandArg},
@@ -65,6 +65,8 @@ func scheduleTaskTool() *tool {
 			{name: "env", help: "variables for the command"},
 			{name: "tz", help: "zone of the times", example: "Europe/Warsaw"},
 			{name: "expect", help: "refuse unless the first instant is this (RFC 3339)"},
+			{name: "wait", help: "block until its first run has ended"},
+			blocking,
 		},
 		aliases: map[string]string{"taskPayload": "task", "task_payload": "task", "timeExpression": "when",
 			"time_expression":          "when",
@@ -74,8 +76,8 @@ func scheduleTaskTool() *tool {
 			"to":           `for e-mail send "notify": ["email:bob@example.org"]`,
 			"process_name": `did you mean "agent"? It takes a program with its arguments`,
 			"webhook_url":  `did you mean "webhook"?`},
-		excluded: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at", "at-each"},
-		fields: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, request: scheduleRequest,
+		excluded: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at", "at-each", "run-ended", "run-waiting"},
+		fields: []string{"id", "kind", "due", "reading", "created", "differs", "status", "outcome", "warnings"}, request: scheduleRequest,
 	}
 }
 
@@ -164,7 +166,7 @@ func explainTimeTool() *tool {
 	}
 }
 
-func taskLogTool() *tool {
+func taskLogTool(blocking arg) *tool {
 	return &tool{
 		name: "task_log", title: "How runs ended", command: "log", readOnly: true,
 		ownOptions: option.Rows{idArg},
@@ -176,18 +178,20 @@ func taskLogTool() *tool {
 			{name: "since", help: "a length of time back, or a moment", example: "2h"},
 			{name: "outcome", help: "only these", example: []string{"failed", "timeout"}},
 			{name: "output_limit", help: "bytes of output, the last ones; default 8192"},
+			{name: "wait", help: "with id: block until a run has ended"},
+			blocking,
 		},
 		aliases:  map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id", "limit": "number"},
 		defaults: map[string]string{"output-limit": strconv.Itoa(outputLimit)},
-		excluded: []string{"follow", "after", "max", "match", "audit", "json"}, answers: []string{"log"},
-		fields: []string{"log", "total", "more", "running"}, request: logRequest,
+		excluded: []string{"follow", "match", "audit", "json"}, answers: []string{"log", "run-ended", "run-waiting"},
+		fields: []string{"log", "total", "more", "running", "status", "outcome"}, request: logRequest,
 	}
 }
 
 func inboxTool(blocking arg) *tool {
 	return &tool{
-		name: "inbox", title: "Inbox", command: "inbox", blocks: true,
-		ownOptions: option.Rows{{Name: "ack", Kind: option.ID, Many: true}, maxArg, idsArg},
+		name: "inbox", title: "Inbox", command: "inbox",
+		ownOptions: option.Rows{{Name: "ack", Kind: option.ID, Many: true}, idsArg},
 		help:       "Messages that came due and results of tasks, until they are acknowledged. Take them, act, then acknowledge.",
 		example:    `{"take": true}`,
 		args: []arg{
@@ -200,7 +204,7 @@ func inboxTool(blocking arg) *tool {
 		},
 		aliases:  map[string]string{"acknowledge": "ack", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
 		defaults: map[string]string{"limit": strconv.Itoa(inboxLimit)},
-		excluded: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"},
+		excluded: []string{"quiet", "json"}, answers: []string{"inbox", "ack"},
 		fields:  []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"},
 		request: inboxRequest,
 	}
@@ -208,8 +212,8 @@ func inboxTool(blocking arg) *tool {
 
 func waitForHealthTool(blocking arg) *tool {
 	return &tool{
-		name: "wait_for_health", title: "Wait for a service", command: "health-wait", openWorld: true, blocks: true,
-		ownOptions: option.Rows{{Name: "targets", Kind: option.Text, Many: true}, maxArg},
+		name: "wait_for_health", title: "Wait for a service", command: "health-wait", openWorld: true,
+		ownOptions: option.Rows{{Name: "targets", Kind: option.Text, Many: true}},
 		help: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID, docker:NAME, " +
 			"postgres://, mysql://, redis://, amqp://, nats://, kafka://, grpc://host:port, which are asked whether they are ready, or exec:LINE, which sh runs. Once for an outage, not in a loop.",
 		example: `{"targets": ["http://localhost:8080/health"], "timeout": "2m"}`,
@@ -222,7 +226,7 @@ func waitForHealthTool(blocking arg) *tool {
 		},
 		aliases: map[string]string{"target": "targets", "url": "targets", "urls": "targets",
 			"timeout_seconds": "timeout"},
-		excluded: []string{"max", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
+		excluded: []string{"quiet", "json", "dry-run"}, answers: []string{"health-wait"},
 		fields:  []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"},
 		request: healthRequest,
 	}

@@ -43,7 +43,6 @@ type tool struct {
 	destructive bool
 	idempotent  bool // repeating it changes nothing more
 	openWorld   bool // it may reach other machines
-	blocks      bool // it may wait
 
 	rows    option.Rows // all options that it takes
 	request func(*Options, *tool, option.Values) (request, error)
@@ -67,12 +66,12 @@ func allTools(o *Options) []*tool {
 		int(o.BlockMost/time.Second))}
 	list := []*tool{
 		waitTool(blocking),
-		scheduleTaskTool(),
+		scheduleTaskTool(blocking),
 		listTasksTool(),
 		cancelTaskTool(),
 		editTaskTool(),
 		explainTimeTool(),
-		taskLogTool(),
+		taskLogTool(blocking),
 		inboxTool(blocking),
 		waitForHealthTool(blocking),
 		notifyTool(),
@@ -83,8 +82,12 @@ func allTools(o *Options) []*tool {
 	return list
 }
 
-// addOptions adds the options of the command to what the tool takes.
+// addOptions adds the options of the command to what the tool takes. A command that has a bound may
+// wait, so the tool has the bound of tools.
 func (t *tool) addOptions(rows option.Rows) {
+	if rows.Named("max") != nil {
+		t.ownOptions = append(t.ownOptions, maxArg)
+	}
 	t.rows = slices.Clone(t.ownOptions)
 	for _, o := range rows {
 		if t.ownOptions.Named(o.Name) == nil && !slices.Contains(t.excluded, o.Name) {
@@ -101,6 +104,9 @@ func (t *tool) reader() option.Lenient {
 	}
 	return l
 }
+
+// blocks reports whether a call of the tool may wait.
+func (t *tool) blocks() bool { return t.ownOptions.Named("max") != nil }
 
 // argument returns the argument of a key, or nil.
 func (t *tool) argument(key string) *option.Option {

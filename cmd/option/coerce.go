@@ -30,7 +30,8 @@ func (o Option) takes() string {
 	return "a text"
 }
 
-// Coerce turns a value into the type of the option. A bare number is a duration in seconds.
+// Coerce turns a value into the type of the option; nil when the value says that the option is not
+// given. A bare number is a duration in seconds.
 func (o Option) Coerce(key string, v any) (any, error) {
 	wrong := func(example string) error {
 		return usage(fmt.Sprintf("%q is %s, and takes %s", key, kindOf(v), o.takes()),
@@ -61,8 +62,10 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	case o.Many:
 		return listOf(key, v, wrong(`["..."]`))
 	case o.Bare:
-		if yes, ok := truth(v); ok {
-			return yes, nil
+		if yes, ok := truth(v); ok && yes {
+			return "", nil
+		} else if ok {
+			return nil, nil
 		}
 	}
 	if list, ok := v.([]any); ok && len(list) == 1 {

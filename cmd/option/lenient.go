@@ -57,7 +57,9 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 			}
 			return v, err
 		}
-		v.given[row.Name] = x
+		if err := v.put(row.Name, f.key, x); err != nil {
+			return v, err
+		}
 	}
 	return v, nil
 }

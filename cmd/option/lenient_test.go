@@ -56,7 +56,8 @@ func TestRead(t *testing.T) {
 		{`{"pairs":"{\"A\":\"1\"}"}`, map[string]any{"pairs": []string{"A=1"}}},
 		{`{"pairs":["A=1"]}`, map[string]any{"pairs": []string{"A=1"}}},
 		{`{"strange":null}`, map[string]any{}},
-		{`{"bare":"yes"}`, map[string]any{"bare": true}},
+		{`{"bare":"yes"}`, map[string]any{"bare": ""}},
+		{`{"bare":false}`, map[string]any{}},
 		{`{"bare":"2m"}`, map[string]any{"bare": "2m"}},
 		{`{"time":"1800"}`, map[string]any{"time": "1800"}},
 	} {

@@ -224,15 +224,19 @@ func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows
 		return o.argument(dec, t, key, name)
 	}
 	v, err := option.field(dec, t, key)
-	o.Values.given[first] = v
-	return err
+	if err != nil {
+		return err
+	}
+	return o.Values.put(first, key, v)
 }
 
 // argument reads the time or the command.
 func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) error {
 	if name == "when" {
 		v, err := oneText(t, key, true)
-		o.When = &v
+		if o.When = &v; err == nil {
+			err = noNUL(key, v)
+		}
 		return err
 	}
 	argv, err := words(dec, t, key,
@@ -241,7 +245,9 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 	if err == nil && (len(argv) == 0 || argv[0] == "") {
 		err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 	}
-	o.Command = argv
+	if o.Command = argv; err == nil {
+		err = noNUL(key, argv...)
+	}
 	return err
 }
 

@@ -51,7 +51,7 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 		if !ok {
 			return nil, wrongKind(key, t, "a text, or a list of them", plain.Quote(o.Like))
 		}
-		return []string{text}, NoNUL(key, text)
+		return []string{text}, nil
 	case o.Pairs && t == json.Delim('{'):
 		return pairs(dec, key)
 	case o.Many:
@@ -73,7 +73,7 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 func oneText(t json.Token, key string, duration bool) (string, error) {
 	text, ok := t.(string)
 	if ok {
-		return text, NoNUL(key, text)
+		return text, nil
 	}
 	example := `"..."`
 	if n, is := t.(json.Number); is && duration {
@@ -88,10 +88,27 @@ func wrongKind(key string, t json.Token, want, example string) error {
 	return usage(plain.Quote(key)+" is "+kindOfToken(t)+", and takes "+want, "write "+plain.Quote(key)+": "+example)
 }
 
-// NoNUL refuses a text with a NUL character, which no command and no message can have.
-func NoNUL(key, text string) error {
-	if strings.ContainsRune(text, 0) {
-		return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
+// noNUL refuses texts with a NUL character, which no command and no message can have.
+func noNUL(key string, texts ...string) error {
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
+		}
+	}
+	return nil
+}
+
+// put adds the value of an option that an object has by a key. Every object puts its values here.
+func (v Values) put(name, key string, value any) error {
+	if value == nil {
+		return nil
+	}
+	v.given[name] = value
+	switch value := value.(type) {
+	case string:
+		return noNUL(key, value)
+	case []string:
+		return noNUL(key, value...)
 	}
 	return nil
 }
@@ -110,9 +127,6 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 		word, ok := t.(string)
 		if !ok {
 			return nil, usage("in "+plain.Quote(key)+" there is "+kindOfToken(t)+", and it takes texts", hint)
-		}
-		if err := NoNUL(key, word); err != nil {
-			return nil, err
 		}
 		list = append(list, word)
 	}
@@ -141,9 +155,6 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
 			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable",
 				"write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
-		}
-		if err := NoNUL(key, value); err != nil {
-			return nil, err
 		}
 		seen[name] = true
 		list = append(list, name+"="+value)

@@ -61,9 +61,14 @@ func (s Objects) Call(c problem.Call) string {
 	return JSON(fields)
 }
 
-// InJSON returns a value of the option in its JSON type. A placeholder for a number, such as N,
-// stays a text.
+// InJSON returns a value of the option in its JSON type: true for one that may be left out, and is.
+// A placeholder for a number, such as N, stays a text.
 func (o Option) InJSON(value any) any {
+	if bare, is := value.(problem.Bare); is && bare == "" {
+		return true
+	} else if is {
+		return string(bare)
+	}
 	text, isText := value.(string)
 	first, second, isPair := strings.Cut(text, "=")
 	switch {

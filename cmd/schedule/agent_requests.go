@@ -122,9 +122,6 @@ func readParams(name string, m method, params json.RawMessage) (requestParams, e
 	texts := requestParams{}
 	for _, param := range v.Names() {
 		texts[param] = v.Text(param)
-		if err := option.NoNUL(param, texts[param]); err != nil {
-			return nil, err
-		}
 	}
 	return texts, nil
 }
