@@ -54,7 +54,7 @@ func TestAgentAsks(t *testing.T) {
 		{"reminders.create", `{"title":"x","when":"1h","process_name":"a 'b"}`, `has a quote that is not closed; close it, as in "process_name": "python3 'my agent.py'"`},
 		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"weekends, 23 nov"}`, `"due_date":"2026-11-24T09:00:00+01:00"`},
 		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"banana"}`, `"except": could not understand the days "banana"; name days, as in`},
-		{"reminders.create", `{"title":"x","when":"2h","except":"weekends"}`, `days are left out of recurrences, and "2h" comes once; name a recurrence, as in "every day at 9:00", or leave out "except"`},
+		{"reminders.create", `{"title":"x","when":"2h","except":"weekends"}`, `days are left out of recurrences, and "2h" comes once; give a recurrence, or leave out "except"`},
 		{"reminders.steal", `{}`, `-32601 there is no method "reminders.steal"`},
 	} {
 		answer, refused := ask("./one", c.method, c.params)

@@ -162,7 +162,7 @@ func TestHintsByObject(t *testing.T) {
 		{`{"when":"1h","task":"x","program":"sh"}`, `"program" is for commands, and this is a message`, `leave it out, or give a command: "command": ["COMMAND"]`},
 		{`{"when":"1h","cron":"0 9 * * *","shell":"x"}`, `"cron" already gives the time; what is "1h"?`, "leave one of them out"},
 		{`{"timeExpression":"1h","interval":"2h","shell":"x"}`, `"every" already gives the time; what is "1h"?`, "leave one of them out"},
-		{`{"when":"every day at 10:00 UTC+2","task":"x"}`, `could not understand the time expression "every day at 10:00 UTC+2": a recurrence follows the clocks of a place`, `name it, as in "Europe/Warsaw", or use "tz"`},
+		{`{"when":"every day at 10:00 UTC+2","task":"x"}`, `could not understand the time expression "every day at 10:00 UTC+2": a recurrence follows the clocks of a place`, `name its area and city in the IANA database, or use "tz"`},
 		{`{"when":"TZ=Europe/Warsaw 0 9 * * *","task":"x"}`, `the cron line "TZ=Europe/Warsaw 0 9 * * *" begins with a time zone`, `leave it out and give Europe/Warsaw with "tz"`},
 		{`{"when":"1h","shell":"x","file":"y"}`, `"shell" and "file" exclude each other`, "give the command once"},
 		{`{"when":"1h","shell":" "}`, `"shell" has no text`, `{"shell":"make backup","when":"1h"}`},

@@ -218,6 +218,7 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 		if n.nano != 0 || n.whole < 1 || n.whole > 59 {
 			return false
 		}
+		var why *refusal
 		minutes := x.says("minutes") || x.says("minute") || x.says("min") || x.says("mins")
 		h := x.of(1).clock
 		hours := n.whole <= 12 && n.whole != 5 && n.whole != 10
@@ -225,10 +226,40 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 			hours = n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0
 		}
 		if sign < 0 && hours && !minutes {
-			m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: `say it as in "ten to six" or "17:50"`}
+			why = &refusal{code: CodeAmbiguous, why: "it may be a range, or minutes before the hour", off: x.off(), end: x.stop(), readings: minutesOrRange(int(n.whole), h)}
 		}
-		return x.spokenAt(m, sign*int(n.whole), h)
+		ok := x.spokenAt(m, sign*int(n.whole), h)
+		m.err = why
+		return ok
 	}
+}
+
+// minutesOrRange returns what "10 to 6pm" may be: ten minutes before six, the begin of a range, and
+// its end. When nothing says which half of the day it is, only the first is known, in both.
+func minutesOrRange(n int, h clock) []string {
+	at := func(hour, minute int) string { return fmt.Sprintf("%d:%02d", (hour+24)%24, minute) }
+	end, half := int(h.hour), h.mer == 0 && h.name == 0 && h.hour <= 12
+	if h.mer != 0 {
+		if end %= 12; h.mer == 'p' {
+			end += 12
+		}
+	}
+	list := []string{at(end-1, 60-n)}
+	switch {
+	case half:
+		return append(list, at(end+11, 60-n))
+	case n <= 12 && h.mer == 0 && h.name == 0:
+		list = append(list, at(n, 0))
+	case n <= 12:
+		begin := n % 12
+		if begin+12 < end || begin >= end {
+			begin += 12
+		}
+		list = append(list, at(begin, 0))
+	default:
+		list = append(list, at(n, 0))
+	}
+	return append(list, at(end, 0))
 }
 
 // spokenHalf refuses "half eight", which is 8:30 to some and 7:30 to others.

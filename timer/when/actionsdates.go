@@ -150,7 +150,7 @@ func monthlyDay(x *match, m *meaning) bool {
 	case o.n < 1 || o.n > 31:
 		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", o.n)}
 	case o.q.whole == 1 && !the:
-		m.err = &refusal{why: quoted(x.text()) + " alone is not a day", hint: `say it as in "the second"`, say: "say %q for the day of the month",
+		m.err = &refusal{why: quoted(x.text()) + " alone is not a day", hint: "give the date", say: "say %q for the day of the month",
 			off: x.off(), end: x.off(), readings: []string{"the "}}
 	}
 	return true
@@ -367,12 +367,18 @@ func monthAlone(x *match, m *meaning) bool {
 }
 
 func noDayInMonth(x *match, m *meaning) bool {
-	m.err = &refusal{why: "a month is not a day", hint: `add the day, as in "2027-03-15"`}
+	m.err = &refusal{why: "a month is not a day", hint: "add the day"}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
 func vagueEnd(x *match, m *meaning) bool {
-	m.err = &refusal{why: "an end is not an exact time", hint: `name it, as in "last day of the month at 23:59"`}
+	m.err = &refusal{why: "an end is not an exact time", hint: "give the day and the time of day"}
+	return true
+}
+
+// fromEnd refuses "the second last day of the month".
+func fromEnd(_ *match, m *meaning) bool {
+	m.err = &refusal{why: "days are counted from the end of a month only as its last", hint: "give the date, or a rule of RFC 5545 with a negative number", strong: true}
 	return true
 }
 

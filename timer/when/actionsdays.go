@@ -178,7 +178,7 @@ func annualOfYear(x *match, m *meaning) bool {
 func workdaysAhead(x *match, m *meaning) bool {
 	n := x.of(0).q
 	if n.whole < 1 || n.whole > 100 || n.nano != 0 {
-		return refused("it does not count working days", "say it as in \"in 2 working days\", at most 100")(x, m)
+		return refused("it does not count working days", "give a whole number, at most 100")(x, m)
 	}
 	return x.setDay(m, day{kind: onWorkday, nth: int8(n.whole), needs: 'n'})
 }

@@ -97,9 +97,9 @@ func (m *meaning) everySpan(of *meaning) bool {
 	}
 	switch {
 	case s.open:
-		return refuse("M is minutes or months", `say it as in "every 5m"`)
+		return refuse("M is minutes or months", "write minutes with a small m, and months in full")
 	case s.calendar && s.elapsed != 0:
-		return refuse("it mixes days and hours", `give hours alone, as in "every 36h"`)
+		return refuse("it mixes days and hours", "give hours alone")
 	case s.months != 0 && s.days != 0:
 		return refuse("it mixes months and days", "give one of the two")
 	case s.months != 0 && (s.one == uYear || s.one == uDecade) && s.months%12 == 0:
@@ -111,7 +111,7 @@ func (m *meaning) everySpan(of *meaning) bool {
 	case s.days != 0:
 		return m.period(uDay, s.days)
 	case s.elapsed <= 0:
-		return refuse("a period of zero never ends", `say it as in "every 5m"`)
+		return refuse("a period of zero never ends", "give a longer one")
 	}
 	return m.period(uNanosecond, int64(s.elapsed))
 }
@@ -123,10 +123,10 @@ func everyNumber(x *match, m *meaning) bool {
 	}
 	m.has = hasPeriod | hasEvery
 	if x.of(1).q == (quantity{}) {
-		m.err = &refusal{why: "a period of zero never ends", hint: `say it as in "every 5m"`}
+		m.err = &refusal{why: "a period of zero never ends", hint: "give a longer one"}
 		return true
 	}
-	m.err = &refusal{why: "the unit is missing", hint: `say it as in "every 5m"`, say: "say %q", off: x.stop(), end: x.stop(), readings: []string{"m", " days"}}
+	m.err = &refusal{why: "the unit is missing", hint: "add it: s, m, h, days or longer"}
 	return true
 }
 

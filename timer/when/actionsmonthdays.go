@@ -247,7 +247,7 @@ func monthsOfYear(x *match, m *meaning) bool {
 	months := members(m.recur.months, false)
 	first, last := x.p.toks[x.begin], x.p.toks[x.p.resEnd(x.at[0])-1]
 	if int(first.month) != months[0] || int(last.month) != months[len(months)-1] {
-		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which year each month is", hint: `name the first and the last day, as in "from 1 december 2026 to 31 january 2027"`}
+		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which year each month is", hint: `name the first and the last day`}
 	}
 	return true
 }

@@ -79,7 +79,7 @@ func severalOnce(x *match, m *meaning) bool {
 		readings = append(readings, "at "+x.p.text[c.off:c.end])
 	}
 	list := x.p.text[first.off:x.stop()]
-	m.err = &refusal{code: CodeAmbiguous, why: "it names several times, and one is asked for", hint: `say it as in "every day at 9:00 and 17:00"`, off: x.off(), end: x.stop(),
+	m.err = &refusal{code: CodeAmbiguous, why: "it names several times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(),
 		readings: append(readings, "every day at "+list)}
 	return true
 }

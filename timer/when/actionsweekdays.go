@@ -56,7 +56,7 @@ func everyWeekdays(n int64) func(x *match, m *meaning) bool {
 		if n > 1 {
 			m.period(uWeek, n)
 			if l.recur.weekdays == workingDays {
-				return vague("it may be days or weeks that alternate", `say it as in "every monday, wednesday and friday at 9:00" or "every 2 weeks on weekdays"`)(x, m)
+				return vague("it may be days or weeks that alternate", "name the days, or give the number of weeks")(x, m)
 			}
 		}
 		m.has |= hasWeekdays | hasEvery

@@ -155,7 +155,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	a.zone = p.opts.Zone
 	if m.zone != nil {
 		if m.has&(hasClock|hasDay) == 0 || m.zone.byPlace && m.has&hasClock == 0 {
-			return a, &refusal{why: "a time zone needs a time of day", hint: `give one, as in "10:00 UTC"`}
+			return a, &refusal{why: "a time zone needs a time of day", hint: "add the time of day"}
 		}
 		if a.fixed = m.zone.fixed; !a.fixed {
 			a.zone = m.zone.loc
@@ -171,7 +171,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		return p.resolveLength(m, a)
 	}
 	if m.has&hasSpan != 0 && m.span.lasting && m.span.calendar && m.has&(hasClock|hasDay) != 0 {
-		return a, &refusal{why: "it says how long, and not how often", hint: `say it as in "every day at noon for 3 days"`, say: "say %q", readings: []string{"every day "}}
+		return a, &refusal{why: "it says how long, and not how often", hint: "add how often", say: "say %q", readings: []string{"every day "}}
 	}
 	// "two days three"
 	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockAfterAt == 0 {
@@ -224,7 +224,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		return a, &refusal{code: CodeAmbiguous, why: "M is minutes or months", off: at, end: at + 1, readings: []string{"m", months}}
 	}
 	if s.bare && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
-		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: `say it as in "1h30m", or count from now, as in "now + 2h - 30m"`}
+		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}
 	}
 	pure := !s.calendar
 	t, ok := addSpan(now, s, a.zone)

@@ -47,14 +47,14 @@ func (r *resolver) base() (time.Time, *refusal) {
 	}
 	if after && m.has&hasDay != 0 && !(m.day.kind == onOffset && m.day.shift == 0) {
 		return time.Time{}, &refusal{code: CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
-			hint: `give the date and leave "night" out, as in "2027-03-15 01:00"`}
+			hint: `give the date and leave "night" out`}
 	}
 	r.midnight = midnight(r.today)
 	switch {
 	case m.clock.how&clockMinute != 0:
 		return r.minuteAhead()
 	case m.clock.how&clockNow != 0 && m.has&(hasDay|hasSpan) == 0:
-		return time.Time{}, &refusal{why: "it does not say of which day", hint: `say it as in "this time tomorrow"`}
+		return time.Time{}, &refusal{why: "it does not say of which day", hint: "add the day"}
 	case m.has&hasSpan != 0 && m.has&hasDay != 0:
 		return r.weekdayOfSpan()
 	case m.has&hasSpan != 0: // in 1 week at noon

@@ -263,7 +263,7 @@ func (p *parser) schedule() (*Schedule, *Error) {
 			return nil, p.refuse("a recurrence and one instant are asked for at once",
 				"leave one of the two out")
 		case t.mark() == '-' || t.mark() == '+':
-			return nil, p.refuse("an interval has no sign", `say it as in "5m"`)
+			return nil, p.refuse("an interval has no sign", "leave the sign out")
 		case t.is(cISO):
 			return nil, p.unknownWord()
 		}

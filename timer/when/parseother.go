@@ -15,7 +15,7 @@ func (p *parser) onceBounded(s *Schedule) *Error {
 		return &Error{
 			Code:    CodeUsage,
 			Message: "days are left out of recurrences, and " + quoted(p.typed) + " comes once",
-			Hint:    `name a recurrence, as in "every day at 9:00", or leave out`,
+			Hint:    "give a recurrence, or leave out",
 			Options: []string{"except"},
 		}
 	}
@@ -39,7 +39,7 @@ func (p *parser) repeating() (*Schedule, *Error) {
 		text = "every " + start
 	}
 	if head != "r" {
-		return nil, p.refuse("repeating intervals of ISO 8601 with a count are not read", `say it as in "every 1h", with a count as in "every 1h, 5 times"`)
+		return nil, p.refuse("repeating intervals of ISO 8601 with a count are not read", "leave the count out, and say how many times at the end")
 	}
 	s, err := parse(text, *p.opts, p.readMode)
 	if err != nil {

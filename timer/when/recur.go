@@ -10,7 +10,7 @@ import (
 
 // everyBare refuses --every 5, which has no unit.
 func (p *parser) everyBare(a quantity) *Error {
-	e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: `give a length of time, as in "5m"`}
+	e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: "give a length of time with its unit: s, m, h, days or longer"}
 	if e.instead = p.understood(p.withUnit(a)...); e.instead != nil {
 		e.Hint = say(e.instead)
 	}
@@ -18,7 +18,7 @@ func (p *parser) everyBare(a quantity) *Error {
 }
 
 // periodClash refuses a period and days that do not go together.
-var periodClash = &refusal{why: "its period and its days do not go together", hint: `say it as in "every 2 weeks on friday at 17:00"`}
+var periodClash = &refusal{why: "its period and its days do not go together", hint: "leave one of the two out"}
 
 // builder makes the schedule of a recurrence.
 type builder struct {
@@ -59,7 +59,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
 		if z.fixed && !z.utc && !z.zulu || z.also != nil {
-			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use`, option: "tz"}, nil
+			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: "name its area and city in the IANA database, or use", option: "tz"}, nil
 		}
 		b.s.Zone = z.loc
 	}
@@ -122,10 +122,10 @@ func (b *builder) needsEvery() *refusal {
 	case m.has&hasWeekdays != 0 && c.listed && alone:
 		return every
 	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
-		every.why, every.hint, every.say = "it may be one time or all of them", `say it as in "every monday to friday at 9:00"`, "say %q"
+		every.why, every.hint, every.say = "it may be one time or all of them", "say that it recurs, or give a date", "say %q"
 		return every
 	case m.has&hasDates != 0 && alone, alone && m.has&hasWeekdays == 0:
-		return &refusal{why: "it does not say how often", hint: `say it as in "every day at 9:00"`}
+		return &refusal{why: "it does not say how often", hint: "add how often, or name one day"}
 	}
 	return nil
 }
@@ -192,9 +192,13 @@ func (b *builder) rate() *refusal {
 	switch {
 	case m.has&hasRate == 0:
 	case m.has&hasPeriod != 0 && c.unit <= uHour:
-		return &refusal{why: "it does not say how far apart", hint: `name a length, as in "every 20 minutes", or the minutes, as in "every hour at :00 and :30"`}
+		return &refusal{why: "it does not say how far apart", hint: "give the length of time between two of them, or the minutes of the hour"}
 	case b.named() != int(c.aDay):
-		return &refusal{why: "it does not say how far apart", hint: `name the times, as in "every day at 9:00 and 17:00"`, say: "-"}
+		why := "it does not say when"
+		if named := b.named(); named > 0 {
+			why = fmt.Sprintf("it says %s and names %d", count(int(c.aDay), "time"), named)
+		}
+		return &refusal{why: why, hint: "name as many times as it says"}
 	}
 	return nil
 }
@@ -253,7 +257,7 @@ func (b *builder) calendarSpan() *refusal {
 	case c.dates|uint32(c.nths) == 1:
 		c.months = last
 	default:
-		return &refusal{code: CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months, as in "on the 15th in january and july"`}
+		return &refusal{code: CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months`}
 	}
 	c.unit, c.n, m.has = uYear, 1, m.has|hasMonths
 	return nil
@@ -345,5 +349,5 @@ func (b *builder) lengthAndDays() *refusal {
 		texts = append(texts, p.text+" between 9:00 and 17:00")
 	}
 	return &refusal{why: "a length of time and days or times do not go together", say: "say %q", end: len(p.text), readings: texts,
-		hint: `say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`}
+		hint: "leave one of the two out, or say between which times"}
 }

@@ -9,7 +9,7 @@ import (
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
 	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
-		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
+		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: "say between which times of every day, or name the days of the first and the last"}
 	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
 		return &refusal{} // from 1 december to 24 december at 9:00
 	}
@@ -167,7 +167,7 @@ func (b *builder) checkBound(of *meaning) *refusal {
 	case year >= 1900 && timed != hourly:
 		return &refusal{}
 	case timed && !hourly:
-		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: "name one time of day"}
 	}
 	return nil
 }

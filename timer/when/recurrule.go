@@ -24,7 +24,7 @@ func (b *builder) frequency() *refusal {
 	switch {
 	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMinutes != 0 && c.unit != uHour:
 		if m.has&hasWindow != 0 && !within {
-			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: `say it as in "every hour between 9:00 and 17:00"`}
+			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: "add how often"}
 		}
 		return periodClash
 	case m.has&hasMinutes != 0 && m.has&hasClock != 0:
@@ -85,7 +85,7 @@ func (b *builder) frequency() *refusal {
 		b.freq = "WEEKLY"
 		return nil
 	case !period:
-		return &refusal{why: "it does not say how often", hint: `say it as in "every day at 9:00"`}
+		return &refusal{why: "it does not say how often", hint: "add how often"}
 	case c.months != 0 && c.unit != uDay:
 		return periodClash
 	}

@@ -151,7 +151,7 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 		}
 		return times, nil
 	case m.has&hasClock != 0 || c.length < time.Minute:
-		return nil, &refusal{why: "times between two others are at least a minute apart", hint: `say it as in "every 15 minutes between 9:00 and 17:00"`}
+		return nil, &refusal{why: "times between two others are at least a minute apart", hint: "give a longer period"}
 	case to == from:
 		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
 	case to < from && (m.has&(hasWeekdays|hasMonths) != 0):

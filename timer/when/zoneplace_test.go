@@ -71,7 +71,7 @@ func TestPlaceRefused(t *testing.T) {
 		{"9am Warsaw", CodeNotUnderstood, `say "9am Europe/Warsaw" for the clocks there`},
 		{"9am in Samoa", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
 		{"9am in Xanadu", CodeNotUnderstood, `"Xanadu" is not understood here`},
-		{"tomorrow in London", CodeNotUnderstood, `give one, as in "10:00 UTC"`},
+		{"tomorrow in London", CodeNotUnderstood, "add the time of day"},
 		{"at 9am on friday at Tokyo", CodeNotUnderstood, `say "at 9am on friday Asia/Tokyo" for the clocks there`},
 		{"3pm Eastern", CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
 		{"10:00 Europe/Londn", CodeZone, `did you mean "Europe/London"?`},

@@ -170,8 +170,8 @@ func abbrZone(x *match, m *meaning) bool {
 	switch {
 	case a.other != "":
 		m.err = &refusal{code: CodeAmbiguous, why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
-			hint: fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other), say: "-",
-			off: int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
+			hint: "name the place or the offset",
+			off:  int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
 	case a.clocks:
 		loc, err := LoadZone(a.home)
 		if err != nil {
