@@ -103,13 +103,10 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 		return c.offset(sign, length, base, o)
 	}
 	o.Form = c.Form
-	if !c.was.Task.Recurring() && !unscheduled && (!c.forced() || c.Form == when.UntilForm) && timeOfDay(text, o) {
+	sched, err := when.Parse(text, o)
+	if err == nil && sched.TimeOnly && !c.was.Task.Recurring() && !unscheduled {
 		return c.keepDate(text, base, o)
 	}
-	if !c.forced() {
-		o.Form = when.Any
-	}
-	sched, err := when.Parse(text, o)
 	var refused *when.Error
 	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
 		p := explain(err)
@@ -184,8 +181,13 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 // keepDate reads a time of day on the date on which the task is due.
 func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Schedule, error) {
 	y, m, d := base.Date()
-	o.Now = when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
+	begin := when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone)
+	o.Now = begin.Add(-1)
 	sched, err := when.Parse(text, o)
+	if err != nil { // an hour before midnight: the midnight that ends the day
+		o.Now = begin
+		sched, err = when.Parse(text, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -216,35 +218,6 @@ func signed(text string) (sign int, rest string, ok bool) {
 		}
 	}
 	return 0, text, false
-}
-
-// timeOfDay reports whether a text is only a time of day: whenever it is read, it means the next
-// such time.
-func timeOfDay(text string, o when.Options) bool {
-	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from any change of the clocks
-	at := func(now time.Time) (time.Time, bool) {
-		o.Now = now
-		s, err := when.Parse(text, o)
-		if err != nil || s.Kind != when.Once || s.Delay != 0 {
-			return time.Time{}, false
-		}
-		return s.At, true
-	}
-	t, ok := at(first.Add(-1))
-	if !ok || t.Before(first) || !t.Before(first.AddDate(0, 0, 1)) {
-		return false
-	}
-	for _, days := range []int{0, 1, 2, 3, 4, 5, 6} {
-		day := first.AddDate(0, 0, days)
-		want := day.Add(t.Sub(first))
-		if before, ok := at(want.Add(-time.Second)); !ok || !before.Equal(want) {
-			return false
-		}
-		if after, ok := at(want.Add(time.Second)); !ok || !after.Equal(want.AddDate(0, 0, 1)) {
-			return false
-		}
-	}
-	return true
 }
 
 // onWall writes an instant as the clocks of the zone show it, in a form that is read as a time.

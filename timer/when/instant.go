@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,6 +72,8 @@ func (p *parser) once(a answer, m *meaning) *Schedule {
 		}
 	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
+	days := func(s span) bool { return s.months != 0 || s.days != 0 }
+	s.TimeOnly = m.has&hasClock != 0 && m.has&(hasDay|hasSpan|hasNow) == 0 && m.clock.how&clockMinute == 0 && !slices.ContainsFunc(m.increments, days)
 	if a.atTimeOfDay && len(m.increments) == 0 && !a.fixed {
 		s.clockChange(a.tod)
 	}

@@ -285,3 +285,26 @@ func TestSay(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A text is only a time of day when it says nothing about the date. edit keeps the date of a task then.
+func TestTimeOnly(t *testing.T) {
+	zone := zoned(t, "Europe/Warsaw")
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{"15:00", true}, {"3pm", true}, {"at 3pm", true}, {"1530", true}, {"15:00:30", true}, {"noon", true}, {"midnight", true}, {"0:00", true},
+		{"23:59:59", true}, {"half past nine", true}, {"quarter to 5pm", true}, {"9 in the evening", true}, {"teatime", true}, {"T10:30", true},
+		{"15:00 Asia/Tokyo", true}, {"10:00 UTC", true}, {"5 minutes after noon", true}, {"an hour before noon", true}, {"noon + 2 hours", true},
+		{"tomorrow", false}, {"tomorrow 00:00", false}, {"tomorrow at midnight", false}, {"midnight tomorrow", false}, {"tonight at midnight", false},
+		{"noon + 1 day", false}, {"at :30", false}, {"this time tomorrow", false}, {"in 3 days at noon", false},
+		{"today 15:00", false}, {"tomorrow 15:00", false}, {"tonight at 8", false}, {"friday", false}, {"friday 15:00", false}, {"next friday at noon", false},
+		{"2027-03-04 15:00", false}, {"the 5th at noon", false}, {"1h", false}, {"24h", false}, {"1 day", false}, {"in 2 hours", false}, {"now", false},
+		{"now + 1h", false}, {"every day at 15:00", false}, {"0 9 * * *", false}, {"@1800000000", false}, {"7", false}, {"banana", false}, {"", false},
+	} {
+		o := Options{Now: time.Date(2026, 11, 21, 14, 0, 0, 0, zone), Zone: zone}
+		if s, err := Parse(tt.text, o); (err == nil && s.TimeOnly) != tt.want {
+			t.Errorf("%q: only a time of day: %v", tt.text, !tt.want)
+		}
+	}
+}
