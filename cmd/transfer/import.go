@@ -50,9 +50,10 @@ MAILTO, RANDOM_DELAY, % for standard input. Commands have a user before them in 
 cron.d, and in a table that has root there; --system says so of other tables. The SHELL of the table runs them, in HOME,
 with the variables of cron and of the table, and no others.
 
-systemd reads timers, from files, from folders or from systemctl, and the services that they start; a setting that has
-no counterpart is refused by its name. at reads the jobs that atq lists. jsonl reads what ouro-timer export jsonl has
-written: it makes the same tasks, with new IDs, where they are not there already.
+systemd reads timers, from files, from folders or from systemctl, and the services that they start. A setting that has
+no counterpart is refused by its name if the schedule or the command needs it, and else left out with a note. at reads
+the jobs that atq lists. jsonl reads what ouro-timer export jsonl has written: it makes the same tasks, with new IDs,
+where they are not there already.
 
 Each task has a key, made of the name of the file and the command. So a second import changes what has changed and
 leaves the others as they are; --prune removes what the file does not have any more. Delete the lines from the crontab

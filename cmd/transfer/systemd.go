@@ -228,11 +228,13 @@ func (r timerReader) tasks() (list []sourceTask) {
 				problem.T("say when by OnCalendar= or OnUnitActiveSec=, or schedule it with %s",
 					problem.Set("every", "1h")))
 		case s.Name == "OnBootSec", s.Name == "OnStartupSec", s.Name == "OnActiveSec":
-			if !repeats {
-				refuse(s, problem.T("%s= has no counterpart: it counts from a start", s.Name),
-					problem.T("schedule it with %s, where the command begins with sleep",
-						problem.To("at", tasks.BootText)))
+			if repeats {
+				notes = append(notes, s.Name+"= is left out: the first run comes one interval after the import")
+				break
 			}
+			refuse(s, problem.T("%s= has no counterpart: it counts from a start", s.Name),
+				problem.T("schedule it with %s, where the command begins with sleep",
+					problem.To("at", tasks.BootText)))
 		case s.Name == "WakeSystem" && unit.Yes(s.Value):
 			notes = append(notes, "WakeSystem= is left out: ouro-timer wakes no machine")
 		case s.Name == "OnCalendar", s.Name == "OnUnitActiveSec":

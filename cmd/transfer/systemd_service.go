@@ -139,6 +139,9 @@ func (r *serviceReader) read(w *sourceTask) error {
 	if err := r.readTimeout(w, kind == "oneshot"); err != nil {
 		return err
 	}
+	if err := r.readResources(w); err != nil {
+		return err
+	}
 	for _, phase := range []string{"ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"} {
 		if err := r.readPhase(w, phase, kind == "oneshot"); err != nil {
 			return err
@@ -198,6 +201,8 @@ func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks
 		return problem.Of(problem.T("%s= has no counterpart", s.Name), problem.T("%s", hint))
 	case s.Section == "Unit" && (s.Name == "OnFailure" || s.Name == "OnSuccess"):
 		note("%s= is left out: --notify and --after do that here", s.Name)
+	case s.Name == "Restart" && !strings.EqualFold(s.Value, "no"):
+		note("%s= is left out: --retries does that here", s.Name)
 	case s.Section == "Unit" && slices.Contains(unitIgnored, s.Name), s.Section == "Install",
 		strings.HasPrefix(s.Name, "X-"), strings.HasPrefix(s.Section, "X-"):
 	case s.Section == "Service" && (slices.Contains(serviceIgnored, s.Name) || strings.HasPrefix(s.Name, "Exec")):
@@ -261,6 +266,48 @@ func (r *serviceReader) readTimeout(w *sourceTask, oneshot bool) error {
 			span := inSeconds(d)
 			w.spec.Timeout = &span
 		}
+	}
+	return nil
+}
+
+// ioClasses are the classes of IOSchedulingClass= by their numbers, as --ionice has them.
+var ioClasses = []string{"none", "realtime", "best-effort", "idle"}
+
+// readResources reads what the command may use of the machine.
+func (r *serviceReader) readResources(w *sourceTask) error {
+	if text := r.Last("Service", "Nice"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return problem.Of(problem.T("Nice=%s is not a whole number", text), problem.T("write one from -20 to 19"))
+		}
+		w.spec.Nice = &n
+	}
+	class, level := r.Last("Service", "IOSchedulingClass"), r.Last("Service", "IOSchedulingPriority")
+	if n, err := strconv.Atoi(class); err == nil && n >= 0 && n < len(ioClasses) {
+		class = ioClasses[n]
+	}
+	if class == "" && level != "" {
+		class = "best-effort"
+	}
+	if level != "" && (class == "best-effort" || class == "realtime") {
+		class += ":" + level
+	}
+	if class != "" {
+		w.spec.IONice = &class
+	}
+	if quota := r.Last("Service", "CPUQuota"); quota != "" {
+		w.spec.CPU = &quota
+	}
+	memory := cmp.Or(r.Last("Service", "MemoryMax"), r.Last("Service", "MemoryLimit"))
+	switch {
+	case memory == "" || memory == "infinity":
+	case strings.HasSuffix(memory, "%"):
+		w.notes = append(w.notes, fmt.Sprintf("%s: MemoryMax=%s is left out: --memory takes a size here", r.Name, memory))
+	default:
+		if strings.Trim(memory, "0123456789") == "" {
+			memory += "B"
+		}
+		w.spec.Memory = &memory
 	}
 	return nil
 }
@@ -358,5 +405,6 @@ var (
 	unitIgnored = []string{"Description", "Documentation", "After", "Before", "DefaultDependencies",
 		"RefuseManualStart", "RefuseManualStop", "SourcePath"}
 	serviceIgnored = []string{"User", "Group", "Type", "Environment", "StandardOutput", "StandardError",
-		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID"}
+		"SyslogIdentifier", "TimeoutStartSec", "TimeoutSec", "RuntimeMaxSec", "GuessMainPID", "Nice",
+		"IOSchedulingClass", "IOSchedulingPriority", "CPUQuota", "MemoryMax", "MemoryLimit"}
 )
