@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/crontab":         {},
 	"timer/unit":            {},
-	"timer/doctor":          {"notify", "state", "state/plain", "state/settings", "timer/needs", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
+	"timer/doctor":          {"notify", "state", "state/guard", "state/plain", "state/settings", "timer/needs", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"timer/health":          {"timer/clock", "timer/health/jsonpath", "timer/problem", "timer/proc"},
 	"timer/health/jsonpath": {},
 	"timer/proc":            {"timer/clock"},

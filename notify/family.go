@@ -43,7 +43,7 @@ func familySetting(home, key string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", nil // a folder of that name is not the file
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", localError("%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
+		return "", exposedError(path, "%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
 	case info.Size() > maxFamilyFile:
 		return "", localError("%s is not read for %s, because it has more than %d bytes", path, key, maxFamilyFile)
 	}

@@ -78,6 +78,8 @@ type Error struct {
 	// somebody at this machine can solve it: a setting, a key, a program that is missing
 	Here       bool
 	RetryAfter time.Duration // how long the other side wants no request; 0 when it did not say
+	// Exposed is the file with a secret that is not used, because other users may read it.
+	Exposed string
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -225,6 +227,13 @@ func permanent(format string, a ...any) *Error {
 // can.
 func localError(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true, Here: true}
+}
+
+// exposedError is a localError about a file with a secret that other users may read.
+func exposedError(path, format string, a ...any) *Error {
+	e := localError(format, a...)
+	e.Exposed = path
+	return e
 }
 
 // transient returns an error that may be gone at the next attempt.

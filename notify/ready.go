@@ -94,7 +94,7 @@ func readyEmail(c state.Channel, env Env) (uses []string, err error) {
 }
 
 func exposed(c state.Channel) *Error {
-	return localError("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+	return exposedError(c.Exposed, "the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
 }
 
 // command returns the program and the arguments that are executed for a command.

@@ -58,7 +58,7 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(timeoutDefault),
 				Help: "give up after DURATION, all tries included, at most 1h; left out, longer if a channel in config.toml says so"},
 			option.Option{Name: "test", Kind: option.Flag,
-				Help: "send a test message to each channel of config.toml, or to those named"},
+				Help: "send a test message to each channel of config.toml (to the desktop when it has none), or to those named"},
 			option.Option{Name: "list", Kind: option.Flag,
 				Help: "tell nobody: list the channels, and why one is not ready"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
@@ -256,7 +256,13 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 			words = append(words, name)
 		}
 		slices.Sort(words)
-		for _, word := range defaultChannels(config) {
+		// Without notify.default, the desktop is tested only if config.toml has no channel: a
+		// server has no desktop.
+		others := config.Notify.Default
+		if len(words) == 0 {
+			others = defaultChannels(config)
+		}
+		for _, word := range others {
 			if name, _, _ := strings.Cut(word, ":"); !slices.Contains(words, name) {
 				words = append(words, word)
 			}

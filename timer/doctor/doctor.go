@@ -6,6 +6,7 @@ package doctor
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,17 @@ func odd(reason state.Reason, subject, text, hint string) state.Finding {
 func (d *Doctor) failed(err error) state.Finding {
 	text, hint := d.Explain(err)
 	return wrong(LookFailed, "", text, hint)
+}
+
+// chmod changes the mode of a file, as chmod(1) does with how.
+func chmod(path, how string, changed func(os.FileMode) os.FileMode) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		return "chmod " + how + " " + quoted(path), os.Chmod(path, changed(info.Mode()))
+	}
 }
 
 // both joins two hints.

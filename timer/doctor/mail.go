@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -90,12 +91,16 @@ func (d *Doctor) checkChannels(_ context.Context, tell report) string {
 		name := d.ChannelOf(word)
 		f := odd(NotReady, name, "channel "+name+" cannot tell anybody: "+err.Error(),
 			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: "+d.Program+" notify --test --channel "+quoted(name))
+		// What is missing here may exist for the runner, such as a desktop. A permanent error is the
+		// same for both.
+		var known *notify.Error
+		permanent := errors.As(err, &known) && known.Permanent
+		if permanent && known.Exposed != "" {
+			f.Hint, f.Mend = "chmod 600 "+quoted(known.Exposed), chmod(known.Exposed, "600", func(os.FileMode) os.FileMode { return 0o600 })
+		}
 		if by := users[word]; by != "" {
 			f.Text += "; " + by + " names it"
-			// What is missing here may exist for the runner, such as a desktop. A permanent error
-			// is the same for both.
-			var known *notify.Error
-			if errors.As(err, &known) && known.Permanent {
+			if permanent {
 				f.Level = state.Wrong
 			}
 		}

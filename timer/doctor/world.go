@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -90,7 +92,12 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	case d.Home == "":
 		return "there is no place for a config.toml; every setting has its default"
 	case d.configErr != nil:
-		tell(d.failed(d.configErr))
+		f := d.failed(d.configErr)
+		var unsafe *guard.Error
+		if errors.As(d.configErr, &unsafe) && unsafe.Reason == guard.OthersWrite {
+			f.Mend = chmod(unsafe.Path, "go-w", func(mode os.FileMode) os.FileMode { return mode &^ 0o022 })
+		}
+		tell(f)
 		return ""
 	}
 	edit := "edit " + quoted(r.Path)
