@@ -120,7 +120,7 @@ func run(ctx context.Context, s *cli.Call) error {
 			return err
 		}
 	}
-	s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off")})
+	s.Answer(drainJSON{s.Stamp(), s.Args[1], !s.Opt.Bool("off"), s.DryRun})
 	return nil
 }
 
@@ -142,7 +142,7 @@ func checkWords(s *cli.Call, word string) error {
 		return cli.Usage("--replicas goes with fleet init", "leave it out")
 	case s.Opt.Has("key") && word != "permit":
 		return cli.Usage("--key goes with fleet permit", "leave it out")
-	case s.DryRun && word != "drain" && word != "init":
+	case s.DryRun && word != "drain" && word != "init" && !s.Opt.Has("key"):
 		return cli.Usage("--dry-run is for calls that change something, and this one does not", "leave it out")
 	}
 	return nil
@@ -199,6 +199,7 @@ type drainJSON struct {
 	Now     time.Time `json:"now"`
 	Node    string    `json:"node"`
 	Drained bool      `json:"drained"`
+	DryRun  bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // Text writes one line.

@@ -2,6 +2,9 @@ package fleet
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,10 +36,15 @@ func permit(s *cli.Call, address string) error {
 	if err != nil {
 		return err
 	}
-	a := permitJSON{Now: s.Stamp(), Fleet: name, Role: string(role), Agent: agent}
+	a := permitJSON{Now: s.Stamp(), Fleet: name, Role: string(role), Agent: agent, DryRun: s.DryRun}
 	a.Publish, a.Subscribe = jet.Permissions(name, role, agent)
 	if path := s.Opt.Text("key"); path != "" {
-		if a.NKey, err = jet.NewKey(path); err != nil {
+		if s.DryRun {
+			err = free(path)
+		} else {
+			a.NKey, err = jet.NewKey(path)
+		}
+		if err != nil {
 			return problem.Of(problem.T("the key cannot be written: %s", err.Error()),
 				problem.T("name a file that does not exist, in a folder that you may write to"))
 		}
@@ -44,6 +52,15 @@ func permit(s *cli.Call, address string) error {
 	}
 	s.Answer(a)
 	return nil
+}
+
+// free returns why no file can be created at a path, as far as can be seen without creating one.
+func free(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return err
 }
 
 // permitJSON is the answer of permit.
@@ -56,11 +73,15 @@ type permitJSON struct {
 	Subscribe []string  `json:"subscribe"`
 	NKey      string    `json:"nkey,omitempty" jsonschema:"the public part of the key that was created"`
 	File      string    `json:"file,omitempty" jsonschema:"the file with its secret part"`
+	DryRun    bool      `json:"dry_run,omitempty" jsonschema:"no key was created: this is where it would be"`
 }
 
 // Text writes an entry of users for the configuration of nats-server, and the same as a call of
 // nsc.
 func (a permitJSON) Text(o *cli.Out) {
+	if a.DryRun {
+		o.Line("%s a key to %s", o.Verb("written"), cli.Visible(a.File))
+	}
 	who := a.NKey
 	if who == "" {
 		who = "THE PUBLIC KEY"
