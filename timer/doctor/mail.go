@@ -91,8 +91,8 @@ func (d *Doctor) checkChannels(_ context.Context, tell report) string {
 		name := d.ChannelOf(word)
 		f := odd(NotReady, name, "channel "+name+" cannot tell anybody: "+err.Error(),
 			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: "+d.Program+" notify --test --channel "+quoted(name))
-		// What is missing here may exist for the runner, such as a desktop. A permanent error is the
-		// same for both.
+		// What is missing here may exist for the runner, such as a desktop. A permanent error is
+		// the same for both.
 		var known *notify.Error
 		permanent := errors.As(err, &known) && known.Permanent
 		if permanent && known.Exposed != "" {
