@@ -23,7 +23,8 @@ func flags() option.Rows {
 		option.Option{Name: "until", Kind: option.Instant, Group: "How long",
 			Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
 		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX",
-			Help: "block for at most DURATION, then exit with code 75 and the command that continues (default: OURO_MAX)"},
+			Help: "wait for the targets for at most DURATION, then exit with code 75 and the command that continues; a " +
+				"command that has begun is not ended (default: OURO_MAX)"},
 		option.Option{Name: "interval", Kind: option.Duration, Group: "What is healthy",
 			Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
 		option.Option{Name: "attempt-timeout", Kind: option.Duration, Group: "What is healthy",

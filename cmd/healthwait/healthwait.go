@@ -58,6 +58,8 @@ output, signals and exit code are its own. health-wait looks for it first: 127 w
 be executed. Call health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go
 on as the answer says. With --json the answer is one object, which has the command's exit code and the end of what it
 wrote (command), and comes when the command has ended; --stream answers first, then passes on what the command writes.
+--max bounds the wait for the targets, and not the command: where that must not block either, run it by ouro-timer at
+now --wait --max.
 
 --dry-run tries no target and runs nothing: it says what would be waited for, and refuses what a real call refuses.`,
 		Examples: []string{
