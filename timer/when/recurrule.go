@@ -228,7 +228,7 @@ func (b *builder) rules() (*refusal, *Error) {
 		}
 		rules = append(rules, b.s.rule)
 	}
-	b.s.rule, b.s.Canonical = rules, b.p.low
+	b.s.rule, b.s.Canonical = rules, b.p.text
 	return nil, nil
 }
 
@@ -259,7 +259,7 @@ func (b *builder) rule() (*refusal, *Error) {
 		}
 		rules = append(rules, b.s.rule)
 	}
-	b.s.rule, b.s.Canonical = rules, b.p.low
+	b.s.rule, b.s.Canonical = rules, b.p.text
 	return nil, nil
 }
 
@@ -330,8 +330,8 @@ func (b *builder) canonical() {
 	if m.has&(hasFrom|hasUntil|hasFor|hasCount|hasInYear) == 0 && (b.except == nil || b.except.empty()) {
 		return
 	}
-	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.low {
-		s.Canonical = b.p.low
+	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.text {
+		s.Canonical = b.p.text
 		return
 	}
 	if s.Kind == Interval {

@@ -182,3 +182,16 @@ func TestLoadZone(t *testing.T) {
 		}
 	}
 }
+
+// The name of a zone may have any letter case in a text. The canonical form has it as typed.
+func TestZoneCase(t *testing.T) {
+	timetable{
+		{"10:00 europe/london", "2024-07-22T10:00:00+01:00"}, {"10:00 EUROPE/LONDON", "2024-07-22T10:00:00+01:00"},
+		{"tomorrow 10:00 america/new york", "2024-07-23T10:00:00-04:00"}, {"10:00 etc/gmt+5", "2024-07-22T10:00:00-05:00"},
+	}.check(t, monday, "Europe/Warsaw", nil)
+	o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
+	const text = "every jan 1 and jul 1 at noon Europe/London"
+	if s, err := Parse(text, o); err != nil || s.Canonical != text {
+		t.Errorf("%q: %v, %v", text, s, err)
+	}
+}

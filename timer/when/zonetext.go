@@ -137,21 +137,32 @@ func signedOffset(x *match, m *meaning) bool {
 func namedZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if next := &x.p.toks[x.end]; next.is(cNew) && !next.is(cEnd) { // America/New York
-		if _, err := LoadZone(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
+		if _, err := typedZone(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
 			return false
 		}
 	}
-	loc, err := LoadZone(x.p.text[t.off:t.end])
+	loc, err := typedZone(x.p.text[t.off:t.end])
 	if err != nil {
 		m.err = x.p.noZone(err, int(t.off), int(t.end))
 	}
 	return x.setZone(m, zoneText{loc: loc})
 }
 
+// typedZone is LoadZone for a name in a text, where letter case does not matter.
+func typedZone(name string) (*time.Location, error) {
+	zone, err := LoadZone(name)
+	if err != nil {
+		if right := zoneIndex()[foldZone(name)]; strings.EqualFold(right, name) {
+			return LoadZone(right)
+		}
+	}
+	return zone, err
+}
+
 // spacedZone reads "America/New York".
 func spacedZone(x *match, m *meaning) bool {
 	name := strings.ReplaceAll(x.p.text[x.off():x.p.toks[x.begin+1].end], " ", "_")
-	loc, err := LoadZone(name)
+	loc, err := typedZone(name)
 	return err == nil && x.setZone(m, zoneText{loc: loc})
 }
 
