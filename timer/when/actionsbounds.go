@@ -47,10 +47,14 @@ func exceptWindow(x *match, m *meaning) bool {
 	return x.p.recurs && x.begin > 0
 }
 
+// passes notes that the match is a bound, which the plain form says in another way.
+func (x *match) passes(m *meaning) { m.passing = []rewrite{{x.off(), x.stop(), ""}} }
+
 // bounded reads "until friday". The instant of "friday" is worked out later, by boundAt.
 func bounded(which, has int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		m.has, m.err = has, x.of(0).err
+		x.passes(m)
 		m.bound[which] = x.at[0]
 		m.recur.through = x.p.word(x.begin, "through", "thru")
 		if m.boundOff = uint16(x.off()); which != boundUntil {
@@ -68,6 +72,7 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 // part of each day instead.
 func fromTo(x *match, m *meaning) bool {
 	m.has, m.err = hasFrom|hasUntil, x.firstErr()
+	x.passes(m)
 	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
 	for i := range 2 {
 		// When n is 1 the bound is a month or a year, which is not one day.
@@ -80,6 +85,7 @@ func fromTo(x *match, m *meaning) bool {
 
 func forSpan(x *match, m *meaning) bool {
 	m.has, m.err = hasFor, x.of(0).err
+	x.passes(m)
 	m.bound[boundUntil] = x.at[0]
 	return x.p.recurs
 }
@@ -104,9 +110,11 @@ func (x *match) times(m *meaning, n int64) bool {
 	switch {
 	case next.is(cAdverb), x.p.word(x.end, "every", "each") && !after.is(cNum|cLow|cTens) && !x.says("for"):
 		m.has, m.recur.aDay = hasRate, int8(min(n, 127))
+		return x.p.recurs && n > 0
 	case before.is(cAdverb|cDay|cDays) || before.is(cLong) && !before.is(cUnits):
 		m.recur.countAt = [2]uint16{before.end, uint16(x.stop())}
 	}
+	x.passes(m)
 	return x.p.recurs && n > 0
 }
 

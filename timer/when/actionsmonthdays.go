@@ -3,6 +3,7 @@ package when
 import (
 	"fmt"
 	"math/bits"
+	"strconv"
 )
 
 // The actions of days of the month.
@@ -232,7 +233,7 @@ func fromMonths(x *match, m *meaning) bool {
 
 func inMonths(x *match, m *meaning) bool {
 	of := x.of(0)
-	m.has, m.err, m.recur.months = hasMonths, of.err, of.recur.months
+	m.has, m.err, m.recur.months, m.passing = hasMonths, of.err, of.recur.months, of.passing
 	if m.recur.year = of.recur.year; m.recur.year != 0 {
 		m.has |= hasInYear
 	}
@@ -243,7 +244,7 @@ func inMonths(x *match, m *meaning) bool {
 // of the two.
 func monthsOfYear(x *match, m *meaning) bool {
 	*m = *x.of(0)
-	m.recur.year = int16(x.of(1).n)
+	x.year(m, 1)
 	months := members(m.recur.months, false)
 	first, last := x.p.toks[x.begin], x.p.toks[x.p.resEnd(x.at[0])-1]
 	if int(first.month) != months[0] || int(last.month) != months[len(months)-1] {
@@ -254,6 +255,17 @@ func monthsOfYear(x *match, m *meaning) bool {
 
 // inYear reads "in 2027".
 func inYear(x *match, m *meaning) bool {
-	m.has, m.recur.year = hasInYear, int16(x.of(0).n)
+	m.has = hasInYear
+	x.year(m, 0)
 	return x.p.recurs
+}
+
+// year makes the year of a capture the only one of the recurrence.
+func (x *match) year(m *meaning, i int) {
+	begin := int(x.p.toks[x.end-1].off)
+	if !x.p.toks[x.end-1].is(cNum) { // next year
+		begin = int(x.p.toks[x.end-2].off)
+	}
+	m.recur.year = int16(x.of(i).n)
+	m.passing = []rewrite{{begin, x.stop(), strconv.Itoa(x.of(i).n)}}
 }

@@ -58,6 +58,8 @@ type meaning struct {
 	days       []day    // the days of an exception
 	// What to type instead of parts of the text when it has other meanings as well.
 	rewrites []rewrite
+	// The parts that depend on when they are read, and what stays of them in the plain form.
+	passing []rewrite
 }
 
 // The bounds of a meaning.
@@ -316,6 +318,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 	}
 	m.rewrites = append(m.rewrites[:len(m.rewrites):len(m.rewrites)], x.rewrites...)
+	m.passing = append(m.passing[:len(m.passing):len(m.passing)], x.passing...)
 	m.has |= x.has
 	return true
 }

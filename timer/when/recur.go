@@ -33,9 +33,12 @@ type builder struct {
 	parts  []string // parts such as BYMONTH=1
 	pos    string   // the value of BYSETPOS, for days
 	// The anchor says which days are meant, so the period is counted from it.
-	from   bool
-	later  bool // the text says that it begins later than now
-	except *Days
+	from  bool
+	later bool // the text says that it begins later than now
+	// The time of day, when the text does not name it.
+	assumed string
+	several bool // it is several rules
+	except  *Days
 }
 
 // allowedRecurrence makes the schedule of a recurrence, or refuses it where one instant is asked

@@ -97,7 +97,8 @@ func (b *builder) beginBound() *refusal {
 	if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 {
 		at = b.anchor
 	}
-	if at.Before(b.anchor) && of.has&hasNow == 0 {
+	// A past instant of RFC 3339 is where the recurrence counts from, as DTSTART is.
+	if at.Before(b.anchor) && of.has&hasNow == 0 && !(of.has&hasZone != 0 && of.day.iso) {
 		return &refusal{code: CodePast, at: at.In(b.s.Zone)}
 	}
 	b.o.Start, b.anchor, b.later = at, at, true

@@ -129,3 +129,45 @@ func TestRecurrencesThroughClockChanges(t *testing.T) {
 	checkFirings(t, "every day at 2:30", autumn, "25 Oct 02:30:00, 26 Oct 02:30:00")
 	checkFirings(t, "every 24h", autumn, "25 Oct 11:00:00, 26 Oct 11:00:00")
 }
+
+// The plain form of a recurrence has the same instants, also when it is read ten days later. An
+// interval without a start, and a rule with a COUNT, count from when they are read.
+func TestCanonicalIsTheSame(t *testing.T) {
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	seen := 0
+	for _, c := range freshCases(t) {
+		s, err := Parse(c.text, o)
+		if err != nil || s.Kind == Once || ruleLike(c.text) || s.Kind == Interval && s.Canonical == "every "+shortDuration(s.Every) {
+			continue
+		}
+		for _, days := range []int{0, 10} {
+			later := o
+			later.Now = o.Now.AddDate(0, 0, days)
+			want, more := s.Next(later.Now)
+			if !more {
+				continue
+			}
+			seen++
+			again, err := Parse(s.Canonical, later)
+			if err != nil {
+				t.Errorf("%q is %q, which is refused %d days later: %v", c.text, s.Canonical, days, err)
+				continue
+			}
+			at := later.Now
+			for range 8 {
+				got, ok := again.Next(at)
+				if ok != more || ok && !got.Equal(want) {
+					t.Errorf("%q is %q: %d days later %v, %v, want %v, %v", c.text, s.Canonical, days, got, ok, want, more)
+					break
+				}
+				if at = got; !ok {
+					break
+				}
+				want, more = s.Next(at)
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("only %d", seen)
+	}
+}

@@ -228,7 +228,7 @@ func (b *builder) rules() (*refusal, *Error) {
 		}
 		rules = append(rules, b.s.rule)
 	}
-	b.s.rule, b.s.Canonical = rules, b.p.text
+	b.s.rule, b.several = rules, true
 	return nil, nil
 }
 
@@ -259,7 +259,7 @@ func (b *builder) rule() (*refusal, *Error) {
 		}
 		rules = append(rules, b.s.rule)
 	}
-	b.s.rule, b.s.Canonical = rules, b.p.text
+	b.s.rule, b.several = rules, true
 	return nil, nil
 }
 
@@ -323,29 +323,58 @@ func (b *builder) write(clock, pos string) *Error {
 	return nil
 }
 
-// canonical adds the bounds that were words to the plain form as UNTIL. When a rule cannot say
-// them, the plain form is the text itself.
+// canonical adds the bounds that were words to the plain form. A rule has them as UNTIL. What one
+// rule cannot say stays in words.
 func (b *builder) canonical() {
 	s, m := b.s, b.m
-	if m.has&(hasFrom|hasUntil|hasFor|hasCount|hasInYear) == 0 && (b.except == nil || b.except.empty()) {
-		return
-	}
-	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.text {
-		s.Canonical = b.p.text
-		return
-	}
-	if s.Kind == Interval {
-		if b.later {
-			s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
-		}
-		if !s.end.IsZero() {
+	bounded := !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount|hasInYear) != 0
+	switch {
+	case b.several || b.except != nil && !b.except.empty():
+		s.Canonical = b.words()
+	case s.Kind == Interval && b.later:
+		s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
+		fallthrough
+	case s.Kind == Interval:
+		if bounded {
 			s.Canonical += " until " + instantText(s.end.In(s.Zone))
 		}
-		return
-	}
-	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount|hasInYear) != 0 {
+	case bounded:
 		s.Canonical += ";UNTIL=" + s.end.UTC().Format("20060102T150405Z")
 	}
+}
+
+// words returns the text in a form that has the same instants whenever it is read: the time of day
+// is named, and the bounds are instants.
+func (b *builder) words() string {
+	s, m, c := b.s, b.m, b.c
+	text := strings.Join(strings.Fields(b.p.replace(m.passing)), " ")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, " ,", ","), ",,", ",")
+	text = strings.Trim(text, ", ")
+	if b.assumed != "" {
+		text += " at " + b.assumed
+	}
+	switch phased := c.n > 1 && c.unit > uHour; {
+	case b.from && c.unit != uDay && !phased, b.from && b.assumed != "" && phased:
+		begin := b.wall
+		if b.assumed == "" {
+			begin = midnight(begin)
+		}
+		text += " starting " + instantText(InstantOf(begin, s.Zone).In(s.Zone))
+	case m.has&hasFrom != 0 && !b.elapsed():
+		text += " starting " + instantText(b.anchor.In(s.Zone))
+	case phased, b.elapsed():
+		base := s.rule
+		for e, ok := base.(excluding); ok; e, ok = base.(excluding) {
+			base = e.rule
+		}
+		if first, ok := base.next(s.start.Add(-1)); ok {
+			text += " starting " + instantText(first.In(s.Zone))
+		}
+	}
+	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount) != 0 {
+		text += " until " + instantText(s.end.In(s.Zone))
+	}
+	return text
 }
 
 // asRule returns the error of a rule that was made from words, in terms of the words.

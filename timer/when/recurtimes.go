@@ -54,21 +54,23 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	if m.has&hasClock != 0 {
 		return b.clocks()
 	}
-	switch {
-	case m.dayPart != 0:
+	if m.dayPart != 0 {
 		return nil, p.vagueDayPart(m.dayPart)
+	}
+	tod := p.opts.DefaultTime.Truncate(time.Second)
+	switch {
 	// starting friday at 17:00
 	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0:
-		return []time.Duration{b.wall.Sub(midnight(b.wall)).Truncate(time.Second)}, nil
-	case !b.from:
-		return []time.Duration{p.opts.DefaultTime.Truncate(time.Second)}, nil
+		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
+	case b.from:
+		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
+		example := "9:00"
+		if tod == 9*time.Hour {
+			example = "18:00"
+		}
+		b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
 	}
-	tod := b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
-	example := "9:00"
-	if tod == 9*time.Hour {
-		example = "18:00"
-	}
-	b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
+	b.assumed = clockOf(tod)
 	return []time.Duration{tod}, nil
 }
 

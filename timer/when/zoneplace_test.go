@@ -94,7 +94,7 @@ func TestPlaceRefused(t *testing.T) {
 func TestZoneCandidates(t *testing.T) {
 	for text, want := range map[string][][2]string{
 		"10:00 Europe/Londn":               {{"10:00 Europe/London", "2026-11-21T10:00:00Z"}},
-		"at 10:00 europe/londn tomorrow":  {{"at 10:00 Europe/London tomorrow", "2026-11-21T10:00:00Z"}},
+		"at 10:00 europe/londn tomorrow":   {{"at 10:00 Europe/London tomorrow", "2026-11-21T10:00:00Z"}},
 		"9:00 CST":                         {{"9:00 America/Chicago", "2026-11-20T09:00:00-06:00"}, {"9:00 Asia/Shanghai", "2026-11-21T09:00:00+08:00"}},
 		"every day at 9am Europe/Warschau": nil,
 		"every day at 9am Europe/Warsau":   {{"every day at 9am Europe/Warsaw", "2026-11-21T09:00:00+01:00"}},
