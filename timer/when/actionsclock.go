@@ -373,6 +373,22 @@ func rangeOfTimes(x *match, m *meaning) bool {
 	return true
 }
 
+// rangeOfHours refuses the 9-17 of "tomorrow 9-17". Without am and pm, an hour above 12 must say
+// that they are hours of the 24-hour clock.
+func rangeOfHours(x *match, m *meaning) bool {
+	first, last := x.tok(0), x.tok(1)
+	next := &x.p.toks[x.end]
+	if !next.is(cEnd) && (!next.gap || next.is(cUnit|cMonth|cNum|cMer)) || x.p.recurs || x.begin > 0 && !first.gap {
+		return false
+	}
+	m.has = hasClock
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: "name one time of day"}
+	if last.n > 12 && last.n > first.n {
+		m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), []string{fmt.Sprintf("%d:00", first.n), fmt.Sprintf("%d:00", last.n)}
+	}
+	return true
+}
+
 // The actions of parts of the day.
 
 func partOfDay(x *match, m *meaning) bool {

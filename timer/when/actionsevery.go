@@ -163,9 +163,21 @@ func adverb(x *match, m *meaning) bool {
 		m.clock.how = clockAfterAt
 	case "fortnightly":
 		m.period(uFortnight, 1)
+	case "semiannually":
+		m.period(uMonth, 6)
 	}
 	return true
 }
+
+// biannual refuses "biannually".
+func biannual(x *match, m *meaning) bool {
+	m.period(uMonth, 6)
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be twice a year or every two years", off: x.off(), end: x.stop(), readings: []string{"every 6 months", "every 2 years"}}
+	return true
+}
+
+// halfYearly reads "semi-annually".
+func halfYearly(_ *match, m *meaning) bool { return m.period(uMonth, 6) }
 
 // twiceWord reads "biweekly" and "bimonthly". They mean every two weeks or months, or two times in
 // each: see builder.days.

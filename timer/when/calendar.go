@@ -14,16 +14,41 @@ var calendarWords = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"minutely": "*-*-* *:*:00", "hourly": "*-*-* *:00:00", "daily": "*-*-* 00:00:00", "monthly": "*-*-01 00:00:00", "weekly": "Mon *-*-* 00:00:00",
 		"yearly": "*-01-01 00:00:00", "annually": "*-01-01 00:00:00", "quarterly": "*-01,04,07,10-01 00:00:00", "semiannually": "*-01,07-01 00:00:00",
+		"semi-annually": "*-01,07-01 00:00:00", "biannually": "*-01,07-01 00:00:00", "bi-annually": "*-01,07-01 00:00:00", "anually": "*-01-01 00:00:00",
 	}
 })
 
-// looksLikeCalendar reports whether a text can only be a calendar event of systemd, such as
-// Mon..Fri *-*-* 09:00:00, *-*~03 or Sat,Sun 20:00.
-func looksLikeCalendar(text string) bool {
+// calendarText has the parts of a calendar event. Each may be empty.
+type calendarText struct{ weekdays, date, clock, zone string }
+
+// calendarParts cuts a text into the parts of a calendar event. It reports false for what cannot be
+// one. The names of systemd.time(7), such as weekly, become what they stand for.
+func calendarParts(text string) (c calendarText, ok bool) {
 	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return false
+	only := func(field, characters string) bool { return strings.Trim(field, "0123456789*.,/"+characters) == "" }
+	take := func(is bool, part *string) {
+		if is {
+			*part, fields = fields[0], fields[1:]
+		}
 	}
+	if n := len(fields) - 1; n > 0 && isLetter(fields[n][0]|0x20) {
+		c.zone, fields = fields[n], fields[:n]
+	}
+	if len(fields) == 1 && calendarWords()[strings.ToLower(fields[0])] != "" {
+		fields = strings.Fields(calendarWords()[strings.ToLower(fields[0])])
+	}
+	if len(fields) > 0 {
+		_, is := calendarWeekdays(fields[0])
+		take(is, &c.weekdays)
+	}
+	take(len(fields) > 0 && only(fields[0], "-~") && strings.ContainsAny(fields[0], "-~"), &c.date)
+	take(len(fields) > 0 && only(fields[0], ":") && strings.Contains(fields[0], ":"), &c.clock)
+	return c, len(fields) == 0 && c.weekdays+c.date+c.clock != ""
+}
+
+// looksLikeCalendar reports whether a text can only be a calendar event of systemd, such as
+// Mon..Fri *-*-* 09:00:00, *-*~03, 0/4:00 or Sat,Sun 20:00.
+func looksLikeCalendar(text string) bool {
 	if strings.Contains(text, "*-") || strings.Contains(text, "-*") || strings.Contains(text, "*:") || strings.Contains(text, ":*") {
 		return true
 	}
@@ -31,11 +56,67 @@ func looksLikeCalendar(text string) bool {
 	if i := strings.IndexByte(text, '~'); i > 0 && strings.IndexByte("*0123456789", text[i-1]) >= 0 {
 		return true
 	}
-	if len(fields) != 2 || !strings.Contains(fields[1], ":") || strings.Trim(fields[1], "0123456789:,/.") != "" {
+	if strings.IndexByte(text, ':') < 0 && strings.Index(text, "..") < 0 && strings.IndexByte(text, '/') < 0 {
 		return false
 	}
-	_, ok := calendarWeekdays(fields[0])
-	return ok && (strings.Contains(fields[0], "..") || strings.Contains(fields[0], ",") && !strings.HasSuffix(fields[0], ","))
+	c, ok := calendarParts(text)
+	if !ok {
+		return false
+	}
+	hours, minutes, _ := strings.Cut(c.clock, ":")
+	_, step, stepped := strings.Cut(hours, "/")
+	n, err := strconv.Atoi(step)
+	year, _, stepsYears := strings.Cut(c.date, "/")
+	switch {
+	case strings.Contains(c.weekdays+c.date, ".."), strings.Contains(c.clock, "..") && c.weekdays+c.date != "",
+		strings.Contains(c.weekdays, ",") && !strings.HasSuffix(c.weekdays, ",") && c.clock != "",
+		stepsYears && len(year) == 4 && strings.Count(c.date, "-") == 2,
+		stepped && err == nil && n <= 12,
+		strings.ContainsAny(minutes, ",/") && !strings.Contains(minutes, ":"):
+		return true
+	}
+	return false
+}
+
+// calendarToo returns the error of a text that is no time by the grammar, or not one time, and that
+// a calendar event may be as well: 10-15, and 9,17:30. It offers the event in its full form.
+func (p *parser) calendarToo(e *Error) *Error {
+	c, ok := calendarParts(p.typed)
+	list := e.Candidates[:len(e.Candidates):len(e.Candidates)]
+	switch {
+	case !ok || c.weekdays != "" || c.zone != "":
+		return nil
+	// 9:00..17:00 would be 18 minutes of one hour
+	case c.date == "" && strings.Count(c.clock, ":") == 1 && (strings.Contains(c.clock, ",") || strings.Contains(c.clock, "..")):
+		list = p.withReading(list, "every day at "+c.clock)
+		c.date = "*-*-*"
+	case strings.Count(c.date, "-") != 1:
+		return nil
+	default:
+		first, second, _ := strings.Cut(c.date, "-")
+		for i, order := range [][2]string{{second, first}, {first, second}} {
+			month, err := strconv.Atoi(order[1])
+			if err == nil && month >= 1 && month <= 12 && (i == 0 || first != second) {
+				list = p.withReading(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", order[0], time.Month(month), c.clock)))
+			}
+		}
+		c.date = "*-" + c.date
+	}
+	before := len(list)
+	if list = p.withReading(list, strings.TrimSpace(c.date+" "+c.clock)); len(list) == before {
+		return nil
+	}
+	e.Candidates, e.Code, e.Message = list, CodeAmbiguous, fmt.Sprintf("the time expression %s is ambiguous: it may also be a calendar event of systemd", quoted(p.typed))
+	e.Hint, e.instead = sayCandidates(list), nil
+	return e
+}
+
+// withReading adds a text to candidates if it is understood.
+func (p *parser) withReading(list []Candidate, text string) []Candidate {
+	if at, ok := p.means(text); ok {
+		list = append(list, Candidate{text, at})
+	}
+	return list
 }
 
 // calendarField is one field of a calendar event and the values that it takes. A value that is
@@ -91,6 +172,11 @@ func (f *calendarField) read(text string) error {
 
 func (f *calendarField) number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
+	if f.name == "year" && len(text) <= 2 { // 69 is 2069, 70 is 1970
+		if n += 1900; n < 1970 {
+			n += 100
+		}
+	}
 	if err != nil || strings.Trim(text, "0123456789") != "" || n < f.min || n > f.max {
 		return 0, fmt.Errorf("the %s %q is not in %d..%d", f.name, text, f.min, f.max)
 	}
@@ -137,56 +223,61 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", quoted(text), why),
 			Hint: `write it as in "Mon..Fri *-*-* 09:00:00" (systemd.time(7))`}
 	}
-	fields := strings.Fields(text)
-	if len(fields) == 1 && calendarWords()[strings.ToLower(text)] != "" {
-		fields = strings.Fields(calendarWords()[strings.ToLower(text)])
+	c, ok := calendarParts(text)
+	if !ok {
+		return refuse("it has a part that is no weekday, date, time of day or zone")
 	}
-	named := false
-	if last := len(fields) - 1; last > 0 && strings.IndexByte("+-*0123456789", fields[last][0]) < 0 && !strings.Contains(fields[last], ":") {
-		if zone, err = LoadZone(fields[last]); err != nil {
+	named := c.zone != ""
+	if named {
+		if zone, err = LoadZone(c.zone); err != nil {
 			return nil, "", nil, err
 		}
-		fields, named = fields[:last], true
 	}
 	var parts []string
-	if len(fields) > 0 {
-		if set, ok := calendarWeekdays(fields[0]); ok {
-			if set != 0b1111111 {
-				parts = append(parts, "BYDAY="+weekdayText(set, ""))
-			}
-			fields = fields[1:]
-		}
+	if set, _ := calendarWeekdays(c.weekdays); c.weekdays != "" && set != 0b1111111 {
+		parts = append(parts, "BYDAY="+weekdayText(set, ""))
 	}
 	years := calendarField{name: "year", min: 1970, max: lastYear, all: true}
-	if len(fields) > 0 && !strings.Contains(fields[0], ":") {
-		date, err := calendarDate(fields[0], &years)
+	if c.date != "" {
+		date, err := calendarDate(c.date, &years)
 		if err != nil {
 			return refuse(err.Error())
 		}
-		parts, fields = append(date, parts...), fields[1:]
+		parts = append(date, parts...)
 	}
-	clock := "00:00:00"
-	if len(fields) > 0 && strings.Contains(fields[0], ":") {
-		clock, fields = fields[0], fields[1:]
-	}
-	if len(fields) > 0 {
-		return refuse(fmt.Sprintf("%q is left over", fields[0]))
+	clock := c.clock
+	if clock == "" {
+		clock = "00:00:00"
 	}
 	freq, clockParts, err := calendarClock(clock)
 	if err != nil {
 		return refuse(err.Error())
 	}
-	rule := "FREQ=" + freq + ";" + strings.Join(append(parts, clockParts...), ";")
+	until := ""
 	if !years.all {
-		first, last := years.values[0], years.values[len(years.values)-1]
-		if last-first != len(years.values)-1 {
-			return refuse("years in a list are not read")
+		first, last, apart := years.values[0], years.values[len(years.values)-1], 1
+		if len(years.values) > 1 {
+			apart = years.values[1] - first
+		}
+		if last-first != apart*(len(years.values)-1) || apart > 1 && freq != "DAILY" {
+			return refuse("years in a list are only read when they are evenly apart, with some hundred instants a day at most")
+		}
+		if apart > 1 {
+			freq = "YEARLY;INTERVAL=" + strconv.Itoa(apart)
+			if days := strings.Join(parts, ";"); !strings.Contains(days, "DAY=") {
+				parts = append(parts, "BYMONTHDAY="+join(oneTo31))
+			}
+			for first < wallTime(start, zone).Year() {
+				first += apart
+			}
+			named = true
 		}
 		if from := InstantOf(civilDate(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		rule += ";UNTIL=" + InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
+		until = ";UNTIL=" + InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
 	}
+	rule := "FREQ=" + freq + ";" + strings.Join(append(parts, clockParts...), ";") + until
 	if named {
 		begin := midnight(wallTime(start, zone))
 		start, rule = InstantOf(begin, zone), withStart(rule, begin, zone)
@@ -287,6 +378,9 @@ func calendarClock(text string) (freq string, parts []string, err error) {
 	}
 	return freq, parts, nil
 }
+
+// oneTo31 are the days of the longest months.
+var oneTo31 = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}
 
 // maxPerDay is how many instants a day may have in a rule with FREQ=DAILY.
 const maxPerDay = 300

@@ -119,7 +119,7 @@ func (r *resolver) agrees(day time.Time) *refusal {
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1:
 		return &refusal{why: fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
-			hint: "leave the weekday out, or correct one of the two", strong: true}
+			hint: "leave the weekday out, or correct one of the two", strong: r.m.day.needs != 'w'}
 	case also.kind == onOffset && !day.Equal(r.midnight.AddDate(0, 0, int(also.shift))):
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	}

@@ -49,6 +49,18 @@ func TestOffers(t *testing.T) {
 		{"10 to 6", CodeAmbiguous, "5:50 | 17:50"},
 		{"tomorrow 5 to noon", CodeAmbiguous, "tomorrow 11:55 | tomorrow 5:00 | tomorrow 12:00"},
 
+		// dates, hours and calendar events
+		{"10-15", CodeAmbiguous, "10:00 | 15:00 | 15 October | *-10-15"},
+		{"9-5", CodeAmbiguous, "5 September | 9 May | *-9-5"},
+		{"03-05 08:05:40", CodeAmbiguous, "05 March 08:05:40 | 03 May 08:05:40 | *-03-05 08:05:40"},
+		{"1-1", CodeAmbiguous, "1 January | *-1-1"},
+		{"6,18:00", CodeAmbiguous, "every day at 6,18:00 | *-*-* 6,18:00"},
+		{"09..17:00", CodeAmbiguous, "*-*-* 09..17:00"},
+		{"9:00..17:00", CodeNotUnderstood, ""},
+		{"mon 9-17", CodeAmbiguous, "mon 9:00 | mon 17:00"},
+		{"tomorrow 9-5", CodeAmbiguous, ""},
+		{"biannually at noon", CodeAmbiguous, "every 6 months at noon | every 2 years at noon"},
+
 		// no right text is known
 		{"5 days a week at 9am", CodeAmbiguous, ""},
 		{"three times a week on monday and friday at 7am", CodeNotUnderstood, ""},

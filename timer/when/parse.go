@@ -123,6 +123,11 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
+	if err != nil && (err.Code == CodeNotUnderstood || err.Code == CodeAmbiguous) && o.Form == Any && !how.nested {
+		if e := p.calendarToo(err); e != nil {
+			return nil, e
+		}
+	}
 	if err == nil {
 		if once := p.onceBounded(s); once != nil {
 			return nil, once

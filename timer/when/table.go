@@ -197,6 +197,7 @@ func table() []row {
 		{"PART", "between|from CLOCK -|to|and|until|till CLOCK", rangeOfTimes},
 		{"PART", "between|from NUM -|to|and|until|till CLOCK", rangeOfTimes},
 		{"PART", "H24 to H24", rangeOfTimes},
+		{"PART", "H24 ^- ^H24", rangeOfHours},
 		{"PART", "in|for|within|every? NUM ^- ^NUM UNIT", vague("it is a range", "name one length")},
 
 		// Parts of the day.

@@ -131,7 +131,7 @@ var adverbs = [...]struct {
 	unit unit
 }{
 	{"minutely", uMinute}, {"hourly", uHour}, {"daily", uDay}, {"everyday", uDay}, {"nightly", uDay}, {"weekly", uWeek}, {"fortnightly", uFortnight},
-	{"monthly", uMonth}, {"quarterly", uQuarter}, {"yearly", uYear}, {"annually", uYear},
+	{"monthly", uMonth}, {"quarterly", uQuarter}, {"semiannually", uYear}, {"yearly", uYear}, {"annually", uYear},
 }
 
 const (
@@ -200,7 +200,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	add("am pm", cMer, nil)
 	add("a p", cLetter, nil)
 	add("utc gmt", cUTC, nil)
-	add("every each weekdays workdays weekends biweekly bimonthly bi once twice thrice times days", cAgain, nil)
+	add("every each weekdays workdays weekends biweekly bimonthly biannually bi semi once twice thrice times days", cAgain, nil)
 	add("time", cTime, nil)
 	for name := range abbreviations() {
 		add(name, cAbbr, nil)
