@@ -19,7 +19,7 @@ import (
 func atObjects(call option.Values) *schedule.Lines {
 	c := schedule.AtCommand()
 	in := &schedule.Lines{Fields: c.Options.Fields()}
-	in.Base.Cmd, in.Base.Opt = &c, call
+	in.Base.Cmd, in.Base.Opt, in.Call = &c, call, &in.Base
 	return in
 }
 
@@ -38,7 +38,7 @@ func TestEveryOptionIsAKey(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"timeExpression", "taskPayload", "humanReadableDescription"} {
-		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), c.Options); err != nil {
+		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), option.Source{Of: c.Options, Call: c.Options}); err != nil {
 			t.Errorf("%s is not a key: %v", key, err)
 		}
 	}
@@ -58,7 +58,12 @@ func TestFieldsRefused(t *testing.T) {
 		{`{"when":true,"task":"x"}`, `"when" is true, and takes a text`, `write "when": "..."`},
 		{`{"when":"1h","shell":"x","count":1.5}`, `"count" is 1.5, not a whole number`, `write "count": 5`},
 		{`{"when":"1h","shell":"x","count":1e99}`, `"count" is 1e99, not a whole number`, ""},
-		{`{"when":"1h","shell":"x","count":99999999999}`, `"count" is 99999999999, not a whole number`, ""},
+		{`{"when":"1h","shell":"x","count":99999999999}`, `"count" is 99999999999, which is too large`, "the most is 2147483647"},
+		{`{"when":"1h","shell":"x","nice":-99999999999}`, `"nice" is -99999999999, which is too small`, "the least is -2147483648"},
+		{`{"when":"1h","shell":"x","memory":512}`, `"memory" is a number, and takes a text`, `write "memory": "512M"`},
+		{`{"when":"1h","shell":"x","cpu":2}`, `"cpu" is a number, and takes a text`, `write "cpu": "2"`},
+		{`{"when":"1h","shell":"x","overlap":2}`, `"overlap" is a number, and takes a text`, `write "overlap": "skip"`},
+		{`{"when":"1h","shell":"x","max":"5s"}`, `"max" is about the whole call`, "give --max on the command line"},
 		{`{"when":"1h","shell":"x","until_ok":"yes"}`, `"until_ok" is a text, and takes true or false`, `write "until_ok": true`},
 		{`{"when":"1h","shell":"x","until-ok":true}`, `unknown key "until-ok"`, `write "until_ok"`},
 		{`{"when":"1h","Task":"x"}`, `unknown key "Task"`, `did you mean "task"?`},

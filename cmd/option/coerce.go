@@ -46,8 +46,11 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	case o.Kind == Whole:
 		text, ok := scalar(v)
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if !ok || err != nil || n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
+		switch too, hint := beyond(n); {
+		case !ok || err != nil || n != math.Trunc(n):
 			return nil, wrong("5")
+		case too != "":
+			return nil, usage(fmt.Sprintf("%q is %s, which is too %s", key, kindOf(v), too), hint)
 		}
 		return int(n), nil
 	case o.Pairs:

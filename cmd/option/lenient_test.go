@@ -92,6 +92,7 @@ func TestReadRefuses(t *testing.T) {
 		{`{"text":["a","b"]}`, `"text" is a list, and takes a text`, ""},
 		{`{"payload":["a","b"]}`, `tried has no argument "payload"`, `did you mean "text"? It takes a text`},
 		{`{"recipient":"a"}`, `tried has no argument "recipient"`, `send "names"; tried takes text`},
+		{`{"number":99999999999}`, `"number" is the number 99999999999, which is too large`, "the most is 2147483647"},
 		{`{"bare":[1,2]}`, `"bare" is a list`, `"bare": true`},
 		{`{"time":1800}`, "a time needs a unit", `"1800s"`},
 		{`{"text":"a","payload":"b"}`, `"text" and "payload" are the same`, ""},

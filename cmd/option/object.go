@@ -42,9 +42,6 @@ var Forms = []string{"delay", "until", "every", "cron", "rrule"}
 // Example is an object for hints.
 const Example = `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`
 
-// AsLines is the hint about giving several tasks.
-const AsLines = "many tasks, one object a line: --stdin jsonl"
-
 // Fields are the options of a command by their keys in an object. The keys when and command have no
 // option.
 type Fields map[string]*Option
@@ -70,9 +67,15 @@ func (r Rows) Fields() Fields {
 var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task",
 	"humanReadableDescription": "description"}
 
+// Source is a call that objects come by.
+type Source struct {
+	Of   Rows // the options of the command that the objects stand for
+	Call Rows // the options of the call
+}
+
 // Read reads a JSON object, or a JSON string of one. An unknown key is an error.
-func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
-	data, err := objectText(data)
+func (fields Fields) Read(data []byte, from Source) (Object, error) {
+	data, err := from.objectText(data)
 	if err != nil {
 		return Object{}, err
 	}
@@ -80,15 +83,15 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 	dec.UseNumber()
 	t, err := dec.Token()
 	if err != nil {
-		return Object{}, notJSON(data)
+		return Object{}, from.notJSON(data)
 	}
 	if t != json.Delim('{') {
-		return Object{}, notObject(kindOfToken(t))
+		return Object{}, from.notObject(kindOfToken(t))
 	}
 	o := Object{Values: Values{given: map[string]any{}}, keys: map[string]string{}}
 	for dec.More() {
 		key, _ := dec.Token()
-		if err := fields.readKey(&o, dec, key.(string), rows); err != nil {
+		if err := fields.readKey(&o, dec, key.(string), from); err != nil {
 			return o, err
 		}
 	}
@@ -97,12 +100,12 @@ func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
 
 // objectText returns the text of an object. The object may be inside a JSON string, or in a string
 // inside that string, because some programs encode it once or twice too often.
-func objectText(data []byte) ([]byte, error) {
+func (from Source) objectText(data []byte) ([]byte, error) {
 	if err := IsText(data); err != nil {
 		return nil, err
 	}
 	if !json.Valid(data) {
-		return nil, notJSON(data)
+		return nil, from.notJSON(data)
 	}
 	if err := WholeCharacters(data); err != nil {
 		return nil, err
@@ -114,16 +117,27 @@ func objectText(data []byte) ([]byte, error) {
 		}
 		var inner string
 		if err := json.Unmarshal(text, &inner); err != nil {
-			return nil, notJSON(data)
+			return nil, from.notJSON(data)
 		}
 		if data = bytes.TrimSpace([]byte(inner)); !json.Valid(data) {
-			return nil, notObject("a text")
+			return nil, from.notObject("a text")
 		}
 		if err := WholeCharacters(data); err != nil {
 			return nil, err
 		}
 	}
 	return data, nil
+}
+
+// readsLines reports whether the call reads standard input in the form that it names.
+func (from Source) readsLines() bool { return from.Call.Named("stdin") != nil }
+
+// asLines adds to a hint how to give several tasks, if the call can be given them.
+func (from Source) asLines() string {
+	if !from.readsLines() {
+		return ""
+	}
+	return "; many tasks, one object a line: --stdin jsonl"
 }
 
 func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
@@ -168,7 +182,7 @@ func WholeCharacters(data []byte) error {
 	return nil
 }
 
-func notJSON(data []byte) error {
+func (from Source) notJSON(data []byte) error {
 	why := ""
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
@@ -177,31 +191,31 @@ func notJSON(data []byte) error {
 	hint := "write an object such as " + Example
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if first := whole; dec.Decode(&first) == nil && len(first) > 0 && first[0] == '{' {
-		hint = "one object is read; " + AsLines
+		hint = "one object is read" + from.asLines()
 	}
-	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+	if text := bytes.TrimSpace(data); from.readsLines() && len(text) > 0 && text[0] != '{' && text[0] != '[' && text[0] != '"' {
 		hint += "; lines for the shell are read with --stdin lines"
 	}
 	return usage("it is not JSON"+why, hint)
 }
 
-func notObject(kind string) error {
+func (from Source) notObject(kind string) error {
 	hint := "write an object such as " + Example
 	if kind == "an array" {
-		hint += "; " + AsLines
+		hint += from.asLines()
 	}
 	return usage("it is "+kind+", not an object", hint)
 }
 
 // readKey reads one key with its value. A null counts as absent.
-func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows) error {
+func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, from Source) error {
 	name := key
 	if foreignKeys[key] != "" {
 		name = foreignKeys[key]
 	}
 	option, known := fields[name]
 	if !known {
-		return fields.unknown(key, rows)
+		return fields.unknown(key, from)
 	}
 	first := name
 	if option != nil {
@@ -233,7 +247,7 @@ func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows
 // argument reads the time or the command.
 func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) error {
 	if name == "when" {
-		v, err := oneText(t, key, true)
+		v, err := Option{Kind: Duration}.oneText(t, key)
 		if o.When = &v; err == nil {
 			err = noNUL(key, v)
 		}
@@ -252,13 +266,17 @@ func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) err
 }
 
 // unknown is the problem of an unknown key. Its hint has the most similar one.
-func (fields Fields) unknown(key string, rows Rows) error {
+func (fields Fields) unknown(key string, from Source) error {
 	names := slices.Sorted(maps.Keys(fields))
 	snake := strings.ReplaceAll(key, "-", "_")
 	hint := "the keys are when, command or shell, task, description, and the options of ouro-timer at with _ for -"
 	switch {
-	case rows.ofCall(key) != "":
-		return usage(plain.Quote(key)+" is about the whole call", "give --"+rows.ofCall(key)+" on the command line")
+	case from.Of.ofCall(key) != "":
+		hint := "leave it out"
+		if name := from.Of.ofCall(key); from.Call.Named(name) != nil {
+			hint = "give --" + name + " on the command line"
+		}
+		return usage(plain.Quote(key)+" is about the whole call", hint)
 	case slices.Contains(names, snake):
 		hint = "write " + plain.Quote(snake)
 	case nearestKey(key, names) != "":

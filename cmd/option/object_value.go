@@ -2,7 +2,8 @@ package option
 
 import (
 	"encoding/json"
-	"math"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,12 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 		if !ok {
 			return nil, wrongKind(key, t, "a whole number", "5")
 		}
-		if i, err := strconv.Atoi(n.String()); err == nil && i <= math.MaxInt32 && i >= math.MinInt32 {
+		i, err := strconv.Atoi(n.String())
+		f, _ := n.Float64()
+		switch too, hint := beyond(f); {
+		case too != "" && (err == nil || errors.Is(err, strconv.ErrRange)):
+			return nil, usage(plain.Quote(key)+" is "+n.String()+", which is too "+too, hint)
+		case err == nil:
 			return i, nil
 		}
 		return nil, usage(plain.Quote(key)+" is "+n.String()+", not a whole number", "write "+plain.Quote(key)+": 5")
@@ -65,23 +71,35 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 			`: ["python3", "agent.py"]`)
 		return state.ShellLine(list), err
 	}
-	return oneText(t, key, o.Kind == Duration)
+	return o.oneText(t, key)
 }
 
-// oneText reads a text. Where a number stands for it, the hint has the number as a text, with a
-// unit if it is a duration.
-func oneText(t json.Token, key string, duration bool) (string, error) {
+// oneText reads a text. Where a number stands for it, the hint has a text that may be meant.
+func (o Option) oneText(t json.Token, key string) (string, error) {
 	text, ok := t.(string)
 	if ok {
 		return text, nil
 	}
-	example := `"..."`
-	if n, is := t.(json.Number); is && duration {
-		example = `"` + n.String() + `s"`
-	} else if is {
-		example = `"` + n.String() + `"`
+	example := "..."
+	if n, is := t.(json.Number); is {
+		example = o.textFor(n)
 	}
-	return "", wrongKind(key, t, "a text", example)
+	return "", wrongKind(key, t, "a text", plain.Quote(example))
+}
+
+// textFor is a text of the option that a number may stand for.
+func (o Option) textFor(n json.Number) string {
+	switch {
+	case o.Like != "":
+		return o.Like
+	case len(o.Choices) > 0:
+		return o.Choices[0]
+	case o.Kind == Duration:
+		return n.String() + "s"
+	case slices.Contains([]Kind{Text, Name, ID, File, Shell, Regex}, o.Kind):
+		return n.String()
+	}
+	return "..."
 }
 
 func wrongKind(key string, t json.Token, want, example string) error {

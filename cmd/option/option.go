@@ -5,6 +5,8 @@
 package option
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -176,6 +178,18 @@ func (r Rows) In(group string) Rows {
 // Shown returns the options that are not hidden.
 func (r Rows) Shown() Rows {
 	return slices.DeleteFunc(slices.Clone(r), func(o Option) bool { return o.Hidden })
+}
+
+// beyond is what a number exceeds that is not taken for a whole one, as an adjective, with what to
+// do; empty for one that is taken.
+func beyond(n float64) (too, hint string) {
+	switch {
+	case n > math.MaxInt32:
+		return "large", fmt.Sprint("the most is ", math.MaxInt32)
+	case n < math.MinInt32:
+		return "small", fmt.Sprint("the least is ", math.MinInt32)
+	}
+	return "", ""
 }
 
 // Argument is a word of a call that is not an option. Its position decides what it means.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,12 +277,13 @@ func checkNumber(o Option, flag, value string) error {
 	if o.Kind != Whole {
 		return nil
 	}
-	n, err := strconv.Atoi(value)
+	_, err := strconv.Atoi(value)
+	n, _ := strconv.ParseFloat(value, 64)
+	too, hint := beyond(n)
 	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
 	switch {
-	case errors.Is(err, strconv.ErrRange) || err == nil && n > math.MaxInt32:
-		return problem.Of(problem.T("%s is %s, which is too large", flag, plain.Quote(value)),
-			problem.T("the most is %d", math.MaxInt32))
+	case too != "" && (err == nil || errors.Is(err, strconv.ErrRange)):
+		return problem.Of(problem.T("%s is %s, which is too %s", flag, plain.Quote(value), too), problem.T(hint))
 	case err != nil && digits != "" && len(digits) < 9:
 		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)),
 			problem.T("write %s %s", flag, digits))

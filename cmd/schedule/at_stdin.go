@@ -176,7 +176,7 @@ func (in *Lines) OptionsOf(o option.Object) option.Values {
 
 // ReadObject reads a line as an object.
 func (in *Lines) ReadObject(text string) (option.Object, error) {
-	o, err := in.Fields.Read([]byte(text), in.Base.Cmd.Options)
+	o, err := in.Fields.Read([]byte(text), option.Source{Of: in.Base.Cmd.Options, Call: in.Call.Cmd.Options})
 	if err == nil && o.Values.Text("file") == "-" {
 		err = problem.Of(problem.T("%s cannot be standard input, because the tasks are read from it",
 			problem.Option("file")),
@@ -320,7 +320,7 @@ func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *itemQueue) e
 func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.World, error) {
 	base := *s
 	base.Cmd, base.Surface = at, Objects(at)
-	in := &Lines{Call: &base, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
+	in := &Lines{Call: s, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
 	o, err := in.ReadObject(string(data))
 	if err != nil {
 		return tasks.Spec{}, tasks.World{}, err

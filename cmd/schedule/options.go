@@ -79,9 +79,9 @@ func policyFlags() option.Rows {
 func resourceFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "nice", Kind: option.Whole, Help: "add N to its niceness, -20 to 19"},
-		option.Option{Name: "ionice", Kind: option.Text, Value: "CLASS",
+		option.Option{Name: "ionice", Kind: option.Text, Value: "CLASS", Like: "idle",
 			Help: "idle, best-effort[:0-7], realtime[:0-7] or none"},
-		option.Option{Name: "memory", Kind: option.Text, Value: "SIZE",
+		option.Option{Name: "memory", Kind: option.Text, Value: "SIZE", Like: "512M",
 			Help: "most memory of a run: 512M; 0 means no limit"},
 		option.Option{Name: "cpu", Kind: option.Text, Value: "SHARE",
 			Help: "processor time: 50%, 1.5; 0 means no limit"},
