@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // BoundText is how long the call may block, as --max or OURO_MAX has it.
@@ -23,8 +22,8 @@ func Bound(s *Call) (time.Duration, error) {
 	} else if text == "" {
 		return 0, nil
 	}
-	d, err := when.Duration(text)
-	if err == nil && d <= 0 || strings.TrimSpace(text) == "0" {
+	d, err := tasks.Duration(text)
+	if err == nil && d <= 0 {
 		return 0, problem.Of(problem.T("%s must be more than 0", name),
 			problem.T("write it as 30s or 2m, or %s for no bound", without))
 	}

@@ -21,10 +21,10 @@ func Excluding(one, other problem.Option) *problem.Problem {
 	return problem.Of(problem.T("%s exclude each other", problem.Options(" and ", one, other)), GiveOneOfThem)
 }
 
-// NeedsOption is the problem of an option that was given without the one that it needs. The hint is
-// call, which has both.
-func NeedsOption(name, with problem.Option, call problem.Call) *problem.Problem {
-	return problem.Of(problem.T("%s goes with %s", name, with), problem.T("%s", call))
+// NeedsOption is the problem of an option that was given without the one that it needs. The hint
+// leaves the rest of the call as it is.
+func NeedsOption(name problem.Option, with problem.Setting) *problem.Problem {
+	return problem.Of(problem.T("%s goes with %s", name, with.Name), problem.T("add %s", with))
 }
 
 // CallInstead is the problem of a call whose hint is the call to make instead.

@@ -81,7 +81,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 	path, dry := s.Opt.Text("textfile"), s.DryRun
 	switch {
 	case dry && !s.Opt.Has("textfile"):
-		return cli.NeedsOption("dry-run", "textfile", problem.To("metrics"))
+		return cli.NeedsOption("dry-run", problem.Set("textfile", "FILE"))
 	case s.Opt.Has("textfile"):
 		if err := checkTextfile(path); err != nil {
 			return err

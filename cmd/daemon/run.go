@@ -144,7 +144,7 @@ func modeOf(s *cli.Call) (given string, err error) {
 func checkMode(s *cli.Call, given string) error {
 	for _, of := range []string{"kill", "max", "pid"} {
 		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
-			return cli.NeedsOption(problem.Option(of), "stop",
+			return cli.CallInstead(problem.T("%s goes with %s", problem.Option(of), problem.Option("stop")),
 				problem.To("run").With("stop", true).With(problem.Option(of), value))
 		}
 	}

@@ -70,7 +70,7 @@ func runGuide(s *cli.Call) error {
 	case s.Opt.Has("schema"):
 		return runSchema(s, s.Opt.Text("schema"))
 	case write && !skill:
-		return cli.NeedsOption("write", "skill", problem.To("guide").With("skill", true).With("write", true))
+		return cli.NeedsOption("write", problem.Set("skill", true))
 	case skill && write:
 		return writeSkill(s, skillFrontMatter+GuideText())
 	case s.DryRun:

@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -209,16 +210,12 @@ func (o *healthWait) repeatCall(s *cli.Call) problem.Call {
 	return c
 }
 
-// span reads an option that is a duration; fallback when it is not given. 0 needs no unit.
+// span reads an option that is a duration; fallback when it is not given.
 func span(given option.Values, flag string, fallback time.Duration) (time.Duration, error) {
-	text := given.Text(flag)
 	if !given.Has(flag) {
 		return fallback, nil
 	}
-	if strings.TrimSpace(text) == "0" {
-		return 0, nil
-	}
-	d, err := when.Duration(text)
+	d, err := tasks.Duration(given.Text(flag))
 	if err != nil {
 		return 0, cli.Explain(err).About(problem.Option(flag))
 	}

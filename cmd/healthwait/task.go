@@ -46,7 +46,7 @@ func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 		if err != nil {
 			return err
 		}
-		_, failed, err := view.PickID(ctx, st.Find, taskID(t), func(state.Entry) bool { return true })
+		_, failed, err := view.PickID(ctx, st.Find, taskID(t), s.Clock.Now(), func(state.Entry) bool { return true })
 		if err != nil {
 			return err
 		}

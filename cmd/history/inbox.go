@@ -94,8 +94,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 	case o.dry && !s.Opt.Has("take"):
 		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing",
 			problem.Option("dry-run"), problem.Option("take")),
-			problem.T("%s, or %s", problem.To("inbox"),
-				problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
+			problem.T("leave it out, or add %s", problem.Set("take", problem.Bare(""))))
 	case s.Opt.Has("limit") && s.Opt.Int("limit") < 1:
 		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
 			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
@@ -106,7 +105,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		return o, problem.Of(problem.T("%s exclude each other: an item that somebody has leased cannot be leased",
 			problem.Options(" and ", "all", "take")), cli.GiveOneOfThem)
 	case !o.wait && s.Opt.Has("max"):
-		return o, cli.NeedsOption("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
+		return o, cli.NeedsOption("max", problem.Set("wait", true))
 	}
 	if s.Opt.Has("take") {
 		if o.Take, err = view.TakeSpan(s.Opt.Text("take")); err != nil {
@@ -255,7 +254,7 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 				task = id
 			}
 		default:
-			e, refused, err := view.PickID(ctx, st.Find, name, func(state.Entry) bool { return true })
+			e, refused, err := view.PickID(ctx, st.Find, name, s.Clock.Now(), func(state.Entry) bool { return true })
 			if err != nil {
 				return nil, nil, err
 			}

@@ -124,10 +124,9 @@ func (o *logOptions) check(s *cli.Call) error {
 		return cli.CallInstead(problem.T("%s needs the ID of a task", problem.Option("wait")),
 			problem.To("log", "k7m2").With("wait", true))
 	case !o.follow && !o.wait && s.Opt.Has("max"):
-		return cli.NeedsOption("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
+		return cli.NeedsOption("max", problem.Set("follow", true))
 	case !o.follow && !o.wait && s.Opt.Has("after"):
-		return cli.NeedsOption("after", "follow", problem.To("log").With("follow", true).With("after",
-			s.Opt.Text("after")))
+		return cli.NeedsOption("after", problem.Set("follow", true))
 	case s.Opt.Has("after") && (o.hasLimit || s.Opt.Has("since")):
 		return problem.Of(problem.T("%s says where to begin; %s have no meaning with it",
 			problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))

@@ -85,7 +85,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	}
 	now := s.Now(zone)
 	if s.Opt.Bool("summary") && !s.Opt.Has("before") {
-		return cli.NeedsOption("summary", "before", problem.To("ls").With("before", "24h").With("summary", true))
+		return cli.NeedsOption("summary", problem.Set("before", "24h"))
 	}
 	if s.Opt.Has("before") {
 		if only.origin != "" {

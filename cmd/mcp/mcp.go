@@ -319,20 +319,25 @@ func firstError(answer []byte) map[string]any {
 			Hint       string
 			Candidates []any
 		}
-		Channels []struct{ Channel, Error, Hint *string }
+		Channels []struct{ Channel, Error, Problem, Hint *string }
 	}
 	if json.Unmarshal(answer, &several) != nil || several.Error != nil {
 		return nil
 	}
 	found := map[string]any{"code": problem.Failed, "message": "it failed",
-		"hint": "the rest of the answer says what", "candidates": []any{}}
+		"hint": "the rest of the answer says what"}
 	where, n := "errors", len(several.Errors)
 	if n > 0 {
 		one := several.Errors[0]
-		found["code"], found["message"], found["hint"], found["candidates"] = one.Code, one.Message,
-			one.Hint, one.Candidates
+		found["code"], found["message"], found["hint"] = one.Code, one.Message, one.Hint
+		if len(one.Candidates) > 0 {
+			found["candidates"] = one.Candidates
+		}
 	}
 	for _, c := range several.Channels {
+		if c.Error == nil {
+			c.Error = c.Problem // of a dry run
+		}
 		if c.Error == nil {
 			continue
 		}

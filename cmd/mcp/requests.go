@@ -235,8 +235,14 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	for _, key := range v.List("clear") {
 		o := t.reader().Named(key)
 		switch {
-		case o == nil || t.ownOptions.Named(o.Name) != nil:
+		case o == nil:
 			return request{}, t.reader().Unknown(key)
+		case slices.Contains([]string{"command", "file", "agent"}, o.Name):
+			given = given.With("c", "") // what it runs, in whatever form
+		case o.OfCall || t.ownOptions.Named(o.Name) != nil || timed(func(name string) bool { return name == o.Name }) ||
+			slices.Contains([]string{"tz", "expect"}, o.Name):
+			return request{}, refusal(fmt.Sprintf("%q cannot be taken back", o.FieldKey()),
+				fmt.Sprintf("leave it out of \"clear\", or send another value for it, %q: ...", o.FieldKey()))
 		case o.Kind == option.Whole:
 			given = given.With(o.Name, 0)
 		case o.Kind == option.Flag:
@@ -282,11 +288,11 @@ func logRequest(o *Options, t *tool, v option.Values) (request, error) {
 }
 
 func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
-	if ack := v.List("ack"); len(ack) > 0 {
+	if ack := v.List("ack"); len(ack) > 0 || v.Has("task") {
 		err := t.allowOnly(v, func(key string) error {
 			return refusal(fmt.Sprintf(`"ack" and %q exclude each other`, key),
 				"acknowledge in one call, and look in the next")
-		}, "ack", "dry-run", "max", "limit")
+		}, "ack", "task", "dry-run", "max", "limit")
 		return callOf("ack", v.Without("ack", "max", "limit"), ack...), err
 	}
 	given := t.options(v)

@@ -26,9 +26,14 @@ func (s surface) Option(name string) string {
 	return s.line.Option(name)
 }
 
-// Setting is an argument with its value.
+// Setting is an argument with its value. An empty text would count as absent, so a tool that clears
+// arguments is told to.
 func (s surface) Setting(name string, value any) string {
-	if o := s.tool.rows.Named(name); o != nil {
+	o := s.tool.rows.Named(name)
+	if clear := s.tool.ownOptions.Named("clear"); o != nil && clear != nil && value == "" {
+		return option.JSON(clear.FieldKey()) + ": " + clear.Written(o.FieldKey())
+	}
+	if o != nil {
 		return option.JSON(o.FieldKey()) + ": " + o.Written(value)
 	}
 	return s.line.Setting(name, value)

@@ -191,7 +191,7 @@ func taskLogTool(blocking arg) *tool {
 func inboxTool(blocking arg) *tool {
 	return &tool{
 		name: "inbox", title: "Inbox", command: "inbox",
-		ownOptions: option.Rows{{Name: "ack", Kind: option.ID, Many: true}, idsArg},
+		ownOptions: option.Rows{{Name: "ack", Kind: option.ID, Many: true}, {Name: "task", Key: "ack_task", Kind: option.ID}, idsArg},
 		help:       "Messages that came due and results of tasks, until they are acknowledged. Take them, act, then acknowledge.",
 		example:    `{"take": true}`,
 		args: []arg{
@@ -226,7 +226,7 @@ func waitForHealthTool(blocking arg) *tool {
 		},
 		aliases: map[string]string{"target": "targets", "url": "targets", "urls": "targets",
 			"timeout_seconds": "timeout"},
-		excluded: []string{"quiet", "json", "dry-run"}, answers: []string{"health-wait"},
+		excluded: []string{"stream", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
 		fields:  []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"},
 		request: healthRequest,
 	}

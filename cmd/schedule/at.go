@@ -138,8 +138,7 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s waits for one run, and cannot be used with %s", problem.Option("wait"),
 			problem.Options(" or ", "stdin", "dry-run")), cli.GiveOneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
-		return cli.NeedsOption("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max",
-			s.Opt.Text("max")))
+		return cli.NeedsOption("max", problem.Set("wait", true))
 	case s.Opt.Has("each") && s.Opt.Has("stdin"):
 		return problem.Of(problem.T("%s cannot be used with %s", problem.Option("each"),
 			problem.Option("stdin")),
@@ -286,10 +285,13 @@ func hintForUnmarked(s *cli.Call, spec tasks.Spec, err error) error {
 		rest := s.Args[n:]
 		words := strings.Join(rest, " ")
 		at := problem.To("at", head)
+		hint := problem.T("as a message: %s; as a command: %s, or for the shell with %s", at.With("task", words),
+			at.Running(rest...), problem.Set("c", words))
+		if len(rest) == 1 && tasks.ForShell(rest[0]) {
+			hint = problem.T("as a message: %s; for the shell: %s", at.With("task", words), at.With("c", words))
+		}
 		return problem.New(problem.NotUnderstood, problem.T("%s is not part of the time %s", cli.Quote(words),
-			cli.Quote(head)),
-			problem.T("as a message: %s; as a command: %s, or for the shell with %s", at.With("task", words),
-				at.Running(rest...), problem.Set("c", words)))
+			cli.Quote(head)), hint)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ Words that are a single time are refused for a task that recurs; --until or --de
 
 -c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables by those of this
 call; variables that --env named stay. Without them, --env adds variables, and the others stay as they were captured.
-An empty value removes an option: --description "", --tag "", --end "", --count 0; -c "" turns a command with a --task
+An empty value removes an option: --description "", --tag "", --env "", --end "", --count 0; -c "" turns a command with a --task
 text into a message. --notify replaces all channels, and --tag all tags; --webhook alone replaces the URLs only.`,
 		Examples: []string{
 			`ouro-timer edit k7m2 15:00`,
@@ -54,7 +54,7 @@ text into a message. --notify replaces all channels, and --tag all tags; --webho
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program",
 				Help: "the shell, PROGRAM, for -c and -f"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE",
-				Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+				Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated; empty: none"},
 		}.In(cli.GroupWhat), agentFlags(), afterFlag(), cli.WhenFlags(), cli.RecurrenceFlags(), policyFlags(), option.Rows{
 			option.Option{Name: "jitter", Kind: option.Duration, Group: cli.GroupWhen,
 				Help: "be late by a random share of DURATION, chosen again"},

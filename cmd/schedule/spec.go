@@ -150,7 +150,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.TerminalDevice(s.World) },
 		Boot:     proc.Boot,
-		Piped:    s.Surface == nil && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
+		Piped:    s.HasInput() && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
 		Find:     findAwaited(s),
 	}
@@ -170,7 +170,7 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	if err != nil {
 		return state.Entry{}, err
 	}
-	e, failed, err := view.PickID(ctx, st.Find, id, func(state.Entry) bool { return true })
+	e, failed, err := view.PickID(ctx, st.Find, id, s.Clock.Now(), func(state.Entry) bool { return true })
 	if failed == nil || err != nil {
 		return e, err
 	}
@@ -208,6 +208,10 @@ func script(s *cli.Call, name string) func(context.Context) (string, error) {
 
 // readScript reads a script from a file, or from standard input.
 func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
+	if name == "-" && !s.HasInput() {
+		return "", problem.Of(problem.T("%s is -, and this call has no standard input", problem.Option("file")),
+			problem.T("name a file, or give the text in %s", problem.Option("c")))
+	}
 	b, err := cli.ReadInput(ctx, s, name, maxScript)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -221,8 +225,11 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 		return "", problem.New(problem.Limit, problem.T("the script is longer than 1 MiB"),
 			problem.T("schedule the file itself: %s", itself))
 	case len(strings.TrimSpace(string(b))) == 0:
-		return "", problem.Of(problem.T("the script is empty"),
-			problem.T("give %s a file with commands, or - for standard input", problem.Option("file")))
+		hint := problem.T("give %s a file with commands", problem.Option("file"))
+		if s.HasInput() {
+			hint = problem.T("%s, or - for standard input", hint)
+		}
+		return "", problem.Of(problem.T("the script is empty"), hint)
 	case !utf8.Valid(b):
 		return "", problem.Of(problem.T("the script is not valid UTF-8"),
 			problem.T("schedule the file itself: %s", itself))

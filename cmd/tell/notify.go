@@ -20,7 +20,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // NotifyCommand is the command notify.
@@ -192,7 +192,7 @@ func readTimeout(given option.Values, channels []state.Channel, o *notifyOptions
 		}
 		return nil
 	}
-	d, err := when.Duration(given.Text("timeout"))
+	d, err := tasks.Duration(given.Text("timeout"))
 	if err != nil {
 		return cli.Explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s",
 			problem.Set("timeout", "30s")))
@@ -333,7 +333,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, limit time.Duration) (m not
 		return m, nil
 	}
 	switch {
-	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !cli.IsTerminal(s.In):
+	case len(s.Args) == 1 && s.Args[0] == "-" && s.HasInput(), len(s.Args) == 0 && !cli.IsTerminal(s.In):
 		data, err := readBody(ctx, s.In, limit)
 		if err != nil {
 			return m, err

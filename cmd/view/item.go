@@ -14,7 +14,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // itemMost is the most bytes of the text of an item.
@@ -267,7 +266,7 @@ func TakeSpan(text string) (time.Duration, error) {
 	if strings.TrimSpace(text) == "" {
 		return leaseDefault, nil
 	}
-	d, err := when.Duration(text)
+	d, err := tasks.Duration(text)
 	if err != nil {
 		return 0, cli.Explain(err).About(problem.Option("take"))
 	}

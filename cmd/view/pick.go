@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -108,7 +109,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		}
 	}
 	for _, id := range s.Args {
-		e, bad, err := PickID(ctx, search, id, fits)
+		e, bad, err := PickID(ctx, search, id, s.Clock.Now(), fits)
 		switch {
 		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer):
 			// The file of this task cannot be read. The others are tried.
@@ -179,7 +180,7 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 // PickID finds a task by its ID or a unique beginning of it. A whole ID is preferred to a
 // beginning, and a task that the command can take to one that it cannot.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string,
-	fits func(state.Entry) bool) (state.Entry, *PickError, error) {
+	now time.Time, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
 	if at := strings.IndexByte(name, '/'); at > 0 {
 		name = name[:at] // the ID of an occurrence names its task
@@ -200,7 +201,7 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
 			problem.T("the IDs of %s begin with %s", cli.Plural(len(named), "task"), cli.Quote(id)), named...), nil
 	case !fit:
-		return state.Entry{}, unfit(id, named[0]), nil
+		return state.Entry{}, unfit(id, named[0], now), nil
 	}
 	return named[0], nil, nil
 }
@@ -222,7 +223,7 @@ func bestOf(all []state.Entry, fits func(state.Entry) bool) (named []state.Entry
 }
 
 // unfit is the error of a task that the command cannot take.
-func unfit(id string, e state.Entry) *PickError {
+func unfit(id string, e state.Entry, now time.Time) *PickError {
 	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, PhaseWords(e, "is still")))
 	p.Other = &e
 	switch {
@@ -230,7 +231,7 @@ func unfit(id string, e state.Entry) *PickError {
 		p.Code = problem.Failed
 	case e.Phase == state.Removed:
 		p.Message = problem.T("task %s was removed already", e.Task.ID)
-		p.Hint = problem.T("%s undoes that", problem.To("restore", e.Task.ID))
+		p.Hint = tasks.Undoing(e, now, problem.T("%s undoes that", problem.To("restore", e.Task.ID)))
 	case len(e.Open) > 0:
 		p.Hint = problem.T("%s ends it", problem.To("stop", e.Task.ID))
 	}
@@ -271,7 +272,7 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 		return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
 			problem.T("%d tasks mention %s", len(named), cli.Quote(text)), named...)}, nil
 	case !fit:
-		return nil, []PickError{*unfit(text, named[0])}, nil
+		return nil, []PickError{*unfit(text, named[0], s.Clock.Now())}, nil
 	}
 	return named, nil, nil
 }

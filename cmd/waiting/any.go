@@ -246,7 +246,7 @@ func (o *anyOptions) findTasks(ctx context.Context, s *cli.Call) (err error) {
 					problem.T("the first occurrence is task:%s", state.OccurrenceID(name, 1)))
 			}
 		}
-		e, bad, err := view.PickID(ctx, o.st.Find, name, func(state.Entry) bool { return true })
+		e, bad, err := view.PickID(ctx, o.st.Find, name, s.Clock.Now(), func(state.Entry) bool { return true })
 		switch {
 		case err != nil:
 			return err

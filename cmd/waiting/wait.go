@@ -111,7 +111,8 @@ first. However short --max is, each thing is checked once.`,
 			}
 			for _, name := range []string{"take", "after"} {
 				if s.Opt.Has(name) {
-					return cli.NeedsOption(problem.Option(name), "any", anyExample("10m", thingInbox))
+					return cli.CallInstead(problem.T("%s goes with %s", problem.Option(name), problem.Option("any")),
+						anyExample("10m", thingInbox))
 				}
 			}
 			if s.Opt.Has("resume") {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
@@ -36,7 +35,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := pickWait(ctx, s.Opt, st)
+	e, err := pickWait(ctx, s, st)
 	if err != nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if w.kept, w.first, err = tasks.ResumeWait(ctx, st, s.Clock, e, o.begun.Wall); err != nil {
 		return err
 	}
-	switch why := tasks.WaitEnded(w.kept.Entry); {
+	switch why := tasks.WaitEnded(w.kept.Entry, s.Clock.Now()); {
 	case s.DryRun && (why == nil || errors.Is(why, tasks.ErrTold)):
 		dryResume(ctx, w, why == nil)
 		return nil
@@ -109,9 +108,9 @@ func dryResume(ctx context.Context, w *activeWait, pending bool) {
 }
 
 // pickWait finds the wait that --resume names, by its ID or by a beginning that no other ID has.
-func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.Entry, error) {
-	id := given.Text("resume")
-	e, bad, err := view.PickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
+func pickWait(ctx context.Context, s *cli.Call, st state.Tasks) (state.Entry, error) {
+	id := s.Opt.Text("resume")
+	e, bad, err := view.PickID(ctx, st.Find, id, s.Clock.Now(), func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
 	switch {
 	case err != nil:
 		return e, err

@@ -90,7 +90,7 @@ func (c doing) sameJob(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.Run.Env = both(t.Run.Env, named)
+		t.Run.Env = both(c.keptEnv(), named)
 	}
 	if c.Program == nil {
 		return nil
@@ -125,7 +125,7 @@ func (c doing) newJob(ctx context.Context, way problem.Option) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range t.Run.Env {
+	for name, value := range c.keptEnv() {
 		if _, anew := named[name]; !anew && !runner.Captured(name) {
 			named[name] = value
 		}
@@ -191,11 +191,14 @@ func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err
 	return nil
 }
 
+// ForShell reports whether a command of this one word is likely to be a line for the shell.
+func ForShell(word string) bool { return strings.ContainsAny(word, " \t\n") }
+
 // shellWord refuses a command of one word with a space in it that is not a program, because it was
 // meant for the shell.
 func (c doing) shellWord(ctx context.Context, job state.Job) error {
 	word := job.Argv[0]
-	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
+	if len(job.Argv) > 1 || !ForShell(word) {
 		return nil
 	}
 	switch _, err := c.Programs.Path(ctx, word, job.Env["PATH"], job.Dir); {
@@ -230,10 +233,30 @@ func (c doing) shell(ctx context.Context, job *state.Job, given string) error {
 	return problem.Of(problem.T("there is no shell %s", plain.Quote(prog)), problem.T("%s takes a program such as /bin/bash", problem.Option("shell")))
 }
 
+// variables are those that the request names. An edit may name an empty one, which takes back those
+// that the task has.
+func (c doing) variables() []string {
+	if c.takesBackEnv() {
+		return nil
+	}
+	return c.Env
+}
+
+func (c doing) takesBackEnv() bool { return !c.adds && slices.Equal(c.Env, []string{""}) }
+
+// keptEnv are the variables of the task that stay unless the request has others.
+func (c doing) keptEnv() map[string]string {
+	kept := maps.Clone(c.Task.Run.Env)
+	if c.takesBackEnv() {
+		maps.DeleteFunc(kept, func(name, _ string) bool { return !runner.Captured(name) })
+	}
+	return kept
+}
+
 // named returns the variables that the request names, with their values.
 func (c doing) named() (map[string]string, error) {
 	env := map[string]string{}
-	for _, pair := range c.Env {
+	for _, pair := range c.variables() {
 		name, value, has := strings.Cut(pair, "=")
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\n\x00"):

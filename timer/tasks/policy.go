@@ -8,7 +8,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // maxRetries is the largest number of retries.
@@ -79,7 +78,10 @@ func setAttempts(c *Change) error {
 		}
 	}
 	if c.Factor != nil {
-		if p.Factor = *c.Factor; p.Factor < 1 || p.Factor > rules.BackoffFactorMost {
+		if p.Factor = *c.Factor; p.Factor == 0 && !c.adds {
+			p.Factor = rules.BackoffFactor // an edit takes it back
+		}
+		if p.Factor < 1 || p.Factor > rules.BackoffFactorMost {
 			return problem.Of(problem.T("%s is %d", problem.Option("backoff-factor"), p.Factor), problem.T("give 1 to %d; 1 keeps the pause as it is", rules.BackoffFactorMost))
 		}
 		if p.Factor == rules.BackoffFactor {
@@ -154,10 +156,10 @@ func setUnless(to *string, said *string, usual string) {
 // policySpan reads a duration of a policy and returns it in the form in which it is kept. A
 // time-out of 0 means none, as in timeout(1).
 func policySpan(name problem.Option, text string, least time.Duration) (string, error) {
-	if t := strings.TrimSpace(text); t == "" || t == "0" && name == "timeout" {
+	if strings.TrimSpace(text) == "" {
 		return "", nil
 	}
-	d, err := when.Duration(text)
+	d, err := Duration(text)
 	switch {
 	case err != nil:
 		return "", about(name, err)

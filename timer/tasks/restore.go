@@ -33,6 +33,15 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 	return back, nil
 }
 
+// Undoing is what to do about a task that was removed: restoring, or why a restore would be refused.
+func Undoing(e state.Entry, now time.Time, restoring problem.Text) problem.Text {
+	_, err := dueAgain(e, now)
+	if p := problem.As(err); p != nil {
+		return problem.T("%s, so it cannot be restored: %s", p.Message, p.Hint)
+	}
+	return restoring
+}
+
 // dueAgain returns the due instant of a removed task that is restored at now. For a recurring task
 // it is the next instant without a run.
 func dueAgain(e state.Entry, now time.Time) (time.Time, error) {

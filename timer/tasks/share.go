@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -26,10 +27,18 @@ func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) 
 	return h.span, h.delay, nil
 }
 
+// Duration reads a length of time. 0 needs no unit.
+func Duration(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "0" {
+		return 0, nil
+	}
+	return when.Duration(text)
+}
+
 // Span reads the value of an option by which instants are spread: a millisecond or more. like is an
 // example.
 func Span(name problem.Option, text string, to problem.Text, like string) (time.Duration, error) {
-	span, err := when.Duration(text)
+	span, err := Duration(text)
 	if err != nil {
 		return 0, about(name, err)
 	}

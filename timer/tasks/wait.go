@@ -216,7 +216,7 @@ func (w *Wait) Look(ctx context.Context) (changed bool, ended error) {
 		if err != nil {
 			return changed, nil
 		}
-		if ended := WaitEnded(e); ended != nil {
+		if ended := WaitEnded(e, w.clock.Now()); ended != nil {
 			return changed, ended
 		}
 		if e.Phase == w.Entry.Phase && e.Due.Equal(w.Entry.Due) {
@@ -227,15 +227,15 @@ func (w *Wait) Look(ctx context.Context) (changed bool, ended error) {
 	}
 }
 
-// WaitEnded returns how a wait has ended: ErrTold, or the error for its caller; nil while it has
-// not.
-func WaitEnded(e state.Entry) error {
+// WaitEnded returns how a wait has ended by now: ErrTold, or the error for its caller; nil while it
+// has not.
+func WaitEnded(e state.Entry, now time.Time) error {
 	id := e.Task.ID
 	resuming := problem.To("wait").With("resume", id)
 	switch {
 	case e.Phase == state.Removed:
 		return problem.New(problem.Cancelled, problem.T("the wait %s was cancelled by rm: nothing is told", id),
-			problem.T("%s brings it back, and %s goes on with it", problem.To("restore", id), resuming))
+			Undoing(e, now, problem.T("%s brings it back, and %s goes on with it", problem.To("restore", id), resuming)))
 	case e.Phase == state.Pending, e.Phase == state.Paused:
 		return nil
 	case len(e.Open) == 0 && !state.Outcome(e.Tally.Last).Ran():
