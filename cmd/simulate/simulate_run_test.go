@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -54,5 +55,17 @@ func TestTooMany(t *testing.T) {
 		if got := withCommas(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
+	}
+}
+
+// TestTallyKeepsALineOfATask: the sums of many occurrences take the memory of one line.
+func TestTallyKeepsALineOfATask(t *testing.T) {
+	var y tally
+	for i := range 1000 {
+		due := time.Unix(int64(1000-i), 0)
+		y.add(state.Line{Type: state.LineOccurrence, TaskID: "k7m2", Due: &due, Count: 1, Outcome: state.OK}, time.UTC)
+	}
+	if len(y.lines) != 1 || len(y.list) != 1 || y.list[0].Count != 1000 || y.list[0].First.Unix() != 1 || y.list[0].latest.Unix() != 1000 {
+		t.Errorf("it keeps %d lines of %+v", len(y.lines), y.list)
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,7 +38,9 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone),
 		Tasks: m.tasks, Paused: m.paused,
 		Outcomes: map[string]int{}, Warnings: m.warnings}
+	summary := s.Opt.Bool("summary")
 	var lines []state.Line
+	var tasks tally
 	if _, _, err := m.world.Store.Log(ctx, "", func(l state.Line) bool {
 		switch {
 		case l.At.Before(m.from):
@@ -53,13 +56,13 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 				sum.Late++
 			}
 		}
-		lines = append(lines, l)
+		if summary {
+			tasks.add(l, m.zone)
+		} else {
+			lines = append(lines, l)
+		}
 		return true
 	}); err != nil {
-		return err
-	}
-	slices.Reverse(lines)
-	if err := m.world.Store.Spell(ctx, lines); err != nil {
 		return err
 	}
 	open, _, err := m.world.Store.Open(ctx)
@@ -70,10 +73,18 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	for _, w := range m.warnings {
 		s.Warn("warning: %s", cli.Visible(w))
 	}
-	if s.Opt.Bool("summary") {
-		sum.ByTask, sum.Once = foldOnce(byTask(lines, m.zone))
+	if summary {
+		rows, err := tasks.rows(ctx, m.world.Store)
+		if err != nil {
+			return err
+		}
+		sum.ByTask, sum.Once = foldOnce(rows)
 		s.Answer(sum)
 		return nil
+	}
+	slices.Reverse(lines)
+	if err := m.world.Store.Spell(ctx, lines); err != nil {
+		return err
 	}
 	if s.InJSON {
 		for _, l := range lines {
@@ -193,44 +204,62 @@ func foldOnce(list []simulated) ([]simulated, *onceSummary) {
 	}), once
 }
 
-// byTask sums up the occurrences of each task.
-func byTask(lines []state.Line, zone *time.Location) (list []simulated) {
-	at := map[string]int{}
-	for _, l := range lines {
-		if l.Type != state.LineOccurrence || l.Due == nil {
-			continue
-		}
-		i, seen := at[l.TaskID]
-		if !seen {
-			i = len(list)
-			at[l.TaskID] = i
-			list = append(list, simulated{ID: l.TaskID, Summary: l.Description, Outcomes: map[string]int{},
-				First: l.Due.In(zone)})
-		}
-		t := &list[i]
-		t.Count += l.Count
-		t.Outcomes[string(l.Outcome)] += l.Count
-		if l.Late >= 1 {
-			t.Late++
-		}
-		if l.Due.Before(t.First) {
-			t.First = l.Due.In(zone)
-		}
-		last := *l.Due
-		if l.DueLast != nil {
-			last = *l.DueLast
-		}
-		if last.After(t.latest) {
-			t.latest = last
-		}
+// tally sums up the occurrences of each task. It keeps one line of each task, and not all of them.
+type tally struct {
+	at    map[string]int // the index of each task in the lists
+	list  []simulated
+	lines []state.Line
+}
+
+// add counts a line of the ledger.
+func (y *tally) add(l state.Line, zone *time.Location) {
+	if l.Type != state.LineOccurrence || l.Due == nil {
+		return
 	}
+	i, seen := y.at[l.TaskID]
+	if !seen {
+		if y.at == nil {
+			y.at = map[string]int{}
+		}
+		i = len(y.list)
+		y.at[l.TaskID] = i
+		y.list = append(y.list, simulated{ID: l.TaskID, Outcomes: map[string]int{}, First: l.Due.In(zone)})
+		y.lines = append(y.lines, l)
+	}
+	t := &y.list[i]
+	t.Count += l.Count
+	t.Outcomes[string(l.Outcome)] += l.Count
+	if l.Late >= 1 {
+		t.Late++
+	}
+	if l.Due.Before(t.First) {
+		t.First = l.Due.In(zone)
+	}
+	last := *l.Due
+	if l.DueLast != nil {
+		last = *l.DueLast
+	}
+	if last.After(t.latest) {
+		t.latest = last
+	}
+}
+
+// rows returns the sums, those of the task that came first first.
+func (y *tally) rows(ctx context.Context, texts state.Ledger) ([]simulated, error) {
+	if err := texts.Spell(ctx, y.lines); err != nil {
+		return nil, err
+	}
+	list := append([]simulated{}, y.list...)
 	for i, t := range list {
+		list[i].Summary = y.lines[i].Description
 		if t.Count > 1 {
-			list[i].Last = cli.Instant(t.latest, zone)
+			list[i].Last = cli.Instant(t.latest, t.First.Location())
 		}
 	}
-	slices.SortStableFunc(list, func(a, b simulated) int { return a.First.Compare(b.First) })
-	return list
+	slices.SortFunc(list, func(a, b simulated) int {
+		return cmp.Or(a.First.Compare(b.First), strings.Compare(a.ID, b.ID))
+	})
+	return list, nil
 }
 
 // timeline returns the rows of all days. Equal lines of a day become one row when they are many,
