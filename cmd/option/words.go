@@ -160,7 +160,7 @@ func (r *reader) long(w string) error {
 	case o == nil:
 		return r.unknown("--"+name, name)
 	case o.Kind == Flag && has && value != "true" && value != "false" && !slices.Contains(o.Choices, value):
-		return problem.Of(problem.T("--%s takes no value", name), problem.T("write --%s alone", name))
+		return noValue(*o, name, value)
 	case o.Kind == Flag && !has:
 		value = "true"
 	case o.Kind == Flag:
@@ -176,6 +176,16 @@ func (r *reader) long(w string) error {
 		}
 	}
 	return r.take(*o, "--"+name, value)
+}
+
+// noValue is the problem of a flag with a value that it does not take.
+func noValue(o Option, name, value string) error {
+	message, hint := problem.T("--%s takes no value", name), problem.T("write --%s alone", name)
+	if len(o.Choices) > 0 {
+		message = problem.T("--%s does not take the value %s", name, plain.Quote(value))
+		hint = problem.T("%s, or --%s=%s", hint, name, strings.Join(o.Choices, ", --"+name+"="))
+	}
+	return problem.Of(message, hint)
 }
 
 // lengthAfter reads the next word as the value of an option whose value may be left out, if it is a
