@@ -64,23 +64,28 @@ type summarized struct {
 
 // Text writes a line for each task.
 func (a lsSummaryJSON) Text(o *cli.Out) {
-	width := lineWidth(o)
+	width, times := lineWidth(o), cli.LocaleOf(o)
+	at := func(t time.Time) string { return times.Format(t.In(a.Now.Location()), view.ListedInstant) }
 	a.form.head(o, "id\tcount\tfirst\tlast\twhat")
+	var rows [][]string
 	for _, t := range a.Tasks {
 		if a.form.plain() {
 			o.Line("%s\t%d\t%s\t%s\t%s", t.ID, t.Count, t.First.Format(time.RFC3339),
 				t.last().Format(time.RFC3339), t.what)
 			continue
 		}
-		span := view.Stamp(t.First)
+		last := ""
 		if t.Count > 1 {
-			span = fmt.Sprintf("%s … %s", span, view.Stamp(t.last()))
+			last = "… " + at(t.last())
 		}
-		o.Line("%s", cli.Fit(fmt.Sprintf("%s  %6s × %s  %s", t.ID, view.Thousands(t.Count), t.what, span), width))
+		rows = append(rows, []string{t.ID, view.Thousands(t.Count) + " ×", at(t.First), last, t.what})
+	}
+	for _, line := range cli.InColumns(rows) {
+		o.Line("%s", cli.Fit(line, width))
 	}
 	if a.Once != nil {
 		o.Line("%s", cli.Fit(fmt.Sprintf("and %s more that come once  %s … %s", view.Thousands(a.Once.Count),
-			view.Stamp(a.Once.First), view.Stamp(a.Once.Last)), width))
+			at(a.Once.First), at(a.Once.Last)), width))
 	}
 	switch {
 	case len(a.Tasks) == 0 && a.unread > 0:
@@ -273,7 +278,7 @@ func (a lsBeforeJSON) Text(o *cli.Out) {
 	a.form.head(o, "due\tid\twhat")
 	for _, r := range a.Occurrences {
 		if !a.form.plain() {
-			o.Line("%s", cli.Fit(times.Format(r.Due.In(a.Now.Location()), "Mon 2 Jan 2006 15:04:05")+"  "+r.ID+
+			o.Line("%s", cli.Fit(times.Format(r.Due.In(a.Now.Location()), view.ListedInstant)+"  "+r.ID+
 				"  "+r.what, width))
 		} else {
 			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)

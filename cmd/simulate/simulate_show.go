@@ -101,23 +101,23 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 // Text writes the timeline, and sums up.
 func (a simulationJSON) Text(o *cli.Out) {
 	width, terminal := o.Width()
+	times := cli.LocaleOf(o)
+	at := func(t time.Time) string { return times.Format(t, view.ListedInstant) }
+	var rows [][]string
 	for _, t := range a.ByTask {
-		at := view.Stamp(t.First)
+		last := ""
 		if t.Last != nil {
-			at += " … " + view.Stamp(*t.Last)
+			last = "… " + at(*t.Last)
 		}
-		text := fmt.Sprintf("%s  %s × %s  %s  (%s)", t.ID, view.Thousands(t.Count), cli.Visible(t.Summary), at,
-			outcomeCounts(t.Outcomes))
-		if terminal {
-			text = cli.Fit(text, width)
-		}
-		o.Line("%s", text)
+		rows = append(rows, []string{t.ID, view.Thousands(t.Count) + " ×", at(t.First), last,
+			"(" + outcomeCounts(t.Outcomes) + ")", cli.Visible(t.Summary)})
 	}
+	lines := cli.InColumns(rows)
 	if t := a.Once; t != nil {
-		o.Line("and %s more that came once  %s … %s  (%s)", view.Thousands(t.Count), view.Stamp(t.First),
-			view.Stamp(t.Last), outcomeCounts(t.Outcomes))
+		lines = append(lines, fmt.Sprintf("and %s more that came once  %s … %s  (%s)", view.Thousands(t.Count),
+			at(t.First), at(t.Last), outcomeCounts(t.Outcomes)))
 	}
-	for _, text := range a.timeline {
+	for _, text := range append(lines, a.timeline...) {
 		if terminal {
 			text = cli.Fit(text, width)
 		}

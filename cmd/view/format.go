@@ -17,6 +17,9 @@ func Thousands(n int) string {
 	return text
 }
 
+// ListedInstant is how a list for people writes an instant.
+const ListedInstant = "Mon 2 Jan 2006 15:04:05"
+
 // ProblemTexts are the problems as texts, for an answer in JSON.
 func ProblemTexts(problems []state.Problem) []string {
 	texts := []string{}
