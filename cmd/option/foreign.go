@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ForeignOption has the names that other systems give to one option or argument of ours.
+// ForeignOption has the names that other systems give to one option or argument of ours, or that
+// other commands of ours have.
 type ForeignOption struct {
 	Commands string // the commands of ours that people try them with
 	Options  string
@@ -68,6 +69,8 @@ var foreignOptions = []ForeignOption{
 	{"health-wait", "expect-status-code expect-status status-code", "write --status LIST, such as 200"},
 	{"health-wait", "expect-body-regex body-regex", "write --body REGEX"},
 	{"health-wait", "invert-check", "write --invert"},
+	{"top", "json fields format", "top is a view for a terminal; ouro-timer ls, inbox and log answer with it"},
+	{"agent", "json fields", "leave it out: the lines of an agent are JSON"},
 }
 
 // Foreign returns what to type instead of an option of another system; empty for other words.
