@@ -120,6 +120,25 @@ func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 	return pause, true
 }
 
+// Abandoned is the outcome of an occurrence that gets no further attempt, because its task was
+// removed, paused or has another command by now: that of its last attempt.
+func Abandoned(last state.Line) state.Line {
+	if last.Reason == "" {
+		last.Reason = ReasonChanged
+	}
+	return last
+}
+
+// Resting is what is known of the last attempt of a claim that rests, when the runner that made it
+// is gone: that it has failed.
+func Resting(r state.Record, sched *when.Schedule, now time.Time) state.Line {
+	l := Judge(r, sched, Result{Started: r.Started, Ended: now, Unknown: true})
+	if r.Task.Policy.Retries > 0 { // else it was cut off, and runs again
+		l.Outcome, l.Reason = state.Failed, ""
+	}
+	return l
+}
+
 // Settlement is what happens to a claim whose runner is gone.
 type Settlement int
 

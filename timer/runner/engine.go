@@ -38,6 +38,8 @@ type engine struct {
 
 	ends  []state.Ending
 	pause time.Duration // pause before the next try to write what could not be written
+	// when that is; zero: at once
+	flushAt time.Time
 
 	schedules       map[string]cached
 	quarantineAt    time.Time     // when to look again at what cannot be read
@@ -72,8 +74,10 @@ type run struct {
 	delayed bool   // it rests before a first attempt that was put off and not noted yet
 	// an earlier runner started it: a runner that ends does not wait for it
 	adopted bool
-	over    bool   // it has ended, and its outcome is not written yet
-	halt    string // why its end was asked for: no further attempt is made
+	over    bool // it has ended, and its outcome is not written yet
+	// while it rests: its outcome if no further attempt is made
+	judged state.Line
+	halt   string // why its end was asked for: no further attempt is made
 	// its task's alert state, shared by all our runs of the task; nil: only the store knows
 	alert *rules.AlertState
 }
@@ -179,7 +183,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 			g.warn("%s: that it is tried again could not be noted: %v", occurrence(n.r), err)
 		}
 		g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
-		n.resting = true
+		n.resting, n.judged = true, l
 		g.host.Rest(n.r, pause)
 		return
 	}
@@ -309,7 +313,7 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 		o.sooner(now.Add(again))
 	}
 	if len(g.ends) > 0 {
-		o.sooner(now.Add(g.pause))
+		o.sooner(later(now, g.flushAt))
 	}
 	if next := g.agenda.next(); !next.IsZero() && may {
 		o.sooner(next)
@@ -384,10 +388,8 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 		}
 		changed, err := g.changed(ctx, n.r)
 		if changed {
-			l := g.judge(n.r, n.sched, rules.Result{Started: n.r.Started, Ended: g.Clock.Now(), Unknown: true})
-			l.Outcome, l.Reason = state.Cancelled, rules.ReasonChanged
 			n.over = true
-			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
+			g.ends = append(g.ends, state.Ending{Record: n.r, Line: rules.Abandoned(n.judged)})
 			continue
 		}
 		next := n.r

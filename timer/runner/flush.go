@@ -12,10 +12,11 @@ import (
 )
 
 // flush writes the outcomes that are to be written, with what is told of them. While the disk is
-// full it keeps them and tries again, because an open claim counts as interrupted. If the runner
-// has to end first, that is what happens.
+// full it keeps them and tries again after a pause, because an open claim counts as interrupted. If
+// the runner has to end first, that is what happens.
 func (g *engine) flush(ctx context.Context, now time.Time) {
-	if len(g.ends) == 0 {
+	// after the clock was put back, nothing waits
+	if wait := g.flushAt.Sub(now); len(g.ends) == 0 || wait > 0 && wait <= pauseMost {
 		return
 	}
 	for {
@@ -23,15 +24,19 @@ func (g *engine) flush(ctx context.Context, now time.Time) {
 		failed := g.write(ctx, wave, now)
 		g.ends = append(failed, later...)
 		if len(failed) > 0 {
-			g.pause = min(max(2*g.pause, 100*time.Millisecond), time.Minute)
+			g.pause = min(max(2*g.pause, 100*time.Millisecond), pauseMost)
+			g.flushAt = now.Add(g.pause)
 			return
 		}
 		if len(later) == 0 {
-			g.pause = 0
+			g.pause, g.flushAt = 0, time.Time{}
 			return
 		}
 	}
 }
+
+// pauseMost is the longest pause between two tries to write outcomes.
+const pauseMost = time.Minute
 
 // nextBatch returns the ends that can be written together, with what is told of them. Two ends of a
 // task cannot if what is told of the second depends on whether the first could be written.

@@ -419,7 +419,7 @@ func (l *loop) seeOut(ctx context.Context) {
 		l.flush(ctx, now)
 		var wake time.Time
 		if len(l.ends) > 0 {
-			wake = now.Add(l.pause)
+			wake = later(now, l.flushAt)
 		}
 		l.retry(ctx)
 		if len(l.runs) > 0 {
@@ -494,6 +494,7 @@ func (l *loop) end(ctx context.Context) {
 		}
 	}
 	l.agents.Close(l.Kill)
+	l.flushAt = time.Time{} // this is the last try
 	l.flush(ctx, l.Clock.Now())
 	l.tidy(ctx)
 }

@@ -394,7 +394,7 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 			return done(end, out, "next_due")
 		}
 		// It rests, in this runner or in one after it.
-		rest, from := int64(pause), end
+		rest, from, heir := int64(pause), end, false
 		for {
 			to, ok := m.there(from)
 			if ok && from+rest < to {
@@ -408,13 +408,19 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 				f.end = never
 				return f
 			}
-			rest = max(int64(at.Sub(m.wall(from))), 0)
+			rest, heir = max(int64(at.Sub(m.wall(from))), 0), true
 		}
 		if halt <= t && halt >= end {
 			return done(halt, state.Cancelled, "replaced")
 		}
 		if m.changed(t) {
-			return done(t, state.Cancelled, "changed")
+			if reason == "" {
+				reason = "changed"
+			}
+			if heir { // which only knows that it rests
+				return done(t, state.Failed, "changed")
+			}
+			return done(end, out, reason)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -81,7 +82,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		if g.Mode == Once && r.Retry.After(now) {
 			return nil // a runner that stays will make it
 		}
-		n.resting = true
+		n.resting, n.judged = true, rules.Resting(r, sched, now)
 		if !g.own(ctx, n) {
 			return nil
 		}
@@ -93,6 +94,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 			g.host.Start(n.r, n.last)
 		}
 	case rules.ToRerun:
+		n.judged = g.judge(r, sched, rules.Result{Started: r.Started, Ended: now, Unknown: true})
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		n.resting = true
@@ -147,9 +149,9 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	return nil
 }
 
-// changed reports whether the task of a claim was removed, paused or edited since the claim. Then
-// nothing of it starts any more. A run by hand was meant whatever the task's schedule says, so it
-// does not count.
+// changed reports whether the task of a claim was removed or paused since the claim, or has another
+// command. Then nothing of it starts any more. All else that is edited is for later occurrences. A
+// run by hand was meant whatever the task's schedule says, so it does not count.
 func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
@@ -162,7 +164,8 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 		return false, err
 	}
 	e := found[0]
-	return e.Task.Revision != r.Task.Revision || e.Held || e.Phase == state.Removed, nil
+	other := e.Task.Revision != r.Task.Revision && !reflect.DeepEqual(e.Task.Run, r.Task.Run)
+	return other || e.Held || e.Phase == state.Removed, nil
 }
 
 // wanted reports whether an unstarted claim that cannot be given back may start as it is: the task
