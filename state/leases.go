@@ -68,6 +68,9 @@ const LeadWait = 250 * time.Millisecond
 // Lease is the runner lock while it is held.
 type Lease interface {
 	Release() error
+	// Lost reports whether another process could take the lock by now, because its file was removed
+	// or replaced, as with the whole folder of the state.
+	Lost() bool
 	// Delay publishes, for Led, the tasks whose start the leader puts off. It replaces the list
 	// before. It is a hint that does not wait for the disk.
 	Delay(list []Delay) error

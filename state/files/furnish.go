@@ -127,7 +127,8 @@ func (s *Store) ready() error {
 	return s.furnish()
 }
 
-// furnish makes the missing folders, durably.
+// furnish makes the missing folders, durably. It makes no state folder for the process that follows
+// the queue, because that had one before.
 func (s *Store) furnish() error {
 	if s.inspect {
 		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
@@ -136,6 +137,9 @@ func (s *Store) furnish() error {
 		return err
 	}
 	if _, err := os.Stat(s.dir); missing(err) {
+		if s.followed.Load() {
+			return fmt.Errorf("%w: %s is gone", state.ErrUnusable, s.dir)
+		}
 		if err := s.mkdirs(s.dir); err != nil {
 			return fail("making the state folder", err)
 		}

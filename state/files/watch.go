@@ -2,11 +2,8 @@ package files
 
 import (
 	"context"
-	"errors"
-	"os"
 	"strings"
 
-	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
@@ -41,17 +38,12 @@ func tellsOfClaim(e watch.Event) bool {
 	return ours && (e.Made || halt && e.Written)
 }
 
-// remake makes the folders again if the whole state is gone, and reports it. It does not make a
-// queue that is gone alone.
+// remake makes folders again that are gone. It does not make a queue that is gone alone, and no
+// state folder: its runner has lost its lock with it.
 func (s *Store) remake() {
-	if s.guard() != nil || s.vanished() != nil {
-		return
+	if s.guard() == nil && s.vanished() == nil {
+		s.furnish() // if this fails it is tried again
 	}
-	if _, err := os.Stat(s.dir); missing(err) {
-		s.report(state.Problem{Path: s.dir, Err: errors.New("is gone, with all tasks that were in it"),
-			Hint: "it is made anew; put it back, and call: ouro-timer run --stop, then ouro-timer run --background"})
-	}
-	s.furnish() // if this fails it is tried again
 }
 
 // WatchLog returns a channel that receives after lines were added to the ledger. If a task is

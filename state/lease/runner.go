@@ -124,6 +124,12 @@ func (l *Lease) Delay(list []state.Delay) error {
 	return nil
 }
 
+// Lost reports whether the file that is locked is no longer the one at its path.
+func (l *Lease) Lost() bool {
+	same, err := l.lock.Is(l.place.Lock)
+	return err == nil && !same || errors.Is(err, os.ErrNotExist)
+}
+
 // Release gives the lock back. A second call does nothing, and returns what the first one did.
 func (l *Lease) Release() error {
 	l.mu.Lock()
@@ -132,7 +138,9 @@ func (l *Lease) Release() error {
 		return l.err
 	}
 	l.released = true
-	l.place.Remove()
+	if !l.Lost() { // else the note is that of another runner
+		l.place.Remove()
+	}
 	if err := l.lock.Release(); err != nil {
 		l.err = fmt.Errorf("%w: giving the runner lock back: %w", state.ErrUnusable, err)
 	}

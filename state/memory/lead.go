@@ -70,6 +70,9 @@ func (l *lease) Release() error {
 	return nil
 }
 
+// Lost is false: nobody else can remove the lock.
+func (l *lease) Lost() bool { return false }
+
 // Delay notes the postponed occurrences for Led.
 func (l *lease) Delay(list []state.Delay) error {
 	l.store.mu.Lock()
