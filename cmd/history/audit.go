@@ -75,7 +75,7 @@ func (a auditJSON) Text(o *cli.Out) {
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
 			alsoResting(a.Resting), alsoUnaccounted(a.unaccounted))
 	case a.Findings == 0:
-		o.Note("The ledger is damaged, so nobody can say whether all is accounted for. What can be read: %s of %s.",
+		o.Note("Not all of the state can be read, so nobody can say whether all is accounted for. What can be read: %s of %s.",
 			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
 	default:
 		o.Note("Not all is accounted for: %s among %s of %s.", cli.Plural(a.Findings, "finding"),

@@ -165,7 +165,7 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
 	case !tasks.Live(r.entry) && r.First != nil:
-		o.LineUnlessQuiet("%s %s: its time, %s, passed while it was paused", o.Verb("skipped"), what,
+		o.LineUnlessQuiet("%s %s: its time, %s, passed before it was resumed", o.Verb("skipped"), what,
 			view.Stamp(*r.Last))
 		o.Hint("%s", cli.Visible(*r.Hint))
 		return
@@ -182,9 +182,9 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 	o.LineUnlessQuiet("%s %s, due %s", o.Verb("resumed"), what, view.Coming(r.entry, now))
 	switch {
 	case r.Skipped == 1:
-		o.Note("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
+		o.Note("note: %s passed before it was resumed and is skipped", view.Stamp(*r.First))
 	case r.Skipped > 1:
-		o.Note("note: %s passed while it was paused and are skipped, from %s to %s",
+		o.Note("note: %s passed before it was resumed and are skipped, from %s to %s",
 			cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
 	}
 }

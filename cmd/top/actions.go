@@ -275,7 +275,7 @@ func (a *storeActions) pause(e state.Entry) tea.Msg {
 		case back.Err != nil:
 			return a.failed(back.Err)
 		case !tasks.Live(back.Entry):
-			return status{text: name(e) + " is over: its time passed while it was paused"}
+			return status{text: name(e) + " is over: its time passed before it was resumed"}
 		}
 		return a.handedOver("resumed", back.Entry)
 	}

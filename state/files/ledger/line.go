@@ -69,7 +69,7 @@ func lineProblem(path string, end int64, err error) state.Problem {
 // Torn is the problem of a file whose last line is incomplete.
 func Torn(path string, bytes int64) state.Problem {
 	return state.Problem{Path: path, Err: fmt.Errorf("%w after %d bytes", state.ErrTorn, bytes),
-		Hint: "the next change removes it; nothing that was confirmed is in it"}
+		Hint: "the next change removes it; ouro-timer log --audit says whether an outcome is missing"}
 }
 
 // TaskOf returns the ID of the task that a line is about, and what follows the ID, without decoding
