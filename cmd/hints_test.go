@@ -100,11 +100,40 @@ func TestHintsOfObjects(t *testing.T) {
 	}
 }
 
-// TestHintsOfTools holds what is said of a call of a tool to the words of tools.
+// toolCall is a call of a tool in a hint, from its name on.
+var toolCall = regexp.MustCompile(`\b(wait|schedule_task|list_tasks|edit_task|explain_time|task_log|inbox) (\{)`)
+
+// placeholders are calls with values that stand for what the caller has.
+var placeholders = regexp.MustCompile(`"[A-Z]{2,}"|k7m2|make|agent\.py`)
+
+// callsIn are the calls of tools in a hint that can be made as they are, as dry runs.
+func callsIn(hint string) (calls [][2]string) {
+	for _, at := range toolCall.FindAllStringSubmatchIndex(hint, -1) {
+		tool, args := hint[at[2]:at[3]], map[string]any{}
+		if json.NewDecoder(strings.NewReader(hint[at[4]:])).Decode(&args) != nil {
+			continue
+		}
+		switch tool {
+		case "schedule_task", "edit_task":
+			args["dry_run"] = true
+		case "wait":
+			args["max_seconds"] = 0.01
+		}
+		b, err := json.Marshal(args)
+		if err == nil && !placeholders.Match(b) {
+			calls = append(calls, [2]string{tool, string(b)})
+		}
+	}
+	return calls
+}
+
+// TestHintsOfTools holds what is said of a call of a tool to the words of tools, and makes each call
+// that a hint names: it is taken.
 func TestHintsOfTools(t *testing.T) {
 	clocktest.Alone(t)
 	c := dialMCP(t, nil)
 	id := fmt.Sprint(c.must("schedule_task", `{"when":"tomorrow at 10:00","command":["true"]}`)["id"])
+	tried := map[[2]string]bool{}
 	told := func(tool string, args map[string]any) {
 		b, err := json.Marshal(args)
 		if err != nil {
@@ -115,6 +144,16 @@ func TestHintsOfTools(t *testing.T) {
 			return
 		}
 		e, _ := answer["error"].(map[string]any)
+		hint, _ := e["hint"].(string)
+		for _, call := range callsIn(hint) {
+			if tried[call] {
+				continue
+			}
+			tried[call] = true
+			if _, refused, failed := c.call(call[0], call[1]); failed {
+				t.Errorf("%s %s: %s\nhint: %s\nand that is refused: %s", tool, b, text, hint, refused)
+			}
+		}
 		for _, field := range []string{"message", "hint"} {
 			said, _ := e[field].(string)
 			switch {
@@ -143,6 +182,29 @@ func TestHintsOfTools(t *testing.T) {
 	}
 	for _, target := range []string{"http://[::1", "foo", "tcp://", "task:zzzz", "exec:", "pid:x", "memcached://h"} {
 		told("wait_for_health", map[string]any{"targets": []string{target}, "timeout": "10ms"})
+	}
+	for _, args := range []map[string]any{{"wait": true, "when": "1h", "task": "x", "stream": true}, {"task": "x", "when": "10:00 call Bob"}, {"when": "10:00 call Bob"}, {"when": "1h", "shell": "true", "max": "1s"}} {
+		told("schedule_task", args)
+	}
+	gone := fmt.Sprint(c.must("schedule_task", `{"when":"1h","task":"gone"}`)["id"])
+	c.must("cancel_task", `{"ids":["`+gone+`"]}`)
+	for _, args := range []map[string]any{{"id": gone, "when": "1h"}, {"id": gone, "action": "pause"}, {"id": id, "clear": []string{"retries"}, "backoff": "3s"}, {"id": id}} {
+		told("edit_task", args)
+	}
+	for _, args := range []map[string]any{{"ack": []string{id}}, {"dry_run": true}, {"ids": []string{"zzzz"}}, {"count": true, "take": true}, {"limit": 0}} {
+		told("inbox", args)
+	}
+	for _, args := range []map[string]any{{"wait": true}, {"id": "zzzz"}, {"id": id + "/7"}, {"id": id, "wait": true, "number": 3}, {"after": "1.0"}, {"output_limit": 5}} {
+		told("task_log", args)
+	}
+	for _, args := range []map[string]any{{"summary": true}, {"id": "zzzz"}, {"before": "banana"}, {"limit": 0}} {
+		told("list_tasks", args)
+	}
+	for _, args := range []map[string]any{{"take": true, "when": "1h"}, {"any": []string{"tomorrow", "9am"}}, {"any": []string{"1h"}, "every": "5m"}, {"any": []string{"10m"}, "take": true}} {
+		told("wait", args)
+	}
+	if len(tried) < 5 {
+		t.Errorf("only %d calls of hints were made: %v", len(tried), tried)
 	}
 	for _, at := range []string{"every 1ms", "at 10", "banana", "0 22-2 * * *", "9am Tokio time", "yesterday"} {
 		told("explain_time", map[string]any{"when": at})
