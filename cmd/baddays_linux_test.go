@@ -162,7 +162,7 @@ func TestOthersFolderToUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"at", "1h", "--", "true"}, {"ls"}, {"run", "--once"}} {
-			c.wants(cli.ExitState, path+" belongs to user 4711 and this is user 0; run it as that user", args...)
+			c.wants(cli.ExitState, path+" belongs to user 4711 and this is user 0\nhint: run it as that user", args...)
 		}
 		c.wants(cli.ExitFailed, "bad\tfolder\t"+path+" belongs to user 4711", "doctor", "--fix")
 		if err := os.Chown(path, 0, 0); err != nil {

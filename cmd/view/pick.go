@@ -53,7 +53,11 @@ func PickFailed(id string, code problem.Code, message problem.Text, candidates .
 		p.Candidates = append(p.Candidates, c)
 		ids = append(ids, e.Task.ID)
 	}
-	if len(ids) > 0 {
+	const most = 10
+	switch {
+	case len(ids) > most:
+		p.Hint = problem.T("it could be %s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+	case len(ids) > 0:
 		p.Hint = problem.T("it could be %s", strings.Join(ids, ", "))
 	}
 	return &PickError{ID: id, Problem: p}
