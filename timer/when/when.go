@@ -125,8 +125,8 @@ type Schedule struct {
 	// Fixed says that the text of a Once names an offset from UTC or an epoch second. No change of
 	// zone rules moves it; Zone is only where it is shown.
 	Fixed bool
-	// TimeOnly says that the text of a Once names a time of day and no day: 15:00, or an hour before
-	// noon.
+	// TimeOnly says that the text of a Once names a time of day and no day, as in 15:00 and in "an
+	// hour before noon".
 	TimeOnly bool
 	// Begin is the instant from which an RRULE counts: its DTSTART, or Options.Start, or what
 	// stands in for them. It is zero for other texts.
