@@ -1,7 +1,9 @@
 package when
 
 import (
+	"fmt"
 	"math/bits"
+	"time"
 )
 
 // The actions of exceptions and bounds.
@@ -28,6 +30,25 @@ func exceptDated(x *match, m *meaning) bool {
 	return ok
 }
 
+// exceptDate reads "the last day of the month". "The first of the month" may be a weekday.
+func exceptDate(x *match, m *meaning) bool { return x.says("day") && asIs(x, m) }
+
+// exceptShort reads "except 24/12", whose order must be known.
+func exceptShort(x *match, m *meaning) bool {
+	d := x.of(0).day
+	m.has, m.bound[boundExcept] = hasExcept, x.at[0]
+	if date, month := int(d.date), int(d.month); len(x.of(0).rewrites) > 0 && date <= 12 && date != month {
+		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.p.text[d.off:d.end] + " is not known", off: int(d.off), end: int(d.end),
+			readings: []string{fmt.Sprintf("%d %s", date, time.Month(month)), fmt.Sprintf("%d %s", month, time.Month(date))}}
+	}
+	return d.needs == 0 && x.p.recurs && x.begin > 0
+}
+
+// boundWeek reads "until the end of the week": its Sunday.
+func boundWeek(x *match, m *meaning) bool {
+	return x.setDay(m, day{kind: onWeek, weekday: 1})
+}
+
 func except(x *match, m *meaning) bool {
 	m.has, m.err = hasExcept, x.of(0).err
 	m.bound[boundExcept] = x.at[0]
@@ -37,6 +58,9 @@ func except(x *match, m *meaning) bool {
 // exceptTimes reads "except at noon", and exceptWindow "except between 12:00 and 14:00".
 func exceptTimes(x *match, m *meaning) bool {
 	m.has, m.err = hasSkip, x.of(0).err
+	if t := x.p.toks[max(x.end-4, 0):x.end]; len(t) == 4 && t[0].mark() == 0 && t[1].is(cN1) && t[2].mark() == '/' && t[3].is(cN1) {
+		return false // except 24/12
+	}
 	m.recur.skip = append([]clock{x.of(0).clock}, x.of(0).more...)
 	return x.p.recurs && x.begin > 0
 }

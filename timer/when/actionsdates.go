@@ -54,7 +54,7 @@ func numbers(order int) func(x *match, m *meaning) bool {
 		case noOrder:
 			switch {
 			case short:
-				m.err = &refusal{why: "a date with points and a short year has two digits in each part", hint: "write it as 2027-03-04"}
+				m.err = &refusal{why: "a date with points and a short year has two digits in each part", hint: "write the year in four digits"}
 			case days || months || mark == '-' && c.digits == 2 && a.digits == 2 && isDate(century(a), second, int(c.n)):
 				return false
 			default:

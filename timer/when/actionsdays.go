@@ -33,6 +33,23 @@ func weekdayThen(weeks int32) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool { return weekdayIs(day{kind: onWeek, shift: weeks})(x, m) && x.at1(m) }
 }
 
+// weekdayPartThen reads "monday morning next week".
+func weekdayPartThen(weeks int32) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		ok := weekdayIs(day{kind: onWeek, shift: weeks})(x, m)
+		m.has, m.dayPart = m.has|hasDayPart, x.tok(1).dayPart
+		return ok && !x.p.recurs
+	}
+}
+
+// weeksFrom reads "two weeks today" and "a week tomorrow".
+func weeksFrom(days int32) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		s := x.of(0).span
+		return s.days > 0 && s.days%7 == 0 && s.days < maxDays && s.months == 0 && s.elapsed == 0 && x.setDay(m, day{kind: onOffset, shift: int32(s.days) + days})
+	}
+}
+
 func annualThen(years int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		d := x.of(0).day

@@ -149,6 +149,16 @@ func numberedAlone(x *match, m *meaning) bool {
 	return x.p.recurs && numbered(0, nil)(x, m)
 }
 
+// severalDates reads "on the 1st and 16th of the month". One day of the month comes once.
+func severalDates(x *match, m *meaning) bool {
+	l := x.of(0)
+	m.has, m.err, m.recur.dates = hasDates|hasEvery, l.err, l.recur.dates
+	return !x.p.recurs && l.n&isList != 0
+}
+
+// everyShort reads "every 24/12".
+func everyShort(x *match, m *meaning) bool { return x.of(1).day.needs == 0 && everyAnnual(x, m) }
+
 func everyAnnual(x *match, m *meaning) bool {
 	*m = *x.of(1)
 	return m.period(uYear, 1)

@@ -129,6 +129,12 @@ func minutesEvery(x *match, m *meaning) bool {
 	return true
 }
 
+func minutesAfterEvery(x *match, m *meaning) bool {
+	m.period(uHour, 1)
+	m.has |= hasMinutes
+	return x.minuteOf(m, x.of(0).q.whole)
+}
+
 func minutesToEvery(x *match, m *meaning) bool {
 	m.period(uHour, 1)
 	m.has |= hasMinutes

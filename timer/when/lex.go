@@ -1,6 +1,7 @@
 package when
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -194,6 +195,11 @@ func (t *token) word(v map[string]entry, low string, i int) int {
 		return i
 	}
 	i = wordEnd(low, i)
+	// PST8PDT
+	if end := i + 4; i-begin == 3 && end <= len(low) && isDigit(low[i]) && wordEnd(low, i+1) == end && isZone(strings.ToUpper(low[begin:end])) {
+		t.set = cZoneName
+		return end
+	}
 	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cDayPart) {
 		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' || low[i] == '+' || low[i] == '-') {
 			i++

@@ -61,6 +61,9 @@ func TestOffers(t *testing.T) {
 		{"tomorrow 9-5", CodeAmbiguous, ""},
 		{"biannually at noon", CodeAmbiguous, "every 6 months at noon | every 2 years at noon"},
 
+		{"every 5/6", CodeAmbiguous, "every 5 June | every 6 May"},
+		{"every day except 5/6 at noon", CodeAmbiguous, "every day except 5 June at noon | every day except 6 May at noon"},
+
 		// no right text is known
 		{"5 days a week at 9am", CodeAmbiguous, ""},
 		{"three times a week on monday and friday at 7am", CodeNotUnderstood, ""},

@@ -225,9 +225,13 @@ func (b *builder) namedDay() *refusal {
 		c.months, c.dates, m.has = 1<<d.month, 1<<d.date, m.has|hasDates|hasMonths
 	case d.kind == onNth && d.year == 0 && (d.month == 0) == (c.unit == uMonth) && (c.unit == uMonth || c.unit == uYear):
 		nth := max(d.nth, 0)
-		if m.has |= hasDates; d.weekday == 0 {
+		m.has |= hasDates
+		switch {
+		case d.workdays:
+			c.nths, c.weekdays, c.workdays = 1<<nth, workingDays, true
+		case d.weekday == 0:
 			c.dates = 1 << nth
-		} else {
+		default:
 			c.nths, c.weekdays = 1<<nth, 1<<(d.weekday-1)
 		}
 		if d.month != 0 {

@@ -38,7 +38,11 @@ func (b *builder) bounds() *refusal {
 	}
 	if m.has&hasExcept != 0 {
 		var why *refusal
-		if b.except, why = daysOf(&p.res[m.bound[boundExcept]].m); why != nil {
+		of := p.res[m.bound[boundExcept]].m
+		if of.has&hasDay != 0 && len(of.days) == 0 { // except 24/12
+			of.days = []day{of.day}
+		}
+		if b.except, why = daysOf(&of); why != nil {
 			return why
 		}
 	}

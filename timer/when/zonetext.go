@@ -20,8 +20,10 @@ type zoneText struct {
 	abbr    *abbreviation // set when an abbreviation names the zone
 	// A zone named beside an offset. It must have that offset at the instant.
 	also *time.Location
-	off  int // where it stands in the text
-	end  int
+	// An abbreviation beside the name, which the clocks there must show.
+	shown string
+	off   int // where it stands in the text
+	end   int
 }
 
 // abbreviation is what the abbreviation of a zone means. home is a place that changes its clocks:
@@ -90,6 +92,28 @@ func bracketed(x *match, m *meaning) bool {
 	m.zone = &z
 	return true
 }
+
+// stampedZone reads "CET (Europe/Warsaw)", as Stamp writes it.
+func stampedZone(x *match, m *meaning) bool {
+	t, name := x.tok(0), x.tok(1)
+	loc, err := LoadZone(x.p.text[name.off:name.end])
+	if err != nil {
+		m.err = x.p.noZone(err, int(name.off), int(name.end))
+	}
+	return x.begin > 0 && x.setZone(m, zoneText{loc: loc, shown: x.p.text[t.off:t.end]})
+}
+
+// clocksOf returns the action that reads the words for an abbreviation such as ET.
+func clocksOf(name string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		loc, err := LoadZone(abbreviations()[name].home)
+		if err != nil {
+			m.err = x.p.noZone(err, x.off(), x.stop())
+		}
+		return x.setZone(m, zoneText{loc: loc})
+	}
+}
+
 func localZone(x *match, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
 
 // minutes reads the hours and minutes of an offset.
@@ -262,6 +286,9 @@ func (z *zoneText) check(t time.Time, p *parser) *refusal {
 		if _, b := t.In(z.also).Zone(); a != b {
 			return &refusal{why: "the offset is not that of the zone beside it", hint: "leave one of the two out"}
 		}
+	}
+	if z.shown != "" && !strings.EqualFold(z.shown, t.In(z.loc).Format("MST")) {
+		return &refusal{why: "the clocks there do not show " + z.shown + " then", hint: "leave one of the two out"}
 	}
 	if a := z.abbr; a != nil && a.home != "" {
 		home, err := LoadZone(a.home)
