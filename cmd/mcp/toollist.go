@@ -64,6 +64,7 @@ func scheduleTaskTool(blocking arg) *tool {
 			{name: "retries"},
 			{name: "env", help: "variables for the command"},
 			{name: "tz", help: "zone of the times", example: "Europe/Warsaw"},
+			{name: "except", help: "days left out, e.g. weekends"},
 			{name: "expect", help: "refuse unless the first instant is this (RFC 3339)"},
 			{name: "wait", help: "block until its first run has ended"},
 			blocking,

@@ -64,6 +64,9 @@ func TestOffers(t *testing.T) {
 		{"every 5/6", CodeAmbiguous, "every 5 June | every 6 May"},
 		{"every day except 5/6 at noon", CodeAmbiguous, "every day except 5 June at noon | every day except 6 May at noon"},
 
+		{"hourly from 7 to 7", CodeAmbiguous, "hourly from 7:00am to 7:00pm | hourly from 7:00pm to 7:00am"},
+		{"every hour between 9 and 12 on mondays", CodeAmbiguous, "every hour between 9:00am and 12:00pm on mondays"},
+
 		// no right text is known
 		{"5 days a week at 9am", CodeAmbiguous, ""},
 		{"three times a week on monday and friday at 7am", CodeNotUnderstood, ""},

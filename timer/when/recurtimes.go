@@ -196,7 +196,7 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 			var readings []string
 			for _, ampm := range [][2]string{{"am", "am"}, {"am", "pm"}, {"pm", "pm"}, {"pm", "am"}} {
 				fh, th := hour(f.hour, ampm[0] == "pm"), hour(t.hour, ampm[1] == "pm")
-				if fh < th {
+				if fh != th {
 					readings = append(readings, fmt.Sprintf("%d:00%s%s%d:00%s", f.hour, ampm[0], b.p.text[f.end:t.off], t.hour, ampm[1]))
 				}
 			}
