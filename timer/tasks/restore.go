@@ -33,7 +33,7 @@ func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time
 	return back, nil
 }
 
-// Undoing is what to do about a task that was removed: restoring, or why a restore would be refused.
+// Undoing is what to do about a removed task: restoring, or why a restore would be refused.
 func Undoing(e state.Entry, now time.Time, restoring problem.Text) problem.Text {
 	_, err := dueAgain(e, now)
 	if p := problem.As(err); p != nil {
