@@ -31,8 +31,8 @@ Words that are a single time are refused for a task that recurs; --until or --de
 
 -c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables by those of this
 call; variables that --env named stay. Without them, --env adds variables, and the others stay as they were captured.
-An empty value removes an option: --description "", --tag "", --env "", --end "", --count 0; -c "" turns a command with a --task
-text into a message. --notify replaces all channels, and --tag all tags; --webhook alone replaces the URLs only.`,
+An empty value removes an option: --description "", --tag "", --env "", --end "", --count 0; -c "" turns a command with a
+--task text into a message. --notify replaces all channels, and --tag all tags; --webhook alone replaces the URLs only.`,
 		Examples: []string{
 			`ouro-timer edit k7m2 15:00`,
 			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,
