@@ -20,7 +20,7 @@ func Absolute(s *Call, name string) string {
 
 // HasInput reports whether standard input is there for what the call names by "-". It is not for a
 // call that came as an object.
-func (s *Call) HasInput() bool { return s.Surface == nil }
+func HasInput(s *Call) bool { return s.Surface == nil }
 
 // ReadInput reads a file that the user named, or standard input for "-". It stops after most+1
 // bytes, so that the caller sees whether there are more than most. It returns when ctx ends,

@@ -68,7 +68,7 @@ func policyFlags() option.Rows {
 		option.Option{Name: "backoff-factor", Kind: option.Whole, Default: strconv.Itoa(rules.BackoffFactor),
 			Help: "make each further pause N times as long; 1: all the same"},
 		option.Option{Name: "rerun-interrupted", Kind: option.Flag,
-			Help: "run again when the machine or the runner died during a run, unless the command was seen to its end"},
+			Help: "run again when the machine or the runner died during a run"},
 		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
 		option.Option{Name: "until-output", Kind: option.Regex,
 			Help: "end the recurrence when a run's standard output matches REGEX, such as (?m)^done$"},

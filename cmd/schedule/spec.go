@@ -150,7 +150,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.TerminalDevice(s.World) },
 		Boot:     proc.Boot,
-		Piped:    s.HasInput() && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
+		Piped:    cli.HasInput(s) && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
 		Programs: handover.Programs(s),
 		Find:     findAwaited(s),
 	}
@@ -208,7 +208,7 @@ func script(s *cli.Call, name string) func(context.Context) (string, error) {
 
 // readScript reads a script from a file, or from standard input.
 func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
-	if name == "-" && !s.HasInput() {
+	if name == "-" && !cli.HasInput(s) {
 		return "", problem.Of(problem.T("%s is -, and this call has no standard input", problem.Option("file")),
 			problem.T("name a file, or give the text in %s", problem.Option("c")))
 	}
@@ -226,7 +226,7 @@ func readScript(ctx context.Context, s *cli.Call, name string) (string, error) {
 			problem.T("schedule the file itself: %s", itself))
 	case len(strings.TrimSpace(string(b))) == 0:
 		hint := problem.T("give %s a file with commands", problem.Option("file"))
-		if s.HasInput() {
+		if cli.HasInput(s) {
 			hint = problem.T("%s, or - for standard input", hint)
 		}
 		return "", problem.Of(problem.T("the script is empty"), hint)

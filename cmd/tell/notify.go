@@ -333,7 +333,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, limit time.Duration) (m not
 		return m, nil
 	}
 	switch {
-	case len(s.Args) == 1 && s.Args[0] == "-" && s.HasInput(), len(s.Args) == 0 && !cli.IsTerminal(s.In):
+	case len(s.Args) == 1 && s.Args[0] == "-" && cli.HasInput(s), len(s.Args) == 0 && !cli.IsTerminal(s.In):
 		data, err := readBody(ctx, s.In, limit)
 		if err != nil {
 			return m, err

@@ -63,7 +63,8 @@ const (
 	ReasonRunnerDied  = "runner_died" // the runner or the machine ended before the command did
 	ReasonNotAllowed  = "not_allowed" // [run] allow does not match its command, or no longer does
 	ReasonPostponed   = "put_off"     // its task was changed before its postponed start succeeded
-	// its task was removed or paused, or got another command, before its next attempt
+	// its task was removed or paused, or got another command or schedule, before its next
+	// attempt
 	ReasonChanged = "changed"
 	ReasonMemory  = "memory" // it used more memory than it may, and the system ended it
 	// the program, its folder or its environment was not available

@@ -121,7 +121,7 @@ func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 }
 
 // Abandoned is the outcome of an occurrence that gets no further attempt, because its task was
-// removed, paused or has another command by now: that of its last attempt.
+// removed, paused or has another command or schedule by now: that of its last attempt.
 func Abandoned(last state.Line) state.Line {
 	if last.Reason == "" {
 		last.Reason = ReasonChanged

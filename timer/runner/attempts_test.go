@@ -22,6 +22,7 @@ func TestChangeBetweenAttempts(t *testing.T) {
 		"a description": {edited(func(t *state.Task) { t.Description = "new" }), "[failed]", 3},
 		"its policy":    {edited(func(t *state.Task) { t.Policy.Retries = 9 }), "[failed]", 3},
 		"its command":   {edited(func(t *state.Task) { t.Run.Argv = []string{"other"} }), "[failed:changed]", 1},
+		"its schedule":  {edited(func(t *state.Task) { t.When.Text = "every 48h" }), "[failed:changed]", 1},
 		"a pause": {func(ctx context.Context, s state.Store, e state.Entry) error {
 			_, err := s.Pause(ctx, e.Task.ID, time.Time{}, time.Now())
 			return err

@@ -150,8 +150,8 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 }
 
 // changed reports whether the task of a claim was removed or paused since the claim, or has another
-// command. Then nothing of it starts any more. All else that is edited is for later occurrences. A
-// run by hand was meant whatever the task's schedule says, so it does not count.
+// command or schedule. Then nothing of it starts any more. All else that is edited is for later
+// occurrences. A run by hand was meant whatever the task's schedule says, so it does not count.
 func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
@@ -164,7 +164,8 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 		return false, err
 	}
 	e := found[0]
-	other := e.Task.Revision != r.Task.Revision && !reflect.DeepEqual(e.Task.Run, r.Task.Run)
+	other := e.Task.Revision != r.Task.Revision &&
+		(!reflect.DeepEqual(e.Task.Run, r.Task.Run) || !reflect.DeepEqual(e.Task.When, r.Task.When))
 	return other || e.Held || e.Phase == state.Removed, nil
 }
 
