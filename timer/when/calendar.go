@@ -56,7 +56,7 @@ func looksLikeCalendar(text string) bool {
 	if i := strings.IndexByte(text, '~'); i > 0 && strings.IndexByte("*0123456789", text[i-1]) >= 0 {
 		return true
 	}
-	if strings.IndexByte(text, ':') < 0 && strings.Index(text, "..") < 0 && strings.IndexByte(text, '/') < 0 {
+	if !strings.Contains(text, ":") && !strings.Contains(text, "..") && !strings.Contains(text, "/") {
 		return false
 	}
 	c, ok := calendarParts(text)
