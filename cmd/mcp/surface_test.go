@@ -14,7 +14,7 @@ func theTools() []*tool {
 	rows := map[string]option.Rows{
 		"wait": {{Name: "resume", Kind: option.ID}, {Name: "delay", Kind: option.Duration}, {Name: "cron", Kind: option.Cron}, {Name: "max", Kind: option.Duration}, {Name: "every", Kind: option.Duration}},
 		"at": {{Name: "c", Key: "shell"}, {Name: "task"}, {Name: "every", Kind: option.Duration}, {Name: "notify", Many: true},
-			{Name: "env", Many: true, Pairs: true}, {Name: "notify-on"}, {Name: "timeout"}, {Name: "retries", Kind: option.Whole}, {Name: "tz"}, {Name: "expect"},
+			{Name: "env", Many: true, Pairs: true}, {Name: "notify-on"}, {Name: "timeout"}, {Name: "retries", Kind: option.Whole}, {Name: "tz"}, {Name: "except", Many: true}, {Name: "expect"},
 			{Name: "description"}, {Name: "key"}, {Name: "replace", Kind: option.Flag}, {Name: "wait", Kind: option.Flag}, {Name: "max"}},
 		"ls":          {{Name: "all", Kind: option.Flag}, {Name: "limit", Kind: option.Whole}, {Name: "before", Kind: option.Time}},
 		"rm":          {{Name: "match"}, {Name: "kill", Kind: option.Flag}},
