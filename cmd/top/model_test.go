@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 var update = flag.Bool("update", false, "write what is drawn as what is to be drawn")
@@ -440,6 +441,7 @@ func TestViews(t *testing.T) {
 
 // TestEverySize: no size of a window, and no key in it, is too much.
 func TestEverySize(t *testing.T) {
+	clocktest.Alone(t)
 	t.Parallel()
 	for _, n := range []snapshot{{at: noon}, busy()} {
 		for width := 1; width < 240; width += 7 {

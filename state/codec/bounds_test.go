@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // Heavy are small files that took any amount of time and memory, by what makes them so.
@@ -89,6 +90,7 @@ func TestTOMLThatIsNotHeavy(t *testing.T) {
 
 // TestAcceptedTaskHasARecord claims the largest tasks that are taken: whatever a task's file may have, its record has, too.
 func TestAcceptedTaskHasARecord(t *testing.T) {
+	clocktest.Alone(t)
 	fits := func(env map[string]string) bool {
 		task := state.Task{Format: 1, ID: "b42p", Revision: 1, Created: day2, Key: "k", When: state.Timing{Text: "1m", Kind: "once", Zone: "UTC", Start: day2},
 			Run: state.Job{Argv: []string{"true"}, Dir: "/", Env: env}}
@@ -207,6 +209,7 @@ func depthOf(v any) (deep int) {
 
 // TestHeaviestTOMLThatPasses reads the worst that the bounds let through, of the largest size.
 func TestHeaviestTOMLThatPasses(t *testing.T) {
+	clocktest.Alone(t)
 	b := taskBounds
 	fill := func(one func(i int) string) string {
 		var w strings.Builder

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // withoutEmpty is a text of the library without tables that say nothing, which it writes all the same: it takes no number for empty.
@@ -25,6 +26,7 @@ func withoutEmpty(text string) string {
 // TestPlainTextIsTheLibrarys writes values of every type that is written without the library, filled at random, both ways: what writePlain
 // writes is the library's text to the byte, but for tables that say nothing, and what readPlain reads of it is what the library reads.
 func TestPlainTextIsTheLibrarys(t *testing.T) {
+	clocktest.Alone(t)
 	random := rand.New(rand.NewPCG(7, 11))
 	odd := []string{"", "", "plain", "Zażółć gęślą jaźń", "a = b # c", "[task.policy]", "üñ\u2028x", "two\nlines", `a "quoted" word`, `back\slash`, "tab\t", "\x7f", "\x01", "'"}
 	var fill func(v reflect.Value)

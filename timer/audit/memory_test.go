@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // long yields the lines of a ledger of so many tasks, each with the same number of occurrences.
@@ -40,6 +41,7 @@ var shapes = []struct {
 
 // TestMemory: what an audit holds depends on the tasks, and not on how many lines there are.
 func TestMemory(t *testing.T) {
+	clocktest.Alone(t)
 	held := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -146,6 +147,7 @@ func line(r *rand.Rand) string {
 
 // TestMinutesAreThoseOfWhen compares two readings that share nothing, in days with clock changes and in others.
 func TestMinutesAreThoseOfWhen(t *testing.T) {
+	clocktest.Alone(t)
 	r := rand.New(rand.NewPCG(7, 7))
 	n := 0
 	for _, place := range []struct{ zone, from string }{
