@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,16 +89,16 @@ func edited(change func(*state.Task)) func(context.Context, state.Store, state.E
 // change that the runner is told of.
 type countsEnds struct {
 	state.Store
-	full    bool
-	tries   int
+	full    atomic.Bool
+	tries   atomic.Int32
 	changed chan struct{}
 }
 
 func (s *countsEnds) EndAll(ctx context.Context, ends []state.Ending) []error {
-	if !s.full {
+	if !s.full.Load() {
 		return s.Store.EndAll(ctx, ends)
 	}
-	s.tries++
+	s.tries.Add(1)
 	select {
 	case s.changed <- struct{}{}:
 	default:
@@ -126,7 +127,8 @@ func (q *tellsMore) Changed() <-chan struct{} { return q.changed }
 func TestFullDiskIsLeftInPeace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
-		full := &countsEnds{Store: w.o.Store, full: true, changed: make(chan struct{}, 1)}
+		full := &countsEnds{Store: w.o.Store, changed: make(chan struct{}, 1)}
+		full.full.Store(true)
 		w.o.Store = full
 		w.add(t, "once", 0, "true")
 		ctx, stop := context.WithCancel(t.Context())
@@ -134,10 +136,10 @@ func TestFullDiskIsLeftInPeace(t *testing.T) {
 		go func() { ended <- Run(ctx, w.o) }()
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if full.tries > 25 {
-			t.Errorf("%d tries in 10 minutes", full.tries)
+		if n := full.tries.Load(); n > 25 {
+			t.Errorf("%d tries in 10 minutes", n)
 		}
-		full.full = false
+		full.full.Store(false)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if got := fmt.Sprint(w.outcomes(t)); got != "[ok]" {
