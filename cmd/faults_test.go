@@ -23,6 +23,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -220,9 +221,29 @@ func (f *faults) race(ctx context.Context, r *rand.Rand) {
 	}
 }
 
+// remove removes a task. On a busy machine the servers of a fleet may not answer in time, so it
+// tries for a minute; a task that an earlier try has removed is gone.
+func (f *faults) remove(id string) {
+	for tried, end := false, time.Now().Add(time.Minute); ; tried = true {
+		c := f.command("rm", "-q", id)
+		out, err := c.CombinedOutput()
+		away := err != nil && c.ProcessState.ExitCode() == problem.ExitState
+		switch {
+		case err == nil, !away && tried:
+			return
+		case away && time.Now().Before(end):
+			continue
+		}
+		f.t.Errorf("ouro-timer rm -q %s: %v: %s", id, err, out)
+		return
+	}
+}
+
 // settle lets everything come to its end.
 func (f *faults) settle() {
-	f.call(append([]string{"rm", "-q"}, f.recurs...)...)
+	for _, id := range f.recurs {
+		f.remove(id)
+	}
 	f.call("run", "--background")
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		open, _, err := f.st.Open(f.t.Context())
