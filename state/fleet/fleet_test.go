@@ -195,9 +195,23 @@ func TestLostAmongManyCommits(t *testing.T) {
 	if err := a.End(ctx, r, state.Line{At: now, Outcome: state.OK}); err != nil {
 		t.Fatal(err)
 	}
-	meanwhile(edit)
-	if r, err = a.Fire(ctx, id, ours, now); err != nil || !r.Manual {
+	// fire runs it by hand for somebody else, who gives back what they had
+	var theirs state.Record
+	fire := func() (err error) {
+		if theirs.Manual {
+			err = b.Release(ctx, theirs)
+		}
+		if err == nil {
+			theirs, err = b.Fire(ctx, id, state.Ident{PID: 2}, now)
+		}
+		return err
+	}
+	meanwhile(fire)
+	if r, err = a.Fire(ctx, id, ours, now); err != nil || !r.Manual || r.Runner != ours {
 		t.Fatalf("the run by hand is %+v, %v", r, err)
+	}
+	if err := b.Release(ctx, theirs); err != nil {
+		t.Fatal(err)
 	}
 	meanwhile(edit)
 	if err := a.Release(ctx, r); err != nil {
@@ -208,5 +222,55 @@ func TestLostAmongManyCommits(t *testing.T) {
 	}
 	if l, err := b.Find(ctx, id); err != nil || len(l[0].Open) != 0 {
 		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// TestManyClaimsLost: the same with several claims in one commit, where no server but the deciding
+// one answers, so that they are tried again one by one.
+func TestManyClaimsLost(t *testing.T) {
+	ctx, now, kv := t.Context(), time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC), model.New()
+	open := func() *fleet.Store { return fleet.New(kv, fleet.Options{Local: memory.New()}) }
+	a, b := open(), open()
+	ids := hourly(t, a, now, 3)
+	lost, busy := false, false
+	kv.Fate = func(what string) model.Fate {
+		switch {
+		case busy:
+		case what == "peek":
+			return model.Unasked
+		case what == "commit" && !lost:
+			lost = true
+			return model.Untold
+		case what == "get" && lost:
+			busy = true
+			for range 30 {
+				l, err := b.Find(ctx, ids[0])
+				if err == nil {
+					_, err = b.Update(ctx, l[0].Task, time.Time{}, now)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			kv.Fate = func(what string) model.Fate {
+				if what == "peek" {
+					return model.Unasked
+				}
+				return model.Fine
+			}
+		}
+		return model.Fine
+	}
+	var wants []state.Want
+	for _, id := range ids {
+		wants = append(wants, state.Want{ID: id, Due: now, Next: now.Add(time.Hour)})
+	}
+	for i, granted := range a.ClaimAll(ctx, wants, state.Ident{PID: 1}, now) {
+		if granted.Err != nil || granted.Record.Task.ID != ids[i] {
+			t.Errorf("claim %d is %+v, %v", i, granted.Record, granted.Err)
+		}
+	}
+	if !lost || !busy {
+		t.Errorf("an answer was lost: %v, and others were busy: %v", lost, busy)
 	}
 }

@@ -26,7 +26,7 @@ type batch struct {
 func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do doChange, fail func(i int, err error)) {
 	peekIDs := ids
 	var seen Cell
-	var tried map[string][]state.Record
+	tried := map[string][]state.Record{}
 	for begin, most := 0, changesMost; begin < n; {
 		t := s.newTx(ctx)
 		t.tried = tried
@@ -36,7 +36,9 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 		b := t.try(begin, min(n, begin+most), peekIDs, do, fail)
 		moved := errors.Is(b.err, ErrMoved)
 		if errors.Is(b.err, errUnsure) {
-			tried = withClaims(tried, t.granted)
+			for id, claims := range t.changed {
+				tried[id] = append(tried[id], claims...)
+			}
 		}
 		switch {
 		case b.peeked && (moved || b.refused):
@@ -54,19 +56,8 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 			}
 			b.end = max(b.end, begin+1)
 		}
-		begin, most, peekIDs, seen, tried = b.end, changesMost, ids, Cell{}, nil
+		begin, most, peekIDs, seen = b.end, changesMost, ids, Cell{}
 	}
-}
-
-// withClaims adds claims to others, by the IDs of their tasks. Its result is not nil.
-func withClaims(have, more map[string][]state.Record) map[string][]state.Record {
-	if have == nil {
-		have = map[string][]state.Record{}
-	}
-	for id, claims := range more {
-		have[id] = append(have[id], claims...)
-	}
-	return have
 }
 
 // hasGranted reports whether an earlier attempt has opened a claim of a task, and returns the state
@@ -227,8 +218,8 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 			return nil
 		}
 		answers[i].Doc, err = state.ChangeIn(t, c)
-		if t.tried != nil && c.Undone != nil && errors.Is(err, state.ErrEnded) {
-			err = nil // the earlier attempt gave the claim back
+		if _, was := t.tried[c.ID]; was && c.Undone != nil && errors.Is(err, state.ErrEnded) {
+			err = nil // an earlier attempt gave the claim back
 		}
 		return err
 	}, func(i int, err error) { answers[i].Err = err })

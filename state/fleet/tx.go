@@ -30,9 +30,8 @@ type tx struct {
 	isDry  bool
 	broken error // the servers did not answer
 
-	granted map[string][]state.Record // the claims that it opens, by the IDs of their tasks
-	// tried has the claims of earlier attempts of which it is unknown whether they were committed;
-	// it is nil when there was none
+	changed map[string][]state.Record // the claims that it opens, by the IDs of all tasks it changes
+	// tried is changed of earlier attempts of which it is unknown whether they were committed
 	tried map[string][]state.Record
 }
 
@@ -61,7 +60,7 @@ const (
 )
 
 func (s *Store) newTx(ctx context.Context) *tx {
-	return &tx{Store: s, ctx: ctx, cells: map[string]*cell{}, docs: map[string]held{}, granted: map[string][]state.Record{}, count: -1}
+	return &tx{Store: s, ctx: ctx, cells: map[string]*cell{}, docs: map[string]held{}, changed: map[string][]state.Record{}, count: -1}
 }
 
 // read returns the content of a key in this transaction.
@@ -253,14 +252,16 @@ func (t *tx) revision(id string) uint64 {
 // that of any earlier claim.
 func (t *tx) grant(id string, before, after []state.Record) []state.Record {
 	after = slices.Clone(after)
+	var opened []state.Record
 	for i, c := range after {
 		if !slices.ContainsFunc(before, func(o state.Record) bool {
 			return o.Number == c.Number && o.Claimed.Equal(c.Claimed) && o.Runner == c.Runner
 		}) {
 			after[i].Fence, after[i].Grant, after[i].Node = t.revision(id), rand.Text(), t.node.Name
-			t.granted[id] = append(t.granted[id], after[i])
+			opened = append(opened, after[i])
 		}
 	}
+	t.changed[id] = append(t.changed[id], opened...)
 	return after
 }
 
