@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -116,6 +117,8 @@ func lockHint(busy *lock.BusyError) string {
 // unusableHint says what to do about a state that cannot be used.
 func unusableHint(err error) problem.Text {
 	switch {
+	case errors.Is(err, runner.ErrLost):
+		return problem.T("put the folder back if it is the wrong one, and start another runner: %s", problem.To("run").With("background", true))
 	case errors.Is(err, fleet.ErrUnmade):
 		return problem.T("create it, once for all machines: ouro-timer fleet init")
 	case errors.Is(err, fleet.ErrTwin):

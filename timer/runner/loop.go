@@ -196,15 +196,15 @@ type loop struct {
 	gone   chan state.Ident     // those of them that have ended
 }
 
-// errLost: another runner may have the tasks.
-var errLost = fmt.Errorf("%w: the state folder, or the runner lock in it, was removed or replaced while this runner had it; it starts nothing more", state.ErrUnusable)
+// ErrLost: the runner lock is not this runner's any more, and another runner may have the tasks.
+var ErrLost = fmt.Errorf("%w: the state folder, or the runner lock in it, was removed or replaced while this runner had it; it starts nothing more", state.ErrUnusable)
 
 // work passes and waits until the mode or ctx ends it.
 func (l *loop) work(ctx context.Context) error {
 	now := l.Clock.Now()
 	for first := true; ctx.Err() == nil && !l.yielded; first = false {
 		if l.lease != nil && l.lease.Lost() {
-			return errLost
+			return ErrLost
 		}
 		if l.Mode != Once || first {
 			now = l.Clock.Now()
