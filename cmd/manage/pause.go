@@ -21,9 +21,10 @@ func PauseCommand() cli.Command {
 		Name: "pause", Args: "<id>... | --match <text> | --tag <name> | --all",
 		Short: "hold tasks: they do not start until they are resumed",
 		Long: `
-A paused task keeps its ID, its schedule and its place in ls, and needs no runner. Its command goes on if it is running.
-With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
-skipped, as log says, and does not run later. A one-shot whose time passes is over.
+A paused task keeps its ID, its schedule and its place in ls, and needs no runner. Its command goes on if it is running;
+no further attempt (--retries) follows. With --resume-at the pause ends by itself at that time; else ouro-timer resume
+ends it. What is due by then and has not run is skipped, as log says, and does not run later. A one-shot whose time
+passes is over.
 
 Pausing a paused task replaces the end of the pause: without --resume-at there is none. --all pauses all other tasks.`,
 		Examples: []string{

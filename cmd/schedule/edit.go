@@ -21,7 +21,8 @@ func EditCommand() cli.Command {
 		Short: "change a task: its time, its words, what it runs",
 		Long: `
 Changes what the call gives and nothing else; the answer names what changed. The change is for later occurrences: a
-command that is running goes on as it was, and a one-shot that has begun cannot be changed. A paused task stays paused.
+command that is running goes on as it was, and so do its attempts (--retries), unless the time or the command changes. A
+one-shot that has begun cannot be changed. A paused task stays paused.
 
 All words after the ID, before the options or --, are the new time, read as at reads it but in the task's zone (or --tz):
   15:00             of a one-shot, a time of day alone keeps the date
