@@ -30,7 +30,8 @@ type tx struct {
 	isDry  bool
 	broken error // the servers did not answer
 
-	changed map[string][]state.Record // the claims that it opens, by the IDs of all tasks it changes
+	// changed has the claims that it opens, by the IDs of all tasks that it changes
+	changed map[string][]state.Record
 	// tried is changed of earlier attempts of which it is unknown whether they were committed
 	tried map[string][]state.Record
 }
