@@ -22,6 +22,9 @@ type Record struct {
 	Claimed time.Time `toml:"claimed"`
 	Runner  Ident     `toml:"runner"` // the runner that claimed it
 	Node    string    `toml:"-"`      // in a fleet, the name of that runner's machine
+	// Past: in a fleet, that runner was one of an earlier boot of this machine, and sends no
+	// heartbeats any more. Nothing of the claim lives.
+	Past bool `toml:"-"`
 
 	// What is noted while the claim's process runs, beside the record. Starting is noted before a
 	// process starts. So if a runner was killed on a machine that still runs, a claim without a

@@ -47,6 +47,8 @@ type Options struct {
 	// Gone, if set, reports whether a process is known to have ended: one that would be seen here
 	// if it lived.
 	Gone func(state.Ident) bool
+	// Boot is the system's name of this boot of the machine; empty if it has none.
+	Boot string
 	// Patience is how long a call tries when the servers do not answer; 0 for 5 s.
 	Patience time.Duration
 }
@@ -62,6 +64,7 @@ type Store struct {
 	limits   func() (state.Limits, error)
 	rules    func() string
 	gone     func(state.Ident) bool
+	boot     string
 	patience time.Duration
 
 	// drained is whether this node may start nothing, according to the last follower.
@@ -79,6 +82,8 @@ type Store struct {
 	ahead       time.Duration         // how far the clock of this machine is ahead, according to it
 	twin        bool                  // the last heartbeat was refused: another runner has our name
 	spool       map[string]bool       // the outcomes that this process has in the spool
+	namesake    state.Ident           // the runner that has the name of this machine; zero for none
+	namesakeAt  time.Time             // when it was last looked for
 }
 
 var _ state.Store = (*Store)(nil)
@@ -86,7 +91,7 @@ var _ state.Store = (*Store)(nil)
 // New returns a store over servers.
 func New(kv KV, o Options) *Store {
 	s := &Store{
-		Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, patience: o.Patience,
+		Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, boot: o.Boot, patience: o.Patience,
 		tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{},
 	}
 	if s.patience <= 0 {

@@ -102,6 +102,7 @@ func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (lis
 			return nil, err
 		}
 	}
+	s.markPast(ctx, list)
 	slices.SortFunc(list, state.CompareClaims)
 	return list, nil
 }

@@ -27,6 +27,7 @@ func (s *Store) withText(ctx context.Context, d state.Doc) (state.Doc, error) {
 			return d, err
 		}
 	}
+	s.markPast(ctx, d.Open)
 	return d, nil
 }
 

@@ -84,3 +84,36 @@ func (s *Store) Twin(ctx context.Context) (l state.Leader, yes bool, err error) 
 	}
 	return l, true, nil
 }
+
+// markPast marks the claims of earlier boots of this machine. It asks the servers only when there
+// are such claims, which the next runner ends, and at most once a second. While the runner that has
+// a claim sends heartbeats, that is another machine by this name, and the claim is none of them.
+func (s *Store) markPast(ctx context.Context, open []state.Record) {
+	for i, r := range open {
+		earlier := r.Node == s.node.Name && s.boot != "" && r.Runner.Boot != "" && r.Runner.Boot != s.boot
+		if earlier {
+			living, err := s.lookForNamesake(ctx)
+			open[i].Past = err == nil && living != r.Runner
+		}
+	}
+}
+
+// lookForNamesake returns the runner whose heartbeats have the name of this machine; the zero value
+// if there is none.
+func (s *Store) lookForNamesake(ctx context.Context) (state.Ident, error) {
+	s.mu.Lock()
+	living, fresh := s.namesake, !s.namesakeAt.IsZero() && time.Since(s.namesakeAt) < time.Second
+	s.mu.Unlock()
+	if fresh {
+		return living, nil
+	}
+	c, err := s.get(ctx, heartbeatKey(s.node.Name))
+	if err != nil {
+		return state.Ident{}, err
+	}
+	l, _ := holder(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.namesake, s.namesakeAt = l.Ident, time.Now()
+	return l.Ident, nil
+}

@@ -40,7 +40,7 @@ func elsewhere(self, i state.Ident) bool {
 
 // Distant reports whether a claim of a fleet is one of a process that cannot be seen from here: of
 // another machine, or of another container. Its heartbeats tell the other runners whether it lives.
-func Distant(r state.Record) bool { return r.Node != "" && !identity(r.Runner).Here() }
+func Distant(r state.Record) bool { return r.Node != "" && !r.Past && !identity(r.Runner).Here() }
 
 // Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux knows.
 func Suspended(i state.Ident) bool { return identity(i).Suspended() }

@@ -51,6 +51,7 @@ func TestDistant(t *testing.T) {
 		{"here", state.Record{Runner: self, Node: "a"}, false},
 		{"of a folder", state.Record{Runner: far}, false},
 		{"on another machine", state.Record{Runner: far, Node: "b"}, true},
+		{"of an earlier boot of this one", state.Record{Runner: state.Ident{Node: "a", Boot: "another", PID: 1}, Node: "a", Past: true}, false},
 	} {
 		if got := Distant(c.of); got != c.distant {
 			t.Errorf("%s: %v", c.name, got)
