@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -102,7 +103,7 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 		return nil, err
 	}
 	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits,
-		Rules: when.RulesVersion, Gone: runner.Gone}), nil
+		Rules: when.RulesVersion, Gone: runner.Gone, Boot: proc.Boot()}), nil
 }
 
 // connections are the connections of this process, one for each fleet.
@@ -147,8 +148,9 @@ func newKey(path string) problem.Call {
 	return problem.To("fleet", "permit", "ROLE").With("key", path)
 }
 
-// checkFiles refuses a file of [fleet] that is not there, and a secret that others may write. It
-// warns of a secret that others may read.
+// checkFiles refuses a file of [fleet] that is not there, and a secret that others may write or
+// read. It only warns of one that others may read and that is not ours, as ssh does: who mounts
+// secrets into a container decides on their permissions, and we could not change them.
 func checkFiles(s *Call, config state.Config) error {
 	f := config.Fleet
 	for _, of := range []struct {
@@ -177,12 +179,22 @@ func checkFiles(s *Call, config state.Config) error {
 		case info.Mode().Perm()&0o022 != 0:
 			return problem.New(problem.Unusable, problem.T("others may write %s, which says who this machine is (mode %04o)",
 				of.path, info.Mode().Perm()), problem.T("chmod 600 %s", ShellQuote(of.path)))
-		case info.Mode().Perm()&0o004 != 0:
+		case info.Mode().Perm()&0o004 == 0:
+		case ours(info):
+			return problem.New(problem.Unusable, problem.T("others may read the secret in %s (mode %04o)", of.path,
+				info.Mode().Perm()), problem.T("chmod 600 %s", ShellQuote(of.path)))
+		default:
 			s.Warn("warning: others may read the secret in %s (mode %04o): chmod 600 %s", Visible(of.path),
 				info.Mode().Perm(), ShellQuote(of.path))
 		}
 	}
 	return nil
+}
+
+// ours reports whether a file belongs to this user.
+func ours(info fs.FileInfo) bool {
+	owner, ok := guard.Owner(info)
+	return ok && owner == os.Geteuid()
 }
 
 // Node is this machine as a node of a fleet.
