@@ -121,6 +121,9 @@ func TestFullDiskToUsers(t *testing.T) {
 		t.Errorf("%d of %d are there", found, len(kept))
 	}
 	c.wants(cli.ExitFailed, "bad\tdisk\tthe disk is full", "doctor")
+	// to the last byte, so that not even the log can say why a runner ends
+	_ = os.WriteFile(filepath.Join(mount, "rest"), make([]byte, 1<<20), 0o600)
+	c.wants(cli.ExitFailed, "the runner that was started has ended", "run", "--background")
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
 		t.Fatal(err)
 	}

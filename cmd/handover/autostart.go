@@ -41,7 +41,8 @@ type RunnerState struct {
 	denied  bool         // the key of this machine does not permit a runner
 	living  []string     // with denied: the machines whose runners live
 	taskID  string       // with denied: the task, if it is only one
-	// in a fleet: the runner that was started ends if one by its name lives on another machine
+	// in a fleet: a runner by the name of this machine seems to live on another one. If it does,
+	// the runner that was started here ends.
 	twins []cli.Warning
 	dry   bool // a dry run: a runner would be started
 
@@ -77,10 +78,18 @@ func (h RunnerState) Who() string {
 	return "Nobody runs it yet."
 }
 
+// Started reports whether a process was started that is a runner, or may become one.
+func (h RunnerState) Started() bool {
+	return h.Runner == RunnerStarted || h.Runner == RunnerNone && len(h.twins) > 0 && !h.dry
+}
+
 // Warnings says what to do when nobody runs what is pending. There are none when somebody does, or
-// when nothing is pending, except about a runner that may not stay.
+// when nothing is pending.
 func (h RunnerState) Warnings() []cli.Warning {
-	if h.Runner != RunnerNone {
+	switch {
+	case h.Runner != RunnerNone:
+		return nil
+	case len(h.twins) > 0:
 		return h.twins
 	}
 	return []cli.Warning{{Kind: cli.WarnRunner, Text: h.advice()}}
@@ -192,14 +201,20 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	if err != nil {
 		return RunnerState{}, err
 	}
-	if s.DryRun {
-		return RunnerState{Runner: RunnerStarted, dry: true, twins: twins}, nil
+	h := RunnerState{Runner: RunnerStarted, dry: s.DryRun, twins: twins}
+	if len(twins) > 0 {
+		// It waits until the other one's heartbeat is gone, and ends if that lives. The other one
+		// may have ended, as before a reboot, so it is started all the same.
+		h.Runner = RunnerNone
 	}
-	id, err := startRunner(s)
-	if err != nil {
-		return noRunner(err), nil
+	if !s.DryRun {
+		id, err := startRunner(s)
+		if err != nil {
+			return noRunner(err), nil
+		}
+		h.Pid = id.PID
 	}
-	return RunnerState{Runner: RunnerStarted, Pid: id.PID, twins: twins}, nil
+	return h, nil
 }
 
 // keyDenies returns who may run tasks of a fleet when the key of this machine does not permit a

@@ -26,7 +26,7 @@ const (
 
 // RunBackground starts a runner in the background unless one lives. It answers when the runner has
 // the lock.
-func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
+func RunBackground(ctx context.Context, s *cli.Call, st state.Store) error {
 	if _, err := s.Settings(); err != nil {
 		return err // the runner would end at once, for the same reason
 	}
@@ -104,7 +104,7 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 
 // startAndWait starts a runner and waits until it has the lock. ended says that it has ended by
 // then, with nothing left to do. When another runner was first, that one is returned.
-func startAndWait(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerState, ended bool, err error) {
+func startAndWait(ctx context.Context, s *cli.Call, st state.Store) (h RunnerState, ended bool, err error) {
 	path, err := runnerLogPath(s)
 	if err != nil {
 		return h, false, err
@@ -143,6 +143,14 @@ func startAndWait(ctx context.Context, s *cli.Call, st state.Leases) (h RunnerSt
 				return h, false, problem.New(problem.Failed,
 					problem.T("the runner that was started has ended: %s", why),
 					problem.T("see its log: tail %s", cli.ShellQuote(path)))
+			}
+			// on a full disk it could not even say why
+			if _, pending, err := state.Next(ctx, st, time.Time{}); err != nil {
+				return h, false, err
+			} else if pending {
+				return h, false, problem.New(problem.Failed,
+					problem.T("the runner that was started has ended without a word, and tasks are pending"),
+					problem.T("see what is in its way: %s, or %s in the foreground", problem.To("doctor"), problem.To("run")))
 			}
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, true, nil
 		}

@@ -53,11 +53,11 @@ func (k *RunnerWatch) Ensure(ctx context.Context) handover.RunnerState {
 	}
 	k.h = k.StartRunner(ctx)
 	k.Assumed = false
-	switch k.h.Runner {
-	case handover.RunnerStarted:
+	switch {
+	case k.h.Started():
 		k.started = now
 		k.unseen++
-	case handover.RunnerAlive, handover.RunnerStopped:
+	case k.h.Runner == handover.RunnerAlive, k.h.Runner == handover.RunnerStopped:
 		k.unseen = 0
 	}
 	return k.h
