@@ -171,7 +171,7 @@ func TestMCPTools(t *testing.T) {
 		{"task_log", `{"id":"` + id + `","number":"20"}`, `"event":"created"`},
 		{"inbox", `{"take":"true","ids":null}`, `"items":[]`},
 		{"inbox", `{"count":true}`, `"count":0`},
-		{"inbox", `{"ack_task":"` + id + `","limit":5}`, `"acknowledged":[]`},
+		{"inbox", `{"ack_task":"` + id + `","limit":null}`, `"acknowledged":[]`},
 		{"wait", `{"when":"0.05","task":"tea"}`, `"status":"triggered"`},
 		{"wait", `{"mode":"delay","value":0.05,"taskPayload":"tea"}`, `"task":"tea"`},
 		{"wait", `{"any":["1h","0.05","inbox"]}`, `"which":"0.05"`},
@@ -217,6 +217,20 @@ func TestMCPRefusals(t *testing.T) {
 		{"edit_task", `{"ids":["zzzz","yyyy"],"when":"+1h"}`, `no argument "ids"`, `did you mean "id"?`},
 		{"edit_task", `{"ids":["zzzz"],"when":"+1h"}`, `no task "zzzz"`, "list_tasks"},
 		{"edit_task", `{"id":"zzzz","when":"+1h"}`, `no task "zzzz"`, "list_tasks"},
+		{"edit_task", `{"id":"zzzz","when":"1h","description":"","tags":[],"end":null,"expect":""}`,
+			`"description" and "tags" are empty`, `leave them out to keep what the task has, or send "clear": ["description","tags"] to take them back`},
+		{"edit_task", `{"id":"zzzz","shell":" "}`, `"shell" is empty`, `"clear": ["shell"] to take it back`},
+		{"edit_task", `{"id":"zzzz","action":"resume","description":""}`, `no task "zzzz"`, ""},
+		{"schedule_task", `{"when":"1h","task":"x","max_seconds":5}`, `"max_seconds" goes with "wait"`, `add "wait": true`},
+		{"task_log", `{"id":"zzzz","max_seconds":5,"wait":false}`, `"max_seconds" goes with "wait"`, `add "wait": true`},
+		{"inbox", `{"max_seconds":5}`, `"max_seconds" goes with "wait"`, `add "wait": true`},
+		{"cancel_task", `{"ids":["zzzz"],"max_seconds":5}`, `"max_seconds" goes with "kill"`, `add "kill": true`},
+		{"inbox", `{"ack":["zzzz/1"],"max_seconds":5}`, "exclude each other", "next"},
+		{"inbox", `{"ack":["zzzz/1"],"limit":5}`, "exclude each other", "next"},
+		{"inbox", `{"ack":[]}`, `"ack" has no item`, "leave it out"},
+		{"inbox", `{"ack":[""]}`, `"ack" has no ID`, "leave it out"},
+		{"inbox", `{"ids":[" "],"take":true}`, `"ids" has no ID`, "leave it out"},
+		{"list_tasks", `{"id":"zzzz","limit":5}`, "exclude each other", ""},
 		{"edit_task", `{"id":"zzzz","action":"fly"}`, `"action" is "fly"`, "change, pause, resume, restore"},
 		{"edit_task", `{"id":"zzzz","when":"--quiet"}`, `no task "zzzz"`, ""},
 		{"edit_task", `{"id":"zzzz","action":"pause","task":"x"}`, `"task" has no meaning`, ""},
@@ -229,6 +243,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"inbox", `{"take":[1,2]}`, `"take" is a list`, `"take": true`},
 		{"wait", `{}`, `needs "when"`, `"30s"`},
 		{"wait", `{"when":"1h","max_seconds":-1}`, "not a number of seconds", "20"},
+		{"wait", `{"when":"1h","max_seconds":0}`, `"max_seconds" must be more than 0`, "20"},
 		{"wait", `{"when":"1h","resume":"zzzz"}`, "exclude each other", ""},
 		{"wait", `{"when":"1h","any":["2h"]}`, "exclude each other", ""},
 		{"wait", `{"any":["2h"],"task":"tea"}`, "exclude each other", "which came"},
@@ -371,7 +386,7 @@ func TestMCPBlocks(t *testing.T) {
 	c.waits("wait", `{"any":["inbox"],"take":false}`, `{"arguments":{"any":["inbox"]},"name":"wait"}`)
 	c.waits("schedule_task", `{"when":"1h","shell":"true","key":"one","wait":true}`, `"name":"task_log"`)
 	c.waits("schedule_task", `{"when":"1h","shell":"true","key":"one","wait":true,"max_seconds":0.2}`, `"max_seconds":0.2`)
-	id := fmt.Sprint(c.must("schedule_task", `{"when":"1h","shell":"true","max_seconds":1}`)["id"])
+	id := fmt.Sprint(c.must("schedule_task", `{"when":"1h","shell":"true"}`)["id"])
 	c.waits("task_log", `{"id":"`+id+`","wait":true,"output_limit":10}`, `"id":"`+id+`","output_limit":10,"wait":true`)
 	patient := dialMCP(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

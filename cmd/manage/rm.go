@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -15,13 +16,15 @@ import (
 // RmCommand is the command rm.
 func RmCommand() cli.Command {
 	return cli.Command{
-		Exits: []int{cli.ExitMax}, // OURO_MAX with --kill
-		Name:  "rm", Args: "<id>... | --match <text> | --tag <name> | --origin <id> | --all", Short: "cancel tasks",
+		Name: "rm", Args: "<id>... | --match <text> | --tag <name> | --origin <id> | --all", Short: "cancel tasks",
 		Long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other ID begins so. Every ID is tried: tasks that cannot be removed are
 named on standard error, the others are removed, and the exit code is that of the first failure (3: no such task, 4: its
 file cannot be read or moved). For 30 days ouro-timer restore brings removed tasks back.
+
+--kill waits for the ends, for at most 15 s, or for --max, and exits with 75 when --max was reached: the command has the
+signal, and may end later. It takes tasks that were removed before and are still running, too.
 
 --origin cancels all tasks that the runs of one task scheduled. That task itself goes on.`,
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
@@ -31,39 +34,51 @@ file cannot be read or moved). For 30 days ouro-timer restore brings removed tas
 			tagFlag("every task"), originFlag("all tasks that the runs of task ID scheduled"),
 			option.Option{Name: "kill", Kind: option.Flag,
 				Help: "end their running commands, too: TERM, and KILL 10 s later"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(),
+			cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Means: "what was removed"}},
 		Run:     runRm,
 	}
 }
 
 func runRm(ctx context.Context, s *cli.Call) error {
+	kill, most := s.Opt.Bool("kill"), time.Duration(0)
+	var err error
+	switch {
+	case kill:
+		if most, err = cli.Bound(s); err != nil {
+			return err
+		}
+	case s.Opt.Has("max"):
+		return cli.NeedsOption("max", problem.Set("kill", true))
+	}
+	bound := cli.StopWait
+	if most > 0 {
+		bound = most
+	}
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
 	found, failed, err := view.PickTagged(ctx, s, st,
-		func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
+		func(e state.Entry) bool {
+			return tasks.Live(e) || len(e.Open) > 0 && (kill || e.Phase != state.Removed)
+		})
 	if err != nil {
 		return err
-	}
-	kill := s.Opt.Bool("kill")
-	bound, most := cli.StopWait, time.Duration(0)
-	if kill {
-		if most, err = cli.Bound(s); err != nil {
-			return err
-		}
-		if most > 0 && most < bound {
-			bound = most
-		} else {
-			most = 0 // the usual bound comes first
-		}
 	}
 	brief := s.Opt.Bool("all") && s.Compact()
 	answer := rmJSON{Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
 	if !brief {
 		answer.Removed = []removedTask{}
 	}
+	var before []state.Entry // were removed by an earlier call, and are still running
+	found = slices.DeleteFunc(found, func(e state.Entry) bool {
+		if e.Phase == state.Removed {
+			before = append(before, e)
+		}
+		return e.Phase == state.Removed
+	})
 	removed, unchanged := tasks.Remove(ctx, st, found, s.Clock)
 	failed = append(failed, view.Failed(unchanged)...)
 	for _, e := range removed {
@@ -80,7 +95,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if kill {
 		limited, cancel := cli.WithBound(ctx, s.Clock, bound)
 		defer cancel()
-		runs, unsignalled := tasks.Stop(limited, st, s.Clock, removed, false)
+		runs, unsignalled := tasks.Stop(limited, st, s.Clock, slices.Concat(removed, before), false)
 		failed = append(failed, stopFailures(limited, unsignalled)...)
 		answer.Stopped = asStopped(runs)
 		left = unendedOf(runs, bound, most)
@@ -114,7 +129,7 @@ type rmJSON struct {
 	IDs     []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks"`
 	DryRun  bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue is the call that waits for the end of the runs that --kill ends.
-	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else absent"`
+	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when --max was reached: the command that waits for the end; else absent"`
 
 	origin string
 	tagged bool // the tasks were named by --tag

@@ -218,11 +218,22 @@ func (s *server) refused(err error) Answer {
 	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
+// actTime is how long a call that changes something before it waits may take for that after the
+// client has closed our input. A client that writes its calls and leaves has meant them.
+const actTime = time.Second
+
 // supervise ends a blocking call with the input, and reports its progress to the client until stop
 // is called.
 func (s *server) supervise(ctx context.Context, r *sdk.CallToolRequest, c request) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	forget := context.AfterFunc(s.inputCtx, cancel)
+	begun := time.Now()
+	forget := context.AfterFunc(s.inputCtx, func() {
+		if c.acts {
+			time.AfterFunc(actTime-time.Since(begun), cancel)
+		} else {
+			cancel()
+		}
+	})
 	reported := make(chan struct{})
 	go func() {
 		defer close(reported)
@@ -230,7 +241,6 @@ func (s *server) supervise(ctx context.Context, r *sdk.CallToolRequest, c reques
 		if token == nil {
 			return
 		}
-		begun := time.Now()
 		total := s.expected(ctx, c)
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
@@ -288,7 +298,7 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
 	if answer.Next.Command != "" {
-		if tool, args := words.arguments(answer.Next); tool != nil {
+		if tool, args := words.arguments(words.tool.next(answer.Next)); tool != nil {
 			if !bounded {
 				delete(args, maxSeconds)
 			}

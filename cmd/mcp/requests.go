@@ -75,6 +75,18 @@ func (o *Options) blocking(r request, v option.Values) (request, error) {
 	return r, err
 }
 
+// mayBlock is blocking for a call that waits only with an option, and refuses a bound without it.
+func (o *Options) mayBlock(t *tool, r request, v option.Values, name string) (request, error) {
+	switch {
+	case v.Bool(name):
+		return o.blocking(r, v)
+	case v.Has("max"):
+		return r, refusal(fmt.Sprintf("%q goes with %q", maxSeconds, t.rows.Named(name).FieldKey()),
+			fmt.Sprintf("add %q: true, or leave %q out", t.rows.Named(name).FieldKey(), maxSeconds))
+	}
+	return r, nil
+}
+
 // inner returns the call alone.
 func (r request) inner() *Request { return &r.Request }
 
@@ -178,18 +190,16 @@ func scheduleRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if v.Has("when") {
 		r.Line.Args = []string{v.Text("when")}
 	}
-	if v.Bool("wait") {
-		return o.blocking(r, v)
-	}
-	return r, nil
+	r.acts = true
+	return o.mayBlock(t, r, v, "wait")
 }
 
 func listRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	if v.Has("id") {
 		err := t.allowOnly(v, func(key string) error {
 			return refusal(fmt.Sprintf(`"id" and %q exclude each other`, key), "send one of them")
-		}, "id", "tz", "limit")
-		return callOf("show", t.options(v).Without("limit"), v.Text("id")), err
+		}, "id", "tz")
+		return callOf("show", t.options(v), v.Text("id")), err
 	}
 	if !v.Has("limit") {
 		v = v.With("limit", listLimit)
@@ -197,12 +207,14 @@ func listRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	return callOf("ls", t.options(v)), nil
 }
 
-func cancelRequest(_ *Options, t *tool, v option.Values) (request, error) {
+func cancelRequest(o *Options, t *tool, v option.Values) (request, error) {
 	ids := v.List("ids")
 	if len(ids) == 0 && !v.Has("match") && !v.Has("origin") && !v.Has("tag") {
 		return request{}, t.missing("ids")
 	}
-	return callOf("rm", t.options(v), ids...), nil
+	r := callOf("rm", t.options(v), ids...)
+	r.acts = true
+	return o.mayBlock(t, r, v, "kill")
 }
 
 func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
@@ -230,6 +242,9 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	case v.Has("resume-at"):
 		return request{}, refusal(`"resume_at" is for a pause`, `send "action": "pause" with it`)
 	}
+	if err := t.refuseEmpty(v); err != nil {
+		return request{}, err
+	}
 	v = shellLine(v)
 	given := t.options(v)
 	for _, key := range v.List("clear") {
@@ -237,10 +252,9 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 		switch {
 		case o == nil:
 			return request{}, t.reader().Unknown(key)
-		case slices.Contains([]string{"command", "file", "agent"}, o.Name):
+		case runs(o):
 			given = given.With("c", "") // what it runs, in whatever form
-		case o.OfCall || t.ownOptions.Named(o.Name) != nil || timed(func(name string) bool { return name == o.Name }) ||
-			slices.Contains([]string{"tz", "expect"}, o.Name):
+		case !t.clears(o):
 			return request{}, refusal(fmt.Sprintf("%q cannot be taken back", o.FieldKey()),
 				fmt.Sprintf("leave it out of \"clear\", or send another value for it, %q: ...", o.FieldKey()))
 		case o.Kind == option.Whole:
@@ -258,6 +272,45 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 		r.Line.Args = append(r.Line.Args, text)
 	}
 	return r, nil
+}
+
+// runs reports whether an argument says what a task runs, which is cleared in whatever form it has.
+func runs(o *option.Option) bool {
+	return slices.Contains([]string{"command", "c", "file", "agent"}, o.Name)
+}
+
+// clears reports whether an argument of edit_task can be taken back.
+func (t *tool) clears(o *option.Option) bool {
+	return runs(o) || !o.OfCall && t.ownOptions.Named(o.Name) == nil &&
+		!timed(func(name string) bool { return name == o.Name }) && o.Name != "tz" && o.Name != "expect"
+}
+
+// refuseEmpty refuses empty values of arguments that can be taken back: they may stand for what is
+// to be taken back, and for what is to stay. It names all of them.
+func (t *tool) refuseEmpty(v option.Values) error {
+	var keys []string
+	for _, name := range v.Empty() {
+		if o := t.rows.Named(name); t.clears(o) {
+			keys = append(keys, o.FieldKey())
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	verb, them := "is", "it"
+	if len(keys) > 1 {
+		verb, them = "are", "them"
+	}
+	return refusal(fmt.Sprintf("%s %s empty", strings.Join(quoted(keys), " and "), verb),
+		fmt.Sprintf(`leave %[1]s out to keep what the task has, or send "clear": %[2]s to take %[1]s back`, them, option.JSON(keys)))
+}
+
+// quoted returns texts as JSON has them.
+func quoted(texts []string) (list []string) {
+	for _, text := range texts {
+		list = append(list, option.JSON(text))
+	}
+	return list
 }
 
 func explainRequest(_ *Options, t *tool, v option.Values) (request, error) {
@@ -281,10 +334,7 @@ func logRequest(o *Options, t *tool, v option.Values) (request, error) {
 			r.Line.Values = r.Line.Values.With("output-limit", outputLimit)
 		}
 	}
-	if v.Bool("wait") {
-		return o.blocking(r, v)
-	}
-	return r, nil
+	return o.mayBlock(t, r, v, "wait")
 }
 
 func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
@@ -292,18 +342,18 @@ func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
 		err := t.allowOnly(v, func(key string) error {
 			return refusal(fmt.Sprintf(`"ack" and %q exclude each other`, key),
 				"acknowledge in one call, and look in the next")
-		}, "ack", "task", "dry-run", "max", "limit")
-		return callOf("ack", v.Without("ack", "max", "limit"), ack...), err
+		}, "ack", "task", "dry-run")
+		return callOf("ack", v.Without("ack"), ack...), err
+	}
+	if slices.Contains(v.Empty(), "ack") && len(v.Names()) == 0 {
+		return request{}, refusal(`"ack" has no item`, "leave it out to list what waits, or send such as "+
+			`"ack": ["k7m2/3"]`)
 	}
 	given := t.options(v)
 	if !v.Has("limit") && !v.Bool("count") {
 		given = given.With("limit", inboxLimit)
 	}
-	r := callOf("inbox", given, v.List("ids")...)
-	if v.Bool("wait") {
-		return o.blocking(r, v)
-	}
-	return r, nil
+	return o.mayBlock(t, callOf("inbox", given, v.List("ids")...), v, "wait")
 }
 
 func healthRequest(o *Options, t *tool, v option.Values) (request, error) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -237,6 +238,47 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%v, %v", r, err)
 		}
 	}
+}
+
+// TestClientWritesAndLeaves: what a call changes before it waits is done although the client has closed our input at once, and what only
+// waits is not.
+func TestClientWritesAndLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fakes(func(ctx context.Context, r Request) Answer {
+			select {
+			case <-ctx.Done():
+				return Answer{JSON: []byte(`{"did":"nothing"}`)}
+			case <-time.After(actTime / 2):
+			}
+			<-ctx.Done()
+			return Answer{JSON: []byte(`{"did":"` + r.Command + `"}`)}
+		})
+		in, client := io.Pipe()
+		var out strings.Builder
+		o.In, o.Out = in, &out
+		done := make(chan error)
+		go func() { done <- Serve(t.Context(), o) }()
+		if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n"+
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		for i, call := range []string{`"schedule_task","arguments":{"when":"now","command":["true"],"wait":true}`, `"cancel_task","arguments":{"ids":["k7m2"],"kill":true}`,
+			`"inbox","arguments":{"wait":true}`} {
+			if _, err := fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`+"\n", i+1, call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		client.Close()
+		begun := time.Now()
+		if err := <-done; err != nil || time.Since(begun) > actTime+cancelTime {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		for _, want := range []string{`{"did":"at"}`, `{"did":"rm"}`, `{"did":"nothing"}`} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s is not in %s", want, out.String())
+			}
+		}
+	})
 }
 
 // TestClientReadsNothing ends the server, soon, although the client that has closed our input reads

@@ -152,6 +152,27 @@ func (t *tool) placeWords(c problem.Call, args map[string]any) bool {
 	return len(words) == 0
 }
 
+// next returns the call that goes on as one that a tool can make. What goes on waiting for the ends
+// of runs is stop, which is not a tool: the tool that has told them to end does so, too.
+func (t *tool) next(c problem.Call) problem.Call {
+	if c.Command != "stop" {
+		return c
+	}
+	again := problem.To(t.command).With("kill", true)
+	for _, run := range c.Args {
+		id, _, _ := strings.Cut(run, "/")
+		if !slices.Contains(again.Args, id) {
+			again.Args = append(again.Args, id)
+		}
+	}
+	for _, set := range c.Set {
+		if set.Name == "max" {
+			again = again.With("max", set.Value)
+		}
+	}
+	return again
+}
+
 // timed reports whether an option is given that says a time, or after what task.
 func timed(has func(name string) bool) bool {
 	return slices.ContainsFunc(option.Forms, has) || has("after")

@@ -17,7 +17,7 @@ func theTools() []*tool {
 			{Name: "env", Many: true, Pairs: true}, {Name: "notify-on"}, {Name: "timeout"}, {Name: "retries", Kind: option.Whole}, {Name: "tz"}, {Name: "except", Many: true}, {Name: "expect"},
 			{Name: "description"}, {Name: "key"}, {Name: "replace", Kind: option.Flag}, {Name: "wait", Kind: option.Flag}, {Name: "max"}},
 		"ls":          {{Name: "all", Kind: option.Flag}, {Name: "limit", Kind: option.Whole}, {Name: "before", Kind: option.Time}},
-		"rm":          {{Name: "match"}, {Name: "kill", Kind: option.Flag}},
+		"rm":          {{Name: "match"}, {Name: "kill", Kind: option.Flag}, {Name: "max"}},
 		"edit":        {{Name: "description", Aliases: []string{"d"}}, {Name: "until"}, {Name: "c", Key: "shell"}, {Name: "task"}},
 		"when":        {{Name: "number", Kind: option.Whole}, {Name: "tz"}},
 		"log":         {{Name: "number", Kind: option.Whole, Aliases: []string{"n"}}, {Name: "since"}, {Name: "outcome", Many: true}, {Name: "output-limit", Kind: option.Whole}, {Name: "after"}, {Name: "wait", Kind: option.Flag}, {Name: "max"}},

@@ -86,7 +86,7 @@ func listTasksTool() *tool {
 	return &tool{
 		name: "list_tasks", title: "List tasks", command: "ls", readOnly: true,
 		ownOptions: option.Rows{idArg},
-		help:       "What is pending, next first; with id all there is to know of one task.",
+		help:       "What is pending, next first; with id all about one task.",
 		example:    `{"limit": 20}`,
 		args: []arg{
 			{name: "id", help: "of one task"},
@@ -237,7 +237,7 @@ func notifyTool() *tool {
 	return &tool{
 		name: "notify", title: "Tell somebody", command: "notify", openWorld: true,
 		ownOptions: option.Rows{{Name: "body", Kind: option.Text}},
-		help:       "Tell somebody now, through a channel such as desktop or email. list shows the channels.",
+		help:       "Tell somebody now, through a channel such as desktop or email. list shows them.",
 		example:    `{"body": "the build is done"}`,
 		args: []arg{
 			{name: "body"},

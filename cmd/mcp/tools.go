@@ -52,6 +52,7 @@ type tool struct {
 type request struct {
 	Request
 	longest    time.Duration // the longest time that it blocks; 0 when it does not
+	acts       bool          // it changes something before it waits
 	boundGiven bool          // the caller gave the bound
 	remaining  time.Duration // how long until what it waits for, if that is less; 0 when not known
 	dueRequest *Request      // the call that says when that is; nil when no call has to be made
@@ -133,7 +134,10 @@ func (o *Options) bound(v option.Values) (time.Duration, error) {
 		return o.BlockMost, nil
 	}
 	d, err := when.Duration(text)
-	if err != nil || d <= 0 {
+	if err == nil && d <= 0 {
+		return 0, refusal(fmt.Sprintf("%q must be more than 0", maxSeconds), fmt.Sprintf("send %q: 20", maxSeconds))
+	}
+	if err != nil {
 		return 0, refusal(fmt.Sprintf("%q is %q, which is not a number of seconds", maxSeconds, text),
 			fmt.Sprintf("send %q: 20", maxSeconds))
 	}

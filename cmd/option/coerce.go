@@ -61,6 +61,9 @@ func (o Option) Coerce(key string, v any) (any, error) {
 		for _, text := range list {
 			ids = append(ids, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })...)
 		}
+		if err == nil && len(ids) == 0 {
+			return nil, usage(fmt.Sprintf("%q has no ID", key), fmt.Sprintf(`send %q: ["k7m2"], or leave it out`, key))
+		}
 		return ids, err
 	case o.Many:
 		return listOf(key, v, wrong(`["..."]`))
@@ -122,7 +125,8 @@ func pairsOf(key string, v any, wrong error) ([]string, error) {
 		text, ok := scalar(object[name])
 		switch {
 		case !ok:
-			return nil, wrong
+			return nil, usage(fmt.Sprintf("%q in %q is %s, and takes a text", name, key, kindOf(object[name])),
+				fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
 			return nil, usage(fmt.Sprintf("%q in %q is not a name of a variable", name, key),
 				fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))

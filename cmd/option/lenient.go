@@ -42,6 +42,9 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 			return v, l.Unknown(f.key)
 		}
 		if absent(f.value) {
+			if row != nil && blank(f.value) {
+				v.empty = append(v.empty, row.Name)
+			}
 			continue
 		}
 		if first, twice := keys[row.Name]; twice {
@@ -151,6 +154,12 @@ func absent(v any) bool {
 		return len(v) == 0
 	}
 	return false
+}
+
+// blank reports whether an absent value is an empty text, list or object.
+func blank(v any) bool {
+	text, is := v.(string)
+	return v != nil && (!is || strings.TrimSpace(text) == "")
 }
 
 // Named returns the option of a key, or nil. The key may be any of its names, in any spelling

@@ -12,6 +12,7 @@ type Values struct {
 	// depending on its kind.
 	given map[string]any
 	typed map[string]string // the name by which an option was given, if that is not its first
+	empty []string          // see Empty
 }
 
 // Has reports whether an option was given, whatever its value.
@@ -37,6 +38,10 @@ func (v Values) Bool(name string) bool {
 	}
 	return false
 }
+
+// Empty returns the options that an object has with an empty text, list or object, in its order.
+// They are read as not given; a null and the words that stand for one are not among them.
+func (v Values) Empty() []string { return v.empty }
 
 // List returns the values of an option that may be given more than once.
 func (v Values) List(name string) []string { list, _ := v.given[name].([]string); return list }
