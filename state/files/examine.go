@@ -365,7 +365,7 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding)) string
 
 // lookAtLedger reads the whole ledger.
 func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) string {
-	lines := 0
+	lines, cut := 0, s.cutOff(ctx)
 	_, problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
 	if err != nil {
 		tell(s.fault(s.path(ledgerFile), err))
@@ -382,11 +382,35 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) stri
 		}
 		tell(f)
 	}
+	if cut > 0 {
+		tell(state.Finding{Level: state.Odd, Reason: isDamaged, Subject: s.path(ledgerFile),
+			Text: fmt.Sprintf("%s is %d bytes shorter than when it was last written: lines that were confirmed have been cut off", s.path(ledgerFile), cut),
+			Hint: "put it back from a copy, or see what is missing: ouro-timer log --audit"})
+	}
 	text := plain.Plural(lines, "line") + " of the ledger can be read"
 	if g, _, err := s.Gone(ctx); err == nil && g.Lines > 0 {
 		text += fmt.Sprintf("; %d before them were dropped, as [keep] in config.toml has it", g.Lines)
 	}
 	return text
+}
+
+// cutOff is by how many bytes the ledger is shorter than the log of commits says, because somebody
+// has cut it; 0 when it is not, or when that is not known.
+func (s *Store) cutOff(ctx context.Context) (n int64) {
+	_ = s.share(ctx, func() error {
+		n = 0
+		log, err := s.openLog(false)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		info, err := os.Lstat(s.path(ledgerFile))
+		if err == nil && info.Mode().IsRegular() && log.applied(s.boot()) {
+			n = max(log.head.Ledger-info.Size(), 0)
+		}
+		return err
+	})
+	return n
 }
 
 // lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims
