@@ -153,7 +153,9 @@ func readOutcomes(s *cli.Call) (list []string, err error) {
 	return list, nil
 }
 
-// since reads --since: a duration back from now, or an instant, which may be past.
+// since reads --since: a duration back from now, or an instant. A time of day is the last that has
+// passed, and other words that name an instant to come are refused, because nothing was written
+// since then. A date with its year may be to come, as a caller may have it from another machine.
 func since(given option.Values, o when.Options) (time.Time, error) {
 	if !given.Has("since") {
 		return time.Time{}, nil
@@ -163,7 +165,18 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 		return o.Now.Add(-d), nil
 	}
 	if t, err := when.Instant(text, o); err == nil {
-		return t, nil
+		_, notDate := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+		if !t.After(o.Now) || notDate == nil {
+			return t, nil
+		}
+		for _, day := range []string{"today ", "yesterday "} {
+			if passed, err := when.Instant(day+text, o); err == nil && !passed.After(o.Now) {
+				return passed, nil
+			}
+		}
+		return time.Time{}, problem.Of(problem.T("%s is %s, which is still to come: %s", problem.Option("since"),
+			cli.Quote(text), when.Stamp(t)), problem.T("try %s, %s or %s", problem.Set("since", "last friday"),
+			problem.Set("since", "yesterday"), problem.Set("since", "2h")))
 	}
 	return time.Time{}, problem.Of(problem.T("%s is %s, which is neither a duration back from now nor an instant",
 		problem.Option("since"), cli.Quote(text)),

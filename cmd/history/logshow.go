@@ -88,6 +88,8 @@ func (a logJSON) Text(out *cli.Out) {
 		out.Note("Nothing ended so.")
 	case len(a.past.lines) == 0 && one:
 		out.Note("Task %s has not run yet.", a.o.task)
+	case len(a.past.lines) == 0 && !a.o.since.IsZero():
+		out.Note("Nothing has happened since then.")
 	case len(a.past.lines) == 0:
 		out.Note("Nothing has happened yet.")
 	}
