@@ -62,7 +62,7 @@ func TestStoppedHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	who = until("stopped", func(e *lock.BusyError) bool { return e != nil && e.Stopped })
-	if !strings.Contains(who.Error(), "(flock), which is stopped, has held its lock") {
+	if !strings.Contains(who.Error(), "(flock), which is stopped, has its lock") {
 		t.Error(who)
 	}
 }

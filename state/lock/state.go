@@ -123,7 +123,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%v: %s has held its lock for %v", state.ErrBusy, e.Holder, e.Waited)
+	return fmt.Sprintf("%v: after %v, %s has its lock", state.ErrBusy, e.Waited, e.Holder)
 }
 
 func (e *BusyError) Unwrap() error { return state.ErrBusy }
