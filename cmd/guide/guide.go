@@ -79,6 +79,9 @@ func runGuide(s *cli.Call) error {
 	case s.InJSON && skill:
 		return cli.Excluding("skill", "json")
 	case !s.InJSON && len(s.Args) > 0:
+		if _, err := commandsNamed(s.Table, s.Args); err != nil {
+			return err
+		}
 		return problem.Of(problem.T("the page covers all commands, and cannot be limited to %s", cli.Quote(s.Args[0])),
 			problem.T("%s, or %s", problem.To(s.Args[0]).With("help", true),
 				problem.To("guide", s.Args[0]).With("json", true)))

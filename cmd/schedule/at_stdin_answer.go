@@ -294,6 +294,9 @@ func (in *Stdin) summarize() {
 	if in.DryRun {
 		front = "dry run: "
 	}
-	in.Note(front+"%s. %s", cli.Plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed,
-		"line")+": "+strings.Join(parts, ", "), in.runner.h.Who())
+	who, there := "", in.counts.created+in.counts.kept+in.counts.replaced
+	if there > 0 {
+		who = " " + in.runner.h.Who()
+	}
+	in.Note(front+"%s: %s.%s", cli.Plural(there+in.counts.failed, "line"), strings.Join(parts, ", "), who)
 }

@@ -152,7 +152,10 @@ func (a planJSON) summary() string {
 	case compared > 0:
 		text += fmt.Sprintf(" All %s instants of the coming year are those of the source.", view.Thousands(instants))
 	}
-	if a.Written {
+	switch {
+	case a.Written && a.Create+a.Change+a.Keep == 0:
+		return text
+	case a.Written:
 		return text + " " + a.runner.Who()
 	}
 	return text + " Nothing was written: --write does it."

@@ -111,7 +111,7 @@ func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, mos
 	again = cli.With(again, s.Opt, "output-limit")
 	switch {
 	case ctx.Err() != nil:
-		s.Note("the run continues without this call")
+		s.Note("the task continues without this call")
 		s.ShowContinue(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.OwnName(s)))
 		return ctx.Err()
 	case errors.Is(context.Cause(limited), cli.ErrBoundReached) && err != nil:
