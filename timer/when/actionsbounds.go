@@ -44,6 +44,17 @@ func exceptShort(x *match, m *meaning) bool {
 	return d.needs == 0 && x.p.recurs && x.begin > 0
 }
 
+// exceptNumbers reads "except 24.12.2027". Unless points stand between the numbers, their order must
+// be known.
+func exceptNumbers(x *match, m *meaning) bool {
+	exceptDay(x, m)
+	if d := x.of(0).day; !d.points && d.month <= 12 && d.date <= 12 && d.month != d.date {
+		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.text() + " is not known", off: x.off(), end: x.stop(),
+			readings: []string{fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.date), fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)}}
+	}
+	return true
+}
+
 // boundWeek reads "until the end of the week": its Sunday.
 func boundWeek(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onWeek, weekday: 1})
@@ -60,6 +71,9 @@ func exceptTimes(x *match, m *meaning) bool {
 	m.has, m.err = hasSkip, x.of(0).err
 	if t := x.p.toks[max(x.end-4, 0):x.end]; len(t) == 4 && t[0].mark() == 0 && t[1].is(cN1) && t[2].mark() == '/' && t[3].is(cN1) {
 		return false // except 24/12
+	}
+	if x.p.toks[x.end-1].is(cYear) && x.p.toks[x.end-2].mark() == '/' {
+		return false // except 3/4/2027
 	}
 	m.recur.skip = append([]clock{x.of(0).clock}, x.of(0).more...)
 	return x.p.recurs && x.begin > 0
@@ -183,6 +197,12 @@ func boundEnd(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole), shift: int32(ref.q.nano), named: ref.n == 0})
 }
 
+// boundTime reads 2027-03-04T10:00. A zone or an offset directly behind it belongs to it.
+func boundTime(x *match, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	return (next.gap || next.mark() == ',') && dateTime(x, m)
+}
+
 func dateTimeZone(x *match, m *meaning) bool {
 	dateTime(x, m)
 	m.zone, m.has = x.of(2).zone, m.has|hasZone
@@ -216,6 +236,7 @@ func monthSpan(x *match, m *meaning) bool {
 		if one.err != nil {
 			m.err = one.err
 		}
+		one.day.end = 0 // it is not one part of the text
 		m.days = append(m.days, one.day)
 	}
 	if m.days[2].date < m.days[1].date {
@@ -231,4 +252,87 @@ func dayRange(x *match, m *meaning) bool {
 	m.err = x.firstErr()
 	m.days = []day{{kind: onSpan}, a.day, b.day}
 	return a.day.dated() && b.day.dated()
+}
+
+// pointSpan reads "24.-26.12.".
+func pointSpan(x *match, m *meaning) bool {
+	m.days = []day{{kind: onSpan}}
+	for i := range 2 {
+		var one meaning
+		x.setAnnual(&one, int(x.tok(2).n), int(x.tok(i).n))
+		one.day.end = 0
+		m.err, m.days = one.err, append(m.days, one.day)
+	}
+	return m.err == nil && x.tok(0).n < x.tok(1).n
+}
+
+// daySpan reads "every day at 9am, 24-26 dec": the days that the recurrence is bounded to. Where
+// nothing recurs it refuses them.
+func daySpan(x *match, m *meaning) bool {
+	of := x.of(0)
+	first, last := of.days[1], of.days[2]
+	if x.p.recurs {
+		m.has, m.err, m.days = hasFrom|hasUntil, of.err, of.days
+		x.passes(m)
+		return first.end == 0 || !x.p.word(x.begin, "from") // see fromTo
+	}
+	x.setDay(m, first)
+	m.err = x.spanOnce(first, last)
+	if of.err != nil {
+		m.err = of.err
+	}
+	return true
+}
+
+// everyDaySpan reads "every dec 24-26".
+func everyDaySpan(x *match, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has, m.err, m.days = m.has|hasFrom|hasUntil, x.of(1).err, x.of(1).days
+	return m.days[1].kind == onAnnual && m.days[2].kind == onAnnual
+}
+
+// daysOnce refuses "tomorrow to friday" where nothing recurs. "Monday to friday" may be meant of
+// every week, see weekdaysAlone.
+func daysOnce(x *match, m *meaning) bool {
+	first, last := x.of(0).day, x.of(1).day
+	plain := func(d *day) bool { return d.kind == onWeekday && !d.next && d.shift == 0 }
+	if x.p.recurs || plain(&first) && plain(&last) {
+		return false
+	}
+	x.setDay(m, first)
+	m.err = x.spanOnce(first, last)
+	if err := x.firstErr(); err != nil {
+		m.err = err
+	}
+	return true
+}
+
+// spanOnce refuses the days from one to another where one instant is asked for.
+func (x *match) spanOnce(first, last day) *refusal {
+	to := " to "
+	if last.kind == onWeekday {
+		to = " until "
+	}
+	return &refusal{code: CodeAmbiguous, why: "it names several days, and not how often", hint: "say how often, and at which time of day", off: x.off(), end: x.stop(),
+		readings: []string{"every day from " + x.dayText(first) + to + x.dayText(last)}}
+}
+
+// dayText returns a date as it is typed, or its day and month when it is not one part of the text.
+func (x *match) dayText(d day) string {
+	if d.end > 0 {
+		return x.p.text[d.off:d.end]
+	}
+	text := fmt.Sprintf("%d %s", d.date, time.Month(d.month))
+	for i := x.begin; i < x.end; i++ {
+		if t := &x.p.toks[i]; t.is(cMonth) {
+			name := x.p.text[t.off:t.end]
+			if text = fmt.Sprintf("%d %s", d.date, name); i+1 < x.end && x.p.toks[i+1].is(cN1|cOrd|cTens) {
+				text = fmt.Sprintf("%s %d", name, d.date)
+			}
+		}
+	}
+	if d.kind == onDate {
+		text += fmt.Sprintf(" %d", d.year)
+	}
+	return text
 }

@@ -120,6 +120,7 @@ func clockWords(x *match, m *meaning) bool {
 // reads it itself.
 func timeBehindDate(x *match, m *meaning) bool {
 	*m = *x.of(0)
+	x.minutesOrOffset(m)
 	return !x.p.recurs
 }
 

@@ -362,6 +362,9 @@ func monthAlone(x *match, m *meaning) bool {
 			first += " " + strconv.FormatInt(t.n, 10)
 		}
 	}
+	if x.p.word(x.end-1, "year") {
+		first += " " + x.p.text[x.p.toks[x.end-2].off:x.stop()]
+	}
 	m.err = &refusal{code: CodeAmbiguous, why: "a month is not a day", off: x.off(), end: x.stop(), readings: []string{first}}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }

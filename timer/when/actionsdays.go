@@ -88,6 +88,24 @@ func weekdaysAgo(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onOffset, shift: int32(-back - 7*int(n.whole-1))})
 }
 
+// afterNext refuses "friday after next" and "next next friday". It offers the Friday after the
+// coming one, and the one after that.
+func afterNext(x *match, m *meaning) bool {
+	today := midnight(wallTime(x.p.opts.Now, x.p.opts.Zone))
+	coming := onOrAfter(today.AddDate(0, 0, 1), int(x.tok(0).day)-1)
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be the one after the coming one, or a week later", off: x.off(), end: x.stop(),
+		readings: []string{coming.AddDate(0, 0, 7).Format("2006-01-02"), coming.AddDate(0, 0, 14).Format("2006-01-02")}}
+	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+}
+
+// nextAnnual reads "next january 5".
+func nextAnnual(x *match, m *meaning) bool {
+	*m = *x.of(0)
+	d := m.day
+	d.next = true
+	return x.setDay(m, d)
+}
+
 // checkDate refuses a day that its month does not have. A year of 0 stands for any year.
 func checkDate(year, month, date int) *refusal {
 	if month < 1 || month > 12 {
@@ -220,12 +238,18 @@ func severalDays(x *match, m *meaning) bool {
 	if t.n > 31 || x.clockFollows() || next.is(cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
 		return false
 	}
-	end := int(d.end)
-	readings := []string{" " + strconv.Itoa(century(t)), ""}
+	name, on, off := x.p.text[d.off:d.end], "", x.off()
+	if x.p.word(x.begin-1, "on") {
+		on, off = "on ", int(x.p.toks[x.begin-1].off)
+	}
+	readings := []string{on + name + " " + strconv.Itoa(century(t)), on + name}
+	if first := &x.p.toks[x.end-3]; x.p.toks[x.end-2].mark() == '-' && first.is(cNum) && t.n > first.n {
+		readings[1] = fmt.Sprintf("every day from %s to %s%d", name, x.p.text[d.off:first.off], t.n)
+	}
 	if t.digits < 2 {
 		readings = readings[1:]
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be several days or a day and a year", off: end, end: int(t.end), readings: readings}
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be several days or a day and a year", off: off, end: int(t.end), readings: readings}
 	return x.setDay(m, d)
 }
 
@@ -305,6 +329,23 @@ func dateTime(x *match, m *meaning) bool {
 	}
 	m.clock.how &^= clockCompact
 	return true
+}
+
+// isoDateTime reads 2027-03-04T10:00.
+func isoDateTime(x *match, m *meaning) bool {
+	ok := dateTime(x, m)
+	x.minutesOrOffset(m)
+	return ok
+}
+
+// minutesOrOffset refuses T10-05, whose 05 may be minutes or an offset.
+func (x *match) minutesOrOffset(m *meaning) {
+	hour, sign, after := &x.p.toks[x.end-1], &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
+	if !hour.is(cN2) || !x.p.word(x.end-2, "t") || sign.mark() != '-' || sign.gap || !after.is(cN2) || after.gap || x.p.toks[min(x.end+2, x.p.n)].mark() == ':' {
+		return
+	}
+	text, end := x.text(), x.p.text[after.off:after.end]
+	m.err = &refusal{code: CodeAmbiguous, why: end + " may be minutes or an offset", off: x.off(), end: int(after.end), readings: []string{text + ":" + end, text + ":00-" + end + ":00"}}
 }
 
 func timeDate(x *match, m *meaning) bool {

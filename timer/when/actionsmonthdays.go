@@ -213,6 +213,18 @@ func monthDates(x *match, m *meaning) bool {
 	return true
 }
 
+// dayInMonths reads "1st of january and july".
+func dayInMonths(x *match, m *meaning) bool {
+	m.has, m.recur.dates, m.recur.months = hasDates|hasMonths, x.of(0).recur.dates, x.of(1).recur.months
+	date := bits.TrailingZeros32(m.recur.dates)
+	for _, month := range members(m.recur.months, false) {
+		if why := checkDate(0, month, date); why != nil {
+			m.err = why
+		}
+	}
+	return bits.OnesCount16(m.recur.months) > 1
+}
+
 func everyDated(x *match, m *meaning) bool {
 	return refused("a date with its year comes once", "leave the year out")(x, m)
 }

@@ -71,12 +71,16 @@ func severalOnce(x *match, m *meaning) bool {
 	*m = meaning{has: hasClock}
 	all := x.of(0)
 	first := all.clock
-	if x.p.recurs || x.p.opts.Form == DelayForm || first.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 && !x.says("at") {
+	if x.p.recurs || x.p.opts.Form == DelayForm || first.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 && !x.says("at") && lastOf(all).mer == 0 {
 		return false
 	}
+	times := append([]clock{first}, all.more...)
+	if ways, settled := inOrder(times); len(ways) == 1 && settled {
+		times = ways[0]
+	}
 	var readings []string
-	for _, c := range append([]clock{first}, all.more...) {
-		readings = append(readings, "at "+x.p.text[c.off:c.end])
+	for i := range times {
+		readings = append(readings, "at "+x.p.timesText(times[i:i+1]))
 	}
 	list := x.p.text[first.off:x.stop()]
 	m.err = &refusal{code: CodeAmbiguous, why: "it names several times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(),

@@ -68,7 +68,7 @@ func looksLikeCalendar(text string) bool {
 	n, err := strconv.Atoi(step)
 	year, _, stepsYears := strings.Cut(c.date, "/")
 	switch {
-	case strings.Contains(c.weekdays+c.date, ".."), strings.Contains(c.clock, "..") && c.weekdays+c.date != "",
+	case strings.Contains(c.weekdays+c.date, "..") && strings.Count(c.date, "-") <= 2, strings.Contains(c.clock, "..") && c.weekdays+c.date != "",
 		strings.Contains(c.weekdays, ",") && !strings.HasSuffix(c.weekdays, ",") && c.clock != "",
 		stepsYears && len(year) == 4 && strings.Count(c.date, "-") == 2,
 		stepped && err == nil && n <= 12,

@@ -22,6 +22,8 @@ func (r *resolver) unclearClock() *refusal {
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && c.how&clockAfterAt != 0:
 		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
 		return &refusal{code: CodeAmbiguous, why: text + " in the morning or in the evening", off: off, end: end, readings: []string{text + "am", text + "pm"}}
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && p.n == 1:
+		return p.bareNumber()
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0:
 		return &refusal{}
 	case c.how&clockLone != 0 && m.dayPart == 0 && (c.hour > 12 || c.hour == 0): // friday 13

@@ -243,9 +243,20 @@ func (r *resolver) latest(i, n int, day func(i int) (time.Time, bool)) (time.Tim
 	return time.Time{}, false
 }
 
-// annual returns the next such date ahead. 29 February may lie eight years ahead.
+// annual returns the next such date ahead. 29 February may lie eight years ahead. Said with "next",
+// it may also be that of the next year.
 func (r *resolver) annual() (time.Time, *refusal) {
 	d := &r.m.day
+	t, why := r.comingAnnual(d)
+	year := r.today.Year() + 1
+	if coming := wallTime(t, r.zone); why == nil && d.next && coming.Year() < year && int(d.date) <= monthDays(year, int(d.month)) {
+		return t, &refusal{code: CodeAmbiguous, why: "it may be the coming one or that of the next year", off: int(d.off), end: int(d.end),
+			readings: []string{coming.Format("2006-01-02"), civilDate(year, time.Month(d.month), int(d.date)).Format("2006-01-02")}}
+	}
+	return t, why
+}
+
+func (r *resolver) comingAnnual(d *day) (time.Time, *refusal) {
 	return r.soonest(10, func(i int) (time.Time, bool) {
 		year := r.today.Year() + i
 		return civilDate(year, time.Month(d.month), int(d.date)), int(d.date) <= monthDays(year, int(d.month))

@@ -173,6 +173,7 @@ type recurrence struct {
 	// The end is that of the month or year: through march.
 	through bool
 	aDay    int8 // twice a day: this many times must be named
+	daily   bool // "every day" stands beside a period of hours or less
 }
 
 // conflicts are things that do not go together: one part of the text has some of the first, and
@@ -197,7 +198,12 @@ var conflicts = []struct {
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was
 // read before it.
 func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
+	hourly := func(m *meaning) bool { return m.has&hasPeriod != 0 && m.recur.unit <= uHour }
 	for _, a := range conflicts {
+		// every 2 hours between 9:00 and 17:00, every day
+		if a.one == hasPeriod && (hourly(m) && x.recur.everyDay(x.has) || hourly(x) && m.recur.everyDay(m.has)) {
+			continue
+		}
 		if (m.has&a.one != 0 && x.has&a.other != 0 || m.has&a.other != 0 && x.has&a.one != 0) && !m.spanAndDay(x) {
 			if a.why != "" {
 				p.clash(a.why, "leave one of the two out")
@@ -377,9 +383,17 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 	return before.is(cDay|cDays|cSuffix|cOrd|cD31|cMonth) || m.has&hasDay != 0 && int(before.end) == int(m.day.end) || m.has&hasWeekdays != 0
 }
 
+// everyDay reports whether a part of a text that has some things is "every day".
+func (c *recurrence) everyDay(has int) bool {
+	return has == hasPeriod|hasEvery && c.unit == uDay && c.n == 1
+}
+
 // merge adds what another part of the text says about the recurrence.
 func (c *recurrence) merge(x *recurrence, has int) {
-	if has&hasPeriod != 0 {
+	if has&hasPeriod != 0 && c.unit != uNone && c.unit <= uHour {
+		c.daily = true
+	} else if has&hasPeriod != 0 {
+		c.daily = c.unit == uDay && x.unit <= uHour
 		c.unit, c.n, c.length, c.within, c.twice = x.unit, x.n, x.length, x.within, x.twice
 	}
 	if has&hasWeekdays != 0 {

@@ -67,6 +67,48 @@ func TestOffers(t *testing.T) {
 		{"hourly from 7 to 7", CodeAmbiguous, "hourly from 7:00am to 7:00pm | hourly from 7:00pm to 7:00am"},
 		{"every hour between 9 and 12 on mondays", CodeAmbiguous, "every hour between 9:00am and 12:00pm on mondays"},
 
+		// days from one to another, and not how often
+		{"dec 24-26", CodeAmbiguous, "dec 24 2026 | every day from dec 24 to dec 26"},
+		{"dec 24-26 at noon", CodeAmbiguous, "dec 24 2026 at noon | every day from dec 24 to dec 26 at noon"},
+		{"noon on dec 24-26", CodeAmbiguous, "noon on dec 24 2026 | noon every day from dec 24 to dec 26"},
+		{"24-26 december", CodeAmbiguous, "every day from 24 december to 26 december"},
+		{"1-5 dec", CodeAmbiguous, "every day from 1 dec to 5 dec"},
+		{"24-26 dec 2026 at 9am", CodeAmbiguous, "every day from 24 dec 2026 to 26 dec 2026 at 9am"},
+		{"dec 24 to dec 26", CodeAmbiguous, "every day from dec 24 to dec 26"},
+		{"from dec 24 to dec 26", CodeAmbiguous, "every day from dec 24 to dec 26"},
+		{"between dec 24 and dec 26 at noon", CodeAmbiguous, "every day from dec 24 to dec 26 at noon"},
+		{"dec 24 through 26", CodeAmbiguous, "every day from dec 24 to dec 26"},
+		{"2026-12-24 to 2026-12-26", CodeAmbiguous, "every day from 2026-12-24 to 2026-12-26"},
+		{"2026-12-24/2026-12-26", CodeAmbiguous, "every day from 2026-12-24 to 2026-12-26"},
+		{"2026-12-24..2026-12-26", CodeAmbiguous, "every day from 2026-12-24 to 2026-12-26"},
+		{"24.-26.12.", CodeAmbiguous, "every day from 24 December to 26 December"},
+		{"24.12.-26.12.", CodeAmbiguous, "every day from 24.12. to 26.12."},
+		{"tomorrow to friday", CodeAmbiguous, "every day from tomorrow until friday"},
+		{"monday to friday", CodeNotUnderstood, "every monday to friday"},
+		{"from monday to friday", CodeNotUnderstood, "every monday to friday"},
+		{"5-1 dec", CodeNotUnderstood, ""},
+		{"feb 27-30", CodeNotUnderstood, ""},
+		{"1st of january, april, july and october at noon", CodeNotUnderstood, "every 1st of january, april, july and october at noon"},
+		{"the 1st of january and july at noon", CodeNotUnderstood, "every 1st of january and july at noon"},
+		{"dec 25 and 26 at noon", CodeNotUnderstood, "every dec 25 and 26 at noon"},
+		{"1 may and 24 december", CodeNotUnderstood, "every 1 may and 24 december"},
+
+		// weekdays and dates that may be the coming ones
+		{"friday after next", CodeAmbiguous, "2026-12-04 | 2026-12-11"},
+		{"the tuesday after next at noon", CodeAmbiguous, "2026-12-08 at noon | 2026-12-15 at noon"},
+		{"next next friday", CodeAmbiguous, "2026-12-04 | 2026-12-11"},
+		{"next 24 dec", CodeAmbiguous, "2026-12-24 | 2027-12-24"},
+		{"next dec 24 at noon", CodeAmbiguous, "2026-12-24 at noon | 2027-12-24 at noon"},
+		{"next christmas", CodeAmbiguous, "2026-12-25 | 2027-12-25"},
+
+		// several times, some of which may be am or pm
+		{"every day at 6 and 8pm", CodeAmbiguous, "every day at 6:00am and 8pm | every day at 6:00pm and 8pm"},
+		{"every day at 8 and 9", CodeAmbiguous, "every day at 8:00am and 9:00am | every day at 8:00am and 9:00pm | every day at 8:00pm and 9:00pm"},
+		{"three times a day at 8, 12 and 6", CodeAmbiguous, "three times a day at 8:00am, 12:00pm and 6:00pm"},
+		{"every day at 11pm and 6", CodeAmbiguous, "every day at 11pm and 6:00am | every day at 11pm and 6:00pm"},
+		{"at 9, 12 and 3pm", CodeAmbiguous, "at 9:00am | at 12:00pm | at 3pm | every day at 9, 12 and 3pm"},
+		{"9, 12 and 3pm", CodeAmbiguous, "at 9:00am | at 12:00pm | at 3pm | every day at 9, 12 and 3pm"},
+
 		// no right text is known
 		{"5 days a week at 9am", CodeAmbiguous, ""},
 		{"three times a week on monday and friday at 7am", CodeNotUnderstood, ""},

@@ -116,7 +116,7 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 		if e := p.namesTwo(); e != nil {
 			return nil, e
 		}
-		if e := p.twoTasks(); e != nil {
+		if e := p.severalTasks(); e != nil {
 			return nil, e
 		}
 	}

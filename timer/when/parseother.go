@@ -154,24 +154,57 @@ func (p *parser) is(kind string, begin, end int) bool {
 	return false
 }
 
-// twoTasks refuses "every tuesday at 9am and thursday at 10am" and offers a text for each of the
-// two.
-func (p *parser) twoTasks() *Error {
-	for i := 1; i < p.n && p.recurs; i++ {
-		k := i
-		for p.toks[k].mark() == ',' || p.word(k, "and", "on", "every") {
-			k++
+// severalTasks refuses "every tuesday at 9am and thursday at 10am". It offers a text for each of the
+// tasks when nothing else in the text may belong to all of them.
+func (p *parser) severalTasks() *Error {
+	var begins, ends []int // the first token of each task, and the one behind its last
+	timed, clear, hours := false, true, false
+	for i := range p.toks[:p.n] {
+		t := &p.toks[i]
+		day := t.is(cDay|cDays) || p.word(i, "weekday", "weekdays", "workday", "workdays", "weekend", "weekends")
+		day = day && !p.word(i-1, "from", "starting", "beginning", "until", "till", "through", "except")
+		switch {
+		case day && begins == nil:
+			begins = []int{i}
+		case day && timed:
+			end := i
+			for p.toks[end-1].mark() == ',' || p.word(end-1, "and", "on", "every", "each", "then") {
+				end--
+			}
+			begins, ends, timed = append(begins, i), append(ends, end), false
+		case begins != nil && t.is(cNum) || p.word(i, "noon", "midnight", "midday"):
+			timed = begins != nil
+			hours = hours || t.is(cH24) && t.n > 12 && !p.toks[i-1].is(cMonth)
 		}
-		if t := &p.toks[k]; k == i || k == i+1 && p.word(i, "on") || !t.is(cDay|cDays) {
-			continue
-		}
-		first, second := p.text[:p.toks[i-1].end], p.text[p.toks[k].off:]
-		if !p.toks[k].is(cDays) {
-			second = "every " + second
-		}
-		if list := p.understood(first, second); len(list) == 2 {
-			return p.refuse("it has several days, each with a time", fmt.Sprintf("make two tasks: %q and %q", first, second))
-		}
+		clear = clear && (day || t.mark() != 0 || t.is(cNum|cMer|cLow|cDayPart|cDayParts) || p.word(i, "at", "on", "in", "the", "and", "every", "each", "then", "to", "noon", "midnight", "midday", "o'clock"))
 	}
-	return nil
+	if !timed || len(begins) < 2 {
+		return nil
+	}
+	ends = append(ends, p.n)
+	begins[0] = 0
+	var texts []string
+	for i, begin := range begins {
+		end := ends[i]
+		text := p.text[p.toks[begin].off:p.toks[end-1].end]
+		if i > 0 && p.recurs && !p.toks[begin].is(cDays) && !strings.HasSuffix(p.low[:p.toks[begin].end], "s") {
+			text = "every " + text
+		}
+		if last := &p.toks[end-1]; hours && last.is(cH24) && p.word(end-2, "at") { // on the 24-hour clock
+			text += ":00"
+		}
+		texts = append(texts, text)
+	}
+	if !p.readable(texts) {
+		return nil
+	}
+	const why = "it has several days, each with a time"
+	list := p.understood(texts...)
+	switch {
+	case !clear || len(list) < len(texts):
+		return p.refuse(why, "make a task for each of them")
+	case len(list) == 2:
+		return p.refuse(why, fmt.Sprintf("make two tasks: %q and %q", list[0], list[1]))
+	}
+	return p.refuse(why, "make a task for each of them: "+strings.ReplaceAll(quotedOr(list), " or ", ", "))
 }

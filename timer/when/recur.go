@@ -59,6 +59,9 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	if m.err != nil {
 		return nil, m.err, nil
 	}
+	if b.c.daily && m.has&(hasWindow|hasMinutes) == 0 {
+		return nil, &refusal{why: "it names two periods", hint: "leave one of the two out"}, nil
+	}
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
 		if z.fixed && !z.utc && !z.zulu || z.also != nil {
@@ -110,6 +113,9 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 func (b *builder) needsEvery() *refusal {
 	m, c, p := b.m, b.c, b.p
 	every := &refusal{why: "it names two days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
+	for i := 0; p.word(i, "from", "on", "the"); i++ {
+		every.end = int(p.toks[i+1].off)
+	}
 	alone := m.has&(hasPeriod|hasEvery) == 0
 	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
 		word := p.text[c.off:c.end]
@@ -126,6 +132,9 @@ func (b *builder) needsEvery() *refusal {
 		return every
 	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
 		every.why, every.hint, every.say = "it may be one time or all of them", "say that it recurs, or give a date", "say %q"
+		return every
+	case m.has&hasDates != 0 && m.has&hasMonths != 0 && alone:
+		every.why, every.hint, every.say = "it names several days, and not how often", "say that it recurs, or give one date", "say %q for those of every year"
 		return every
 	case m.has&hasDates != 0 && alone, alone && m.has&hasWeekdays == 0:
 		return &refusal{why: "it does not say how often", hint: "add how often, or name one day"}
@@ -201,9 +210,28 @@ func (b *builder) rate() *refusal {
 		if named := b.named(); named > 0 {
 			why = fmt.Sprintf("it says %s and names %d", count(int(c.aDay), "time"), named)
 		}
-		return &refusal{why: why, hint: "name as many times as it says"}
+		return &refusal{why: why, hint: "name as many times as it says" + b.rateExample()}
 	}
 	return nil
+}
+
+// rateExample returns an example of a text that names as many times or days as its rate says, for a
+// hint. It is empty when the text names some, or when none is known.
+func (b *builder) rateExample() string {
+	examples := map[unit][]string{
+		uDay:   {2: "at 8:00 and 20:00", 3: "at 8:00, 14:00 and 20:00", 4: "at 6:00, 12:00, 18:00 and 22:00"},
+		uWeek:  {2: "on monday and thursday", 3: "on monday, wednesday and friday", 4: "on monday, tuesday, thursday and friday", 5: "on monday to friday"},
+		uMonth: {2: "on the 1st and 15th", 3: "on the 1st, 11th and 21st"},
+	}[b.c.unit]
+	n := int(b.c.aDay)
+	if b.named() > 0 || n >= len(examples) || examples[n] == "" {
+		return ""
+	}
+	list := b.p.understood(b.p.text + " " + examples[n])
+	if list == nil {
+		return ""
+	}
+	return fmt.Sprintf(", for example %q", list[0])
 }
 
 // namedDay turns a day into days that recur, when it is of the kind that the period has.

@@ -8,7 +8,7 @@ import (
 // bounds works out what "from", "until", "for", "times" and "except" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
-	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
+	if from, until := b.bound(boundFrom), b.bound(boundUntil); m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
 		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: "say between which times of every day, or name the days of the first and the last"}
 	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
 		return &refusal{} // from 1 december to 24 december at 9:00
@@ -17,13 +17,14 @@ func (b *builder) bounds() *refusal {
 		if m.has&has == 0 {
 			continue
 		}
-		if why := b.checkBound(&p.res[m.bound[i]].m); why != nil {
+		if why := b.checkBound(b.bound(i)); why != nil {
 			return why
 		}
 	}
 	if why := b.yearOrTime(); why != nil {
 		return why
 	}
+	b.everyYear()
 	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.recur.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
 		return &refusal{}
 	}
@@ -86,19 +87,69 @@ func (b *builder) yearBound() *refusal {
 	return nil
 }
 
+// bound returns the meaning of a bound. The bounds of "24-26 dec" are among the days.
+func (b *builder) bound(which int) *meaning {
+	if days := b.m.days; len(days) == 3 && days[0].kind == onSpan {
+		return &meaning{has: hasDay, day: days[which+1]}
+	}
+	return &b.p.res[b.m.bound[which]].m
+}
+
+// everyYear makes the days of every year of the bounds of "every year from dec 24 to dec 26".
+func (b *builder) everyYear() {
+	m := b.m
+	if m.has&(hasFrom|hasUntil|hasPeriod) != hasFrom|hasUntil|hasPeriod || m.recur.unit != uYear || m.has&(hasDay|hasDates|hasMonths|hasWeekdays) != 0 {
+		return
+	}
+	from, until := b.bound(boundFrom), b.bound(boundUntil)
+	if from.day.kind != onAnnual || until.day.kind != onAnnual || (from.has|until.has)&hasClock != 0 || from.n+until.n > 0 {
+		return
+	}
+	m.days = nil
+	end := civilDate(2000, time.Month(until.day.month), int(until.day.date))
+	for at := civilDate(2000, time.Month(from.day.month), int(from.day.date)); ; at = at.AddDate(0, 0, 1) {
+		m.days = append(m.days, day{kind: onAnnual, month: int8(at.Month()), date: int8(at.Day())})
+		if at.Month() == end.Month() && at.Day() == end.Day() {
+			break
+		}
+	}
+	m.has = m.has&^(hasFrom|hasUntil) | hasDates | hasMonths
+	m.passing = nil
+}
+
+// begun reports whether a recurrence that begins on a day begins now: the day is today, or today
+// is between the dates of "from dec 1 to dec 24" and nearer to the first that has passed than to
+// the next one, which is at.
+func (b *builder) begun(d *day, at time.Time) bool {
+	today := wallTime(b.anchor, b.s.Zone)
+	switch {
+	case d.kind == onOffset:
+		return d.shift == 0
+	case d.kind != onAnnual:
+		return false
+	case int(d.month) == int(today.Month()) && int(d.date) == today.Day():
+		return true
+	}
+	until := b.bound(boundUntil)
+	if b.m.has&hasUntil == 0 || until.day.kind != onAnnual {
+		return false
+	}
+	end, why := b.boundAt(until, true)
+	return why == nil && end.Before(at) && b.anchor.Sub(at.AddDate(-1, 0, 0)) < at.Sub(b.anchor)
+}
+
 // beginBound moves the anchor to what "from" says.
 func (b *builder) beginBound() *refusal {
-	m, p := b.m, b.p
+	m := b.m
 	if m.has&hasFrom == 0 {
 		return nil
 	}
-	of := p.res[m.bound[boundFrom]].m
+	of := *b.bound(boundFrom)
 	at, why := b.boundAt(&of, false)
 	if why != nil {
 		return why
 	}
-	// from today
-	if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 {
+	if of.has&hasDay != 0 && of.has&hasClock == 0 && b.begun(&of.day, at) {
 		at = b.anchor
 	}
 	// A past instant of RFC 3339 is where the recurrence counts from, as DTSTART is.
@@ -117,8 +168,7 @@ func (b *builder) endBound() *refusal {
 	case m.has&(hasUntil|hasFor) == hasUntil|hasFor, m.has&hasCount != 0 && m.has&(hasUntil|hasFor) != 0:
 		return &refusal{why: "it says twice when it ends", hint: "leave one of the two out"}
 	case m.has&hasUntil != 0:
-		of := p.res[m.bound[boundUntil]].m
-		at, why := b.boundAt(&of, true)
+		at, why := b.boundAt(b.bound(boundUntil), true)
 		if why != nil {
 			return why
 		}

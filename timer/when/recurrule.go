@@ -211,15 +211,22 @@ func (c clockSet) positions(times []time.Duration) []int {
 
 // rules makes one rule, or one for each of several days of the year.
 func (b *builder) rules() (*refusal, *Error) {
-	if len(b.m.days) == 0 {
+	if len(b.m.days) == 0 || b.m.days[0].kind == onSpan {
 		if why := b.frequency(); why != nil {
 			return why, nil
 		}
 		return b.rule()
 	}
 	var rules anyOf
+	var dates [13]uint32 // of each month
 	for _, d := range b.m.days {
-		b.c.dates, b.c.months, b.parts, b.freq = 1<<d.date, 1<<d.month, nil, ""
+		dates[d.month] |= 1 << d.date
+	}
+	for month, of := range dates {
+		if of == 0 {
+			continue
+		}
+		b.c.dates, b.c.months, b.parts, b.freq = of, 1<<month, nil, ""
 		if why := b.frequency(); why != nil {
 			return why, nil
 		}
@@ -228,7 +235,9 @@ func (b *builder) rules() (*refusal, *Error) {
 		}
 		rules = append(rules, b.s.rule)
 	}
-	b.s.rule, b.several = rules, true
+	if len(rules) > 1 {
+		b.s.rule, b.several = rules, true
+	}
 	return nil, nil
 }
 

@@ -3,6 +3,7 @@ package when
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,12 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 
 // skipped returns a function that reports whether a time of day is left out.
 func (b *builder) skipped() (func(time.Duration) bool, *refusal) {
+	// between 9 and 17 except at 12
+	all := append(slices.Concat(b.c.skip, b.m.more), b.m.clock, b.c.from, b.c.to)
+	b.p.assume24Hour(all)
+	if !b.c.skipSpan || all[0].hour < all[1].hour {
+		copy(b.c.skip, all)
+	}
 	if !b.c.skipSpan {
 		times, why := b.clockList(b.c.skip)
 		return func(at time.Duration) bool { return slices.Contains(times, at) }, why
@@ -60,7 +67,7 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	tod := p.opts.DefaultTime.Truncate(time.Second)
 	switch {
 	// starting friday at 17:00
-	case m.has&hasFrom != 0 && !b.from && p.res[m.bound[boundFrom]].m.has&hasClock != 0:
+	case m.has&hasFrom != 0 && !b.from && b.bound(boundFrom).has&hasClock != 0:
 		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
 	case b.from:
 		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
@@ -83,6 +90,17 @@ func (b *builder) clocks() ([]time.Duration, *refusal) {
 func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 	var times []time.Duration
 	b.p.assume24Hour(all)
+	if b.m.dayPart == 0 {
+		ways, settled := inOrder(all)
+		switch {
+		case len(ways) == 1 && settled:
+			first, last := all[0].off, all[len(all)-1].end
+			b.s.note(NoteReading, "%q is read as %s: the times are in order", b.p.text[first:last], b.p.timesText(ways[0]))
+			all = ways[0]
+		case len(all) > 1 && len(ways) > 0 && len(ways) <= 6:
+			return nil, b.p.whichTimes(all, ways)
+		}
+	}
 	for i := range all {
 		tod, why := b.tod(&all[i])
 		if why != nil {
@@ -95,6 +113,77 @@ func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 	}
 	slices.Sort(times)
 	return times, nil
+}
+
+// inOrder returns the ways to take the bare hours of several times as am or pm in which each time
+// is later than the one before it, as in "9, 12 and 3pm". There is none without bare hours.
+// Settled reports whether one of the times is not bare.
+func inOrder(all []clock) (ways [][]clock, settled bool) {
+	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
+	some := false
+	for i := range all {
+		some, settled = some || bare(&all[i]), settled || all[i].mer != 0 || all[i].name != 0
+	}
+	if !some || len(all) < 2 {
+		return nil, false
+	}
+	minute := func(c *clock) int {
+		hour := int(c.hour)
+		if c.mer != 0 {
+			if hour %= 12; c.mer == 'p' {
+				hour += 12
+			}
+		}
+		return hour*60 + int(c.minute)
+	}
+	var choose func(way []clock)
+	choose = func(way []clock) {
+		n := len(way)
+		if n > 1 && minute(&way[n-2]) >= minute(&way[n-1]) {
+			return
+		}
+		if n == len(all) {
+			ways = append(ways, way)
+			return
+		}
+		next := all[n]
+		if !bare(&next) {
+			choose(append(way[:n:n], next))
+			return
+		}
+		next.how &^= clockBare | clockLone
+		for _, next.mer = range []byte{'a', 'p'} {
+			choose(append(way[:n:n], next))
+		}
+	}
+	choose(nil)
+	return ways, settled
+}
+
+// timesText returns the text of several times, with am and pm where they were taken as one of them.
+func (p *parser) timesText(way []clock) string {
+	var subs []rewrite
+	for i := range way {
+		if c := &way[i]; c.mer != 0 && isDigit(p.text[c.end-1]) {
+			subs = append(subs, rewrite{int(c.off), int(c.end), fmt.Sprintf("%d:%02d%cm", c.hour, c.minute, c.mer)})
+		}
+	}
+	text := p.replace(subs)
+	return text[way[0].off : len(text)-len(p.text)+int(way[len(way)-1].end)]
+}
+
+// whichTimes refuses several times of which some may be am or pm.
+func (p *parser) whichTimes(all []clock, ways [][]clock) *refusal {
+	why := &refusal{code: CodeAmbiguous, off: int(all[0].off), end: int(all[len(all)-1].end)}
+	for i := range all {
+		if c := &all[i]; c.how&clockBare != 0 && c.mer == 0 && why.why == "" {
+			why.why = p.text[c.off:c.end] + " in the morning or in the evening"
+		}
+	}
+	for _, way := range ways {
+		why.readings = append(why.readings, p.timesText(way))
+	}
+	return why
 }
 
 // assume24Hour takes hours without am or pm as hours of the 24-hour clock, when one of the times
@@ -157,11 +246,48 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 	case to == from:
 		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
 	case to < from && (m.has&(hasWeekdays|hasMonths) != 0):
-		return nil, &refusal{why: "the second time is not after the first", hint: "make a task for each side of midnight"}
+		return nil, b.overMidnight(from, to)
 	case to < from:
 		to += 24 * time.Hour
 	}
 	return spreadOver(from, to, c.length), nil
+}
+
+// overMidnight refuses "every hour between 11pm and 1am on fridays": what lies after midnight may
+// belong to that day or to the next. It says how to type the night that follows the day.
+func (b *builder) overMidnight(from, to time.Duration) *refusal {
+	m, c := b.m, b.c
+	why := &refusal{why: "what lies after midnight may belong to that day or to the next", hint: "make a task for each side of midnight", strong: true}
+	const day = 24 * time.Hour
+	first := from
+	for first < day {
+		first += c.length
+	}
+	if m.has&^(hasEvery|hasPeriod|hasWindow|hasWeekdays) != 0 || first > to+day {
+		return why
+	}
+	names := func(set uint8) string {
+		var list []string
+		for i := range weekdayWords {
+			if n := (i + 1) % 7; set>>n&1 == 1 {
+				list = append(list, time.Weekday(n).String()+"s")
+			}
+		}
+		return strings.Join(list, ", ")
+	}
+	side := func(from, to time.Duration, days uint8) string {
+		if from == to {
+			return names(days) + " at " + clockOf(from)
+		}
+		return "every " + shortDuration(c.length) + " between " + clockOf(from) + " and " + clockOf(to) + " on " + names(days)
+	}
+	last := from + (day-1-from)/c.length*c.length
+	night := from + (to+day-from)/c.length*c.length - day
+	texts := []string{side(from, last, c.weekdays), side(first-day, night, c.weekdays<<1&0x7f|c.weekdays>>6)}
+	if list := b.p.understood(texts...); len(list) == 2 {
+		why.hint = fmt.Sprintf("for the night after each day make two tasks: %q and %q", list[0], list[1])
+	}
+	return why
 }
 
 // spreadOver returns the times from one to another, both included, a length apart.
