@@ -307,6 +307,21 @@ func daysOnce(x *match, m *meaning) bool {
 	return true
 }
 
+// eachDay refuses "tomorrow and friday". Weekdays alone may be meant of every week.
+func eachDay(x *match, m *meaning) bool {
+	first, last := x.of(0).day, x.of(1).day
+	if x.p.recurs || first.kind == last.kind && (first.kind == onWeekday || first.kind == onAnnual) {
+		return false
+	}
+	x.setDay(m, first)
+	return refused("it names several days, and one is asked for", "name one of them")(x, m)
+}
+
+// sideOf refuses "after friday".
+func sideOf(x *match, m *meaning) bool {
+	return x.begin == 0 && refused("it does not name one time", "name one")(x, m)
+}
+
 // spanOnce refuses the days from one to another where one instant is asked for.
 func (x *match) spanOnce(first, last day) *refusal {
 	to := " to "

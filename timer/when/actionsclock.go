@@ -350,6 +350,9 @@ func noFour(x *match, m *meaning) bool {
 
 // rangeOfTimes refuses two times, a begin and an end, where one instant is asked for.
 func rangeOfTimes(x *match, m *meaning) bool {
+	if x.p.recurs { // see window1
+		return false
+	}
 	// 10:00-11:00 may be a time with an offset.
 	for i := x.begin + 1; i < x.end-1; i++ {
 		if t := &x.p.toks[i]; t.mark() == '-' && !x.p.toks[i+1].gap && x.p.toks[i+1].is(cN2) && x.p.toks[i+1].n <= 14 && x.p.toks[i+2].mark() == ':' {

@@ -120,7 +120,14 @@ func (x *match) minuteOf(m *meaning, n int64) bool {
 }
 
 func minutesPast(x *match, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
-func minutesTo(x *match, m *meaning) bool   { return x.minuteOf(m, 60-x.of(0).q.whole) }
+
+// pastTheHour reads "every hour, 5 minutes past the hour".
+func pastTheHour(x *match, m *meaning) bool {
+	m.has = hasMinutes
+	return x.p.recurs && minutesPast(x, m)
+}
+
+func minutesTo(x *match, m *meaning) bool { return x.minuteOf(m, 60-x.of(0).q.whole) }
 
 func hourMinutes(x *match, m *meaning) bool {
 	m.has, m.recur.minutes = hasMinutes, x.of(0).recur.minutes

@@ -112,7 +112,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 // needsEvery refuses a text that does not say that it recurs.
 func (b *builder) needsEvery() *refusal {
 	m, c, p := b.m, b.c, b.p
-	every := &refusal{why: "it names two days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
+	every := &refusal{why: "it names several days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
 	for i := 0; p.word(i, "from", "on", "the"); i++ {
 		every.end = int(p.toks[i+1].off)
 	}
