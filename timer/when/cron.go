@@ -40,6 +40,10 @@ func looksLikeCron(text string) bool {
 		if field == "*" || strings.HasPrefix(field, "*/") {
 			starred = true
 		}
+		switch field {
+		case "and", "at", "on", "to", "of":
+			return false
+		}
 		if strings.Trim(field, "0123456789*/,-") == "" {
 			numeric++
 			continue

@@ -221,6 +221,8 @@ func (b *builder) checkBound(of *meaning) *refusal {
 			readings: []string{fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute)}}
 	case year >= 1900 && timed != hourly:
 		return &refusal{}
+	case timed && hourly && b.m.has&(hasWeekdays|hasMonths) != 0:
+		return &refusal{code: CodeAmbiguous, why: "it may be a time of every day, or one instant", hint: "say between which times of every day, or name the day of the one"}
 	case timed && !hourly:
 		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: "name one time of day"}
 	}

@@ -13,6 +13,9 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	if why != nil || b.m.has&hasSkip == 0 {
 		return times, why
 	}
+	if b.m.has&hasWeekdays != 0 && b.c.unit == uDay { // every day except at 9:00 on fridays
+		return nil, &refusal{code: CodeAmbiguous, why: "the days may be those of the times that are left out, or of all", hint: "make a task for each of the two"}
+	}
 	without, why := b.skipped()
 	if why != nil {
 		return nil, why
