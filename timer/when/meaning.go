@@ -220,6 +220,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockAfterAt == 0 }
 	switch {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
+	case x.has&hasWeekdays != 0 && m.exceptEndsAt(p, begin): // except monday, tuesday and friday
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
 	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && m.yearFollows(p, begin):
 	// 9 aug 25
@@ -230,6 +231,16 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 		return true
 	}
 	return false
+}
+
+// exceptEndsAt reports whether days that are left out end before a token at which others begin: all
+// of them are in one list.
+func (m *meaning) exceptEndsAt(p *parser, begin int) bool {
+	if m.has&hasExcept == 0 || p.word(begin, "on", "every", "each") {
+		return false
+	}
+	end := p.resEnd(m.bound[boundExcept])
+	return end == begin || end == begin-1
 }
 
 // yearFollows reports whether four digits at a token are not a time of day: they are the year of a

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -54,6 +55,9 @@ func (b *builder) bounds() *refusal {
 // Beside weekdays and times only those that are no multiple of five minutes are a likely year.
 func (b *builder) yearOrTime() *refusal {
 	m, c := b.m, &b.m.clock
+	if b.yearInList() {
+		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", hint: `name the year with "in", or write the time with a colon`}
+	}
 	year := int(c.hour)*100 + int(c.minute)
 	dated := m.has&(hasDates|hasMonths) != 0 || m.has&hasPeriod != 0 && m.recur.unit >= uMonth
 	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
@@ -62,6 +66,18 @@ func (b *builder) yearOrTime() *refusal {
 	}
 	return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
 		readings: []string{fmt.Sprintf("in %d", year), fmt.Sprintf("at %02d:%02d", c.hour, c.minute)}}
+}
+
+// yearInList reports whether the last of several times may be a year: every day at 9am, 2027.
+func (b *builder) yearInList() bool {
+	if len(b.m.more) == 0 {
+		return false
+	}
+	c := &b.m.more[len(b.m.more)-1]
+	year := int(c.hour)*100 + int(c.minute)
+	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	compact := b.m.clock.how&clockCompact != 0 && year%5 == 0
+	return c.how&clockCompact != 0 && !compact && ahead >= 0 && ahead <= soon && strings.HasSuffix(b.p.text[:c.off], ", ")
 }
 
 // yearBound bounds the recurrence to the months or the year that the text names with a year.
@@ -239,6 +255,9 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	o := b.o
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
+	if k := m.day.kind; end && (k == onAnnual || k == onMonth) && m.has&hasClock == 0 && m.n == 0 {
+		o.Now = InstantOf(midnight(wallTime(b.anchor, b.s.Zone)), b.s.Zone).Add(-1) // the day of the anchor may be meant
+	}
 	p, of := b.p, *m
 	of.n = 0
 	opts, how, notes, others := p.opts, p.readMode, p.notes, p.others
