@@ -44,8 +44,8 @@ func exceptShort(x *match, m *meaning) bool {
 	return d.needs == 0 && x.p.recurs && x.begin > 0
 }
 
-// exceptNumbers reads "except 24.12.2027". Unless points stand between the numbers, their order must
-// be known.
+// exceptNumbers reads "except 24.12.2027". Unless points stand between the numbers, their order
+// must be known.
 func exceptNumbers(x *match, m *meaning) bool {
 	exceptDay(x, m)
 	if d := x.of(0).day; !d.points && d.month <= 12 && d.date <= 12 && d.month != d.date {

@@ -154,8 +154,8 @@ func (p *parser) is(kind string, begin, end int) bool {
 	return false
 }
 
-// severalTasks refuses "every tuesday at 9am and thursday at 10am". It offers a text for each of the
-// tasks when nothing else in the text may belong to all of them.
+// severalTasks refuses "every tuesday at 9am and thursday at 10am". It offers a text for each of
+// the tasks when nothing else in the text may belong to all of them.
 func (p *parser) severalTasks() *Error {
 	var begins, ends []int // the first token of each task, and the one behind its last
 	timed, clear, hours := false, true, false
@@ -190,7 +190,8 @@ func (p *parser) severalTasks() *Error {
 		if i > 0 && p.recurs && !p.toks[begin].is(cDays) && !strings.HasSuffix(p.low[:p.toks[begin].end], "s") {
 			text = "every " + text
 		}
-		if last := &p.toks[end-1]; hours && last.is(cH24) && p.word(end-2, "at") { // on the 24-hour clock
+		// on the 24-hour clock
+		if last := &p.toks[end-1]; hours && last.is(cH24) && p.word(end-2, "at") {
 			text += ":00"
 		}
 		texts = append(texts, text)

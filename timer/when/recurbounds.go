@@ -255,8 +255,9 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	o := b.o
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
+	// until december 24, said on that day
 	if k := m.day.kind; end && (k == onAnnual || k == onMonth) && m.has&hasClock == 0 && m.n == 0 {
-		o.Now = InstantOf(midnight(wallTime(b.anchor, b.s.Zone)), b.s.Zone).Add(-1) // the day of the anchor may be meant
+		o.Now = InstantOf(midnight(wallTime(b.anchor, b.s.Zone)), b.s.Zone).Add(-1)
 	}
 	p, of := b.p, *m
 	of.n = 0
