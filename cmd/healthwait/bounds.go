@@ -107,5 +107,18 @@ func (b *bounds) bound(now time.Time) time.Duration {
 	return bound
 }
 
+// maxCameFirst reports whether a wait that has reached its bound at now has reached --max, and not
+// its deadline. That of --timeout is rounded, so it may be a little later than now although it has
+// been reached.
+func (b *bounds) maxCameFirst(now time.Time) bool {
+	switch {
+	case b.most == 0:
+		return false
+	case b.due.IsZero():
+		return true
+	}
+	return (b.until || b.most < b.timeout) && now.Before(b.due)
+}
+
 // onceOnly reports whether the deadline has passed or is near, so that each target is tried once.
 func (b *bounds) onceOnly(now time.Time) bool { return b.until && b.due.Sub(now) < onceWithin }

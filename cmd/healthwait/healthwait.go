@@ -305,8 +305,7 @@ func answerBeforeEnd(s *cli.Call, tell func(*cli.Call)) {
 
 // continueCall returns the call that goes on with a wait that ended at --max; none when it is over.
 func (o *healthWait) continueCall(s *cli.Call, r health.Result) problem.Call {
-	if o.bounds.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.bounds.due.IsZero() &&
-		!s.Clock.Now().Before(o.bounds.due) {
+	if r.Healthy || r.Reason != health.TimedOut || !o.bounds.maxCameFirst(s.Clock.Now()) {
 		return problem.Call{}
 	}
 	c := o.repeat.With("timeout", "0")
