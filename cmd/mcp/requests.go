@@ -252,6 +252,9 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 		switch {
 		case o == nil:
 			return request{}, t.reader().Unknown(key)
+		case v.Has(o.Name), runs(o) && slices.ContainsFunc(runNames, v.Has):
+			return request{}, refusal(fmt.Sprintf(`"clear" takes %q back, and the call gives another`, o.FieldKey()),
+				`leave it out of "clear" to set it`)
 		case runs(o):
 			given = given.With("c", "") // what it runs, in whatever form
 		case !t.clears(o):
@@ -274,14 +277,15 @@ func editRequest(_ *Options, t *tool, v option.Values) (request, error) {
 	return r, nil
 }
 
+// runNames are the options that say what a task runs, each in another form.
+var runNames = []string{"command", "c", "file", "agent"}
+
 // runs reports whether an argument says what a task runs, which is cleared in whatever form it has.
-func runs(o *option.Option) bool {
-	return slices.Contains([]string{"command", "c", "file", "agent"}, o.Name)
-}
+func runs(o *option.Option) bool { return slices.Contains(runNames, o.Name) }
 
 // clears reports whether an argument of edit_task can be taken back.
 func (t *tool) clears(o *option.Option) bool {
-	return runs(o) || !o.OfCall && t.ownOptions.Named(o.Name) == nil &&
+	return runs(o) || !o.OfCall && !o.OrEmpty && t.ownOptions.Named(o.Name) == nil &&
 		!timed(func(name string) bool { return name == o.Name }) && o.Name != "tz" && o.Name != "expect"
 }
 

@@ -26,11 +26,11 @@ func (s surface) Option(name string) string {
 	return s.line.Option(name)
 }
 
-// Setting is an argument with its value. An empty text would count as absent, so a tool that clears
-// arguments is told to.
+// Setting is an argument with its value. An empty text that is none would count as absent, so a
+// tool that clears arguments is told to.
 func (s surface) Setting(name string, value any) string {
 	o := s.tool.rows.Named(name)
-	if clear := s.tool.ownOptions.Named("clear"); o != nil && clear != nil && value == "" {
+	if clear := s.tool.ownOptions.Named("clear"); o != nil && clear != nil && value == "" && !o.OrEmpty {
 		return option.JSON(clear.FieldKey()) + ": " + clear.Written(o.FieldKey())
 	}
 	if o != nil {

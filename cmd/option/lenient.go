@@ -14,7 +14,8 @@ import (
 
 // Lenient reads objects that a model wrote, which do not always follow a schema. It takes a number
 // or a boolean as a text, one text for a list, a list of one for a text, JSON inside a text, and
-// keys in other spellings. Values such as null, "" and "None" count as absent.
+// keys in other spellings. Values such as null, "" and "None" count as absent, except "" where it
+// is a value.
 type Lenient struct {
 	Name    string // the name of the tool or method
 	Example string // an object that it takes
@@ -41,7 +42,7 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 		if row == nil && !emptyText(f.value) {
 			return v, l.Unknown(f.key)
 		}
-		if absent(f.value) {
+		if absent(f.value) && !(f.value == "" && row != nil && row.OrEmpty) {
 			if row != nil && blank(f.value) {
 				v.empty = append(v.empty, row.Name)
 			}

@@ -15,7 +15,7 @@ func tried() Lenient {
 	return Lenient{Name: "tried", Example: `{"text": "..."}`, OtherKeys: map[string]string{"payload": "text"}, Instead: map[string]string{"recipient": `send "names"`},
 		Rows: Rows{{Name: "text", Kind: Text}, {Name: "span", Kind: Duration}, {Name: "whole", Kind: Whole}, {Name: "truth", Kind: Flag},
 			{Name: "texts", Kind: Text, Many: true}, {Name: "names", Kind: ID, Many: true}, {Name: "pairs", Kind: Name, Many: true, Pairs: true},
-			{Name: "max", Key: "max_seconds", Kind: Duration}, {Name: "bare", Kind: Duration, Bare: true}, {Name: "time", Kind: Time}},
+			{Name: "max", Key: "max_seconds", Kind: Duration}, {Name: "bare", Kind: Duration, Bare: true}, {Name: "time", Kind: Time}, {Name: "prefix", Kind: Text, OrEmpty: true}},
 		Shown: []string{"text", "span"}}
 }
 
@@ -34,6 +34,8 @@ func TestRead(t *testing.T) {
 		{`"{\"text\":\"x\"}"`, map[string]any{"text": "x"}},
 		{`"\"{\\\"text\\\":\\\"x\\\"}\""`, map[string]any{"text": "x"}},
 		{`{"text":null,"span":"None","whole":"null","texts":[],"pairs":{},"names":"","truth":"undefined"}`, map[string]any{}},
+		{`{"prefix":""}`, map[string]any{"prefix": ""}},
+		{`{"prefix":null}`, map[string]any{}},
 		{`{"text":30}`, map[string]any{"text": "30"}},
 		{`{"text":["x"]}`, map[string]any{"text": "x"}},
 		{`{"payload":"x"}`, map[string]any{"text": "x"}},

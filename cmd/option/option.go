@@ -28,6 +28,7 @@ type Option struct {
 	Choices []string // the values that it may have; an empty value means the first
 	Many    bool     // it may be given more than once
 	Bare    bool     // its value may be left out
+	OrEmpty bool     // an empty text is a value of its own, and not none
 	Env     string   // the variable that is read when it is not given
 	OfCall  bool     // it is about the whole call, and not about one of its tasks
 	// These say what an object may have in place of the list or text of the command line.

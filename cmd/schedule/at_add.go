@@ -63,7 +63,10 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	if e.Task.Recurring() {
 		j.PolicyJSON = view.PolicyInForce(e.Task)
 	}
-	for _, pair := range d.Env {
+	for _, pair := range d.Env { // an edit takes them back by an empty one
+		if pair == "" {
+			continue
+		}
 		name, _, _ := strings.Cut(pair, "=")
 		j.Env = append(j.Env, name)
 	}

@@ -99,6 +99,6 @@ func tellFlags() option.Rows {
 			Help: "always, failure, output, change, recovery or never (default: output; of a message always)"},
 		option.Option{Name: "webhook", Kind: option.URL, Many: true, OrText: true, Like: "https://host/path",
 			Help: "POST what is told to URL as JSON, too; may be repeated"},
-		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT before what is told; empty: no prefix"},
+		option.Option{Name: "prefix", Kind: option.Text, OrEmpty: true, Help: "put TEXT before what is told; empty: no prefix"},
 	}.In("Who is told")
 }
