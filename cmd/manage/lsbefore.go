@@ -220,6 +220,8 @@ func (o *occurrences) list() []occurrence {
 const (
 	maxOccurrences = 1000      // rows when no limit is given
 	maxCounted     = 1_000_000 // instants of one task
+	// maxCountedOfAll bounds how long the count of many tasks takes, to a few seconds.
+	maxCountedOfAll = 5 * maxCounted
 )
 
 // listOccurrences answers with each instant up to --before at which a task is due.
@@ -240,7 +242,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		limit = maxOccurrences
 	}
 	first := occurrences{maxRows: limit}
-	total, capped := 0, false
+	total, left, capped := 0, maxCountedOfAll, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
 			return true
@@ -253,9 +255,10 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 		}
 		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.add(e, t); t, ok = sched.Next(t) {
 		}
-		all := sched.Count(e.Due, until, maxCounted)
-		capped = capped || all == maxCounted
-		total += all
+		most := min(maxCounted, left)
+		all := sched.Count(e.Due, until, most)
+		capped = capped || all == most
+		left, total = left-all, total+all
 		return true
 	})
 	if err != nil {
@@ -289,6 +292,8 @@ func (a lsBeforeJSON) Text(o *cli.Out) {
 		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.until))
 	case none:
 		o.Note("Nothing is due before %s.", view.Stamp(a.until))
+	case a.Total == nil:
+		o.Note("… and at least %d more", a.More)
 	case a.More > 0:
 		o.Note("… and %d more", a.More)
 	}
