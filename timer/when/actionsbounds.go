@@ -197,6 +197,13 @@ func boundEnd(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole), shift: int32(ref.q.nano), named: ref.n == 0})
 }
 
+// boundWeekday reads "until friday 27 november".
+func boundWeekday(x *match, m *meaning) bool {
+	*m = *x.of(1)
+	m.also = day{kind: onWeekday, weekday: int8(x.tok(0).day)}
+	return m.day.dated()
+}
+
 // boundTime reads 2027-03-04T10:00. A zone or an offset directly behind it belongs to it.
 func boundTime(x *match, m *meaning) bool {
 	next := &x.p.toks[x.end]

@@ -191,6 +191,16 @@ func yearShort(x *match, m *meaning) bool {
 	return true
 }
 
+// yearInWords refuses "december 24th twenty twenty seven", which may be the year or 20:27.
+func yearInWords(x *match, m *meaning) bool {
+	d, n := x.of(0).day, x.of(1).q.whole
+	if n < 10 || n > 59 || x.p.toks[x.end].is(cOnes) {
+		return false
+	}
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(d.end), end: x.stop(), readings: []string{fmt.Sprintf(" 20%d", n), fmt.Sprintf(" at 20:%d", n)}}
+	return x.setDay(m, d)
+}
+
 func yearFrom(years int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		m.n = wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + years

@@ -77,6 +77,9 @@ func (p *parser) bareNumber() *refusal {
 	if p.opts.Form == UntilForm {
 		readings[0] = "in " + readings[0]
 	}
+	if p.n == 3 && p.toks[1].mark() == '.' && p.toks[0].is(cD31) && p.toks[2].is(cN1) && isDate(2000, int(p.toks[2].n), int(p.toks[0].n)) {
+		readings = append(readings, fmt.Sprintf("%d %s", p.toks[0].n, time.Month(p.toks[2].n)))
+	}
 	if t := &p.toks[0]; p.n == 1 && (t.digits == 9 || t.digits == 10) {
 		readings[1] = "@" + p.text
 	}

@@ -222,7 +222,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
 	case x.has&hasWeekdays != 0 && m.exceptEndsAt(p, begin): // except monday, tuesday and friday
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
-	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && m.yearFollows(p, begin):
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact|clockSpoken) && m.yearFollows(p, begin):
 	// 9 aug 25
 	case m.has&(hasClock|hasDayPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth):
 	case x.has&(hasDayPart|hasDay) == hasDayPart && x.clock.how&clockAfterAt == 0 && !m.dayBefore(p, begin):
@@ -247,6 +247,9 @@ func (m *meaning) exceptEndsAt(p *parser, begin int) bool {
 // date or a month before them, or a second year. Far from this year they are a time of day.
 func (m *meaning) yearFollows(p *parser, begin int) bool {
 	t, before := &p.toks[begin], &p.toks[max(begin-1, 0)]
+	if !t.is(cNum) { // see yearInWords
+		return p.word(begin, "twenty") && p.toks[begin+1].is(cLow|cTens) && m.day.kind == onAnnual && (int(m.day.end) == int(before.end) || before.mark() == ',')
+	}
 	if !t.is(cYear) || p.farAhead(t.n) {
 		return false
 	}

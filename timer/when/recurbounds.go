@@ -141,6 +141,8 @@ func (b *builder) begun(d *day, at time.Time) bool {
 	switch {
 	case d.kind == onOffset:
 		return d.shift == 0
+	case d.kind == onDate:
+		return int(d.year) == today.Year() && int(d.month) == int(today.Month()) && int(d.date) == today.Day()
 	case d.kind != onAnnual:
 		return false
 	case int(d.month) == int(today.Month()) && int(d.date) == today.Day():
@@ -255,9 +257,12 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	o := b.o
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
-	// until december 24, said on that day
-	if k := m.day.kind; end && (k == onAnnual || k == onMonth) && m.has&hasClock == 0 && m.n == 0 {
-		o.Now = InstantOf(midnight(wallTime(b.anchor, b.s.Zone)), b.s.Zone).Add(-1)
+	switch wall := midnight(wallTime(b.anchor, b.s.Zone)); {
+	case !end || m.has&hasClock != 0 || m.day.kind != onAnnual && m.day.kind != onMonth:
+	case m.n == 0: // until december 24, said on that day
+		o.Now = InstantOf(wall, b.s.Zone).Add(-1)
+	case b.c.through && int(m.day.month) == int(wall.Month()): // through december, said in that month
+		o.Now = InstantOf(wall.AddDate(0, 0, 1-wall.Day()), b.s.Zone).Add(-1)
 	}
 	p, of := b.p, *m
 	of.n = 0

@@ -56,7 +56,7 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 		return b.spread()
 	}
 	if b.elapsedUnit() {
-		if b.c.length < time.Minute || 24*time.Hour%b.c.length != 0 {
+		if m.has&hasClock != 0 || b.c.length < time.Minute || 24*time.Hour%b.c.length != 0 {
 			return nil, b.lengthAndDays()
 		}
 		return spreadOver(0, 24*time.Hour-1, b.c.length), nil

@@ -277,6 +277,7 @@ func table() []row {
 		{"DAY", "this ANNUAL", asIs},
 		{"DAY", "the? next ANNUAL", nextAnnual},
 		{"DAY", "ANNUAL YEARNUM", datedYear},
+		{"DAY", "ANNUAL ,? twenty -? CARD", yearInWords},
 		{"DAY", "next|this year ,? on? ANNUAL", annualOfYear},
 		{"DAY", "ANNUAL , N1", severalDays},
 		{"DAY", "ANNUAL ^- ^N1", severalDays},
