@@ -98,10 +98,6 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 		if m.boundOff = uint16(x.off()); which != boundUntil {
 			m.boundOff = 0
 		}
-		// "tuesday through friday" is a range of weekdays.
-		if which == boundUntil && x.begin > 0 && x.p.toks[x.begin-1].is(cDay) && x.p.toks[x.begin+1].is(cDay) {
-			return false
-		}
 		return x.p.recurs
 	}
 }

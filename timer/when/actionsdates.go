@@ -351,6 +351,9 @@ func (x *match) setEpoch(m *meaning, n, nano int64) bool {
 
 // monthAlone refuses a month without a day, offering its first.
 func monthAlone(x *match, m *meaning) bool {
+	if x.p.recurs {
+		return false
+	}
 	first := ""
 	for i := x.begin; i < x.end; i++ {
 		if t := &x.p.toks[i]; t.is(cMonth) {

@@ -245,7 +245,7 @@ func datedYear(x *match, m *meaning) bool {
 func severalDays(x *match, m *meaning) bool {
 	d, t := x.of(0).day, x.tok(1)
 	next := &x.p.toks[x.end]
-	if t.n > 31 || x.clockFollows() || next.is(cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
+	if x.p.recurs || t.n > 31 || x.clockFollows() || next.is(cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
 		return false
 	}
 	name, on, off := x.p.text[d.off:d.end], "", x.off()
