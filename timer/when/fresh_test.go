@@ -7,8 +7,12 @@ import (
 	"testing"
 )
 
-// freshCase is a line of testdata/fresh.txt: a text, and what is read or why it is refused.
-type freshCase struct{ text, want string }
+// freshCase is a line of testdata/fresh.txt: a text, and what is read or why it is refused. Now and zone are those of the line with @ above it.
+type freshCase struct{ text, want, now, zone string }
+
+func (c freshCase) options(t testing.TB) Options {
+	return Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)}
+}
 
 func freshCases(t testing.TB) (cases []freshCase) {
 	t.Helper()
@@ -16,10 +20,15 @@ func freshCases(t testing.TB) (cases []freshCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	now, zone := friday, "Europe/Warsaw"
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
+		if said, ok := strings.CutPrefix(line, "@ "); ok && !strings.Contains(line, " => ") {
+			now, zone, _ = strings.Cut(said, " ")
+			continue
+		}
 		if i := strings.LastIndex(line, " => "); i >= 0 && !strings.HasPrefix(line, "# ") {
-			cases = append(cases, freshCase{line[:i], line[i+len(" => "):]})
+			cases = append(cases, freshCase{line[:i], line[i+len(" => "):], now, zone})
 		}
 	}
 	return cases
@@ -60,8 +69,8 @@ func TestFresh(t *testing.T) {
 	if len(cases) < 1000 {
 		t.Fatalf("only %d cases", len(cases))
 	}
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
 	for _, c := range cases {
+		o := c.options(t)
 		if got := c.said(o); got != c.want {
 			_, err := Parse(c.text, o)
 			t.Errorf("%q is read as %s, not %s (%v)", c.text, got, c.want, err)
@@ -75,10 +84,9 @@ func TestHintsKeepWords(t *testing.T) {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,.:-/&", r) })
 	}
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
 	seen := 0
 	for _, c := range freshCases(t) {
-		_, err := Parse(c.text, o)
+		_, err := Parse(c.text, c.options(t))
 		e, ok := err.(*Error)
 		if !ok || e.Code != CodeNotUnderstood || looksLikeCron(c.text) || strings.Contains(e.Hint, "for the clocks there") || strings.HasPrefix(c.text, "R/") {
 			continue
@@ -108,8 +116,8 @@ func TestHintsKeepWords(t *testing.T) {
 // No text of the table takes many steps: how long one takes would depend on the machine.
 func TestFreshIsQuick(t *testing.T) {
 	const most = 300 // matches and parts put together; maxWork ends the search
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
 	for _, c := range freshCases(t) {
+		o := c.options(t)
 		p := new(parser)
 		if p.open(c.text, &o) != nil {
 			continue

@@ -376,6 +376,9 @@ func (b *builder) interval() *Error {
 // lengthAndDays refuses a length of elapsed time with days or times beside it.
 func (b *builder) lengthAndDays() *refusal {
 	p, c := b.p, b.c
+	if b.m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasDayPart) == 0 {
+		return &refusal{why: "a length of time has no time zone", hint: "leave the zone out"}
+	}
 	var texts []string
 	if hourly, ok := strings.CutPrefix(p.low, "every hour "); ok && c.unit == uHour {
 		texts = append(texts, "every hour at :00 "+p.text[len(p.text)-len(hourly):])

@@ -133,9 +133,9 @@ func TestRecurrencesThroughClockChanges(t *testing.T) {
 // The plain form of a recurrence has the same instants, also when it is read ten days later. An
 // interval without a start, and a rule with a COUNT, count from when they are read.
 func TestCanonicalIsTheSame(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
 	seen := 0
 	for _, c := range freshCases(t) {
+		o := c.options(t)
 		s, err := Parse(c.text, o)
 		if err != nil || s.Kind == Once || ruleLike(c.text) || s.Kind == Interval && s.Canonical == "every "+shortDuration(s.Every) {
 			continue
