@@ -220,7 +220,8 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockAfterAt == 0 }
 	switch {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
-	case x.has&(hasWeekdays|hasDay|hasDates) != 0 && m.exceptEndsAt(p, begin): // except monday, tuesday and friday
+	// except monday, tuesday and friday
+	case x.has&(hasWeekdays|hasDay|hasDates) != 0 && m.exceptEndsAt(p, begin):
 	// tuesday through friday
 	case x.has&(hasFrom|hasUntil) == hasUntil && begin > 0 && p.toks[begin-1].is(cDay) && p.toks[begin+1].is(cDay) && !(p.word(begin, "until") && m.exceptEndsAt(p, begin)):
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:

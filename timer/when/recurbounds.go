@@ -261,7 +261,8 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	case !end || m.has&hasClock != 0 || m.day.kind != onAnnual && m.day.kind != onMonth:
 	case m.n == 0: // until december 24, said on that day
 		o.Now = InstantOf(wall, b.s.Zone).Add(-1)
-	case b.c.through && int(m.day.month) == int(wall.Month()): // through december, said in that month
+	// through december, said in that month
+	case b.c.through && int(m.day.month) == int(wall.Month()):
 		o.Now = InstantOf(wall.AddDate(0, 0, 1-wall.Day()), b.s.Zone).Add(-1)
 	}
 	p, of := b.p, *m
