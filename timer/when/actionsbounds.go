@@ -327,6 +327,9 @@ func sideOf(x *match, m *meaning) bool {
 
 // spanOnce refuses the days from one to another where one instant is asked for.
 func (x *match) spanOnce(first, last day) *refusal {
+	if x.p.onceAsked() {
+		return &refusal{code: CodeAmbiguous, why: "it names several days, and one is asked for", hint: "name one of them"}
+	}
 	to := " to "
 	if last.kind == onWeekday {
 		to = " until "

@@ -45,10 +45,15 @@ type builder struct {
 // for.
 func (p *parser) allowedRecurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	s, why, err := p.recurrence(m)
-	if s != nil && (p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm) {
+	if s != nil && p.onceAsked() {
 		return nil, nil, notOnce(p.typed)
 	}
 	return s, why, err
+}
+
+// onceAsked reports whether one instant is asked for, and no recurrence.
+func (p *parser) onceAsked() bool {
+	return p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm
 }
 
 func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {

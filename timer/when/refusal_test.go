@@ -221,6 +221,18 @@ func TestOnceOnly(t *testing.T) {
 	}
 }
 
+// Several days where one instant is asked for are refused in terms of what was typed.
+func TestSeveralDaysOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		"24-26 dec": "name one of them", "tomorrow to sunday": "name one of them", "2026-12-24/2026-12-26": "name one of them", "dec 24-26": `say "dec 24 2026"`,
+	} {
+		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: UntilForm, OnceOnly: true})
+		if e := checkError(t, text, err); e.Code != CodeAmbiguous || !strings.Contains(e.Message, quoted(text)) || e.Hint != want {
+			t.Errorf("%q: %s: %s | %s", text, e.Code, e.Message, e.Hint)
+		}
+	}
+}
+
 // Readings that have another one say so.
 func TestNotes(t *testing.T) {
 	for text, want := range map[string]string{
