@@ -275,8 +275,8 @@ func daySpan(x *match, m *meaning) bool {
 	of := x.of(0)
 	first, last := of.days[1], of.days[2]
 	if x.p.recurs {
-		m.has, m.err, m.days = hasFrom|hasUntil, of.err, of.days
-		x.passes(m)
+		m.has, m.err = hasDays, of.err
+		m.days = []day{{kind: onSpan, off: uint16(x.off()), end: uint16(x.stop())}, first, last}
 		return first.end == 0 || !x.p.word(x.begin, "from") // see fromTo
 	}
 	x.setDay(m, first)
@@ -290,7 +290,7 @@ func daySpan(x *match, m *meaning) bool {
 // everyDaySpan reads "every dec 24-26".
 func everyDaySpan(x *match, m *meaning) bool {
 	m.period(uYear, 1)
-	m.has, m.err, m.days = m.has|hasFrom|hasUntil, x.of(1).err, x.of(1).days
+	m.has, m.err, m.days = m.has|hasDays, x.of(1).err, x.of(1).days
 	return m.days[1].kind == onAnnual && m.days[2].kind == onAnnual
 }
 

@@ -32,9 +32,10 @@ const (
 	hasRate   // 3 times a day
 	hasYear   // a year after the time of day
 	hasInYear // only in a certain year
+	hasDays   // the days from one date to another
 
 	// anyRecurring are the things that make a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount | hasRate | hasInYear
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMinutes | hasWindow | hasExcept | hasSkip | hasFrom | hasUntil | hasFor | hasCount | hasRate | hasInYear | hasDays
 )
 
 // meaning is what a symbol of the grammar means: a number, a length, a day; in the end a whole
@@ -192,7 +193,7 @@ var conflicts = []struct {
 	{hasDates, hasDates, "it says the same twice"}, {hasMinutes, hasMinutes, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
-	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasRate, hasRate, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"},
+	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasRate, hasRate, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"}, {hasDays, hasDays | hasFrom, "it says the same twice"},
 }
 
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was

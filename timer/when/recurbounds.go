@@ -9,6 +9,9 @@ import (
 // bounds works out what "from", "until", "for", "times" and "except" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
+	if why := b.everyYear(); why != nil {
+		return why
+	}
 	if from, until := b.bound(boundFrom), b.bound(boundUntil); m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
 		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: "say between which times of every day, or name the days of the first and the last"}
 	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
@@ -25,7 +28,6 @@ func (b *builder) bounds() *refusal {
 	if why := b.yearOrTime(); why != nil {
 		return why
 	}
-	b.everyYear()
 	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.recur.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
 		return &refusal{}
 	}
@@ -111,17 +113,31 @@ func (b *builder) bound(which int) *meaning {
 	return &b.p.res[b.m.bound[which]].m
 }
 
-// everyYear makes the days of every year of the bounds of "every year from dec 24 to dec 26".
-func (b *builder) everyYear() {
+// everyYear makes the days from one date to another those of every year when the period is a year:
+// every year on dec 24-26, every year from dec 24 to dec 26. Otherwise they are bounds.
+func (b *builder) everyYear() *refusal {
 	m := b.m
-	if m.has&(hasFrom|hasUntil|hasPeriod) != hasFrom|hasUntil|hasPeriod || m.recur.unit != uYear || m.has&(hasDay|hasDates|hasMonths|hasWeekdays) != 0 {
-		return
+	yearly := m.has&hasPeriod != 0 && m.recur.unit == uYear
+	switch {
+	case m.has&hasDays == 0 && m.has&(hasFrom|hasUntil) != hasFrom|hasUntil, !yearly && m.has&hasDays == 0:
+		return nil
+	case !yearly && m.has&hasUntil != 0:
+		return &refusal{why: "it says twice when it ends", hint: "leave one of the two out"}
+	case !yearly:
+		m.has |= hasFrom | hasUntil
+		m.passing = append(m.passing, rewrite{int(m.days[0].off), int(m.days[0].end), ""})
+		return nil
 	}
 	from, until := b.bound(boundFrom), b.bound(boundUntil)
-	if from.day.kind != onAnnual || until.day.kind != onAnnual || (from.has|until.has)&hasClock != 0 || from.n+until.n > 0 {
-		return
+	if from.day.kind != onAnnual || until.day.kind != onAnnual || (from.has|until.has)&hasClock != 0 || from.n+until.n > 0 || m.has&(hasDay|hasDates|hasMonths|hasWeekdays) != 0 {
+		if m.has&hasDays != 0 {
+			return periodClash
+		}
+		return nil
 	}
-	m.days = nil
+	if m.days = nil; m.has&hasDays == 0 {
+		m.has, m.passing = m.has&^(hasFrom|hasUntil), nil
+	}
 	end := civilDate(2000, time.Month(until.day.month), int(until.day.date))
 	for at := civilDate(2000, time.Month(from.day.month), int(from.day.date)); ; at = at.AddDate(0, 0, 1) {
 		m.days = append(m.days, day{kind: onAnnual, month: int8(at.Month()), date: int8(at.Day())})
@@ -129,8 +145,8 @@ func (b *builder) everyYear() {
 			break
 		}
 	}
-	m.has = m.has&^(hasFrom|hasUntil) | hasDates | hasMonths
-	m.passing = nil
+	m.has |= hasDates | hasMonths
+	return nil
 }
 
 // begun reports whether a recurrence that begins on a day begins now: the day is today, or today

@@ -193,7 +193,7 @@ func (p *parser) whichTimes(all []clock, ways [][]clock) *refusal {
 // can only be one.
 func (p *parser) assume24Hour(all []clock) {
 	for i := range all {
-		if c := &all[i]; c.how&clockColon != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) || c.how&clockBare != 0 && c.mer == 0 && c.hour > 12 {
+		if c := &all[i]; c.how&clockColon != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) || c.how&clockBare != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) {
 			for j := range all {
 				all[j].how &^= clockBare
 			}
