@@ -25,7 +25,7 @@ type calendarText struct{ weekdays, date, clock, zone string }
 // one. The names of systemd.time(7), such as weekly, become what they stand for.
 func calendarParts(text string) (c calendarText, ok bool) {
 	fields := strings.Fields(text)
-	only := func(field, characters string) bool { return strings.Trim(field, "0123456789*.,/"+characters) == "" }
+	only := func(characters string) bool { return len(fields) > 0 && strings.Trim(fields[0], characters) == "" }
 	take := func(is bool, part *string) {
 		if is {
 			*part, fields = fields[0], fields[1:]
@@ -41,8 +41,8 @@ func calendarParts(text string) (c calendarText, ok bool) {
 		_, is := calendarWeekdays(fields[0])
 		take(is, &c.weekdays)
 	}
-	take(len(fields) > 0 && only(fields[0], "-~") && strings.ContainsAny(fields[0], "-~"), &c.date)
-	take(len(fields) > 0 && only(fields[0], ":") && strings.Contains(fields[0], ":"), &c.clock)
+	take(only("0123456789*.,/-~") && strings.ContainsAny(fields[0], "-~"), &c.date)
+	take(only("0123456789*.,/:") && strings.Contains(fields[0], ":"), &c.clock)
 	return c, len(fields) == 0 && c.weekdays+c.date+c.clock != ""
 }
 
@@ -187,8 +187,10 @@ func (f *calendarField) number(text string) (int, error) {
 func calendarWeekdays(text string) (set uint8, ok bool) {
 	day := func(name string) int {
 		for i, words := range weekdayWords {
-			if slices.Contains(strings.Fields(words), strings.ToLower(name)) {
-				return i
+			for word := range strings.FieldsSeq(words) {
+				if strings.EqualFold(word, name) {
+					return i
+				}
 			}
 		}
 		return -1

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"sync"
 )
@@ -98,6 +99,7 @@ type compiledGrammar struct {
 	// What the matches of each symbol may begin with, and of each of its patterns.
 	prefixes        []prefix
 	patternPrefixes [][]prefix
+	openings        []*opening // of each symbol with many patterns; nil for the others
 	names           map[string]int
 }
 
@@ -170,6 +172,12 @@ var grammar = sync.OnceValue(func() *compiledGrammar {
 		}
 	}
 	g.findPrefixes()
+	g.openings = make([]*opening, len(g.patterns))
+	for n, list := range g.patternPrefixes {
+		if len(list) > 32 {
+			g.openings[n] = openingOf(list)
+		}
+	}
 	return g
 })
 
@@ -187,6 +195,81 @@ func (g *compiledGrammar) number(word string) uint16 {
 		g.words[word] = n
 	}
 	return n
+}
+
+// patternSet is a set of patterns of one symbol, a bit each.
+type patternSet [5]uint64
+
+func (s *patternSet) add(i int) { s[i>>6] |= 1 << (i & 63) }
+
+func (s *patternSet) join(t *patternSet) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+// opening has the patterns of a symbol by the first two tokens that they may begin with, so that
+// they need not be asked one by one.
+type opening struct{ one [2]tokenIndex }
+
+// tokenIndex has the patterns that fit a token: by its class, by its word, and whatever it is.
+type tokenIndex struct {
+	classes [classCount]patternSet
+	words   [64]patternSet // by the number of the word modulo 64
+	any     patternSet
+}
+
+// openingOf indexes patterns by what they may begin with.
+func openingOf(list []prefix) *opening {
+	o := new(opening)
+	for i := range list {
+		o.one[0].add(i, list[i].one[0], false)
+		o.one[1].add(i, list[i].one[1], list[i].short)
+	}
+	return o
+}
+
+func (x *tokenIndex) add(i int, f first, always bool) {
+	if f.any || always {
+		x.any.add(i)
+	}
+	for set := uint64(f.set); set != 0; set &= set - 1 {
+		x.classes[bits.TrailingZeros64(set)].add(i)
+	}
+	for words := f.bits; words != 0; words &= words - 1 {
+		x.words[bits.TrailingZeros64(words)].add(i)
+	}
+}
+
+// fitting returns the patterns that fit a token.
+func (x *tokenIndex) fitting(t *token) patternSet {
+	s := x.any
+	for set := uint64(t.set); set != 0; set &= set - 1 {
+		s.join(&x.classes[bits.TrailingZeros64(set)])
+	}
+	if t.lit != 0 {
+		s.join(&x.words[t.lit&63])
+	}
+	return s
+}
+
+// candidates returns the patterns of a symbol that may begin with two tokens.
+func (g *compiledGrammar) candidates(symbol int, t, next *token) (s patternSet) {
+	if o := g.openings[symbol]; o != nil {
+		s = o.one[0].fitting(t)
+		second := o.one[1].fitting(next)
+		for i := range s {
+			s[i] &= second[i]
+		}
+		return s
+	}
+	list := g.patternPrefixes[symbol]
+	for i := range list {
+		if list[i].fits(t, next) {
+			s.add(i)
+		}
+	}
+	return s
 }
 
 // findPrefixes works out what each pattern may begin with. It repeats until nothing changes,

@@ -1,5 +1,7 @@
 package when
 
+import "math/bits"
+
 // result is a match of a symbol.
 type result struct {
 	end  int16
@@ -96,42 +98,16 @@ func (p *parser) derive(part, pos int) int32 {
 		x.p = p
 	}
 	p.nest++
-	for _, i := range p.candidates(part, t, &p.toks[min(pos+1, p.n)]) {
-		pat := &patterns[i]
-		x.begin, x.tokens, x.labels, x.at = pos, pat.tokens, pat.labels, noCaptures
-		p.match(pat, 0, pos, x, &head, &tail)
+	for i, set := range p.g.candidates(part, t, &p.toks[min(pos+1, p.n)]) {
+		for ; set != 0; set &= set - 1 {
+			pat := &patterns[i<<6+bits.TrailingZeros64(set)]
+			x.begin, x.tokens, x.labels, x.at = pos, pat.tokens, pat.labels, noCaptures
+			p.match(pat, 0, pos, x, &head, &tail)
+		}
 	}
 	p.nest--
 	p.memo[pos*len(p.g.patterns)+part] = head
 	return head
-}
-
-// cachedCandidates are the patterns of a symbol that may begin with two tokens. The other fields
-// are the key: what the patterns depend on.
-type cachedCandidates struct {
-	symbol    int
-	set, next class
-	lit, then uint16
-	patterns  []uint16
-}
-
-// maxCached is how many are kept.
-const maxCached = 1024
-
-// candidates returns the patterns of a symbol that may begin with two tokens.
-func (p *parser) candidates(part int, t, next *token) []uint16 {
-	hash := (uint64(part)*31 + uint64(t.set)*7 + uint64(next.set)*13 + uint64(t.lit)*17 + uint64(next.lit)) * 0x9E3779B97F4A7C15
-	b := &p.cache[hash>>54]
-	if b.symbol == part && b.set == t.set && b.next == next.set && b.lit == t.lit && b.then == next.lit {
-		return b.patterns
-	}
-	*b = cachedCandidates{part, t.set, next.set, t.lit, next.lit, nil}
-	for i := range p.g.patternPrefixes[part] {
-		if p.g.patternPrefixes[part][i].fits(t, next) {
-			b.patterns = append(b.patterns, uint16(i))
-		}
-	}
-	return b.patterns
 }
 
 // match matches the elements of a pattern from the k-th on. It appends a result for each way to do

@@ -55,7 +55,6 @@ type parser struct {
 	g          *compiledGrammar
 	memo       []int32
 	res        []result
-	cache      [maxCached]cachedCandidates
 	stack      [maxDepth]match
 	depth      int // how many parts of the text are read
 	levels     [maxParts]meaning

@@ -53,6 +53,8 @@ const (
 	cTime     // the word "time"
 	cNew      // no word of the grammar
 	cEnd      // the end of the text
+
+	classCount = iota
 )
 
 var classNames = map[string]class{
