@@ -1,6 +1,9 @@
 package when
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // says reports whether one of the words of a match is w.
 func (x *match) says(w string) bool {
@@ -26,8 +29,15 @@ func union(once bool) func(x *match, m *meaning) bool {
 		a, b := x.of(0), x.of(1)
 		m.err = x.firstErr()
 		c, d := &a.recur, &b.recur
+		// the first and last monday: the first is no date
+		if !once && c.dates != 0 && c.dates&^0b111110 == 0 && a.n&isSpelled == 0 && len(b.days) > 0 && b.days[0].kind == onNth {
+			return false
+		}
 		if once && (c.weekdays&d.weekdays != 0 || c.dates&d.dates != 0 || c.nths&d.nths != 0) {
 			m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
+		}
+		if !once && x.spanBehindList(b) {
+			m.err = &refusal{code: CodeAmbiguous, why: "the last days may be left out as well, or be those of the recurrence", hint: `join them with "and", or put "from" before the first of the recurrence`}
 		}
 		m.n = a.n | b.n | isList
 		m.recur.weekdays, m.recur.dates, m.recur.nths = c.weekdays|d.weekdays, c.dates|d.dates, c.nths|d.nths
@@ -35,6 +45,17 @@ func union(once bool) func(x *match, m *meaning) bool {
 		m.days = slices.Concat(a.days, b.days)
 		return true
 	}
+}
+
+// spanBehindList reports whether the days from one date to another stand behind a list that "and"
+// has ended: monday and friday, dec 21 to 24.
+func (x *match) spanBehindList(b *meaning) bool {
+	if n := len(b.days); n < 3 || b.days[n-3].kind != onSpan {
+		return false
+	}
+	text := x.p.low[x.off():x.stop()]
+	and := strings.LastIndex(text, " and ")
+	return and >= 0 && strings.LastIndex(text, ", ") > and
 }
 
 // firstErr returns why the first or the second capture is refused, or nil.

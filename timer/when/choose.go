@@ -103,7 +103,18 @@ func (p *parser) hasSame(list []outcome, s *Schedule) bool {
 		if o.s == nil || o.s.Kind != s.Kind || !o.s.At.Equal(s.At) || !o.s.end.Equal(s.end) {
 			return false
 		}
-		if o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) {
+		one, another := o.s.rule, s.rule
+		for {
+			e, ok := one.(excluding)
+			f, both := another.(excluding)
+			if ok != both || ok && !e.days.same(f.days) {
+				return false
+			} else if !ok {
+				break
+			}
+			one, another = e.rule, f.rule
+		}
+		if o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && (s.Kind != RRule || ruleLike(s.Canonical)) {
 			return true
 		}
 		a, b, same := p.opts.Now, p.opts.Now, s.rule != nil

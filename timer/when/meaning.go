@@ -193,7 +193,7 @@ var conflicts = []struct {
 	{hasDates, hasDates, "it says the same twice"}, {hasMinutes, hasMinutes, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
 	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
 	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
-	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasRate, hasRate, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"}, {hasDays, hasDays | hasFrom, "it says the same twice"},
+	{hasExcept, hasExcept, "it says the same twice"}, {hasSkip, hasSkip, "it says the same twice"}, {hasRate, hasRate, "it says the same twice"}, {hasInYear, hasInYear, "it names two years"}, {hasDays, hasDays, "it says the same twice"},
 }
 
 // goesWith reports whether the next part of a text, which begins at a token, goes with what was
@@ -221,10 +221,12 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockAfterAt == 0 }
 	switch {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
+	// until the 3rd of december
+	case p.word(begin, "of") && m.boundEndsAt(p, begin):
 	// except monday, tuesday and friday
-	case x.has&(hasWeekdays|hasDay|hasDates) != 0 && m.exceptEndsAt(p, begin):
+	case x.has&(hasWeekdays|hasDay|hasDates|hasDays) != 0 && m.exceptEndsAt(p, begin):
 	// tuesday through friday
-	case x.has&(hasFrom|hasUntil) == hasUntil && begin > 0 && p.toks[begin-1].is(cDay) && p.toks[begin+1].is(cDay) && !(p.word(begin, "until") && m.exceptEndsAt(p, begin)):
+	case x.has&(hasFrom|hasUntil) == hasUntil && begin > 0 && p.toks[begin-1].is(cDay) && p.toks[begin+1].is(cDay) && !(p.word(begin, "until") && (m.recur.each || m.recur.ranged || m.has&hasNumbered != 0 || m.exceptEndsAt(p, begin))):
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
 	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact|clockSpoken) && m.yearFollows(p, begin):
 	// 9 aug 25
@@ -245,6 +247,11 @@ func (m *meaning) exceptEndsAt(p *parser, begin int) bool {
 	}
 	end := p.resEnd(m.bound[boundExcept])
 	return end == begin || end == begin-1
+}
+
+// boundEndsAt reports whether a bound, or days that are left out, end directly before a token.
+func (m *meaning) boundEndsAt(p *parser, begin int) bool {
+	return slices.ContainsFunc(m.bound[:], func(r int32) bool { return r > 0 && p.resEnd(r) == begin })
 }
 
 // yearFollows reports whether four digits at a token are not a time of day: they are the year of a

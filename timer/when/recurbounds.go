@@ -119,10 +119,10 @@ func (b *builder) everyYear() *refusal {
 	m := b.m
 	yearly := m.has&hasPeriod != 0 && m.recur.unit == uYear
 	switch {
-	case m.has&hasDays == 0 && m.has&(hasFrom|hasUntil) != hasFrom|hasUntil, !yearly && m.has&hasDays == 0:
+	case m.has&hasDays == 0 && (!yearly || m.has&(hasFrom|hasUntil) != hasFrom|hasUntil):
 		return nil
-	case !yearly && m.has&hasUntil != 0:
-		return &refusal{why: "it says twice when it ends", hint: "leave one of the two out"}
+	case !yearly && m.has&(hasFrom|hasUntil) != 0:
+		return &refusal{why: "it says twice when it begins or ends", hint: "leave one of the two out"}
 	case !yearly:
 		m.has |= hasFrom | hasUntil
 		m.passing = append(m.passing, rewrite{int(m.days[0].off), int(m.days[0].end), ""})
