@@ -196,7 +196,16 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			return a, why
 		}
 	}
+	wall := midnight(wallTime(t, r.zone)).Add(r.tod)
+	_, _, shown := instantsOf(wall, r.zone)
 	for _, s := range m.increments {
+		// The clocks skip the time on that day, and days are counted from it nevertheless.
+		if shown == 0 && s.elapsed == 0 {
+			wall = addMonthsDays(wall, s.months, s.days)
+			t = InstantOf(wall, r.zone)
+			continue
+		}
+		shown = 1
 		var ok bool
 		if t, ok = addSpan(t, s, r.zone); !ok {
 			return a, tooFar
