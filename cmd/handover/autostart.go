@@ -213,8 +213,26 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 			return noRunner(err), nil
 		}
 		h.Pid = id.PID
+		awaitLead(ctx, s, st, id)
 	}
 	return h, nil
+}
+
+// leadMost is how long a call waits until the runner that it has started has the lock, and leadStep
+// how often that is looked at. The start of a process takes a few times leadStep.
+const leadMost, leadStep = time.Second, 4 * time.Millisecond
+
+// awaitLead waits a moment until a runner that was just started has the lock, or has ended because
+// another one has it. Calls that follow would say that no runner is alive. In a fleet a runner may
+// have to wait for more than the lock, so there nobody waits for it.
+func awaitLead(ctx context.Context, s *cli.Call, st state.Leases, id proc.Identity) {
+	alone, ok := st.(interface{ LastLed() state.Leader })
+	started := state.Ident{PID: id.PID, Start: id.Start, Boot: id.Boot, NS: id.PIDNS}
+	for waited := time.Duration(0); ok && waited < leadMost && runner.Alive(started); waited += leadStep {
+		if alone.LastLed().Ident.PID == id.PID || s.Clock.For(ctx, leadStep) != nil {
+			return
+		}
+	}
 }
 
 // keyDenies returns who may run tasks of a fleet when the key of this machine does not permit a

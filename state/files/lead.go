@@ -76,6 +76,16 @@ func (s *Store) say(r state.Leader) error {
 	return s.note(leaderFile, r)
 }
 
+// LastLed returns who has last said that it is the runner; the zero value for nobody. It takes no
+// lock, so it never keeps a runner from starting, however often it is called.
+func (s *Store) LastLed() state.Leader {
+	r, err := s.leader()
+	if err != nil {
+		return state.Leader{}
+	}
+	return r
+}
+
 // leader reads who the runner is. It is zero if the runner has not said so.
 func (s *Store) leader() (r state.Leader, err error) {
 	if err := s.load(leaderFile, &r); err != nil {
