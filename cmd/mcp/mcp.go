@@ -330,12 +330,17 @@ func firstError(answer []byte) map[string]any {
 			Candidates []any
 		}
 		Channels []struct{ Channel, Error, Problem, Hint *string }
+
+		ID, Outcome string // of a run that was waited for
 	}
 	if json.Unmarshal(answer, &several) != nil || several.Error != nil {
 		return nil
 	}
 	found := map[string]any{"code": problem.Failed, "message": "it failed",
 		"hint": "the rest of the answer says what"}
+	if several.Outcome != "" {
+		found["message"] = fmt.Sprintf("the run %s ended as %s", several.ID, several.Outcome)
+	}
 	where, n := "errors", len(several.Errors)
 	if n > 0 {
 		one := several.Errors[0]

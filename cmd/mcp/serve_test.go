@@ -240,6 +240,22 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestFirstError says of a run that was waited for how it ended.
+func TestFirstError(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"id":"k7m2/3","outcome":"failed","exit_code":3}`:         "the run k7m2/3 ended as failed",
+		`{"errors":[{"code":"not_found","message":"no task"},{}]}`: `no task; and 1 more in "errors"`,
+		`{}`: "it failed",
+	} {
+		if got := firstError([]byte(answer)); got["message"] != want {
+			t.Errorf("%s: %v", answer, got)
+		}
+	}
+	if got := firstError([]byte(`{"error":{"message":"x"}}`)); got != nil {
+		t.Errorf("an error of its own: %v", got)
+	}
+}
+
 // TestClientWritesAndLeaves: what a call changes before it waits is done although the client has closed our input at once, and what only
 // waits is not.
 func TestClientWritesAndLeaves(t *testing.T) {
