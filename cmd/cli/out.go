@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term" // is this a terminal, and how wide
 
@@ -119,13 +118,7 @@ func (s *Call) Stamp() time.Time {
 func Visible(text string) string { return plain.Line(text) }
 
 // Quote is a word of the user in quotation marks for a message, shortened if it is long.
-func Quote(word string) string {
-	const most = 60
-	if utf8.RuneCountInString(word) > most {
-		word = string([]rune(word)[:most]) + "…"
-	}
-	return `"` + strings.ReplaceAll(Visible(word), `"`, `\"`) + `"`
-}
+func Quote(word string) string { return plain.Quote(word) }
 
 // ShellQuote writes a word so that sh reads it back unchanged.
 func ShellQuote(word string) string { return state.ShellLine([]string{word}) }

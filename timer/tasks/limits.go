@@ -185,7 +185,7 @@ func allowing(r *rules.Refusal, file string) problem.Text {
 		return problem.T("there is no program called %s in the folders that the list names and those of the system; those that may run are named by allow under [run] in %s",
 			plain.Quote(r.Argv[0]), file)
 	case filepath.Clean(r.Program) != r.Program:
-		return problem.T("call it by its direct path: %s", plain.Quote(filepath.Clean(r.Program)))
+		return problem.T("call it by its direct path: %s", state.ShellLine([]string{filepath.Clean(r.Program)}))
 	}
 	pattern, ok := state.Pattern(r.Program, r.Argv[1:])
 	if !ok {

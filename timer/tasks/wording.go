@@ -104,10 +104,18 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	}
 	o.Form = c.Form
 	sched, err := when.Parse(text, o)
-	if err == nil && sched.TimeOnly && !c.was.Task.Recurring() && !unscheduled {
+	var refused *when.Error
+	if errors.As(err, &refused) && refused.Code == when.CodePast && !c.was.Task.Recurring() && !unscheduled {
+		// An hour before midnight may have passed today, and be ahead on another date.
+		morning := o
+		morning.Now = beginOfDay(c.Now, o.Zone)
+		if early, err := when.Parse(text, morning); err == nil && early.TimeOnly {
+			sched = early
+		}
+	}
+	if sched != nil && sched.TimeOnly && !c.was.Task.Recurring() && !unscheduled {
 		return c.keepDate(text, base, o)
 	}
-	var refused *when.Error
 	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
 		p := explain(err)
 		anew := problem.T("a new text is given with %s, a new name with %s", problem.Set("task", text), problem.Option("description"))
@@ -180,8 +188,7 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 
 // keepDate reads a time of day on the date on which the task is due.
 func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Schedule, error) {
-	y, m, d := base.Date()
-	begin := when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone)
+	begin := beginOfDay(base, o.Zone)
 	o.Now = begin.Add(-1)
 	sched, err := when.Parse(text, o)
 	if err != nil { // an hour before midnight: the midnight that ends the day
@@ -202,6 +209,12 @@ func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Sc
 		s.Text += " " + s.Zone.String()
 	}
 	return &s, nil
+}
+
+// beginOfDay returns the first instant of the day of t in a zone.
+func beginOfDay(t time.Time, zone *time.Location) time.Time {
+	y, m, d := t.In(zone).Date()
+	return when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone)
 }
 
 // forced reports whether the request says in which form its time is read.
