@@ -207,5 +207,5 @@ func (p *parser) severalTasks() *Error {
 	case len(list) == 2:
 		return p.refuse(why, fmt.Sprintf("make two tasks: %q and %q", list[0], list[1]))
 	}
-	return p.refuse(why, "make a task for each of them: "+strings.ReplaceAll(quotedOr(list), " or ", ", "))
+	return p.refuse(why, "make a task for each of them: "+strings.Join(quotedAll(list), ", "))
 }

@@ -133,12 +133,14 @@ func sayCandidates(list []Candidate) string {
 }
 
 // quotedOr returns a list of texts to choose from.
-func quotedOr(texts []string) string {
+func quotedOr(texts []string) string { return strings.Join(quotedAll(texts), " or ") }
+
+func quotedAll(texts []string) []string {
 	list := make([]string, len(texts))
 	for i, text := range texts {
 		list[i] = strconv.Quote(text)
 	}
-	return strings.Join(list, " or ")
+	return list
 }
 
 // ambiguous returns the error of a text with several readings. Readings without an instant ahead
