@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -241,6 +242,7 @@ func TestRemarksWithinBounds(t *testing.T) {
 
 // Every half hour of the day, by cron and by a rule: a remark where the zone skips or repeats it, and none elsewhere.
 func TestRemarksWhereTheyBelong(t *testing.T) {
+	clocktest.Alone(t)
 	for _, c := range []struct{ zone, from string }{
 		{"Europe/Warsaw", "2026-06-01T12:00:00Z"}, {"America/New_York", "2026-06-01T12:00:00Z"},
 		{"Australia/Lord_Howe", "2026-03-01T12:00:00Z"}, {"America/Sao_Paulo", "2017-06-01T12:00:00Z"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // freshCase is a line of testdata/fresh.txt: a text, and what is read or why it is refused. Now and zone are those of the line with @ above it.
@@ -65,6 +67,7 @@ func (c freshCase) said(o Options) string {
 }
 
 func TestFresh(t *testing.T) {
+	clocktest.Alone(t)
 	cases := freshCases(t)
 	if len(cases) < 1000 {
 		t.Fatalf("only %d cases", len(cases))
@@ -81,6 +84,7 @@ func TestFresh(t *testing.T) {
 // What is said in the place of a text that is not understood keeps all of its words: at most one is spelt otherwise, or is the name of a
 // place that becomes its zone. (The R of a repeating interval becomes "every".)
 func TestHintsKeepWords(t *testing.T) {
+	clocktest.Alone(t)
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,.:-/&", r) })
 	}
@@ -115,6 +119,7 @@ func TestHintsKeepWords(t *testing.T) {
 
 // No text of the table takes many steps: how long one takes would depend on the machine.
 func TestFreshIsQuick(t *testing.T) {
+	clocktest.Alone(t)
 	const most = 300 // matches and parts put together; maxWork ends the search
 	for _, c := range freshCases(t) {
 		o := c.options(t)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // oddZones are the zones with the odd nights: none, one hour, one hour in the south, half an hour, midnight, a lost day.
@@ -20,6 +22,7 @@ var oddZones = []string{
 // FuzzParse holds any text to what Parse promises: no panic; the same answer twice; an instant that is not before the
 // reference; a word more is a refusal; the canonical form means the same; candidates can be typed back.
 func FuzzParse(f *testing.F) {
+	clocktest.Alone(f)
 	for i, c := range phrases(f) {
 		f.Add(c.Text, instant(f, c.Ref).Unix(), uint8(i), uint8(i>>3))
 	}

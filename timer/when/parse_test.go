@@ -1,10 +1,14 @@
 package when
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // friday is the reference of most tables: Fri 20 Nov 2026 14:23:45 in Warsaw.
@@ -336,6 +340,7 @@ func TestCanonical(t *testing.T) {
 
 // A word that is not a time, put anywhere into a text that is accepted, makes it a refusal.
 func TestWholeTextIsRead(t *testing.T) {
+	clocktest.Alone(t)
 	var texts []string
 	for _, c := range phrases(t) {
 		texts = append(texts, c.Text)
@@ -369,4 +374,38 @@ func TestWholeTextIsRead(t *testing.T) {
 	if accepted < 150 {
 		t.Errorf("only %d texts were accepted", accepted)
 	}
+}
+
+// TestManyAtOnce: texts are read by many goroutines at the same time as by one.
+func TestManyAtOnce(t *testing.T) {
+	o := Options{Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: zoned(t, "Europe/Warsaw")}
+	texts := []string{
+		"tomorrow at 9am", "every weekday at 9:00", "0 9 * * 1-5", "in 30 minutes", "Mon..Fri *-*-* 09:00:00", "FREQ=DAILY;COUNT=3",
+		"wendesday 5pm", "tomorrow at 9", "next friday at noon in Tokyo", "3pm CST", "last day of february", "every 90 minutes until march",
+	}
+	says := func(text string) string {
+		s, err := Parse(text, o)
+		if err != nil {
+			return fmt.Sprint(err)
+		}
+		at, _ := s.Next(o.Now)
+		return fmt.Sprint(s.Canonical, s.At, at)
+	}
+	var alone []string
+	for _, text := range texts {
+		alone = append(alone, says(text))
+	}
+	var wait sync.WaitGroup
+	for first := range 4 {
+		wait.Go(func() {
+			for i := range 20 * len(texts) {
+				k := (first*3 + i) % len(texts)
+				if got := says(texts[k]); got != alone[k] {
+					t.Errorf("%q is %s, not %s", texts[k], got, alone[k])
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // The first instants of recurrences in words, after Fri 20 Nov 2026 14:23:45 in Warsaw unless a row says otherwise.
@@ -133,6 +135,7 @@ func TestRecurrencesThroughClockChanges(t *testing.T) {
 // The plain form of a recurrence has the same instants, also when it is read ten days later. An
 // interval without a start, and a rule with a COUNT, count from when they are read.
 func TestCanonicalIsTheSame(t *testing.T) {
+	clocktest.Alone(t)
 	seen := 0
 	for _, c := range freshCases(t) {
 		o := c.options(t)

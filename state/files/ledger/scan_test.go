@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // TestBackwards holds reading from the end against splitting the whole, with lines around the size of a block.
@@ -71,6 +73,7 @@ func TestLogReadsTheEndOnly(t *testing.T) {
 
 // TestSeeking: it finds what reading every line finds, whatever the sizes of lines, blocks and the rest at the end.
 func TestSeeking(t *testing.T) {
+	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	type line struct {
 		text  string
