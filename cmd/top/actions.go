@@ -52,6 +52,7 @@ type (
 		failed       bool
 		closesInput  bool // the typed line has been carried out
 		firingChange int  // added to the count of runs that were fired here and go on
+		number       int  // of a short action, from 1 on; see inOrder
 	}
 	interpretation struct { // the meaning of the typed line
 		typed   typed

@@ -116,7 +116,7 @@ func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case stroke == "enter":
 		t := typed{m.input.text, m.editedTask}
-		return m, func() tea.Msg { return m.actions.submit(t) }
+		return m.inOrder(func() tea.Msg { return m.actions.submit(t) })
 	}
 	in, ok := m.input.press(tea.Key(k))
 	if !ok {
@@ -131,7 +131,23 @@ func (m model) refuse(format string, a ...any) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// beginAction begins an action. The status line shows it until it is done.
+// inOrder begins a short action. Actions run beside each other, so one may end before another that
+// was begun first: the status line then stays with the one that was begun last.
+func (m model) inOrder(do func() tea.Msg) (tea.Model, tea.Cmd) {
+	m.begun++
+	number := m.begun
+	return m, func() tea.Msg {
+		msg := do()
+		if s, ok := msg.(status); ok {
+			s.number = number
+			return s
+		}
+		return msg
+	}
+}
+
+// beginAction begins an action that may take long. The status line shows it until it is done, and
+// tells its end whatever was done meanwhile.
 func (m model) beginAction(doing string, do func() tea.Msg) (tea.Model, tea.Cmd) {
 	m.status = status{text: doing + " …"}
 	return m, do
@@ -150,7 +166,7 @@ func onTask(do func(actions, state.Entry) tea.Msg) func(m model) (tea.Model, tea
 			return noTask(m)
 		}
 		m.status = status{}
-		return m, func() tea.Msg { return do(m.actions, e) }
+		return m.inOrder(func() tea.Msg { return do(m.actions, e) })
 	}
 }
 
@@ -199,7 +215,7 @@ func acknowledge(m model) (tea.Model, tea.Cmd) {
 		return m.refuse("no item of the inbox is selected; 3 goes to the inbox")
 	}
 	id := of.item.ID
-	return m, func() tea.Msg { return m.actions.acknowledge([]string{id}) }
+	return m.inOrder(func() tea.Msg { return m.actions.acknowledge([]string{id}) })
 }
 
 func acknowledgeAll(m model) (tea.Model, tea.Cmd) {

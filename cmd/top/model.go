@@ -70,6 +70,7 @@ type model struct {
 	editedTask     state.Entry // the task that is being changed
 	interpretation interpretation
 	status         status
+	begun, told    int  // the numbers of the last short action, and of the last that the status line told
 	firing         int  // how many runs of fire go on
 	quitAsked      bool // q was pressed once although runs of fire would end
 }
@@ -133,7 +134,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	case status:
-		m.status = msg
+		if msg.number == 0 || msg.number > m.told {
+			m.status = msg
+		}
+		m.told = max(m.told, msg.number)
 		m.firing += msg.firingChange
 		if msg.closesInput {
 			m.mode, m.input = listing, input{}

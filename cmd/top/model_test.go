@@ -462,3 +462,21 @@ func TestEverySize(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusInOrder: of two short actions the one that was begun last is told, whichever ends last; the end of a long one always is.
+func TestStatusInOrder(t *testing.T) {
+	says := func(text string) func() tea.Msg { return func() tea.Msg { return status{text: text} } }
+	resumed, first := model{}.inOrder(says("resumed"))
+	removed, second := resumed.(model).inOrder(says("removed"))
+	ended, long := removed.(model).beginAction("running k7m2", says("k7m2/1 ok"))
+	m := ended
+	for _, step := range []struct {
+		cmd  tea.Cmd
+		want string
+	}{{second, "removed"}, {first, "removed"}, {long, "k7m2/1 ok"}, {first, "k7m2/1 ok"}} {
+		m, _ = m.Update(step.cmd())
+		if got := m.(model).status.text; got != step.want {
+			t.Fatalf("the status line says %q, not %q", got, step.want)
+		}
+	}
+}
