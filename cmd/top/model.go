@@ -70,7 +70,7 @@ type model struct {
 	editedTask     state.Entry // the task that is being changed
 	interpretation interpretation
 	status         status
-	begun, told    int  // the numbers of the last short action, and of the last that the status line told
+	begun, told    int  // the last short action, and the last that was told; see inOrder
 	firing         int  // how many runs of fire go on
 	quitAsked      bool // q was pressed once although runs of fire would end
 }
