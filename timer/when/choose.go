@@ -96,6 +96,21 @@ func (p *parser) choose() (*Schedule, *Error) {
 	return nil, p.unknownWord()
 }
 
+// sameExcluded reports whether two rules leave the same days out.
+func sameExcluded(a, b rule) bool {
+	for {
+		e, one := a.(excluding)
+		f, both := b.(excluding)
+		if !one || !both {
+			return one == both
+		}
+		if !e.days.same(f.days) {
+			return false
+		}
+		a, b = e.rule, f.rule
+	}
+}
+
 // hasSame reports whether one of the outcomes is the same schedule. It has the same canonical form,
 // or its first instants are the same ("every day from friday at 9:00").
 func (p *parser) hasSame(list []outcome, s *Schedule) bool {
@@ -103,16 +118,8 @@ func (p *parser) hasSame(list []outcome, s *Schedule) bool {
 		if o.s == nil || o.s.Kind != s.Kind || !o.s.At.Equal(s.At) || !o.s.end.Equal(s.end) {
 			return false
 		}
-		one, another := o.s.rule, s.rule
-		for {
-			e, ok := one.(excluding)
-			f, both := another.(excluding)
-			if ok != both || ok && !e.days.same(f.days) {
-				return false
-			} else if !ok {
-				break
-			}
-			one, another = e.rule, f.rule
+		if !sameExcluded(o.s.rule, s.rule) {
+			return false
 		}
 		if o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && (s.Kind != RRule || ruleLike(s.Canonical)) {
 			return true

@@ -225,8 +225,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	case p.word(begin, "of") && m.boundEndsAt(p, begin):
 	// except monday, tuesday and friday
 	case x.has&(hasWeekdays|hasDay|hasDates|hasDays) != 0 && m.exceptEndsAt(p, begin):
-	// tuesday through friday
-	case x.has&(hasFrom|hasUntil) == hasUntil && begin > 0 && p.toks[begin-1].is(cDay) && p.toks[begin+1].is(cDay) && !(p.word(begin, "until") && (m.recur.each || m.recur.ranged || m.has&hasNumbered != 0 || m.exceptEndsAt(p, begin))):
+	case x.has&(hasFrom|hasUntil) == hasUntil && m.rangesOn(p, begin):
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
 	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact|clockSpoken) && m.yearFollows(p, begin):
 	// 9 aug 25
@@ -237,6 +236,16 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 		return true
 	}
 	return false
+}
+
+// rangesOn reports whether what looks like a bound is the end of a range of weekdays: tuesday
+// through friday. "Until" is one behind several weekdays, and behind those that are left out.
+func (m *meaning) rangesOn(p *parser, begin int) bool {
+	if begin == 0 || !p.toks[begin-1].is(cDay) || !p.toks[begin+1].is(cDay) {
+		return false
+	}
+	several := m.recur.each || m.recur.ranged || m.has&hasNumbered != 0 || m.exceptEndsAt(p, begin)
+	return !several || !p.word(begin, "until")
 }
 
 // exceptEndsAt reports whether days that are left out end before a token at which others begin: all

@@ -409,3 +409,40 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestIndexedPatterns: the patterns that are found by their index are those that fit when they are asked one by one.
+func TestIndexedPatterns(t *testing.T) {
+	clocktest.Alone(t)
+	g, seen, indexed := grammar(), map[[2]token]bool{}, 0
+	o := Options{Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: time.UTC}
+	for _, c := range phrases(t) {
+		p := new(parser)
+		if p.open(c.Text, &o) != nil {
+			continue
+		}
+		for i := range p.n {
+			one, next := p.toks[i], p.toks[min(i+1, p.n)]
+			if seen[[2]token{one, next}] {
+				continue
+			}
+			seen[[2]token{one, next}] = true
+			for symbol, list := range g.patternPrefixes {
+				var want patternSet
+				for k := range list {
+					if list[k].fits(&one, &next) {
+						want.add(k)
+					}
+				}
+				if got := g.candidates(symbol, &one, &next); got != want {
+					t.Fatalf("%q, token %d, symbol %d: %x, not %x", c.Text, i, symbol, got, want)
+				}
+				if g.openings[symbol] != nil && want != (patternSet{}) {
+					indexed++
+				}
+			}
+		}
+	}
+	if indexed < 1000 {
+		t.Errorf("only %d of them had an index", indexed)
+	}
+}
