@@ -197,8 +197,8 @@ func (g *compiledGrammar) number(word string) uint16 {
 	return n
 }
 
-// patternSet is a set of patterns of one symbol, a bit each. It has room for all of PART, the symbol
-// with the most; the table cannot be compiled when that is not enough.
+// patternSet is a set of patterns of one symbol, a bit each. It has room for all of PART, the
+// symbol with the most; the table cannot be compiled when that is not enough.
 type patternSet [5]uint64
 
 func (s *patternSet) add(i int) { s[i>>6] |= 1 << (i & 63) }
