@@ -66,7 +66,7 @@ func lackNothing(v reflect.Value) {
 func TestWholeAnswers(t *testing.T) {
 	write := func(v any, form string) []byte {
 		w, out, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
-		c := cli.Command{Name: "answer", Options: option.Rows{cli.JSONFlag(), cli.FieldsFlag()}, Run: func(_ context.Context, s *cli.Call) error { s.Emit(v); return nil }}
+		c := cli.Command{Name: "answer", Options: option.Rows{cli.JSONFlag, cli.FieldsFlag}, Run: func(_ context.Context, s *cli.Call) error { s.Emit(v); return nil }}
 		s := cli.NewCall(w)
 		if code := cli.Conclude(s, clitest.Perform(t.Context(), s, c, form)); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, out)

@@ -1,63 +1,47 @@
 package cli
 
-import (
-	"github.com/ouro-timer/ouro-timer/cmd/option"
-)
+import "github.com/ouro-timer/ouro-timer/cmd/option"
+
+// The options that several commands have are values, which the linker lays out: a function for each
+// would run in every call. Where commands mean something different by one, its help is theirs
+// (WithHelp).
 
 // MaxFlag is the option that bounds how long a command may block.
-func MaxFlag() option.Option {
-	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", OfCall: true,
-		Help: "wait for at most DURATION, then exit with code 75 (default: OURO_MAX)"}
-}
+var MaxFlag = option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", OfCall: true,
+	Help: "wait for at most DURATION, then exit with code 75 (default: OURO_MAX)"}
 
 // WaitFlag is the option of at and log that waits for the end of a run.
-func WaitFlag(help string) option.Option {
-	return option.Option{Name: "wait", Kind: option.Flag, OfCall: true, Help: help}
-}
+var WaitFlag = option.Option{Name: "wait", Kind: option.Flag, OfCall: true}
 
 // JSONFlag is the option that answers in JSON. A command lists it, and each other common option,
 // only if it follows it, so that no option is accepted and then ignored.
-func JSONFlag() option.Option {
-	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
-		Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
-}
+var JSONFlag = option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,
+	Help: "answer with one JSON object, errors included; --json=full with what is absent, too"}
 
 // jsonFull is the value of --json that shows absent fields, too.
 const jsonFull = "full"
 
 // FieldsFlag is the option that chooses the fields of the answer.
-func FieldsFlag() option.Option {
-	return option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
-		Help: "answer in JSON with only these fields: id,due; a dot reaches inside: stdout.text"}
-}
+var FieldsFlag = option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
+	Help: "answer in JSON with only these fields: id,due; a dot reaches inside: stdout.text"}
 
-func QuietFlag(usage string) option.Option {
-	return option.Option{Name: "quiet", Aliases: []string{"q"}, Kind: option.Flag, OfCall: true, Help: usage}
-}
+var QuietFlag = option.Option{Name: "quiet", Aliases: []string{"q"}, Kind: option.Flag, OfCall: true}
 
-func ZoneFlag() option.Option {
-	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
-		Help: "read and show times in ZONE, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
-}
+var ZoneFlag = option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
+	Help: "read and show times in ZONE, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 
 // DryFlag is the option of every command that changes something. The answer is then that of the
 // real call, as far as it can be known, with dry_run in it. Lines begin with "dry run:" and say
 // what would be done (Verb). Errors are the same. Nothing is written, started, ended or sent.
-func DryFlag() option.Option {
-	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
-		Help: "change nothing: say what would be done"}
-}
+var DryFlag = option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
+	Help: "change nothing: say what would be done"}
 
-func NoAutostartFlag() option.Option {
-	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true,
-		Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
-}
+var NoAutostartFlag = option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true,
+	Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
 
 // MatchFlag is the option that names a task by its text.
-func MatchFlag() option.Option {
-	return option.Option{Name: "match", Kind: option.Text,
-		Help: "the one task whose description, text or command contains TEXT"}
-}
+var MatchFlag = option.Option{Name: "match", Kind: option.Text,
+	Help: "the one task whose description, text or command contains TEXT"}
 
 // These are the groups of options that several commands have.
 const (
@@ -67,35 +51,26 @@ const (
 
 // WhenFlags are the options that give a time in one form. Each excludes the others, and a time
 // given as arguments.
-func WhenFlags() option.Rows {
-	return option.Rows{
-		option.Option{Name: "delay", Kind: option.Duration,
-			Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
-		option.Option{Name: "until", Kind: option.Instant,
-			Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
-		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration,
-			Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
-		option.Option{Name: "cron", Kind: option.Cron,
-			Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
-		option.Option{Name: "rrule", Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
-	}.In(GroupWhen)
+var WhenFlags = option.Rows{
+	{Name: "delay", Group: GroupWhen, Kind: option.Duration,
+		Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
+	{Name: "until", Group: GroupWhen, Kind: option.Instant,
+		Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+	{Name: "every", Group: GroupWhen, Aliases: []string{"interval"}, Kind: option.Duration,
+		Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
+	{Name: "cron", Group: GroupWhen, Kind: option.Cron,
+		Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
+	{Name: "rrule", Group: GroupWhen, Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
 }
 
 // RecurrenceFlags are the options that say when a recurrence begins and ends, and which days it
 // leaves out.
-func RecurrenceFlags() option.Rows {
-	return option.Rows{
-		option.Option{Name: "start", Kind: option.Time,
-			Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
-		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
-		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N instants"},
-		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; " +
-			"may be repeated"),
-	}.In(GroupWhen)
-}
-
-// ExceptFlag is the option that names the days to leave out.
-func ExceptFlag(usage string) option.Option {
-	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, OrText: true,
-		Like: "24 dec", Help: usage}
+var RecurrenceFlags = option.Rows{
+	{Name: "start", Group: GroupWhen, Kind: option.Time,
+		Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+	{Name: "end", Group: GroupWhen, Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+	{Name: "count", Group: GroupWhen, Kind: option.Whole, Help: "a recurrence ends after N instants"},
+	{Name: "except", Group: GroupWhen, Kind: option.Text, Value: "DAYS", Many: true, OrText: true, Like: "24 dec",
+		Help: "leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; " +
+			"may be repeated"},
 }

@@ -38,8 +38,8 @@ What each number covers, a dashboard for Grafana and rules for alerts: docs/metr
 		Options: option.Rows{
 			option.Option{Name: "textfile", Kind: option.File,
 				Help: "write them to FILE, which ends with .prom, and print nothing"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors and the answer"), cli.ZoneFlag(),
-			cli.JSONFlag(), cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors and the answer"), cli.ZoneFlag,
+			cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{
 			{Name: "metrics", Of: metricsJSON{}, Given: "!textfile", Means: "the numbers"},

@@ -56,7 +56,7 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls i
 				Help: "with --system: who runs the tasks"},
 			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
 				Help: "with --system: make it for systemd, openrc or runit (default: the one of this machine)"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{
 			{Name: "service", Of: serviceAnswer{}, Means: "whether the service is installed and runs"},

@@ -32,7 +32,7 @@ reminder has an id, and only an answer with that id counts. Several processes ma
 			{Name: "word", Kind: option.Word, Required: true, Choices: agentWords},
 			{Name: "name", Kind: option.Name, Required: true},
 		},
-		Options: option.Rows{cli.QuietFlag("print nothing but errors on standard error")},
+		Options: option.Rows{cli.QuietFlag.WithHelp("print nothing but errors on standard error")},
 		Run:     runAgent,
 	}
 }

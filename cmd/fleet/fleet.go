@@ -50,7 +50,7 @@ A task runs on the machine where it was scheduled, unless you choose others with
 			option.Option{Name: "off", Kind: option.Flag, Help: "with drain: let the node start tasks again"},
 			option.Option{Name: "key", Kind: option.File, Value: "FILE",
 				Help: "with permit: create a key, and write its secret part to FILE, which must not exist"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{
 			{Name: "fleet-doctor", Of: doctorJSON{}, Means: "init, doctor: the servers, and the findings about them"},

@@ -28,7 +28,7 @@ completes the command there as it would on its own. Load the script in the start
 On TAB the shell asks ouro-timer what could follow. That runs no action, changes nothing and never evaluates what is typed.`,
 		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
-		Options:   option.Rows{cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag()},
+		Options:   option.Rows{cli.QuietFlag.WithHelp("print the answer alone"), cli.JSONFlag, cli.FieldsFlag},
 		Answers:   []cli.Shape{{Name: "completion", Of: completionJSON{}, Means: "the script"}},
 		Brief:     true,
 		Run:       func(_ context.Context, s *cli.Call) error { return runCompletion(s) },

@@ -54,7 +54,7 @@ calling those needs; --json=full adds the rest about them, and --schema prints t
 				Help: "print the page as a SKILL.md, which says when to read it"},
 			option.Option{Name: "schema", Kind: option.Name, Help: "print the JSON Schema of the answer NAME"},
 			writeFlag("with --skill: save it where programs look for it, and print where that is"),
-			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JSONFlag(), cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("with --write: print nothing but errors"), cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{},
 			Means: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},

@@ -45,8 +45,8 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 		Answers: []cli.Shape{installShape},
 		Options: option.Rows{
 			writeFlag("of install and uninstall: make the change that is shown"),
-			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JSONFlag(),
-			cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("of install and uninstall: print nothing but errors"), cli.JSONFlag,
+			cli.FieldsFlag,
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost),
 				Help: "let a call of a tool wait for at most DURATION, or OURO_MAX"},
 		},

@@ -15,7 +15,7 @@ func VersionCommand() cli.Command {
 	return cli.Command{
 		Name: "version", Short: "print the version of this build",
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
-		Options:  option.Rows{cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag()},
+		Options:  option.Rows{cli.QuietFlag.WithHelp("print the answer alone"), cli.JSONFlag, cli.FieldsFlag},
 		Answers:  []cli.Shape{{Name: "version", Of: versionJSON{}, Means: "the build"}},
 		Brief:    true,
 		Run: func(_ context.Context, s *cli.Call) error {

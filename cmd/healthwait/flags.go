@@ -65,7 +65,7 @@ func flags() option.Rows {
 				"or since the wait began (now)"},
 		option.Option{Name: "stream", Kind: option.Flag, OfCall: true,
 			Help: "with --json and a command: answer first, then pass on what the command writes"},
-		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
+		cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag, cli.JSONFlag, cli.FieldsFlag,
 	}
 }
 

@@ -38,7 +38,7 @@ k7m2/3/CHANNEL also ends a notice that still waits for that channel: it is tried
 			option.Option{Name: "up-to", Kind: option.Cursor,
 				Help: "all items that came up to CURSOR, with the one that has it"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "all items there are"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag(),
+			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag, cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Means: "what was acknowledged"}},
 		Run:     runAck,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
@@ -18,11 +17,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
-
-func auditFlag() option.Option {
-	return option.Option{Name: "audit", Kind: option.Flag,
-		Help: "say whether each past instant has exactly one outcome; exit 1 when one has not, 4 when damage hides it"}
-}
 
 // findingJSON is a finding of log --audit --json. Each is a line before the result.
 type findingJSON struct {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -16,20 +15,6 @@ import (
 
 // states are the words that --state takes: the states that answers name, and removed.
 var states = []string{"pending", "running", "paused", "ended", string(state.Removed)}
-
-// filterFlags are the options that choose which tasks are listed.
-func filterFlags() option.Rows {
-	return option.Rows{
-		option.Option{Name: "match", Kind: option.Text,
-			Help: "only tasks whose ID, key, description, text, command or time contains TEXT"},
-		tagFlag("only what"),
-		option.Option{Name: "state", Kind: option.List, Choices: states,
-			Help: "only tasks in a state of LIST: running,paused"},
-		option.Option{Name: "due", Kind: option.Text, Value: "WHEN",
-			Help: "only tasks due next by WHEN (2h, tomorrow 9am), on the day WHEN (tomorrow, 24 dec), or in A..B"},
-		originFlag("only what came of the runs of task ID"),
-	}
-}
 
 // filter chooses the tasks that a call lists. A task has to fit every part of it.
 type filter struct {

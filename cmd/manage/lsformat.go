@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -17,16 +16,6 @@ const (
 	formatTSV      = "tsv"      // a line for each task, fields separated by tabs, as in a pipe
 	formatJSON     = "json"     // the same as --json
 )
-
-// formatFlags are the options that choose the form of a list.
-func formatFlags() option.Rows {
-	return option.Rows{
-		option.Option{Name: "format", Kind: option.Word, OfCall: true,
-			Choices: []string{formatCalendar, formatTable, formatTSV, formatJSON},
-			Help:    "write calendar, table, tsv or json (default: on a terminal calendar, in a pipe tsv)"},
-		option.Option{Name: "header", Kind: option.Flag, OfCall: true, Help: "with tsv: the names of the fields first"},
-	}
-}
 
 // formatOf returns the form that the call asks for, or else the one for a terminal or a pipe.
 func formatOf(s *cli.Call) (format string, err error) {

@@ -33,10 +33,10 @@ end later. The call that the answer names then waits for the end; add --kill to 
 		Ids:       "running",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag,
+			cli.MatchFlag, option.Option{Name: "kill", Kind: option.Flag,
 				Help: "send KILL at once: the command gets no time to end by itself"},
-			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(),
-			cli.JSONFlag(), cli.FieldsFlag(),
+			cli.MaxFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag,
+			cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Means: "the runs that were ended"}},
 		Run:     runStopTask,

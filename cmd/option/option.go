@@ -145,6 +145,12 @@ func (o Option) ValueName() string {
 	return "VALUE"
 }
 
+// WithHelp returns the option with another help.
+func (o Option) WithHelp(help string) Option {
+	o.Help = help
+	return o
+}
+
 // Usage is its help, with its default.
 func (o Option) Usage() string {
 	if o.Default != "" {

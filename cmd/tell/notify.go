@@ -63,7 +63,7 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 				Help: "tell nobody: list the channels, and why one is not ready"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 				Help: "tell nobody: say what would be sent where"},
-			cli.QuietFlag("print the answer alone"), cli.JSONFlag(), cli.FieldsFlag(),
+			cli.QuietFlag.WithHelp("print the answer alone"), cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{
 			{Name: "notify", Of: notifyJSON{}, Given: "!list !dry-run", Means: "who was told"},

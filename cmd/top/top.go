@@ -33,7 +33,7 @@ that were fired here end with the view; everything else goes on without it.
 It needs a terminal of 60 columns and 15 lines or more. With NO_COLOR it draws without colour. In a pipe, and where the
 cursor cannot be moved (TERM=dumb), there is no view: ouro-timer ls, inbox and log show the same in lines.`,
 		Examples: []string{"ouro-timer top", "ouro-timer top --tz Europe/Warsaw"},
-		Options:  option.Rows{cli.NoAutostartFlag(), cli.ZoneFlag()},
+		Options:  option.Rows{cli.NoAutostartFlag, cli.ZoneFlag},
 		Run:      run,
 	}
 }

@@ -41,8 +41,8 @@ one task is wrong nothing is written. A task that stays as it was keeps its phas
 			"ouro-timer apply tasks.toml --write --prune",
 		},
 		Arguments: []option.Argument{{Name: "file", Kind: option.File, Required: true}},
-		Options: append(groupFlags(), cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"),
-			cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()),
+		Options: append(groupFlags(), cli.NoAutostartFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"),
+			cli.ZoneFlag, cli.JSONFlag, cli.FieldsFlag),
 		Answers: []cli.Shape{{Name: "plan", Of: planJSON{}, Means: "what becomes of each task of the source"}},
 		Run:     runApply,
 	}

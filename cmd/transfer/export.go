@@ -41,7 +41,7 @@ Writes the tasks that are pending, paused or running to standard output. Nothing
 		Examples: []string{"ouro-timer export jsonl > tasks.jsonl", "ouro-timer export ics > tasks.ics"},
 		Arguments: []option.Argument{{Name: "form", Kind: option.Word, Required: true,
 			Choices: []string{kindCrontab, formICS, formJSONL}}},
-		Options: option.Rows{cli.ZoneFlag(), cli.JSONFlag(), cli.FieldsFlag()},
+		Options: option.Rows{cli.ZoneFlag, cli.JSONFlag, cli.FieldsFlag},
 		Answers: []cli.Shape{{Name: "export", Of: exportJSON{}, Means: "the tasks, in the form that was asked for"}},
 		Run:     runExport,
 	}
