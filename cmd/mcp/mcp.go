@@ -292,8 +292,7 @@ var progressEvery = 5 * time.Second
 
 // result makes the result of a tool from an answer. It is an error, and has an error in it, when
 // the exit code is not 0, 75 (call again) or 124 (what was waited for did not come, which the call
-// asked about). The text has no null fields, because models pay for it. The call that goes on has a
-// bound if this one had.
+// asked about). The call that goes on has a bound if this one had.
 func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToolResult {
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
@@ -315,7 +314,7 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 		failed = true
 		full = s.Crashed(fmt.Sprintf("the answer is not an object of JSON: %.200q", answer.JSON), nil)
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(withoutNulls(full))}},
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(full)}},
 		StructuredContent: json.RawMessage(full), IsError: failed}
 }
 

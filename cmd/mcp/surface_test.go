@@ -128,11 +128,3 @@ func TestWith(t *testing.T) {
 		}
 	}
 }
-
-// TestLean leaves out what is null, wherever it is, and nothing else.
-func TestLean(t *testing.T) {
-	got := withoutNulls([]byte(`{"a":null,"b":[null,{"c":null}],"d":{"e":null,"f":1e400},"g":"","h":[],"i":null}`))
-	if want := `{"b":[null,{}],"d":{"f":1e400},"g":"","h":[]}`; string(got) != want {
-		t.Errorf("%s", got)
-	}
-}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,18 +66,7 @@ const maxSeconds = "max_seconds"
 func allTools(o *Options) []*tool {
 	blocking := arg{name: maxSeconds, help: fmt.Sprintf("block at most so long (default and most: %d)",
 		int(o.BlockMost/time.Second))}
-	list := []*tool{
-		waitTool(blocking),
-		scheduleTaskTool(blocking),
-		listTasksTool(),
-		cancelTaskTool(),
-		editTaskTool(),
-		explainTimeTool(),
-		taskLogTool(blocking),
-		inboxTool(blocking),
-		waitForHealthTool(blocking),
-		notifyTool(),
-	}
+	list := tools(blocking)
 	for _, t := range list {
 		t.addOptions(o.Rows(t.command))
 	}
@@ -97,9 +87,12 @@ func (t *tool) addOptions(rows option.Rows) {
 	}
 }
 
-// reader reads the arguments of a call.
+// reader reads the arguments of a call. Several tools have arguments with these other names.
 func (t *tool) reader() option.Lenient {
-	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, OtherKeys: t.aliases, Instead: t.instead}
+	others := map[string]string{"time_expression": "when", "task_payload": "task",
+		"human_readable_description": "description", "timeout_seconds": "timeout", "task_id": "id", "timer_id": "id"}
+	maps.Copy(others, t.aliases)
+	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, OtherKeys: others, Instead: t.instead}
 	for _, a := range t.args {
 		l.Shown = append(l.Shown, a.name)
 	}

@@ -55,7 +55,7 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 		x, err := row.Coerce(f.key, f.value)
 		if err != nil {
 			// The model knows row's key from the list of tools, and not the one that it sent.
-			if l.OtherKeys[f.key] == row.FieldKey() {
+			if l.OtherKeys[snake(f.key)] == row.FieldKey() {
 				err = usage(fmt.Sprintf("%s has no argument %q", l.Name, f.key),
 					fmt.Sprintf("did you mean %q? It takes %s", row.FieldKey(), row.takes()))
 			}
