@@ -179,6 +179,9 @@ func TestCrashAtEachStep(t *testing.T) {
 					}
 					where := fmt.Sprintf("step %d, half %v, error %v", at, half, err)
 					s := lazy(t, w.at, nil)
+					if n := s.cutOff(t.Context()); n > 0 {
+						t.Errorf("%s: doctor would say that the ledger is %d bytes shorter", where, n)
+					}
 					seen := dump(t, s) // a reader that comes before any writer is not harmed
 					settle(t, s)
 					got := look(t, s)
