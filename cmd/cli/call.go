@@ -46,6 +46,7 @@ type Call struct {
 	Sample      bool // the call stands for others whose command is not known yet
 	// ChildOrigin is the origin of new tasks, if it is not the one in the environment.
 	ChildOrigin string
+	home        string // the folder of the state, once it is known
 	config      state.Config
 	configRead  bool
 	Store       state.Store
@@ -122,8 +123,18 @@ func warnQuarantined(s *Call) {
 	}
 }
 
-// Home is the folder of the state: OURO_HOME, or .ouro in the home of the user.
+// Home is the folder of the state: OURO_HOME, or .ouro in the home of the user. It is looked for
+// once for a call.
 func (s *Call) Home() (string, error) {
+	if s.home != "" {
+		return s.home, nil
+	}
+	var err error
+	s.home, err = s.findHome()
+	return s.home, err
+}
+
+func (s *Call) findHome() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return "", problem.New(problem.Unusable,
