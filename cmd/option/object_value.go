@@ -154,7 +154,7 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 
 // pairs reads an object of texts, after its first token, as a list of NAME=VALUE.
 func pairs(dec *json.Decoder, key string) ([]string, error) {
-	var list []string
+	list := []string{}
 	seen := map[string]bool{}
 	for dec.More() {
 		k, _ := dec.Token()

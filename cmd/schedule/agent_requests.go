@@ -190,7 +190,7 @@ func (a *agentRequests) create(ctx context.Context, r state.Record, p requestPar
 		return nil, err
 	}
 	s := a.call(r)
-	absoluteFiles(s, spec.Except)
+	spec.Except = AbsoluteDays(s, spec.Except)
 	if err := resolveChoices(a.at.Options, &spec); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
 		return err
 	}
-	spec, err := timeOf(in.Call)
+	spec, err := SpecOf(in.Call)
 	if err != nil {
 		return err
 	}

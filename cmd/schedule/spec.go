@@ -17,11 +17,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// timeOf returns the part of a request that is about time: the words of the time, or the option
-// that gives it in one form, and the bounds of a recurrence.
-func timeOf(s *cli.Call) (tasks.Spec, error) {
-	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: valueOf(s, "count", s.Opt.Int),
-		Except: ExceptedDays(s)}
+// SpecOf returns the request of a call: all that it says about a task. The time is the words of the
+// call, or an option that gives it in one form.
+func SpecOf(s *cli.Call) (tasks.Spec, error) {
+	spec := tasks.Spec{Share: s.Share, Sample: s.Sample}
+	for _, name := range s.Opt.Names() {
+		spec.Set(name, s.Opt.Value(name))
+	}
+	spec.Except = AbsoluteDays(s, spec.Except)
 	text, form, forced, err := cli.TimeOption(s)
 	switch {
 	case err != nil:
@@ -34,46 +37,18 @@ func timeOf(s *cli.Call) (tasks.Spec, error) {
 		text = strings.Join(s.Args, " ")
 		spec.When = &text
 	}
-	return spec, nil
-}
-
-// SpecOf returns the request of a call: all that it says about a task.
-func SpecOf(s *cli.Call) (tasks.Spec, error) {
-	spec, err := timeOf(s)
-	if err != nil {
-		return spec, err
-	}
-	spec.Zone, spec.Jitter, spec.Share, spec.Expect = textOf(s, "tz"), textOf(s, "jitter"), s.Share, textOf(s, "expect")
-	spec.After = listOf(s, "after")
-	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
-	spec.Description, spec.Text, spec.Tags = textOf(s, "description"), textOf(s, "task"), listOf(s, "tag")
-	if spec.On = listOf(s, "on"); spec.On != nil {
+	if spec.On != nil {
 		if err := requireFleet(s, "on"); err != nil {
 			return spec, err
 		}
 	}
-	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"),
-		listOf(s, "env")
-	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"),
-		textOf(s, "priority"), valueOf(s, "rpc-request", s.Opt.Bool)
-	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
-	spec.Timeout, spec.Backoff, spec.Retries, spec.Factor = textOf(s, "timeout"), textOf(s, "backoff"),
-		valueOf(s, "retries", s.Opt.Int), valueOf(s, "backoff-factor", s.Opt.Int)
-	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
-	spec.Nice, spec.IONice, spec.Memory, spec.CPU = valueOf(s, "nice", s.Opt.Int), textOf(s, "ionice"),
-		textOf(s, "memory"), textOf(s, "cpu")
-	spec.Rerun, spec.UntilOK = valueOf(s, "rerun-interrupted", s.Opt.Bool), valueOf(s, "until-ok", s.Opt.Bool)
-	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"),
-		textOf(s, "notify-on"), textOf(s, "prefix")
-	spec.Sample = s.Sample
 	if s.Dash {
 		spec.Command = cli.OrEmpty(s.Tail)
 	}
 	if s.Opt.Has("file") {
 		spec.Script = script(s, s.Opt.Text("file"))
 	}
-	err = resolveChoices(s.Cmd.Options, &spec)
-	return spec, err
+	return spec, resolveChoices(s.Cmd.Options, &spec)
 }
 
 // resolveChoices replaces the words of a request that stand for a choice, such as an abbreviation
@@ -100,41 +75,15 @@ func resolveChoices(rows option.Rows, spec *tasks.Spec) error {
 	return nil
 }
 
-// ExceptedDays returns the days that the call leaves out, with absolute paths of files; nil when
-// the call does not leave out days.
-func ExceptedDays(s *cli.Call) []string {
-	list := slices.Clone(listOf(s, "except"))
-	absoluteFiles(s, list)
-	return list
-}
-
-// absoluteFiles makes paths absolute where days that are left out are given by a file.
-func absoluteFiles(s *cli.Call, days []string) {
+// AbsoluteDays returns days that are left out, with absolute paths where a file gives them.
+func AbsoluteDays(s *cli.Call, days []string) []string {
+	days = slices.Clone(days)
 	for i, text := range days {
 		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
 			days[i] = rules.InFile(cli.Absolute(s, name))
 		}
 	}
-}
-
-// valueOf returns the value of an option; nil when it was not given.
-func valueOf[T any](s *cli.Call, name string, value func(string) T) *T {
-	if !s.Opt.Has(name) {
-		return nil
-	}
-	v := value(name)
-	return &v
-}
-
-// textOf returns the text of an option; nil when it was not given.
-func textOf(s *cli.Call, name string) *string { return valueOf(s, name, s.Opt.Text) }
-
-// listOf returns the values of an option; nil when it was not given.
-func listOf(s *cli.Call, name string) []string {
-	if !s.Opt.Has(name) {
-		return nil
-	}
-	return cli.OrEmpty(s.Opt.List(name))
+	return days
 }
 
 // WorldOf returns all that a request of this call depends on, such as the clock and the settings.

@@ -67,7 +67,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")),
 			problem.T("leave it out for 5"))
 	}
-	spec, err := timeOf(s)
+	spec, err := SpecOf(s)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	if err := m.readPeriod(s, o); err != nil {
 		return err
 	}
-	if m.except, err = tasks.ReadExceptions(ctx, schedule.ExceptedDays(s), handover.Programs(s), o); err != nil {
+	if m.except, err = tasks.ReadExceptions(ctx, schedule.AbsoluteDays(s, s.Opt.List("except")), handover.Programs(s), o); err != nil {
 		return err
 	}
 	begin, now := m.from, o.Now.Truncate(time.Second)

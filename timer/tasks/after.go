@@ -51,13 +51,8 @@ func (c awaiting) after(ctx context.Context) error {
 
 // afterAlone refuses a time beside the ends that are waited for.
 func (c awaiting) afterAlone() error {
-	for _, said := range []struct {
-		name string
-		said bool
-	}{{"start", c.Start != nil}, {"end", c.End != nil}, {"count", c.Count != nil}, {"except", c.Except != nil}, {"jitter", c.Jitter != nil}, {"spread", c.Share != nil}, {"expect", c.Expect != nil}} {
-		if said.said {
-			return problem.Of(problem.T("%s has no time that %s could be about", problem.Option("after"), problem.Option(said.name)), problem.T("leave one of the two out"))
-		}
+	if name := c.aboutTimes(); name != "" {
+		return problem.Of(problem.T("%s has no time that %s could be about", problem.Option("after"), name), problem.T("leave one of the two out"))
 	}
 	if c.When != nil {
 		return problem.Of(problem.T("%s is in the place of a time, and %s is one", problem.Option("after"), plain.Quote(*c.When)),

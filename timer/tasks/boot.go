@@ -24,13 +24,8 @@ func IsBoot(text string, form when.Form) bool {
 
 // boot makes the task run once in each boot of the machine, from the next one on.
 func (c *Change) boot() error {
-	for _, said := range []struct {
-		name problem.Option
-		said bool
-	}{{"start", c.Start != nil}, {"end", c.End != nil}, {"count", c.Count != nil}, {"except", c.Except != nil}, {"jitter", c.Jitter != nil}, {"spread", c.Share != nil}, {"expect", c.Expect != nil}} {
-		if said.said {
-			return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times", said.name), problem.T("leave it out, or give a time such as every day at 9:00"))
-		}
+	if name := c.aboutTimes(); name != "" {
+		return problem.Of(problem.T("nobody knows at what time the machine boots, and %s is about times", name), problem.T("leave it out, or give a time such as every day at 9:00"))
 	}
 	o, err := wording{c}.against()
 	if err != nil {

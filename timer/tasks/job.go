@@ -53,13 +53,8 @@ func (c doing) message() error {
 		}
 		return problem.Of(problem.T("nothing to do at that time"), hint)
 	}
-	for _, odd := range []struct {
-		name problem.Option
-		said bool
-	}{{"shell", c.Program != nil}, {"env", c.Env != nil}} {
-		if odd.said {
-			return problem.Of(problem.T("%s is for commands, and this is a message", odd.name), problem.T("leave it out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
-		}
+	if name := c.given("shell", "env"); name != "" {
+		return problem.Of(problem.T("%s is for commands, and this is a message", name), problem.T("leave it out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
 	}
 	c.Task.Terminal = c.Terminal()
 	return nil

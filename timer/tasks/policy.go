@@ -96,34 +96,34 @@ func refuseWithoutEffect(c *Change) error {
 	t, p := &c.Task, &c.Task.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, odd := range []policyRow{
-		{"window", c.Window != nil, "", message && p.Window != "", problem.T("a message is told however late; leave it out")},
-		{"overlap", c.Overlap != nil, "", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
-		{"timeout", c.Timeout != nil, "", message && p.Timeout != "", problem.T("it is for commands; leave it out")},
-		{"retries", c.Retries != nil, 0, message && p.Retries > 0, problem.T("it is for commands; leave it out")},
-		{"nice", c.Nice != nil, 0, message && p.Nice != 0, problem.T("it is for commands; leave it out")},
-		{"ionice", c.IONice != nil, "none", message && p.IONice != "", problem.T("it is for commands; leave it out")},
-		{"memory", c.Memory != nil, "0", message && p.Memory > 0, problem.T("it is for commands; leave it out")},
-		{"cpu", c.CPU != nil, "0", message && p.CPU > 0, problem.T("it is for commands; leave it out")},
-		{"nice", c.Nice != nil, 0, agent && p.Nice != 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
-		{"ionice", c.IONice != nil, "none", agent && p.IONice != "", problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
-		{"memory", c.Memory != nil, "0", agent && p.Memory > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
-		{"cpu", c.CPU != nil, "0", agent && p.CPU > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
-		{"rerun-interrupted", c.Rerun != nil, false, agent && p.Rerun, problem.T("an agent is told at least once anyway; leave it out")},
-		{"until-output", c.UntilOutput != nil, "", agent && p.UntilOutput != "", problem.T("an agent answers, and has no output; give %s, %s or %s", problem.Option("until-ok"), problem.Option("count"), problem.Option("end"))},
-		{"rerun-interrupted", c.Rerun != nil, false, message && p.Rerun, problem.T("a message is told at least once anyway; leave it out")},
-		{"until-ok", c.UntilOK != nil, false, message && p.UntilOK, problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
-		{"until-output", c.UntilOutput != nil, "", message && p.UntilOutput != "", problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
-		{"overlap", c.Overlap != nil, "", once && p.Overlap != "", problem.T("it happens once; leave it out")},
-		{"catchup", c.Catchup != nil, "", once && p.Catchup == state.CatchupAll, problem.T("it happens once; %s keeps it from running late", problem.Set("catchup", state.CatchupSkip))},
-		{"until-ok", c.UntilOK != nil, false, once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
-		{"until-output", c.UntilOutput != nil, "", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
-		{"overlap", c.Overlap != nil, "", t.When.OfBoots() && p.Overlap != "", problem.T("no run of a boot goes on in the next; leave it out")},
-		{"catchup", c.Catchup != nil, "", t.When.OfBoots() && p.Catchup != "", problem.T("a boot that nobody saw is not made up for; leave it out")},
-		{"backoff", c.Backoff != nil, "", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
-		{"backoff-factor", c.Factor != nil, rules.BackoffFactor, p.Factor != 0 && p.Retries < 2, problem.T("it is about the second further attempt and those after it; give %s", problem.Set("retries", 3))},
+		{"window", "", message && p.Window != "", problem.T("a message is told however late; leave it out")},
+		{"overlap", "", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
+		{"timeout", "", message && p.Timeout != "", problem.T("it is for commands; leave it out")},
+		{"retries", 0, message && p.Retries > 0, problem.T("it is for commands; leave it out")},
+		{"nice", 0, message && p.Nice != 0, problem.T("it is for commands; leave it out")},
+		{"ionice", "none", message && p.IONice != "", problem.T("it is for commands; leave it out")},
+		{"memory", "0", message && p.Memory > 0, problem.T("it is for commands; leave it out")},
+		{"cpu", "0", message && p.CPU > 0, problem.T("it is for commands; leave it out")},
+		{"nice", 0, agent && p.Nice != 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"ionice", "none", agent && p.IONice != "", problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"memory", "0", agent && p.Memory > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"cpu", "0", agent && p.CPU > 0, problem.T("an agent runs beside its tasks; leave it out, or limit the runner")},
+		{"rerun-interrupted", false, agent && p.Rerun, problem.T("an agent is told at least once anyway; leave it out")},
+		{"until-output", "", agent && p.UntilOutput != "", problem.T("an agent answers, and has no output; give %s, %s or %s", problem.Option("until-ok"), problem.Option("count"), problem.Option("end"))},
+		{"rerun-interrupted", false, message && p.Rerun, problem.T("a message is told at least once anyway; leave it out")},
+		{"until-ok", false, message && p.UntilOK, problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"until-output", "", message && p.UntilOutput != "", problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"overlap", "", once && p.Overlap != "", problem.T("it happens once; leave it out")},
+		{"catchup", "", once && p.Catchup == state.CatchupAll, problem.T("it happens once; %s keeps it from running late", problem.Set("catchup", state.CatchupSkip))},
+		{"until-ok", false, once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
+		{"until-output", "", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
+		{"overlap", "", t.When.OfBoots() && p.Overlap != "", problem.T("no run of a boot goes on in the next; leave it out")},
+		{"catchup", "", t.When.OfBoots() && p.Catchup != "", problem.T("a boot that nobody saw is not made up for; leave it out")},
+		{"backoff", "", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
+		{"backoff-factor", rules.BackoffFactor, p.Factor != 0 && p.Retries < 2, problem.T("it is about the second further attempt and those after it; give %s", problem.Set("retries", 3))},
 	} {
 		if odd.bad {
-			return noEffect(odd, odd.name)
+			return c.noEffect(odd, odd.name)
 		}
 	}
 	return nil
@@ -131,16 +131,16 @@ func refuseWithoutEffect(c *Change) error {
 
 // policyRow is a part of a policy that may have no effect on a task of this kind.
 type policyRow struct {
-	name  problem.Option
-	given bool // set by the request; otherwise the task had it before
-	none  any  // the value that removes it
-	bad   bool
-	hint  problem.Text
+	name problem.Option
+	none any // the value that removes it
+	bad  bool
+	hint problem.Text
 }
 
-// noEffect refuses what would have no effect, in the words of the request.
-func noEffect(row policyRow, as any) error {
-	if !row.given {
+// noEffect refuses what would have no effect, in the words of the request, or because the task had
+// it before.
+func (c *Change) noEffect(row policyRow, as any) error {
+	if c.given(row.name) == "" {
 		return problem.Of(problem.T("the task's %s would have no effect any more", row.name), problem.T("take it back with %s", problem.Set(row.name, row.none)))
 	}
 	return problem.Of(problem.T("%s has no effect here", as), row.hint)

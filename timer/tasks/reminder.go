@@ -68,14 +68,9 @@ func (c *Change) reminder() error {
 
 // noReminder refuses the options of agents for a task that tells none.
 func (c *Change) noReminder() error {
-	for _, odd := range []struct {
-		name problem.Option
-		said bool
-	}{{"title", c.Title != nil}, {"project", c.Project != nil}, {"priority", c.Priority != nil}, {"rpc-request", c.Request != nil}} {
-		if odd.said {
-			return problem.Of(problem.T("%s is for agents, and there is no %s", odd.name, problem.Option("agent")),
-				problem.T("name the program: %s; for lists, %s says what a task is", problem.Set("agent", "./agent.py"), problem.Option("description")))
-		}
+	if name := c.given("title", "project", "priority", "rpc-request"); name != "" {
+		return problem.Of(problem.T("%s is for agents, and there is no %s", name, problem.Option("agent")),
+			problem.T("name the program: %s; for lists, %s says what a task is", problem.Set("agent", "./agent.py"), problem.Option("description")))
 	}
 	return nil
 }

@@ -42,14 +42,14 @@ func (c telling) tell() error {
 			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), maxPrefix), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
 		}
 	}
-	row := policyRow{"notify-on", c.NotifyOn != nil, "", true, problem.T("a message has no output and cannot fail; give always (the default) or never")}
+	row := policyRow{"notify-on", "", true, problem.T("a message has no output and cannot fail; give always (the default) or never")}
 	switch {
 	case t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange):
 		row.hint = problem.T("an agent answers, and has no output; give always, failure, recovery or never")
 	case !t.Told() || p.NotifyOn == "" || p.NotifyOn == state.NotifyAlways || p.NotifyOn == state.NotifyNever:
 		return nil
 	}
-	return noEffect(row, problem.Set("notify-on", p.NotifyOn))
+	return c.noEffect(row, problem.Set("notify-on", p.NotifyOn))
 }
 
 // Channels returns the channels that words name, each once. It refuses what is not a channel or

@@ -19,14 +19,16 @@ func (c timing) time(ctx context.Context) error {
 	if c.After != nil {
 		return awaiting(c).after(ctx)
 	}
-	if c.When != nil && IsBoot(*c.When, c.Form) || c.When == nil && c.was.Task.When.OfBoots() && wording(c).aboutTime() {
+	// without a new time, one of these changes the one that it has
+	changed := c.given("start", "end", "count", "except", "jitter", "tz") != ""
+	if c.When != nil && IsBoot(*c.When, c.Form) || c.When == nil && c.was.Task.When.OfBoots() && changed {
 		return c.boot()
 	}
 	if c.adds {
 		return c.first(ctx)
 	}
 	given := c.When != nil
-	if !given && !wording(c).aboutTime() {
+	if !given && !changed {
 		return nil
 	}
 	o, err := wording(c).against()
@@ -155,14 +157,8 @@ func delayOf(t state.Timing) time.Duration {
 
 // onceBounds refuses the bounds of a recurrence for a one-shot.
 func (c timing) onceBounds() error {
-	id := c.was.Task.ID
-	for _, bound := range []struct {
-		name problem.Option
-		said bool
-	}{{"start", c.Start != nil}, {"end", c.End != nil}, {"count", c.Count != nil}, {"except", c.Except != nil}} {
-		if bound.said {
-			return problem.Of(problem.T("%s is for recurrences, and task %s would happen once", bound.name, id), problem.T("leave it out, or give a recurrence such as every day at 10:00"))
-		}
+	if name := c.given("start", "end", "count", "except"); name != "" {
+		return problem.Of(problem.T("%s is for recurrences, and task %s would happen once", name, c.was.Task.ID), problem.T("leave it out, or give a recurrence such as every day at 10:00"))
 	}
 	return nil
 }

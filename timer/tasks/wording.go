@@ -16,11 +16,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// aboutTime reports whether the request has options about the time, other than the time itself.
-func (c wording) aboutTime() bool {
-	return c.Start != nil || c.End != nil || c.Count != nil || c.Except != nil || c.Jitter != nil || c.Zone != nil
-}
-
 // against returns the context in which times are read: the present, and the zone of the request, or
 // else that of the task.
 func (c wording) against() (when.Options, error) {
