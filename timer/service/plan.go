@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,53 +69,59 @@ func For(system string, w World) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemdUnit is the unit. KillMode=process spares the commands: the next runner waits for those
-// that outlive this one. The service is ready when it leads, or stands by for another runner. It is
-// restarted when its loop has stopped for WatchdogSec. What commands write goes to the journal, as
-// with a timer of systemd.
-const systemdUnit = `# Written by ouro-timer service install; ouro-timer service uninstall removes it.
+// systemdUnit is the unit of systemd. KillMode=process spares the commands: the next runner waits for
+// those that outlive this one. The service is ready when it leads, or stands by for another runner.
+// It is restarted when its loop has stopped for WatchdogSec. What commands write goes to the journal,
+// as with a timer of systemd.
+const systemdUnit = `# %[1]s
 [Unit]
 Description=ouro-timer: does what is due, when it is due
-
+%[2]s
 [Service]
 Type=notify
 WatchdogSec=3min
-ExecStart=%s run --standby --output
+%[3]sExecStart=%[4]s run --standby --output
 ExecReload=/bin/kill -HUP $MAINPID
-%sKillMode=process
+%[5]sKillMode=process
 TimeoutStopSec=30
 Restart=on-failure
 RestartSec=5
 Delegate=yes
-
+%[6]s
 [Install]
-WantedBy=default.target
+WantedBy=%[7]s
 `
 
+// systemdPlan returns a service of a manager of systemd, which ctl calls and verify checks files for.
+func systemdPlan(program, dir, unit, target string, ctl, verify []string) Plan {
+	call := func(words ...string) []string { return slices.Concat(ctl, words) }
+	return Plan{
+		Manager: "systemd", Program: program,
+		Path:   filepath.Join(dir, unit),
+		Tells:  call("status", unit),
+		On:     [][]string{call("daemon-reload"), call("enable", "--now", unit)},
+		Off:    [][]string{call("disable", "--now", unit)},
+		proof:  []string{filepath.Join(dir, target+".wants", unit)},
+		probe:  call("show-environment"),
+		asks:   call("is-active", "--quiet", unit),
+		reload: call("daemon-reload"),
+		lint:   verify,
+		warns:  true,
+	}
+}
+
 func systemd(w World) Plan {
-	unit := w.name() + ".service"
+	const target = "default.target"
 	environment := ""
 	if !w.usual() {
 		environment = "Environment=" + systemdQuote("OURO_HOME="+w.State, false) + "\n"
 	}
 	dir := filepath.Join(w.Config, "systemd", "user")
-	wants := filepath.Join(dir, "default.target.wants")
-	ctl := func(words ...string) []string { return append([]string{"systemctl", "--user"}, words...) }
-	p := Plan{
-		Manager: "systemd", Program: w.Program,
-		Path:    filepath.Join(dir, unit),
-		Text:    fmt.Sprintf(systemdUnit, systemdQuote(w.Program, true), environment),
-		Tells:   ctl("status", unit),
-		On:      [][]string{ctl("daemon-reload"), ctl("enable", "--now", unit)},
-		Off:     [][]string{ctl("disable", "--now", unit)},
-		proof:   []string{filepath.Join(wants, unit)},
-		folders: []string{wants, dir, filepath.Dir(dir)},
-		probe:   ctl("show-environment"),
-		asks:    ctl("is-active", "--quiet", unit),
-		reload:  ctl("daemon-reload"),
-		lint:    []string{"systemd-analyze", "--user", "verify"},
-		warns:   true,
-	}
+	p := systemdPlan(w.Program, dir, w.name()+".service", target, []string{"systemctl", "--user"},
+		[]string{"systemd-analyze", "--user", "verify"})
+	p.Text = fmt.Sprintf(systemdUnit, "Written by ouro-timer service install; ouro-timer service uninstall removes it.",
+		"", "", systemdQuote(w.Program, true), environment, "", target)
+	p.folders = []string{filepath.Join(dir, target+".wants"), dir, filepath.Dir(dir)}
 	if w.User != "" {
 		p.linger = filepath.Join("/var/lib/systemd/linger", w.User)
 	}

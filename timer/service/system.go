@@ -45,32 +45,21 @@ func ForSystem(init, program, user, links string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemUnit is the unit of the system. What it may not do, its commands may not do either: a task
-// that needs more belongs to a user, or to a drop-in (systemctl edit ouro-timer). Memory that is
-// both writable and executable is allowed, because interpreters need it. KillMode=process is as in
-// systemdUnit.
-const systemUnit = `# The service of the system, as ouro-timer service install --system writes it.
-[Unit]
-Description=ouro-timer: does what is due, when it is due
-After=network-online.target time-sync.target
+// These are the parts that only the unit of the system has: where its state is, and what it may not
+// do. Its commands may not do that either: a task that needs more belongs to a user, or to a drop-in
+// (systemctl edit ouro-timer). Memory that is both writable and executable is allowed, because
+// interpreters need it.
+const (
+	systemOrder = `After=network-online.target time-sync.target
 Wants=network-online.target
-
-[Service]
-Type=notify
-WatchdogSec=3min
-User=%s
+`
+	systemState = `User=%s
 Environment=OURO_HOME=` + SystemState + `
 StateDirectory=ouro-timer
 StateDirectoryMode=0700
 UMask=0077
-ExecStart=%s run --standby --output
-ExecReload=/bin/kill -HUP $MAINPID
-KillMode=process
-TimeoutStopSec=30
-Restart=on-failure
-RestartSec=5
-Delegate=yes
-NoNewPrivileges=yes
+`
+	systemBounds = `NoNewPrivileges=yes
 CapabilityBoundingSet=
 ProtectSystem=strict
 ProtectHome=yes
@@ -87,27 +76,17 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
 SystemCallArchitectures=native
-
-[Install]
-WantedBy=multi-user.target
 `
+)
 
 func systemdSystem(program, user string) Plan {
-	const unit, dir = "ouro-timer.service", "/etc/systemd/system"
-	return Plan{
-		Manager: "systemd", Program: program, System: true, User: user,
-		Path:   filepath.Join(dir, unit),
-		Text:   fmt.Sprintf(systemUnit, user, systemdQuote(program, true)),
-		Tells:  []string{"systemctl", "status", unit},
-		On:     [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "enable", "--now", unit}},
-		Off:    [][]string{{"systemctl", "disable", "--now", unit}},
-		proof:  []string{filepath.Join(dir, "multi-user.target.wants", unit)},
-		probe:  []string{"systemctl", "show-environment"},
-		asks:   []string{"systemctl", "is-active", "--quiet", unit},
-		reload: []string{"systemctl", "daemon-reload"},
-		lint:   []string{"systemd-analyze", "verify"},
-		warns:  true,
-	}
+	const target = "multi-user.target"
+	p := systemdPlan(program, "/etc/systemd/system", "ouro-timer.service", target, []string{"systemctl"},
+		[]string{"systemd-analyze", "verify"})
+	p.System, p.User = true, user
+	p.Text = fmt.Sprintf(systemdUnit, "The service of the system, as ouro-timer service install --system writes it.",
+		systemOrder, fmt.Sprintf(systemState, user), systemdQuote(program, true), "", systemBounds, target)
+	return p
 }
 
 // openrcScript is the script of OpenRC. supervise-daemon restarts a runner that has died. It ends
