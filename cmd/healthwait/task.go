@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
@@ -24,12 +23,6 @@ type taskTargets struct {
 		state.Tasks
 		state.Ledger
 	}
-	ctx context.Context // the context of the watch that all targets share
-
-	mu        sync.Mutex
-	started   bool
-	err       error
-	listeners []chan struct{}
 }
 
 // taskID returns the ID in a target of the scheme task.
@@ -53,47 +46,14 @@ func (g *Group) tasks(ctx context.Context, s *cli.Call) error {
 		if failed != nil && failed.Code == problem.IDAmbiguous {
 			return failed.Problem
 		}
-		g.Options.Tasks = &taskTargets{store: st, ctx: ctx}
+		g.Options.Tasks = &taskTargets{st}
 	}
 	return nil
 }
 
-// Changed signals after each line of the ledger. All targets share one watch.
+// Changed signals after each line of the ledger.
 func (t *taskTargets) Changed(ctx context.Context) (<-chan struct{}, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.started {
-		t.started = true
-		var changes <-chan struct{}
-		if changes, t.err = t.store.WatchLog(t.ctx, ""); t.err == nil {
-			go t.forward(changes)
-		}
-	}
-	if t.err != nil {
-		return nil, t.err
-	}
-	c := make(chan struct{}, 1)
-	t.listeners = append(t.listeners, c)
-	return c, ctx.Err()
-}
-
-// forward passes each signal on to all listeners that have none waiting.
-func (t *taskTargets) forward(changes <-chan struct{}) {
-	for {
-		select {
-		case <-t.ctx.Done():
-			return
-		case <-changes:
-		}
-		t.mu.Lock()
-		for _, c := range t.listeners {
-			select {
-			case c <- struct{}{}:
-			default:
-			}
-		}
-		t.mu.Unlock()
-	}
+	return t.store.WatchLog(ctx, "")
 }
 
 // errStranded is a fault that passes without a line of the ledger, so the target is tried again and

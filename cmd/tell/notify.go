@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -334,7 +333,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, limit time.Duration) (m not
 	}
 	switch {
 	case len(s.Args) == 1 && s.Args[0] == "-" && cli.HasInput(s), len(s.Args) == 0 && !cli.IsTerminal(s.In):
-		data, err := readBody(ctx, s.In, limit)
+		data, err := readBody(ctx, s, limit)
 		if err != nil {
 			return m, err
 		}
@@ -373,31 +372,18 @@ func newNoticeID(s *cli.Call) string {
 
 // readBody reads standard input to its end, or until limit is over, because some callers never
 // close the pipe.
-func readBody(ctx context.Context, in io.Reader, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+func readBody(ctx context.Context, s *cli.Call, limit time.Duration) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	type read struct {
-		data []byte
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		// A body of BodyLimit may have a line end, which is cut off later.
-		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3))
-		done <- read{data, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return nil, problem.New(problem.Failed,
-				problem.T("the body could not be read from standard input: %v", r.err), problem.Text{})
-		}
-		return r.data, nil
-	case <-ctx.Done():
-		if context.Cause(ctx) != errTimeout {
-			return nil, ctx.Err()
-		}
+	// A body of BodyLimit may have a line end, which is cut off later.
+	data, err := cli.ReadInput(limited, s, "-", notify.BodyLimit+2)
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return data, err
+	case limited.Err() != nil:
 		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body",
 			limit), problem.T("give the body as an argument, or close standard input: </dev/null"))
 	}
+	return nil, problem.New(problem.Failed, problem.T("the body could not be read from standard input: %v", err),
+		problem.Text{})
 }

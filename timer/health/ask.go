@@ -22,8 +22,8 @@ type server struct {
 	like   string // a port for examples, when there is no usual one
 	path   string // what may follow the host: "/db"; "" for nothing
 	tls    bool
-	alpn   []string // with tls: the protocols to offer
-	ask    func(context.Context, net.Conn, Target) error
+	alpn   []string                                      // with tls: the protocols to offer
+	ask    func(context.Context, net.Conn, Target) error // nil: a connection is enough
 }
 
 // servers are all of them, in the order in which errors list them.
@@ -83,6 +83,9 @@ func (p *prober) askServer(ctx context.Context, s *server, t Target) error {
 			}
 			conn = secure
 		}
+		if s.ask == nil {
+			return nil
+		}
 		at.reach(answering)
 		return s.ask(ctx, conn, t)
 	})
@@ -91,7 +94,7 @@ func (p *prober) askServer(ctx context.Context, s *server, t Target) error {
 // withPort adds the port to a fault of the connection when the target does not name it.
 func (t Target) withPort(err error) error {
 	f := *explain(err, connecting)
-	if !f.late && t.url.Port() == "" {
+	if !f.late && t.url != nil && t.url.Port() == "" {
 		f.Port = t.port
 	}
 	return &f
@@ -121,10 +124,15 @@ func otherProtocol(protocol, said string) *fault {
 // clipped returns the beginning of an answer that was not understood.
 func clipped(said string) string {
 	const most = 60
-	if said = printable(said); len([]rune(said)) > most {
-		said = string([]rune(said)[:most-1]) + "…"
+	return cut(printable(said), most)
+}
+
+// cut cuts a text to a number of letters.
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
 	}
-	return said
+	return text
 }
 
 // beginning returns what has arrived of an answer, to be quoted.

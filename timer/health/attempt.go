@@ -11,7 +11,7 @@ const (
 	// recheckEvery is how often a target is probed even though nothing has reported a change.
 	recheckEvery = 30 * time.Second
 	// minChangeGap is the least time between attempts that reported changes cause. It grows to
-	// maxChangeGap for a target that changes all the time, such as a growing log.
+	// maxChangeGap while the ledger changes all the time.
 	minChangeGap = 20 * time.Millisecond
 	maxChangeGap = 500 * time.Millisecond
 )

@@ -87,8 +87,10 @@ func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, net
 		case f := <-outcomes:
 			running--
 			switch {
-			case f == nil || f.answered:
-				return asError(f)
+			case f == nil:
+				return nil
+			case f.answered:
+				return f
 			case worst == nil || f.rank > worst.rank:
 				worst = f
 			}
@@ -109,14 +111,6 @@ func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, net
 			return furthest.explain(ctx.Err())
 		}
 	}
-}
-
-// asError turns a nil *fault into a nil error.
-func asError(f *fault) error {
-	if f == nil {
-		return nil
-	}
-	return f
 }
 
 // addresses resolves a host. localhost is both loopback addresses, whatever the resolver says (RFC

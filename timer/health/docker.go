@@ -109,7 +109,10 @@ func judgeDocker(status int, body []byte) error {
 	s := c.State
 	switch h := s.Health; {
 	case s.Status != "running":
-		return notReady(withDetail(stateWords(s.Status, s.ExitCode), s.Error))
+		if s.Status == "exited" || s.Status == "dead" {
+			s.Status += ", exit code " + strconv.Itoa(s.ExitCode)
+		}
+		return notReady(withDetail(s.Status, s.Error))
 	case h == nil || h.Status == "" || h.Status == "none" || h.Status == "healthy":
 		return nil
 	case len(h.Log) > 0:
@@ -117,12 +120,4 @@ func judgeDocker(status int, body []byte) error {
 	default:
 		return notReady(h.Status)
 	}
-}
-
-// stateWords describes a container that does not run, in the words of Docker.
-func stateWords(status string, code int) string {
-	if status != "exited" && status != "dead" {
-		return status
-	}
-	return status + ", exit code " + strconv.Itoa(code)
 }

@@ -214,11 +214,7 @@ func printable(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
-	clean = strings.Join(strings.Fields(clean), " ")
-	if runes := []rune(clean); len(runes) > 160 {
-		clean = string(runes[:159]) + "…"
-	}
-	return clean
+	return cut(strings.Join(strings.Fields(clean), " "), 160)
 }
 
 // short writes a time limit as a person does: 5s, 1.5s, 250ms.

@@ -123,11 +123,7 @@ func redirectTarget(u *url.URL) string {
 			text += "/…"
 		}
 	}
-	text = printable(text)
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
-	}
-	return text
+	return cut(printable(text), most)
 }
 
 // sameServer reports whether what is sent to one URL may be sent to the other: to the same host and

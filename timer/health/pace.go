@@ -16,22 +16,13 @@ type pace struct {
 	longest time.Duration // upper bound of a pause
 	random  func() float64
 	gap     time.Duration // the last pause, before jitter; 0 in the beginning
-	fast    int           // how many attempts still come faster
 }
-
-// restart begins again because something has changed. A socket, for example, exists a moment before
-// somebody listens on it.
-func (p *pace) restart() { p.gap, p.fast = 0, 3 }
 
 // after returns the pause after an attempt. The attempt was due at age, counted from the first one,
 // and ended took after that. Gaps count from start to start. After an attempt that outlasted its
 // gap, the pause is still half a gap.
 func (p *pace) after(age, took time.Duration) time.Duration {
 	gap := min(earlyGap, p.longest)
-	if p.fast > 0 {
-		p.fast--
-		gap = min(minChangeGap, gap)
-	}
 	if age >= earlyFor {
 		if p.gap == 0 {
 			p.gap = gap

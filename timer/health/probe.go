@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"net/netip"
 	"slices"
 	"time"
 )
@@ -21,7 +20,7 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 	case "tcp":
 		return p.tcp(ctx, t)
 	case "tls":
-		return p.tls(ctx, t)
+		return p.askServer(ctx, &server{tls: true}, t)
 	case "dns":
 		if t.url != nil {
 			return p.nameServer(ctx, t)
@@ -45,22 +44,6 @@ func (p *prober) tcp(ctx context.Context, t Target) error {
 		return err
 	}
 	return conn.Close()
-}
-
-func (p *prober) tls(ctx context.Context, t Target) error {
-	addrs, err := p.addresses(ctx, t.host)
-	if err != nil {
-		return err
-	}
-	return race(ctx, addrs, func(ctx context.Context, addr netip.Addr, at *progress) error {
-		conn, err := connect(ctx, addr, t.port)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		at.reach(securing)
-		return tls.Client(conn, p.trust(t.host)).HandshakeContext(ctx)
-	})
 }
 
 // trust returns which certificates are accepted for a host.

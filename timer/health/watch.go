@@ -129,8 +129,7 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) 
 // the time. The attempts after it are as frequent as in the beginning.
 func (s *schedule) changeDue(began time.Time) time.Time {
 	now := time.Now()
-	s.begin = now
-	s.pace.restart()
+	s.begin, s.pace.gap = now, 0
 	s.changeGap = max(s.changeGap, minChangeGap)
 	soon := began.Add(s.changeGap)
 	if soon.After(now) {
