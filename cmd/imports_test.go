@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/healthwait", "cmd/option", "cmd/view", "state", "timer/await", "timer/clock", "timer/health", "timer/problem", "timer/rules", "timer/tasks", "timer/when"},
 	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/metrics", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/tell":              {"cmd/cli", "cmd/handover", "cmd/option", "notify", "state", "state/settings", "timer/clock", "timer/problem", "timer/tasks"},
-	"cmd/fleet":             {"cmd/cli", "cmd/handover", "cmd/option", "state", "state/fleet", "state/fleet/jet", "timer/problem"},
+	"cmd/fleet":             {"cmd/cli", "cmd/handover", "cmd/option", "state", "state/fleet", "state/fleet/jet", "timer/agent", "timer/problem"},
 	"cmd/guide":             {"cmd/cli", "cmd/client", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "docs/man", "notify", "state", "timer/clock", "timer/problem", "timer/proc", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/client":            {"cmd/option", "state/codec", "timer/problem"},
 	"cmd/clitest":           {"cmd/cli", "timer/clock"},

@@ -24,28 +24,11 @@ var fish string
 //go:embed ouro-timer.ps1
 var powershell string
 
-// script is the script of a shell.
-type script struct{ shell, text string }
-
-func scripts() []script {
-	return []script{{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"powershell", powershell}}
-}
-
-// Shells are the names of the shells that have a script.
-func Shells() []string {
-	var names []string
-	for _, s := range scripts() {
-		names = append(names, s.shell)
-	}
-	return names
-}
+// Shells returns the names of the shells that have a script.
+func Shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 // Script returns the script of a shell; false when there is none.
 func Script(shell string) (string, bool) {
-	for _, s := range scripts() {
-		if s.shell == shell {
-			return s.text, true
-		}
-	}
-	return "", false
+	text, ok := map[string]string{"bash": bash, "zsh": zsh, "fish": fish, "powershell": powershell}[shell]
+	return text, ok
 }

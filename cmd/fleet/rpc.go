@@ -1,50 +1,35 @@
 package fleet
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
-
-// lineMost is how long a line may be, as in timer/agent.
-const lineMost = 1 << 20
 
 // readLines sends the lines of an input without their line ends, until the input ends, and then
 // closes the channel. Empty lines are left out. A line that is too long becomes nil.
 func readLines(ctx context.Context, in io.Reader, to chan<- []byte) {
 	defer close(to)
-	r := bufio.NewReaderSize(in, 64<<10)
-	for {
-		var line []byte
-		var err error
-		long := false
-		for more := true; more; {
-			var part []byte
-			part, err = r.ReadSlice('\n')
-			if more = errors.Is(err, bufio.ErrBufferFull); len(line)+len(part) > lineMost+1 {
-				long, part = true, nil
-			}
-			line = append(line, part...)
+	for lines := agent.NewLines(in); ; {
+		line, long, err := lines.Next()
+		if err != nil {
+			return
 		}
 		if line = bytes.TrimSpace(line); long {
 			line = nil
+		} else if len(line) == 0 {
+			continue
 		}
-		if long || len(line) > 0 {
-			select {
-			case to <- line:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if err != nil {
+		select {
+		case to <- line:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -136,10 +121,6 @@ func (m rpc) checked() (line []byte, refused string) {
 	return line, ""
 }
 
-// refusedCode is the JSON-RPC code for a request that was understood and refused, as in
-// timer/agent.
-const refusedCode = -32000
-
 // failure returns the line that answers a request with an error.
 func failure(id json.RawMessage, text, hint string) []byte {
 	type data struct {
@@ -147,6 +128,6 @@ func failure(id json.RawMessage, text, hint string) []byte {
 		Hint string       `json:"hint"`
 	}
 	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id,
-		"error": map[string]any{"code": refusedCode, "message": text, "data": data{problem.Failed, hint}}})
+		"error": map[string]any{"code": agent.CodeRefused, "message": text, "data": data{problem.Failed, hint}}})
 	return line
 }

@@ -196,14 +196,19 @@ func (o *healthWait) parse(s *cli.Call) *badTargets {
 	return u
 }
 
-// answer refuses the call. With --json it answers in the form of a result.
-func (u *badTargets) answer(s *cli.Call, o *healthWait) error {
+// Refused is the problem of a target that cannot be read.
+func Refused(e *health.ParseError, hint problem.Text) *problem.Problem {
 	between := " "
-	if u.first.Clause {
+	if e.Clause {
 		between = ": "
 	}
-	f := problem.New(problem.Failed, problem.T("target %s%s%s", cli.Quote(u.first.Target), between,
-		u.first.Problem), u.hint)
+	return problem.Of(problem.T("target %s%s%s", cli.Quote(e.Target), between, e.Problem), hint)
+}
+
+// answer refuses the call. With --json it answers in the form of a result.
+func (u *badTargets) answer(s *cli.Call, o *healthWait) error {
+	f := Refused(u.first, u.hint)
+	f.Code = problem.Failed
 	if s.InJSON {
 		s.Answer(o.answer(s, u.result, u.hints, nil, f))
 		return cli.ExitCode(f.ExitCode())

@@ -122,12 +122,7 @@ func (o *anyOptions) read(s *cli.Call, word string, times when.Options) (thing, 
 		o.health.Targets = append(o.health.Targets, target)
 		return thing{kind: thingTarget, text: target.String(), typed: word, target: len(o.health.Targets) - 1}, nil
 	case errors.As(err, &refused) && !refused.Bare && strings.TrimSpace(word) != "":
-		between := " "
-		if refused.Clause {
-			between = ": "
-		}
-		return thing{}, problem.Of(problem.T("target %s%s%s", cli.Quote(refused.Target), between,
-			refused.Problem), problem.T("%s", refused.Hint))
+		return thing{}, healthwait.Refused(refused, problem.T("%s", refused.Hint))
 	}
 	w, err := o.time(s, word, times)
 	if err != nil {

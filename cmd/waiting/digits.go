@@ -7,38 +7,27 @@ import (
 )
 
 // glyph returns a letter of a countdown as five rows of cells.
-func glyph(letter rune) [5]string {
-	switch letter {
-	case '0':
-		return [5]string{"###", "# #", "# #", "# #", "###"}
-	case '1':
-		return [5]string{"## ", " # ", " # ", " # ", "###"}
-	case '2':
-		return [5]string{"###", "  #", "###", "#  ", "###"}
-	case '3':
-		return [5]string{"###", "  #", "###", "  #", "###"}
-	case '4':
-		return [5]string{"# #", "# #", "###", "  #", "  #"}
-	case '5':
-		return [5]string{"###", "#  ", "###", "  #", "###"}
-	case '6':
-		return [5]string{"###", "#  ", "###", "# #", "###"}
-	case '7':
-		return [5]string{"###", "  #", "  #", "  #", "  #"}
-	case '8':
-		return [5]string{"###", "# #", "###", "# #", "###"}
-	case '9':
-		return [5]string{"###", "# #", "###", "  #", "###"}
-	case ':':
-		return [5]string{" ", "#", " ", "#", " "}
-	case '.':
-		return [5]string{" ", " ", " ", " ", "#"}
-	case 'd':
-		return [5]string{"  #", "  #", "###", "# #", "###"}
-	case 's':
-		return [5]string{"   ", " ##", " # ", "  #", " ##"}
+func glyph(letter rune) []string {
+	rows, known := map[rune]string{
+		'0': "###/# #/# #/# #/###",
+		'1': "## / # / # / # /###",
+		'2': "###/  #/###/#  /###",
+		'3': "###/  #/###/  #/###",
+		'4': "# #/# #/###/  #/  #",
+		'5': "###/#  /###/  #/###",
+		'6': "###/#  /###/# #/###",
+		'7': "###/  #/  #/  #/  #",
+		'8': "###/# #/###/# #/###",
+		'9': "###/# #/###/  #/###",
+		':': " /#/ /#/ ",
+		'.': " / / / /#",
+		'd': "  #/  #/###/# #/###",
+		's': "   / ##/ # /  #/ ##",
+	}[letter]
+	if !known {
+		rows = " / / / / "
 	}
-	return [5]string{" ", " ", " ", " ", " "}
+	return strings.Split(rows, "/")
 }
 
 // large returns the countdown in the largest digits that fit, with the name above and the bar

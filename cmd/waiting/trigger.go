@@ -56,6 +56,11 @@ type trigger struct {
 	repeated bool           // it was told before
 }
 
+// arrived returns the trigger of a time that has come.
+func (w *activeWait) arrived(due time.Time) trigger {
+	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, due)), due: due.In(w.zone)}
+}
+
 // maxMissed is the most missed instants that are counted.
 const maxMissed = 100_000
 
@@ -119,14 +124,19 @@ func (o *waitOptions) withOptions(s *cli.Call, c problem.Call) problem.Call {
 
 // tell writes the answer in one piece. When the reader has gone, the program ends silently.
 func (t trigger) tell() error {
-	err := t.write()
-	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return cli.ExitCode(cli.ExitFailed)
-	case err != nil:
-		return cli.Unwritten(err)
+	t.of.Answer(triggerJSON{t.now, "triggered", cli.OrNull(t.of.task), cli.OrNull(t.of.name), t.due,
+		cli.Seconds(t.late), t.of.kind, t.of.text, t.of.zone.String(), t.missed, t.again,
+		cli.OrNull(t.of.kept.ID()), cli.OrNull(t.of.kept.Occurrence()), t.repeated, t.of.raw, t.of.stream})
+	err := t.of.Stdout.Flush()
+	if err == nil {
+		return nil
 	}
-	return nil
+	t.of.Stdout.Reset(io.Discard) // it is not written a second time
+	t.of.InJSON = false
+	if errors.Is(err, syscall.EPIPE) {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return cli.Unwritten(err)
 }
 
 // label returns the name of what is waited for in a countdown. It may be empty.
@@ -181,18 +191,6 @@ type triggerJSON struct {
 
 	raw    bool // only the text of the task is written
 	stream bool // the call waits for the next time itself
-}
-
-func (t trigger) write() error {
-	t.of.Answer(triggerJSON{t.now, "triggered", cli.OrNull(t.of.task), cli.OrNull(t.of.name), t.due,
-		cli.Seconds(t.late), t.of.kind, t.of.text, t.of.zone.String(), t.missed, t.again,
-		cli.OrNull(t.of.kept.ID()), cli.OrNull(t.of.kept.Occurrence()), t.repeated, t.of.raw, t.of.stream})
-	err := t.of.Stdout.Flush()
-	if err != nil {
-		t.of.Stdout.Reset(io.Discard) // it is not written a second time
-		t.of.InJSON = false
-	}
-	return err
 }
 
 // Text writes the text of the task. Programs look for the sentence, so it does not change.

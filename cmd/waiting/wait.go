@@ -161,7 +161,7 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 		if err != nil {
 			return w.endEarly(ctx, due, told, err)
 		}
-		t := trigger{of: w, now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone)}
+		t := w.arrived(due)
 		o.skipMissed(&t)
 		told++
 		next, more := o.following(t.due, told)

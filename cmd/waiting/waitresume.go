@@ -67,7 +67,8 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if w.first, err = w.await(ctx, w.begun.Wall, w.first); err != nil {
 		return w.endEarly(ctx, w.first, 0, err)
 	}
-	t := w.arrived()
+	t := w.arrived(w.first)
+	t.again = cli.ContinueWith(w.Call, w.withOptions(w.Call, w.again))
 	if err := t.tell(); err != nil {
 		w.kept.Leave()
 		return err
@@ -160,13 +161,6 @@ func (o *waitOptions) readKept(s *cli.Call, e state.Entry) (err error) {
 	return nil
 }
 
-// arrived returns the trigger of a resumed wait whose time has come.
-func (w *activeWait) arrived() trigger {
-	return trigger{of: w, now: w.Clock.Now().In(w.zone), late: max(0, w.late(w.Clock, w.first)),
-		due:   w.first.In(w.zone),
-		again: cli.ContinueWith(w.Call, w.withOptions(w.Call, w.again))}
-}
-
 // tellAgain answers for a wait that was told before or is in the inbox, and acknowledges its item.
 func tellAgain(ctx context.Context, w *activeWait) error {
 	defer w.kept.Leave()
@@ -176,7 +170,8 @@ func tellAgain(ctx context.Context, w *activeWait) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t := w.arrived()
+	t := w.arrived(w.first)
+	t.again = cli.ContinueWith(w.Call, w.withOptions(w.Call, w.again))
 	t.repeated = !unread
 	if err := t.tell(); err != nil {
 		return err

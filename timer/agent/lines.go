@@ -24,14 +24,14 @@ func (u *lineCounter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// lines splits a stream into lines. Its memory does not grow with the stream or with its lines.
-type lines struct{ r *bufio.Reader }
+// Lines splits a stream into lines. Its memory does not grow with the stream or with its lines.
+type Lines struct{ r *bufio.Reader }
 
-func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
+func NewLines(r io.Reader) *Lines { return &Lines{bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line without its line feed. If it is longer than maxLine, next returns its
+// Next returns the next line without its line feed. If it is longer than maxLine, it returns its
 // beginning, and long is true. Text at the end of the stream is a line even without a line feed.
-func (l *lines) next() (line []byte, long bool, err error) {
+func (l *Lines) Next() (line []byte, long bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if room := maxLine - len(line); len(part) > room {

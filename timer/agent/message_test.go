@@ -119,12 +119,12 @@ func FuzzLines(f *testing.F) {
 		if len(data) > 4*maxLine {
 			return
 		}
-		from := newLines(bytes.NewReader(data))
+		from := NewLines(bytes.NewReader(data))
 		for n, want := range bytes.Split(data, []byte("\n")) {
 			if n > 0 && len(want) == 0 && n == bytes.Count(data, []byte("\n")) {
 				break // behind the last line feed
 			}
-			line, long, err := from.next()
+			line, long, err := from.Next()
 			if len(data) == 0 {
 				return
 			}
@@ -132,7 +132,7 @@ func FuzzLines(f *testing.F) {
 				t.Fatalf("line %d of %d bytes: %d bytes, long %v, %v", n, len(want), len(line), long, err)
 			}
 		}
-		if _, _, err := from.next(); err == nil {
+		if _, _, err := from.Next(); err == nil {
 			t.Error("there is more than there was")
 		}
 	})

@@ -126,9 +126,9 @@ func (p *Pool) start(ctx context.Context, prog Program) (_ *process, err error) 
 func (a *process) listen() {
 	defer close(a.read)
 	defer close(a.requests)
-	from := newLines(&a.lines)
+	from := NewLines(&a.lines)
 	for {
-		line, long, err := from.next()
+		line, long, err := from.Next()
 		if err != nil {
 			return
 		}

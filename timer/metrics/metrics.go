@@ -5,8 +5,6 @@ package metrics
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -203,6 +201,3 @@ func histogram(bounds []float64, counts []int64, sum float64) (list []Sample) {
 	}
 	return append(list, Sample{"_sum", nil, sum}, Sample{"_count", nil, float64(total)})
 }
-
-// names returns the names of the labels, in order.
-func (l Labels) names() []string { return slices.Sorted(maps.Keys(l)) }

@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,7 +52,7 @@ func Text(families []Family) []byte {
 		for _, s := range f.Samples {
 			b.WriteString(f.Name + s.Suffix)
 			separator := byte('{')
-			for _, name := range s.Labels.names() {
+			for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 				b.WriteByte(separator)
 				b.WriteString(name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s.Labels[name]) + `"`)
 				separator = ','

@@ -69,10 +69,10 @@ func For(system string, w World) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemdUnit is the unit of systemd. KillMode=process spares the commands: the next runner waits for
-// those that outlive this one. The service is ready when it leads, or stands by for another runner.
-// It is restarted when its loop has stopped for WatchdogSec. What commands write goes to the journal,
-// as with a timer of systemd.
+// systemdUnit is the unit of systemd. KillMode=process spares the commands: the next runner waits
+// for those that outlive this one. The service is ready when it leads, or stands by for another
+// runner. It is restarted when its loop has stopped for WatchdogSec. What commands write goes to
+// the journal, as with a timer of systemd.
 const systemdUnit = `# %[1]s
 [Unit]
 Description=ouro-timer: does what is due, when it is due
@@ -92,7 +92,8 @@ Delegate=yes
 WantedBy=%[7]s
 `
 
-// systemdPlan returns a service of a manager of systemd, which ctl calls and verify checks files for.
+// systemdPlan returns a service of a manager of systemd, which ctl calls and verify checks files
+// for.
 func systemdPlan(program, dir, unit, target string, ctl, verify []string) Plan {
 	call := func(words ...string) []string { return slices.Concat(ctl, words) }
 	return Plan{

@@ -46,9 +46,9 @@ func ForSystem(init, program, user, links string) (Plan, bool) {
 }
 
 // These are the parts that only the unit of the system has: where its state is, and what it may not
-// do. Its commands may not do that either: a task that needs more belongs to a user, or to a drop-in
-// (systemctl edit ouro-timer). Memory that is both writable and executable is allowed, because
-// interpreters need it.
+// do. Its commands may not do that either: a task that needs more belongs to a user, or to a
+// drop-in (systemctl edit ouro-timer). Memory that is both writable and executable is allowed,
+// because interpreters need it.
 const (
 	systemOrder = `After=network-online.target time-sync.target
 Wants=network-online.target
