@@ -3,9 +3,7 @@ package option
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -111,29 +109,14 @@ func truth(v any) (yes, ok bool) {
 
 // pairsOf turns an object of texts, or a list of NAME=VALUE, into such a list.
 func pairsOf(key string, v any, wrong error) ([]string, error) {
-	if text, ok := v.(string); ok {
-		if inner, ok := Decode([]byte(text)).(map[string]any); ok {
-			v = inner
-		}
+	raw, _ := v.(string)
+	if object, ok := v.(map[string]any); ok {
+		raw = JSON(object)
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return listOf(key, v, wrong)
+	if _, ok := Decode([]byte(raw)).(map[string]any); ok {
+		return pairs(key, []byte(raw), scalar, "send")
 	}
-	list := []string{}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		text, ok := scalar(object[name])
-		switch {
-		case !ok:
-			return nil, usage(fmt.Sprintf("%q in %q is %s, and takes a text", name, key, kindOf(object[name])),
-				fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
-		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(fmt.Sprintf("%q in %q is not a name of a variable", name, key),
-				fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
-		}
-		list = append(list, name+"="+text)
-	}
-	return list, nil
+	return listOf(key, v, wrong)
 }
 
 // listOf turns a value into a list of texts: a list, JSON of a list inside a text, or one text as a
@@ -151,16 +134,7 @@ func listOf(key string, v any, wrong error) ([]string, error) {
 	if !ok {
 		return nil, wrong
 	}
-	list := make([]string, 0, len(all))
-	for _, one := range all {
-		text, ok := scalar(one)
-		if !ok {
-			return nil, usage(fmt.Sprintf("in %q there is %s, and it takes texts", key, kindOf(one)),
-				fmt.Sprintf("send %q: [\"...\"]", key))
-		}
-		list = append(list, text)
-	}
-	return list, nil
+	return texts(key, all, scalar, fmt.Sprintf("send %q: [\"...\"]", key))
 }
 
 // scalar returns a text, or a number as it was written.

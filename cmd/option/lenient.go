@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -68,9 +69,10 @@ func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 	return v, nil
 }
 
-// field is one argument as it was sent.
+// field is a field of an object as it was sent.
 type field struct {
 	key   string
+	raw   json.RawMessage
 	value any
 }
 
@@ -110,25 +112,26 @@ func Decode(raw []byte) (v any) {
 // because the last value would hide the others.
 func ordered(raw []byte) (list []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if _, err := d.Token(); err != nil {
-		return nil, usage("the arguments are not JSON: "+err.Error(), "")
-	}
 	seen := map[string]bool{}
-	for d.More() {
-		k, err := d.Token()
+	_, err = d.Token()
+	for err == nil && d.More() {
+		var key json.Token
+		var f field
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&f.raw)
+		}
 		if err != nil {
-			return nil, usage("the arguments are not JSON: "+err.Error(), "")
+			break
 		}
-		f := field{key: k.(string)}
-		if err := d.Decode(&f.value); err != nil {
-			return nil, usage("the arguments are not JSON: "+err.Error(), "")
-		}
+		f.key, f.value = key.(string), Decode(f.raw)
 		if seen[f.key] {
-			return nil, usage(fmt.Sprintf("%q is there twice", f.key), "give it once")
+			return nil, usage("the key "+plain.Quote(f.key)+" is there twice", "give it once")
 		}
 		seen[f.key] = true
 		list = append(list, f)
+	}
+	if err != nil {
+		return nil, usage("it is not JSON: "+err.Error(), "")
 	}
 	return list, nil
 }

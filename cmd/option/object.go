@@ -2,6 +2,7 @@ package option
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -79,19 +80,16 @@ func (fields Fields) Read(data []byte, from Source) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	t, err := dec.Token()
-	if err != nil {
-		return Object{}, from.notJSON(data)
+	if bytes.TrimSpace(data)[0] != '{' {
+		return Object{}, from.notObject(kindOf(Decode(data)))
 	}
-	if t != json.Delim('{') {
-		return Object{}, from.notObject(kindOfToken(t))
+	list, err := ordered(data)
+	if err != nil {
+		return Object{}, err
 	}
 	o := Object{Values: Values{given: map[string]any{}}, keys: map[string]string{}}
-	for dec.More() {
-		key, _ := dec.Token()
-		if err := fields.readKey(&o, dec, key.(string), from); err != nil {
+	for _, f := range list {
+		if err := fields.readKey(&o, f, from); err != nil {
 			return o, err
 		}
 	}
@@ -201,68 +199,62 @@ func (from Source) notJSON(data []byte) error {
 
 func (from Source) notObject(kind string) error {
 	hint := "write an object such as " + Example
-	if kind == "an array" {
+	if kind == "a list" {
 		hint += from.asLines()
 	}
 	return usage("it is "+kind+", not an object", hint)
 }
 
 // readKey reads one key with its value. A null counts as absent.
-func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, from Source) error {
-	name := key
-	if foreignKeys[key] != "" {
-		name = foreignKeys[key]
-	}
+func (fields Fields) readKey(o *Object, f field, from Source) error {
+	name := cmp.Or(foreignKeys[f.key], f.key)
 	option, known := fields[name]
 	if !known {
-		return fields.unknown(key, from)
+		return fields.unknown(f.key, from)
 	}
 	first := name
 	if option != nil {
 		first = option.Name
 	}
-	if before, twice := o.keys[first]; twice && before == key {
-		return usage("the key "+plain.Quote(key)+" is there twice", "give it once")
-	} else if twice {
-		return usage(plain.Quote(before)+" and "+plain.Quote(key)+" are the same", "give one of them")
+	if before, twice := o.keys[first]; twice {
+		return usage(plain.Quote(before)+" and "+plain.Quote(f.key)+" are the same", "give one of them")
 	}
-	o.keys[first] = key
-	t, err := dec.Token()
-	if err != nil {
-		return usage("it is not JSON: "+err.Error(), "write an object such as "+Example)
-	}
-	if t == nil {
+	o.keys[first] = f.key
+	switch {
+	case f.value == nil:
 		return nil
+	case name == "command":
+		return o.readCommand(f)
+	case option == nil:
+		option = &Option{Kind: Duration}
 	}
-	if option == nil {
-		return o.argument(dec, t, key, name)
-	}
-	v, err := option.field(dec, t, key)
+	v, err := option.strict(f)
 	if err != nil {
 		return err
 	}
-	return o.Values.put(first, key, v)
+	if when, is := v.(string); is && name == "when" {
+		o.When = &when
+		return noNUL(f.key, when)
+	}
+	return o.Values.put(first, f.key, v)
 }
 
-// argument reads the time or the command.
-func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) error {
-	if name == "when" {
-		v, err := Option{Kind: Duration}.oneText(t, key)
-		if o.When = &v; err == nil {
-			err = noNUL(key, v)
-		}
+// readCommand reads the command.
+func (o *Object) readCommand(f field) (err error) {
+	const example = `write the program and each argument as one text, "command": ["make", "backup"]`
+	list, ok := f.value.([]any)
+	if !ok {
+		return usage(plain.Quote(f.key)+" is "+kindOf(f.value)+", and takes a list of texts",
+			example+`; a line for the shell is "shell": "make backup"`)
+	}
+	o.Command, err = texts(f.key, list, text, example+`; a line for the shell is "shell": "make backup"`)
+	switch {
+	case err != nil:
 		return err
+	case len(o.Command) == 0 || o.Command[0] == "":
+		return usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 	}
-	argv, err := words(dec, t, key,
-		`write the program and each argument as one text, "command": ["make", "backup"]; `+
-			`a line for the shell is "shell": "make backup"`)
-	if err == nil && (len(argv) == 0 || argv[0] == "") {
-		err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
-	}
-	if o.Command = argv; err == nil {
-		err = noNUL(key, argv...)
-	}
-	return err
+	return noNUL(f.key, o.Command...)
 }
 
 // unknown is the problem of an unknown key. Its hint has the most similar one.

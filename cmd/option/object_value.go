@@ -11,85 +11,72 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
-// kindOfToken names the kind of the value that begins with a token, for messages.
-func kindOfToken(t json.Token) string {
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '[' {
-			return "an array"
-		}
-		return "an object"
-	case bool:
-		return strconv.FormatBool(t)
-	case json.Number:
-		return "a number"
-	case nil:
-		return "null"
-	}
-	return "a text"
-}
-
-// field reads the value that begins with the token t, and returns it in the type of the option.
-func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) {
+// strict returns the value of a field in the type of the option. It takes what the option says, and
+// guesses nothing.
+func (o Option) strict(f field) (any, error) {
+	list, isList := f.value.([]any)
 	switch {
 	case o.Kind == Whole:
-		n, ok := t.(json.Number)
+		n, ok := f.value.(json.Number)
 		if !ok {
-			return nil, wrongKind(key, t, "a whole number", "5")
+			return nil, wrongKind(f, "a whole number", "5")
 		}
 		i, err := strconv.Atoi(n.String())
-		f, _ := n.Float64()
-		switch too, hint := beyond(f); {
+		number, _ := n.Float64()
+		switch too, hint := beyond(number); {
 		case too != "" && (err == nil || errors.Is(err, strconv.ErrRange)):
-			return nil, usage(plain.Quote(key)+" is "+n.String()+", which is too "+too, hint)
+			return nil, usage(plain.Quote(f.key)+" is "+n.String()+", which is too "+too, hint)
 		case err == nil:
 			return i, nil
 		}
-		return nil, usage(plain.Quote(key)+" is "+n.String()+", not a whole number", "write "+plain.Quote(key)+": 5")
+		return nil, usage(plain.Quote(f.key)+" is "+n.String()+", not a whole number", "write "+plain.Quote(f.key)+": 5")
 	case o.Kind == Flag:
-		b, ok := t.(bool)
+		b, ok := f.value.(bool)
 		if !ok {
-			return nil, wrongKind(key, t, "true or false", "true")
+			return nil, wrongKind(f, "true or false", "true")
 		}
 		return b, nil
-	case o.OrText && t != json.Delim('['):
-		text, ok := t.(string)
+	case o.OrText && !isList:
+		text, ok := f.value.(string)
 		if !ok {
-			return nil, wrongKind(key, t, "a text, or a list of them", plain.Quote(o.Like))
+			return nil, wrongKind(f, "a text, or a list of them", plain.Quote(o.Like))
 		}
 		return []string{text}, nil
-	case o.Pairs && t == json.Delim('{'):
-		return pairs(dec, key)
 	case o.Many:
-		hint := "write a list of texts, such as " + plain.Quote(key) + `: [` + plain.Quote(o.Like) + `]`
-		if o.Pairs {
-			hint += ", or an object of them"
+		if _, is := f.value.(map[string]any); is && o.Pairs {
+			return pairs(f.key, f.raw, text, "write")
 		}
-		return words(dec, t, key, hint)
-	case o.WordList && t == json.Delim('['):
-		list, err := words(dec, t, key, "write the program and each argument as one text, "+plain.Quote(key)+
+		example := "[" + plain.Quote(o.Like) + "]"
+		if o.Pairs {
+			example += ", or an object of them"
+		}
+		if !isList {
+			return nil, wrongKind(f, "a list of texts", example)
+		}
+		return texts(f.key, list, text, "write "+plain.Quote(f.key)+": "+example)
+	case o.WordList && isList:
+		words, err := texts(f.key, list, text, "write the program and each argument as one text, "+plain.Quote(f.key)+
 			`: ["python3", "agent.py"]`)
-		return state.ShellLine(list), err
+		return state.ShellLine(words), err
 	}
-	return o.oneText(t, key)
+	value, ok := f.value.(string)
+	if !ok {
+		return nil, wrongKind(f, "a text", plain.Quote(o.textFor(f.value)))
+	}
+	return value, nil
 }
 
-// oneText reads a text. Where a number stands for it, the hint has a text that may be meant.
-func (o Option) oneText(t json.Token, key string) (string, error) {
-	text, ok := t.(string)
-	if ok {
-		return text, nil
-	}
-	example := "..."
-	if n, is := t.(json.Number); is {
-		example = o.textFor(n)
-	}
-	return "", wrongKind(key, t, "a text", plain.Quote(example))
+// text returns a value that is a text, as strict takes one.
+func text(v any) (string, bool) {
+	value, ok := v.(string)
+	return value, ok
 }
 
 // textFor is a text of the option that a number may stand for.
-func (o Option) textFor(n json.Number) string {
+func (o Option) textFor(v any) string {
+	n, ok := v.(json.Number)
 	switch {
+	case !ok:
 	case o.Like != "":
 		return o.Like
 	case len(o.Choices) > 0:
@@ -102,8 +89,8 @@ func (o Option) textFor(n json.Number) string {
 	return "..."
 }
 
-func wrongKind(key string, t json.Token, want, example string) error {
-	return usage(plain.Quote(key)+" is "+kindOfToken(t)+", and takes "+want, "write "+plain.Quote(key)+": "+example)
+func wrongKind(f field, want, example string) error {
+	return usage(plain.Quote(f.key)+" is "+kindOf(f.value)+", and takes "+want, "write "+plain.Quote(f.key)+": "+example)
 }
 
 // noNUL refuses texts with a NUL character, which no command and no message can have.
@@ -131,52 +118,39 @@ func (v Values) put(name, key string, value any) error {
 	return nil
 }
 
-// words reads a list of texts that begins with the token t.
-func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) {
-	if t != json.Delim('[') {
-		return nil, usage(plain.Quote(key)+" is "+kindOfToken(t)+", and takes a list of texts", hint)
-	}
-	list := []string{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, usage("it is not JSON: "+err.Error(), hint)
+// texts returns a list of texts. text reads one of them.
+func texts(key string, all []any, text func(any) (string, bool), hint string) ([]string, error) {
+	list := make([]string, len(all))
+	for i, v := range all {
+		var ok bool
+		if list[i], ok = text(v); !ok {
+			return nil, usage("in "+plain.Quote(key)+" there is "+kindOf(v)+", and it takes texts", hint)
 		}
-		word, ok := t.(string)
-		if !ok {
-			return nil, usage("in "+plain.Quote(key)+" there is "+kindOfToken(t)+", and it takes texts", hint)
-		}
-		list = append(list, word)
 	}
-	_, _ = dec.Token() // ]
 	return list, nil
 }
 
-// pairs reads an object of texts, after its first token, as a list of NAME=VALUE.
-func pairs(dec *json.Decoder, key string) ([]string, error) {
-	list := []string{}
-	seen := map[string]bool{}
-	for dec.More() {
-		k, _ := dec.Token()
-		name := k.(string)
-		t, err := dec.Token()
-		if err != nil {
-			return nil, usage("it is not JSON: "+err.Error(), "")
-		}
-		value, ok := t.(string)
+// pairs returns an object of texts as a list of NAME=VALUE. text reads one of them, and verb is
+// what a hint says to do.
+func pairs(key string, raw []byte, text func(any) (string, bool), verb string) ([]string, error) {
+	fields, err := ordered(raw)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		value, ok := text(f.value)
+		wrong := ""
 		switch {
 		case !ok:
-			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOfToken(t)+
-				", and takes a text", "write "+plain.Quote(name)+`: "..."`)
-		case seen[name]:
-			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")
-		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is not a name of a variable",
-				"write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
+			wrong = kindOf(f.value) + ", and takes a text"
+		case f.key == "" || strings.ContainsAny(f.key, "= \t\n\x00"):
+			wrong = "not a name of a variable"
 		}
-		seen[name] = true
-		list = append(list, name+"="+value)
+		if wrong != "" {
+			return nil, usage(plain.Quote(f.key)+" in "+plain.Quote(key)+" is "+wrong, verb+" "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
+		}
+		list[i] = f.key + "=" + value
 	}
-	_, _ = dec.Token() // }
 	return list, nil
 }
