@@ -13,7 +13,7 @@ func exceptNumbered(x *match, m *meaning) bool {
 	l, of := x.of(0), x.of(1)
 	m.err = l.err
 	for _, n := range members(l.recur.nths, true) {
-		m.days = append(m.days, day{kind: onNth, nth: int8(n), weekday: int8(bits.TrailingZeros8(of.recur.weekdays) + 1)})
+		m.days = append(m.days, day{kind: onNth, nth: int16(n), weekday: int8(bits.TrailingZeros8(of.recur.weekdays) + 1)})
 	}
 	return !of.recur.workdays && (x.of(2).has&hasPeriod == 0 || x.of(2).recur.unit == uMonth && x.of(2).recur.n == 1)
 }
@@ -27,6 +27,9 @@ func exceptDay(x *match, m *meaning) bool {
 func exceptDated(x *match, m *meaning) bool {
 	ok := datedYear(x, m)
 	m.days = []day{m.day}
+	if x.says("in") { // the year may be that of the recurrence, see inYear
+		m.rewrites = []rewrite{{x.off(), x.stop(), m.day.iso8601()}}
+	}
 	return ok
 }
 
@@ -43,6 +46,28 @@ func exceptShort(x *match, m *meaning) bool {
 	}
 	return d.needs == 0 && x.p.recurs && x.begin > 0
 }
+
+// exceptOffset reads "except tomorrow".
+func exceptOffset(x *match, m *meaning) bool {
+	d := x.of(0).day
+	m.has, m.err, m.bound[boundExcept] = hasExcept, x.of(0).err, x.at[0]
+	if d.kind == onOffset {
+		on := x.p.dateOf(d)
+		m.passing = []rewrite{{int(d.off), int(d.end), on.iso8601()}}
+	}
+	return d.kind == onOffset && x.p.recurs && x.begin > 0
+}
+
+// dateOf returns the date of a day that is counted from today. Other days stay as they are.
+func (p *parser) dateOf(d day) day {
+	if d.kind == onOffset {
+		y, m, date := midnight(wallTime(p.opts.Now, p.opts.Zone)).AddDate(0, 0, int(d.shift)).Date()
+		return day{kind: onDate, year: int16(y), month: int8(m), date: int8(date)}
+	}
+	return d
+}
+
+func (d *day) iso8601() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.date) }
 
 // exceptNumbers reads "except 24.12.2027". Unless points stand between the numbers, their order
 // must be known.
@@ -61,7 +86,7 @@ func boundWeek(x *match, m *meaning) bool {
 }
 
 func except(x *match, m *meaning) bool {
-	m.has, m.err = hasExcept, x.of(0).err
+	m.has, m.err, m.rewrites = hasExcept, x.of(0).err, x.of(0).rewrites
 	m.bound[boundExcept] = x.at[0]
 	return x.p.recurs && (x.begin > 0 || x.p.toks[x.end].mark() == ',')
 }
@@ -186,11 +211,7 @@ func boundNext(x *match, m *meaning) bool {
 
 // boundEnd reads "until the end of the year": its last day.
 func boundEnd(x *match, m *meaning) bool {
-	ref := x.of(0)
-	if ref.n > 12 {
-		return x.setDate(m, ref.n, 12, 31)
-	}
-	return x.setDay(m, day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole), shift: int32(ref.q.nano), named: ref.n == 0})
+	return x.nth(m, -1, x.of(0).day)
 }
 
 // boundWeekday reads "until friday 27 november".
@@ -299,7 +320,7 @@ func everyDaySpan(x *match, m *meaning) bool {
 func daysOnce(x *match, m *meaning) bool {
 	first, last := x.of(0).day, x.of(1).day
 	plain := func(d *day) bool { return d.kind == onWeekday && !d.next && d.shift == 0 }
-	if x.p.recurs || plain(&first) && plain(&last) {
+	if x.p.recurs || plain(&first) && plain(&last) && !x.says("until") {
 		return false
 	}
 	x.setDay(m, first)

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"time"
 )
@@ -162,149 +163,89 @@ func dayOfMonth(x *match, m *meaning) bool {
 	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
 }
 
-// monthlyIn reads "the 5th of next month".
-func monthlyIn(x *match, m *meaning) bool {
-	n, months := x.of(0).n, int32(0)
-	if x.says("next") || x.says("coming") {
-		months = 1
-	}
-	return n >= 1 && n <= 31 &&
-		x.setDay(m, day{kind: onMonth, date: int8(n), named: true, shift: months})
-}
+// A month, a quarter or a year is read as the day of kind onNth that is counted in it.
 
-// monthYear reads a month into m.n and its year into m.q.whole. Months counted from this one are in
-// m.q.nano, see monthFrom.
-func monthYear(x *match, m *meaning) bool {
-	m.n = int(x.tok(0).month)
+func monthOf(x *match, m *meaning) bool {
+	m.day = day{kind: onNth, month: int8(x.tok(0).month), months: 1}
 	if x.has(1) {
-		m.q.whole = x.tok(1).n
+		m.day.year = int16(x.of(1).n)
 	}
 	return x.has(1) || !x.p.toks[x.end].is(cYear) || x.p.toks[x.end+1].mark() == ':'
 }
 
-func monthNextYear(x *match, m *meaning) bool {
-	m.n = int(x.tok(0).month)
-	m.q.whole = int64(wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + 1)
-	return true
-}
-
-func monthFrom(months int64) func(x *match, m *meaning) bool {
+func monthFrom(months int32) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
-		m.q.nano = months
+		m.day = day{kind: onNth, named: true, shift: months, months: 1}
 		return true
 	}
 }
 
-// nthDay returns the first, second or last day of the month that ref names.
-func (x *match) nthDay(ref *meaning) day {
-	d := day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole),
-		shift: int32(ref.q.nano), named: ref.n == 0}
-	if !x.says("last") {
-		d.nth = int8(min(x.of(0).n, 100))
-	}
-	return d
-}
-
-// nthOf reads "the first monday of may", "the last day of the month" and "the 3rd day of may".
-func nthOf(x *match, m *meaning) bool {
-	i := 0
-	if !x.says("last") {
-		i++
-	}
-	weekday := int8(0)
-	if x.isToken(i) && x.tok(i).is(cDay) {
-		weekday = int8(x.tok(i).day)
-		i++
-	}
-	d := x.nthDay(x.of(i))
-	d.weekday = weekday
-	if d.weekday != 0 && d.nth > 5 || d.weekday == 0 && d.nth > 31 {
-		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
-	}
-	return x.setDay(m, d)
-}
-
-// dayOfYear reads "first day of 2027" and "last day of the year".
-func dayOfYear(x *match, m *meaning) bool {
-	if x.says("last") {
-		return x.setDate(m, x.of(0).n, 12, 31)
-	}
-	n, year := x.dateIn(0), 0
-	for i := 1; i < 3 && x.has(i); i++ {
-		if !x.isToken(i) { // a suffix token is the th of 100th
-			year = x.of(i).n
-		}
-	}
-	at := civilDate(year, 1, n)
-	ok := x.setDate(m, year, int(at.Month()), at.Day())
-	if n < 1 || at.Year() != year {
-		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
-	}
-	return ok
-}
-
-// dayOfQuarter reads "first day of next quarter" and "last day of the quarter". Quarters begin in
-// January, April, July and October.
-func dayOfQuarter(x *match, m *meaning) bool {
-	now := wallTime(x.p.opts.Now, x.p.opts.Zone)
-	first := (int(now.Month())-1)/3*3 + 1 + 3*int(x.of(0).q.nano)
-	at := civilDate(now.Year(), time.Month(first), 1)
-	if x.says("last") {
-		at = at.AddDate(0, 3, -1)
-	}
-	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
-}
-
-// weekdayOfYear reads "first monday of 2027" and "last friday of the year".
-func weekdayOfYear(x *match, m *meaning) bool {
-	i, n := 0, 0
-	if !x.says("last") {
-		i, n = 1, x.of(0).n
-	}
-	year, weekday := x.of(i+1).n, int(x.tok(i).day)-1
-	on := onOrBefore(civilDate(year, 12, 31), weekday)
-	if i > 0 {
-		on = onOrAfter(civilDate(year, 1, 1), weekday).AddDate(0, 0, 7*(n-1))
-	}
-	ok := x.setDate(m, on.Year(), int(on.Month()), on.Day())
-	if on.Year() != year {
-		m.err = &refusal{why: "no year has that many weeks", hint: "name the date"}
-	}
-	return ok
-}
-
-// workdayOf reads "first working day of january". "The first working day of the month" is
-// ambiguous: it may come once or every month.
-func workdayOf(x *match, m *meaning) bool {
-	ref := x.of(1)
-	if !x.says("last") {
-		ref = x.of(2)
-	}
-	d := x.nthDay(ref)
-	d.workdays = true
-	if x.setDay(m, d); ref.n != 0 || ref.q.nano != 0 || x.says("this") || x.p.recurs {
+// quarterFrom returns the action that reads "next quarter". Quarters begin in January, April, July
+// and October.
+func quarterFrom(quarters int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		now := wallTime(x.p.opts.Now, x.p.opts.Zone)
+		at := civilDate(now.Year(), (now.Month()-1)/3*3+1+time.Month(3*quarters), 1)
+		m.day = day{kind: onNth, month: int8(at.Month()), year: int16(at.Year()), months: 3}
 		return true
 	}
-	end := x.stop()
-	begin := end
-	for i := x.end - 1; i > x.begin; i-- {
-		if t := &x.p.toks[i]; x.p.low[t.off:t.end] == "of" || x.p.low[t.off:t.end] == "in" {
-			begin = int(t.end)
-			break
-		}
-	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: begin, end: end, readings: []string{" this month", " next month", " every month"}}
+}
+
+func yearOf(x *match, m *meaning) bool {
+	m.day = day{kind: onNth, month: 1, year: int16(x.of(0).n), months: 12}
 	return true
 }
 
-// workdayOfYear reads "last working day of the year".
-func workdayOfYear(x *match, m *meaning) bool {
-	year := x.of(1)
-	at := workday(civilDate(year.n, 1, 1).AddDate(0, 0, -1), 1)
-	if x.says("last") {
-		at = workday(civilDate(year.n+1, 1, 1), -1)
+func nthLast(_ *match, m *meaning) bool {
+	m.n = -1
+	return true
+}
+
+func nthOfThree(x *match, m *meaning) bool {
+	m.n = int(x.tok(0).n)
+	return true
+}
+
+// nthOf reads "the first monday of may", "the last day of the quarter" and "the 5th of next month".
+func nthOf(x *match, m *meaning) bool {
+	n, of, d := x.of(x.labelled(isCount)).n, recurrence{}, x.of(x.labelled(isPeriod)).day
+	if i := x.labelled(isOfDay); i >= 0 {
+		of = x.of(i).recur
+	} else if n < 0 && !x.says("day") {
+		return false
 	}
-	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
+	if d.workdays = of.workdays; of.weekdays != 0 && !of.workdays {
+		d.weekday = int8(bits.TrailingZeros8(of.weekdays) + 1)
+	}
+	return x.nth(m, n, d)
+}
+
+// nth sets the n-th of the days that d names, in the month, quarter or year that it names. "The
+// first working day of the month" is ambiguous: it may come once or every month.
+func (x *match) nth(m *meaning, n int, d day) bool {
+	d.nth = int16(min(n, 400))
+	if d.year != 0 {
+		at, why := d.nthFrom(civilDate(int(d.year), time.Month(d.month), 1))
+		x.setDate(m, at.Year(), int(at.Month()), at.Day())
+		if why != nil {
+			m.err = why
+		}
+		return true
+	}
+	x.setDay(m, d)
+	switch {
+	case d.weekday == 0 && !d.workdays && (n == 0 || n > 31):
+		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", n)}
+	case d.weekday != 0 && n > 5:
+		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
+	case d.workdays && d.named && d.shift == 0 && !x.says("this") && !x.p.recurs:
+		of := x.end - 1
+		for of > x.begin && !x.p.word(of, "of", "in") {
+			of--
+		}
+		m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: int(x.p.toks[of].end), end: x.stop(), readings: []string{" this month", " next month", " every month"}}
+	}
+	return true
 }
 
 // whichMonth refuses "third monday", which does not name its month.
@@ -314,7 +255,7 @@ func whichMonth(x *match, m *meaning) bool {
 	}
 	m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which month", off: x.stop(), end: x.stop(),
 		readings: []string{" of this month", " of next month", " of every month"}}
-	return x.setDay(m, day{kind: onNth, nth: int8(x.of(0).n), weekday: int8(x.tok(1).day), named: true})
+	return x.setDay(m, day{kind: onNth, nth: int16(x.of(0).n), weekday: int8(x.tok(1).day), named: true, months: 1})
 }
 
 // epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC.

@@ -106,6 +106,36 @@ func nextAnnual(x *match, m *meaning) bool {
 	return x.setDay(m, d)
 }
 
+// weekdayBeside reads "the monday after christmas".
+func weekdayBeside(x *match, m *meaning) bool {
+	d := x.of(1).day
+	if !d.dated() || d.points {
+		return false
+	}
+	dated := d.kind == onDate
+	d.kind, d.nth, d.weekday = onBeside, 1, int8(x.tok(0).day)
+	if x.says("before") {
+		d.nth = -1
+	}
+	if dated {
+		at := d.besideIn(int(d.year))
+		x.setDate(m, at.Year(), int(at.Month()), at.Day())
+	} else {
+		x.setDay(m, d)
+	}
+	m.err, m.rewrites = x.of(1).err, x.of(1).rewrites
+	return true
+}
+
+// besideIn returns the weekday after the month and day of a year, or before it.
+func (d *day) besideIn(year int) time.Time {
+	at := civilDate(year, time.Month(d.month), int(d.date))
+	if d.nth < 0 {
+		return onOrBefore(at.AddDate(0, 0, -1), int(d.weekday)-1)
+	}
+	return onOrAfter(at.AddDate(0, 0, 1), int(d.weekday)-1)
+}
+
 // checkDate refuses a day that its month does not have. A year of 0 stands for any year.
 func checkDate(year, month, date int) *refusal {
 	if month < 1 || month > 12 {
@@ -225,7 +255,7 @@ func workdaysAhead(x *match, m *meaning) bool {
 	if n.whole < 1 || n.whole > 100 || n.nano != 0 {
 		return refused("it does not count working days", "give a whole number, at most 100")(x, m)
 	}
-	return x.setDay(m, day{kind: onWorkday, nth: int8(n.whole), needs: 'n'})
+	return x.setDay(m, day{kind: onWorkday, nth: int16(n.whole), needs: 'n'})
 }
 
 // datedYear reads a day and month with a year after them.

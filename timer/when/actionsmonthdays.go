@@ -275,10 +275,11 @@ func monthsOfYear(x *match, m *meaning) bool {
 	return true
 }
 
-// inYear reads "in 2027".
+// inYear reads "in 2027". Behind a comma it is not the year of the day before it.
 func inYear(x *match, m *meaning) bool {
 	m.has = hasInYear
 	x.year(m, 0)
+	m.rewrites = []rewrite{{max(x.off()-1, 0), x.off(), ", "}}
 	return x.p.recurs
 }
 

@@ -81,7 +81,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		if reason == strong && failed != nil && failed.Code == CodeNever {
 			return nil, failed
 		}
-		if r != nil && (r.code != "" || r.why != "" || r.hint != "") {
+		if r != nil && (r.code != "" || r.why != "" || r.hint != "" && failed == nil) {
 			return nil, p.errorOf(r)
 		}
 	}

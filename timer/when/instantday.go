@@ -77,6 +77,11 @@ func (r *resolver) base() (time.Time, *refusal) {
 		return r.on(civilDate(int(m.day.year), time.Month(m.day.month), int(m.day.date)))
 	case onAnnual:
 		return r.annual()
+	case onBeside:
+		return r.soonest(10, func(i int) (time.Time, bool) {
+			year := r.today.Year() + i - 1
+			return m.day.besideIn(year), int(m.day.date) <= monthDays(year, int(m.day.month))
+		})
 	case onMonth:
 		return r.monthly()
 	case onNth:
@@ -268,19 +273,15 @@ func (r *resolver) month(months int) time.Time {
 	return addMonthsDays(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
 }
 
-// monthly returns the next such day of a month: of the month that is named, or of any that has it.
+// monthly returns the next such day of a month that has it. Friday the 13th is the next Friday that
+// is one, and other weekdays must agree with the next such day.
 func (r *resolver) monthly() (time.Time, *refusal) {
-	d := &r.m.day
-	if d.named {
-		month := r.month(int(d.shift))
-		if why := checkDate(month.Year(), int(month.Month()), int(d.date)); why != nil {
-			return time.Time{}, why
-		}
-		return r.on(month.AddDate(0, 0, int(d.date)-1))
-	}
-	return r.soonest(13, func(i int) (time.Time, bool) {
+	date, also := int(r.m.day.date), time.Weekday(r.m.also.weekday-1)
+	idiom := date == 13 && r.m.also.kind == onWeekday && also == time.Friday
+	return r.soonest(15, func(i int) (time.Time, bool) {
 		month := r.month(i)
-		return month.AddDate(0, 0, int(d.date)-1), int(d.date) <= monthDays(month.Year(), int(month.Month()))
+		day := month.AddDate(0, 0, date-1)
+		return day, date <= monthDays(month.Year(), int(month.Month())) && (!idiom || day.Weekday() == also)
 	})
 }
 
@@ -288,12 +289,8 @@ func (r *resolver) monthly() (time.Time, *refusal) {
 // it is next year's.
 func (r *resolver) nth() (time.Time, *refusal) {
 	d := &r.m.day
-	first := r.month(int(d.shift))
-	if d.month != 0 {
-		first = civilDate(int(d.year), time.Month(d.month), 1)
-	}
-	if d.month == 0 || d.year != 0 {
-		day, why := r.nthIn(first)
+	if d.month == 0 {
+		day, why := d.nthFrom(r.month(int(d.shift)))
 		if why != nil {
 			return day, why
 		}
@@ -301,7 +298,7 @@ func (r *resolver) nth() (time.Time, *refusal) {
 	}
 	var lacking *refusal // a year in which the month has no such day
 	t, why := r.soonest(2, func(i int) (time.Time, bool) {
-		day, why := r.nthIn(first.AddDate(r.today.Year()+i, 0, 0))
+		day, why := d.nthFrom(civilDate(r.today.Year()+i, time.Month(d.month), 1))
 		if lacking == nil {
 			lacking = why
 		}
@@ -313,30 +310,31 @@ func (r *resolver) nth() (time.Time, *refusal) {
 	return t, why
 }
 
-// nthIn returns the n-th weekday or day of the month that begins on first.
-func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
-	d := &r.m.day
-	last := monthDays(first.Year(), int(first.Month()))
-	weekday, date := int(d.weekday), int(d.nth)
+// nthFrom returns the n-th weekday or day of the month, quarter or year that begins on first.
+func (d *day) nthFrom(first time.Time) (at time.Time, why *refusal) {
+	end := first.AddDate(0, int(d.months), 0)
+	weekday, n := int(d.weekday)-1, int(d.nth)
 	switch {
-	case d.workdays && d.nth < 0:
-		return workday(first.AddDate(0, 1, 0), -1), nil
+	case d.workdays && n < 0:
+		at = workday(end, -1)
 	case d.workdays:
-		if day := workday(first.AddDate(0, 0, -1), date); day.Month() == first.Month() {
-			return day, nil
-		}
-		date = last + 1
-	case weekday == 0 && d.nth < 0:
-		date = last
-	case weekday != 0 && d.nth > 0:
-		date = onOrAfter(first, weekday-1).Day() + 7*(int(d.nth)-1)
-	case weekday != 0:
-		date = onOrBefore(first.AddDate(0, 0, last-1), weekday-1).Day()
+		at = workday(first.AddDate(0, 0, -1), n)
+	case weekday < 0 && n < 0:
+		at = end.AddDate(0, 0, -1)
+	case weekday < 0 && d.months == 1:
+		return first.AddDate(0, 0, n-1), checkDate(first.Year(), int(first.Month()), n)
+	case weekday < 0:
+		at = first.AddDate(0, 0, n-1)
+	case n < 0:
+		at = onOrBefore(end.AddDate(0, 0, -1), weekday)
+	default:
+		at = onOrAfter(first, weekday).AddDate(0, 0, 7*(n-1))
 	}
-	if date > last {
-		return first, &refusal{why: fmt.Sprintf("%s has no such day", first.Format("January 2006"))}
+	if n == 0 || !at.Before(end) {
+		name := map[int8]string{1: "January 2006", 3: "the quarter", 12: "2006"}[d.months]
+		return first, &refusal{why: first.Format(name) + " has no such day"}
 	}
-	return first.AddDate(0, 0, date-1), nil
+	return at, nil
 }
 
 // sameDay reports whether the zone of the text and the user's zone have the same date now.

@@ -118,6 +118,7 @@ const (
 	onWeek            // a weekday of a calendar week, counted from this one
 	onNth             // the first monday, or the last day, of a month
 	onWorkday         // the n-th Monday to Friday after today
+	onBeside          // the weekday after a month and day, or before it when nth is negative
 	// The next two days in the list are the first and the last.
 	onSpan
 )
@@ -137,9 +138,10 @@ type day struct {
 	timeLike  bool // four digits after it are its year, and more likely a time of day: dec 24 2130
 	iso       bool
 	month     int8
-	date      int8 // -1 is the last
-	weekday   int8 // Sunday is 1
-	nth       int8 // -1 is the last
+	date      int8  // -1 is the last
+	weekday   int8  // Sunday is 1
+	nth       int16 // -1 is the last
+	months    int8  // how long the span is in which the n-th day is counted
 	year      int16
 	shift     int32 // days, weeks or months, depending on kind
 	off, end  uint16
@@ -244,7 +246,7 @@ func (m *meaning) rangesOn(p *parser, begin int) bool {
 	if begin == 0 || !p.toks[begin-1].is(cDay) || !p.toks[begin+1].is(cDay) {
 		return false
 	}
-	several := m.recur.each || m.recur.ranged || m.has&hasNumbered != 0 || m.exceptEndsAt(p, begin)
+	several := m.recur.each || m.recur.ranged || m.has&(hasNumbered|hasFrom) != 0 || m.exceptEndsAt(p, begin)
 	return !several || !p.word(begin, "until")
 }
 
@@ -273,7 +275,7 @@ func (m *meaning) yearFollows(p *parser, begin int) bool {
 	if !t.is(cYear) || p.farAhead(t.n) {
 		return false
 	}
-	dated := m.day.kind == onAnnual || len(m.days) > 0
+	dated := m.day.kind == onAnnual || m.day.kind == onBeside || len(m.days) > 0
 	for _, r := range m.bound { // until dec 24
 		if of := &p.res[max(r, 0)].m; r > 0 && p.resEnd(r) == begin {
 			dated = dated || of.day.kind == onAnnual || slices.ContainsFunc(of.days, func(d day) bool { return d.kind == onAnnual })

@@ -27,6 +27,7 @@ func TestOffers(t *testing.T) {
 		{"24 dec or 25 dec 2026", CodeAmbiguous, "24 dec 2026 | 25 dec 2026"},
 		{"friday 5pm or saturday 10am", CodeAmbiguous, "friday 5pm | saturday 10am"},
 		{"friday at noon or saturday", CodeAmbiguous, ""},
+		{"every day at 9am except christmas in 2027", CodeAmbiguous, "every day at 9am except christmas, in 2027 | every day at 9am except 2027-12-25"},
 		{"9am monday or 10am tuesday UTC", CodeAmbiguous, ""},
 		{"9am UTC or CET", CodeAmbiguous, "9am UTC | 9am CET"},
 		{"in 5 or 10 minutes", CodeAmbiguous, "in 5 minutes | in 10 minutes"},

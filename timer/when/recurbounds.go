@@ -9,6 +9,13 @@ import (
 // bounds works out what "from", "until", "for", "times" and "except" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
+	// Every 15 minutes tomorrow between 9 and 10. "Until 10:00 tomorrow" is a bound.
+	if d := m.day; m.has&(hasWindow|hasDay|hasFrom|hasUntil|hasDays) == hasWindow|hasDay && m.also.kind == noDay && (d.kind == onOffset || d.dated()) &&
+		!strings.HasPrefix(p.low[m.recur.from.end:], " until") {
+		on := p.dateOf(d)
+		m.days = []day{{kind: onSpan, off: d.off, end: d.end}, on, on}
+		m.has = m.has&^hasDay | hasDays
+	}
 	if why := b.everyYear(); why != nil {
 		return why
 	}
@@ -43,8 +50,8 @@ func (b *builder) bounds() *refusal {
 	if m.has&hasExcept != 0 {
 		var why *refusal
 		of := p.res[m.bound[boundExcept]].m
-		if of.has&hasDay != 0 && len(of.days) == 0 { // except 24/12
-			of.days = []day{of.day}
+		if of.has&hasDay != 0 && len(of.days) == 0 { // except 24/12, except tomorrow
+			of.days = []day{p.dateOf(of.day)}
 		}
 		if b.except, why = daysOf(&of); why != nil {
 			return why
