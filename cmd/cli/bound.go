@@ -40,14 +40,16 @@ const StopWait = 15 * time.Second
 // ErrBoundReached is the cause when WithBound cancelled the context because the bound was reached.
 var ErrBoundReached = errors.New("the bound was reached")
 
-// WithBound returns a context that ends with ctx, or after bound.
+// WithBound returns a context that ends with ctx, or after bound; 0 is no bound.
 func WithBound(ctx context.Context, c clock.Clock, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
-	go func() {
-		if c.For(limited, bound) == nil {
-			cancel(ErrBoundReached)
-		}
-	}()
+	if bound != 0 {
+		go func() {
+			if c.For(limited, bound) == nil {
+				cancel(ErrBoundReached)
+			}
+		}()
+	}
 	return limited, func() { cancel(nil) }
 }
 

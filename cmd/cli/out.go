@@ -117,6 +117,16 @@ func (s *Call) Stamp() time.Time {
 // Visible is text on one line, with the characters escaped that a terminal would act on.
 func Visible(text string) string { return plain.Line(text) }
 
+// VisibleLines is text with its lines and tabs, and with the other characters escaped that a
+// terminal would act on.
+func VisibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(Visible(line), `\t`, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Quote is a word of the user in quotation marks for a message, shortened if it is long.
 func Quote(word string) string { return plain.Quote(word) }
 

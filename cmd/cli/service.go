@@ -5,8 +5,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"strings"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
@@ -77,9 +77,7 @@ func SystemServicePlan(init, user string) (service.Plan, error) {
 	}
 	p, ok := service.ForSystem(init, program, user, links)
 	if !ok {
-		last := len(service.Inits) - 1
-		return p, Usage(Quote(init)+" is not an init that this program knows",
-			"use "+strings.Join(service.Inits[:last], ", ")+" or "+service.Inits[last])
+		return p, Usage(Quote(init)+" is not an init that this program knows", "use "+plain.List(service.Inits, "or"))
 	}
 	return p, nil
 }

@@ -199,12 +199,7 @@ type eventLine struct {
 // eventOf makes the event of a message, with the output of the run. It has no URL of a channel.
 func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string,
 	zone *time.Location, now time.Time) json.RawMessage {
-	row := view.AsLineJSON(l, zone)
-	if row.Stdout != nil {
-		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.Read(ctx, stdout, view.OutputMost)
-		row.Stderr.Read(ctx, stderr, view.OutputMost)
-	}
+	row := view.LineWithOutput(ctx, st, l, zone, view.OutputMost)
 	tell := make([]string, len(l.Tell))
 	for i, word := range l.Tell {
 		tell[i] = cli.ChannelName(word)

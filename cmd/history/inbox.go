@@ -196,10 +196,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 
 // await blocks until there is something, or the bound is reached.
 func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (tasks.Found, error) {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if o.bound > 0 {
-		limited, cancel = cli.WithBound(ctx, s.Clock, o.bound)
-	}
+	limited, cancel := cli.WithBound(ctx, s.Clock, o.bound)
 	defer cancel()
 	handover.WarnNoRunner(limited, s, st)
 	limited, stop := cli.WithReader(limited, s.World.Out)

@@ -124,15 +124,13 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	if past.more {
 		answer.More = 1
 	}
-	for _, l := range past.lines {
-		row := view.AsLineJSON(l, o.now.Location())
-		if s.InJSON {
-			row = lineWithOutput(ctx, st, &o, l)
+	if s.InJSON {
+		answer.Log = make([]view.LineJSON, len(past.lines))
+		for i, l := range past.lines {
+			answer.Log[i] = lineOf(ctx, st, &o, l)
+			answer.Log[i].Deliveries = past.deliveries.Of(l, o.zone)
 		}
-		row.Deliveries = past.deliveries.Of(l, o.zone)
-		answer.Log = append(answer.Log, row)
 	}
-	answer.Log = cli.OrEmpty(answer.Log)
 	s.Answer(answer)
 	return incomplete
 }

@@ -67,10 +67,7 @@ const logPause = 10 * time.Millisecond
 // followLog answers log --follow. It begins to watch before it reads, so that it misses nothing in
 // between.
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if o.bound > 0 {
-		limited, cancel = cli.WithBound(ctx, s.Clock, o.bound)
-	}
+	limited, cancel := cli.WithBound(ctx, s.Clock, o.bound)
 	defer cancel()
 	changed, err := st.WatchLog(limited, o.task)
 	if err != nil {
@@ -142,7 +139,7 @@ func (f *logFollower) showPast(ctx context.Context, known bool) (over bool, err 
 	f.occurrenceEnded = f.o.occurrence > 0 && len(past.lines) > 0
 	for _, l := range past.lines {
 		if f.InJSON {
-			f.Emit(view.StreamLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
+			f.Emit(view.StreamLine{LineJSON: lineOf(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
 			logEntry(ctx, &f.Out, f.st, f.o, l, past.deliveries)
 		}

@@ -87,8 +87,10 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 			return o, err
 		}
 	}
-	if o.outcomes, err = readOutcomes(s); err != nil {
-		return o, err
+	if s.Opt.Has("outcome") {
+		if o.outcomes, err = s.Cmd.Options.Named("outcome").ChooseAll(strings.Join(s.Opt.List("outcome"), ",")); err != nil {
+			return o, err
+		}
 	}
 	if o.follow || o.wait {
 		if o.bound, err = cli.Bound(s); err != nil {
@@ -132,25 +134,6 @@ func (o *logOptions) check(s *cli.Call) error {
 			problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
 	}
 	return nil
-}
-
-// readOutcomes reads --outcome.
-func readOutcomes(s *cli.Call) (list []string, err error) {
-	for _, text := range s.Opt.List("outcome") {
-		for word := range strings.SplitSeq(text, ",") {
-			word = strings.ToLower(strings.TrimSpace(word))
-			if !slices.Contains(outcomes, word) {
-				hint := problem.T("the outcomes are %s", strings.Join(outcomes, ", "))
-				if near := problem.Nearest(word, outcomes); near != "" {
-					hint = problem.T("did you mean %s? %s", near, hint)
-				}
-				return nil, problem.Of(problem.T("%s %s is not an outcome", problem.Option("outcome"),
-					cli.Quote(word)), hint)
-			}
-			list = append(list, word)
-		}
-	}
-	return list, nil
 }
 
 // since reads --since: a duration back from now, or an instant. A time of day is the last that has

@@ -98,13 +98,10 @@ func (a logJSON) Text(out *cli.Out) {
 	}
 }
 
-// lineWithOutput is a line with the texts of its output, when the call names one task.
-func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
-	row := view.AsLineJSON(l, o.now.Location())
-	if o.namesTask() && row.Stdout != nil {
-		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.Read(ctx, stdout, o.outputLimit)
-		row.Stderr.Read(ctx, stderr, o.outputLimit)
+// lineOf is a line in JSON, with its output when the call names one task.
+func lineOf(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
+	if !o.namesTask() {
+		return view.AsLineJSON(l, o.now.Location())
 	}
-	return row
+	return view.LineWithOutput(ctx, st, l, o.now.Location(), o.outputLimit)
 }

@@ -156,11 +156,7 @@ func (f *logFollower) write(t *stream, text string) {
 		to = f.Err
 	}
 	if _, terminal := cli.TerminalWidth(to, f.Getenv); terminal {
-		lines := strings.Split(text, "\n")
-		for i, line := range lines {
-			lines[i] = strings.ReplaceAll(cli.Visible(line), `\t`, "\t")
-		}
-		text = strings.Join(lines, "\n")
+		text = cli.VisibleLines(text)
 	}
 	if t.name == "stderr" {
 		f.fatal = errors.Join(f.fatal, f.Flush())

@@ -154,8 +154,8 @@ func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Lin
 			out.Line("… (the end of %d bytes)", stream.was.Bytes)
 		}
 		if terminal {
-			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-				out.Line("%s", strings.ReplaceAll(cli.Visible(line), `\t`, "\t"))
+			for line := range strings.SplitSeq(cli.VisibleLines(strings.TrimSuffix(string(text), "\n")), "\n") {
+				out.Line("%s", line)
 			}
 			continue
 		}

@@ -117,13 +117,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 func answerFire(ctx context.Context, s *cli.Call, st state.Store, line state.Line, zone *time.Location) {
 	answer := fireJSON{Now: s.Now(zone), line: line}
 	if s.InJSON {
-		row := view.AsLineJSON(line, zone)
-		if row.Stdout != nil {
-			stdout, stderr := st.Output(line.TaskID, line.Number)
-			row.Stdout.Read(context.WithoutCancel(ctx), stdout, view.OutputMost)
-			row.Stderr.Read(context.WithoutCancel(ctx), stderr, view.OutputMost)
-		}
-		answer.LineJSON = row
+		answer.LineJSON = view.LineWithOutput(context.WithoutCancel(ctx), st, line, zone, view.OutputMost)
 	}
 	s.Answer(answer)
 }

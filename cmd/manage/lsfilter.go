@@ -41,32 +41,15 @@ func filterOf(s *cli.Call) (f filter, err error) {
 			return f, err
 		}
 	}
-	if f.states, err = statesOf(s); err != nil {
-		return f, err
+	if s.Opt.Has("state") {
+		if f.states, err = s.Cmd.Options.Named("state").ChooseAll(s.Opt.Text("state")); err != nil {
+			return f, err
+		}
 	}
 	if f.origin, err = cli.OriginGiven(s.Opt); err != nil || !s.Opt.Has("due") {
 		return f, err
 	}
 	return f, f.readDue(s)
-}
-
-// statesOf reads --state.
-func statesOf(s *cli.Call) (list []string, err error) {
-	if !s.Opt.Has("state") {
-		return nil, nil
-	}
-	one := *s.Cmd.Options.Named("state")
-	for word := range strings.SplitSeq(s.Opt.Text("state"), ",") {
-		if strings.TrimSpace(word) == "" {
-			return nil, problem.Of(problem.T("%s has an empty state between its commas", problem.Option("state")),
-				problem.T("give one or more of %s, separated by commas", strings.Join(states, ", ")))
-		}
-		if word, err = one.Choose(word); err != nil {
-			return nil, err
-		}
-		list = append(list, word)
-	}
-	return list, nil
 }
 
 // readDue reads --due: an instant by which tasks are due, a day, or a span.

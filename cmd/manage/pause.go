@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -67,7 +68,9 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed = noWaits(found, failed)
+	// only somebody who waits at a terminal can pause a wait
+	found, failed = refuseWaits(found, failed, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait },
+		"and cannot be paused from here: press space where it is shown")
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
 	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
@@ -149,19 +152,16 @@ func (a pauseJSON) Text(o *cli.Out) {
 	}
 }
 
-// noWaits moves waits from found to failed. Only somebody who waits at a terminal can pause a wait.
-func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
-	var others []state.Entry
-	for _, e := range found {
-		if e.Task.Type() != state.TypeWait {
-			others = append(others, e)
-			continue
+// refuseWaits moves the waits that a command cannot take from found to failed. why says it of them.
+func refuseWaits(found []state.Entry, failed []view.PickError, refused func(state.Entry) bool, why string) ([]state.Entry, []view.PickError) {
+	found = slices.DeleteFunc(found, func(e state.Entry) bool {
+		no := refused(e)
+		if no {
+			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, why)})
 		}
-		failed = append(failed, view.PickError{ID: e.Task.ID,
-			Problem: tasks.IsWait(e,
-				"and cannot be paused from here: press space where it is shown")})
-	}
-	return others, failed
+		return no
+	})
+	return found, failed
 }
 
 // runnerNow returns the state of the runner for a call that needs none, and so starts none.

@@ -98,7 +98,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed = noHeldWaits(found, failed)
+	found, failed = refuseWaits(found, failed, view.HeldWait, "and can only go on where somebody waits for it")
 	now := s.Clock.Now()
 	answer := resumeJSON{now: now.In(zone)}
 	brief := s.Opt.Bool("all") && s.Compact()
@@ -114,7 +114,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 		r := asResumed(released, now)
 		r.paused = found[i].Held
 		if !tasks.Live(r.entry) {
-			r.Hint = cli.OrNull(s.Render(runNow(r.entry.Task)))
+			r.Hint = cli.OrNull(s.Render(problem.T("%s runs it now", problem.To("fire", r.ID))))
 		} else {
 			live = append(live, r.entry)
 		}
@@ -187,24 +187,4 @@ func (r resumed) tell(o *cli.Out, now time.Time) {
 		o.Note("note: %s passed before it was resumed and are skipped, from %s to %s",
 			cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
 	}
-}
-
-// runNow returns the hint about a one-shot that is over: the call that runs it now.
-func runNow(t state.Task) problem.Text {
-	return problem.T("%s runs it now", problem.To("fire", t.ID))
-}
-
-// noHeldWaits moves paused waits from found to failed. Only a call that waits for a wait can resume
-// it.
-func noHeldWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
-	var others []state.Entry
-	for _, e := range found {
-		if view.HeldWait(e) {
-			failed = append(failed, view.PickError{ID: e.Task.ID,
-				Problem: tasks.IsWait(e, "and can only go on where somebody waits for it")})
-		} else {
-			others = append(others, e)
-		}
-	}
-	return others, failed
 }

@@ -219,10 +219,24 @@ func (o Option) Choose(word string) (string, error) {
 			return choice, nil
 		}
 	}
-	last := len(o.Choices) - 1
-	hint := problem.T("it takes %s or %s", strings.Join(o.Choices[:last], ", "), o.Choices[last])
+	hint := problem.T("it takes %s", plain.List(o.Choices, "or"))
 	if near := problem.Nearest(word, o.Choices); near != "" {
 		hint = problem.T("did you mean %s? %s", problem.Set(problem.Option(o.Name), near), hint)
 	}
 	return "", problem.Of(problem.T("%s is %s", problem.Option(o.Name), plain.Quote(word)), hint)
+}
+
+// ChooseAll is Choose for words with commas between.
+func (o Option) ChooseAll(text string) (list []string, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(word) == "" {
+			return nil, problem.Of(problem.T("%s has an empty %s between its commas", problem.Option(o.Name), o.Name),
+				problem.T("give one or more of %s, separated by commas", strings.Join(o.Choices, ", ")))
+		}
+		if word, err = o.Choose(word); err != nil {
+			return nil, err
+		}
+		list = append(list, word)
+	}
+	return list, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -106,10 +107,11 @@ func (t omissions) monthDay(d *when.DayPattern, day int) {
 	if len(names) > 1 {
 		have = "have"
 	}
-	lack := fmt.Sprintf("%s %s no %s", enumerate(names), have, nth(day))
+	months := plain.List(names, "and")
+	lack := fmt.Sprintf("%s %s no %s", months, have, nth(day))
 	switch {
 	case day < 0:
-		lack = fmt.Sprintf("%s %s fewer than %d days", enumerate(names), have, -day)
+		lack = fmt.Sprintf("%s %s fewer than %d days", months, have, -day)
 	case day == 29 && d.Months == 1<<2 && len(d.MonthDays) == 1 && !d.Either:
 		t.note(when.NoteLeap, "29 February comes in leap years alone%s", t.nextYears())
 		return
@@ -153,7 +155,7 @@ func (t omissions) nextYears() string {
 		years = append(years, strconv.Itoa(year))
 		at = time.Date(year+1, 1, 1, 0, 0, 0, 0, t.s.Zone).Add(-1)
 	}
-	return ": next in " + enumerate(years)
+	return ": next in " + plain.List(years, "and")
 }
 
 // nth writes a day of the month for people.

@@ -5,9 +5,9 @@ package rhythm
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -306,7 +306,7 @@ func listed(walls []int64, more bool) wallTimes {
 	for i, w := range walls {
 		words[i] = clockText(w)
 	}
-	return wallTimes{enumerate(words), len(walls)}
+	return wallTimes{plain.List(words, "and"), len(walls)}
 }
 
 // verb returns one for a single wall time, and several for more.
@@ -319,15 +319,6 @@ func (t wallTimes) verb(one, several string) string {
 
 func (t wallTimes) missing() string {
 	return t.verb("that time does not exist", "those times do not exist")
-}
-
-// enumerate is "a", "a and b", "a, b and c".
-func enumerate(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // dated is the day of a wall time, and clockText its time of day.

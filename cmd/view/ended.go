@@ -48,11 +48,7 @@ func (a EndedJSON) Text(o *cli.Out) {
 		}
 		text := *stream.from.Text
 		if terminal {
-			lines := strings.Split(text, "\n")
-			for i, line := range lines {
-				lines[i] = strings.ReplaceAll(cli.Visible(line), `\t`, "\t")
-			}
-			text = strings.Join(lines, "\n")
+			text = cli.VisibleLines(text)
 		}
 		if stream.write(text); stream.from.Truncated {
 			o.Note("… (the end of %d bytes; %s log %s has more)", stream.from.Bytes, o.Program(), *a.ID)
@@ -94,10 +90,7 @@ func (a NotEndedJSON) Text(o *cli.Out) {
 // item of a run that was answered is acknowledged.
 func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a await.Run, most time.Duration, output int64,
 	warnings []cli.Warning) error {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if most > 0 {
-		limited, cancel = cli.WithBound(ctx, s.Clock, most)
-	}
+	limited, cancel := cli.WithBound(ctx, s.Clock, most)
 	defer cancel()
 	line, at, err := a.End(limited, st, s.Clock)
 	again := problem.To("log", a.ID)
@@ -145,13 +138,8 @@ func EndOf(ctx context.Context, s *cli.Call, st state.Outputs, line state.Line, 
 	if err != nil {
 		return a, err
 	}
-	row := AsLineJSON(line, zone)
+	row := LineWithOutput(ctx, st, line, zone, output)
 	row.Inbox = nil // this answer delivers it
-	if row.Stdout != nil {
-		stdout, stderr := st.Output(line.TaskID, line.Number)
-		row.Stdout.Read(ctx, stdout, output)
-		row.Stderr.Read(ctx, stderr, output)
-	}
 	return EndedJSON{Now: s.Now(zone), Status: "ended", LineJSON: row, line: line}, nil
 }
 

@@ -232,7 +232,7 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 	if j.Text == "" || j.Text == cli.Deref(j.Description) {
 		return
 	}
-	lines := strings.Split(j.Text, "\n")
+	lines := strings.Split(cli.VisibleLines(j.Text), "\n")
 	left := 0
 	if !whole && len(lines) > itemLines {
 		left = len(lines) - itemLines
@@ -246,7 +246,7 @@ func (j ItemJSON) showText(o *cli.Out, width int, whole bool) {
 		}
 	}
 	for _, line := range lines {
-		o.Line("%s", cli.Fit("            "+strings.ReplaceAll(cli.Visible(line), `\t`, "\t"), max(width, 20)))
+		o.Line("%s", cli.Fit("            "+line, max(width, 20)))
 	}
 	switch {
 	case j.Truncated && whole:

@@ -126,9 +126,20 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 // OutputMost is the default of --output-limit: how many bytes of each stream are shown.
 const OutputMost = 64 << 10
 
-// Read fills in the last bytes of a stream. The text stays null when it is gone, because only the
+// LineWithOutput makes a LineJSON with at most so many bytes from the end of each stream.
+func LineWithOutput(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location, most int64) LineJSON {
+	j := AsLineJSON(l, zone)
+	if j.Stdout != nil {
+		stdout, stderr := st.Output(l.TaskID, l.Number)
+		j.Stdout.read(ctx, stdout, most)
+		j.Stderr.read(ctx, stderr, most)
+	}
+	return j
+}
+
+// read fills in the last bytes of a stream. The text stays null when it is gone, because only the
 // latest runs keep theirs.
-func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
+func (j *outputJSON) read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
 	kept := err == nil
 	j.Kept = &kept

@@ -92,8 +92,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := pickOrigin(ctx, s, st, origin, fits)
-		return found, nil, err
+		return pickAll(ctx, s, st, func(e state.Entry) bool { return e.Task.Origin == origin && fits(e) })
 	case s.Opt.Has("match") && len(s.Args) > 0:
 		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), cli.GiveOneOfThem)
 	case s.Opt.Has("match"):
@@ -166,19 +165,22 @@ func listing(s *cli.Call) problem.Call {
 	return problem.To("ls")
 }
 
-// pickAll finds every task that the command can take, in the order of their next instants. It warns
-// of those that cannot be read, and notes them in the call.
-func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry,
-	[]PickError, error) {
-	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
+// pickAll finds every live task that fits, in the order of their next instants. It warns of those
+// that cannot be read, and notes them in the call.
+func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) (list []state.Entry,
+	failed []PickError, err error) {
+	s.Unreadable, err = state.Each(ctx, st, func(e state.Entry) bool {
+		if fits(e) {
+			list = append(list, e)
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, p := range problems {
-		s.Warn("warning: %s", cli.Visible(p.Error()))
-	}
-	s.Unreadable = problems
-	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
+	s.WarnUnreadable(s.Unreadable)
+	slices.SortFunc(list, state.Compare)
+	return list, nil, nil
 }
 
 // PickID finds a task by its ID or a unique beginning of it. A whole ID is preferred to a
@@ -197,33 +199,31 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 			return state.Entry{}, nil, err
 		}
 	}
-	named, fit := bestOf(all, fits)
-	switch {
-	case len(named) == 0:
-		return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
-	case len(named) > 1:
-		return state.Entry{}, PickFailed(id, problem.IDAmbiguous,
-			problem.T("the IDs of %s begin with %s", cli.Plural(len(named), "task"), cli.Quote(id)), named...), nil
-	case !fit:
-		return state.Entry{}, unfit(id, named[0], now), nil
-	}
-	return named[0], nil, nil
+	e, bad := bestOf(id, all, fits, now, problem.T("no task %s", cli.Quote(id)), func(n string) problem.Text {
+		return problem.T("the IDs of %s begin with %s", n, cli.Quote(id))
+	})
+	return e, bad, nil
 }
 
-// bestOf returns those of the tasks that a name can mean: the ones that the command can take, or
-// else the live ones, or else all. fit reports whether the command can take them.
-func bestOf(all []state.Entry, fits func(state.Entry) bool) (named []state.Entry, fit bool) {
+// bestOf returns the one of the tasks that a name can mean: the one that the command can take, or
+// else the live one, or else the only one. none and several say that there is not one.
+func bestOf(name string, all []state.Entry, fits func(state.Entry) bool, now time.Time, none problem.Text,
+	several func(tasks string) problem.Text) (e state.Entry, bad *PickError) {
 	for _, wanted := range []func(state.Entry) bool{fits, tasks.Live} {
-		for _, e := range all {
-			if wanted(e) {
-				named = append(named, e)
-			}
-		}
-		if len(named) > 0 {
-			return named, fits(named[0])
+		if slices.ContainsFunc(all, wanted) {
+			all = slices.DeleteFunc(slices.Clone(all), func(e state.Entry) bool { return !wanted(e) })
+			break
 		}
 	}
-	return all, false
+	switch {
+	case len(all) == 0:
+		return e, PickFailed(name, problem.NotFound, none)
+	case len(all) > 1:
+		return e, PickFailed(name, problem.IDAmbiguous, several(cli.Plural(len(all), "task")), all...)
+	case !fits(all[0]):
+		return e, unfit(name, all[0], now)
+	}
+	return all[0], nil
 }
 
 // unfit is the error of a task that the command cannot take.
@@ -268,17 +268,13 @@ func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string,
 		return nil, nil, err
 	}
 	all = slices.DeleteFunc(all, func(e state.Entry) bool { return !Mentions(e.Task, text) })
-	named, fit := bestOf(all, fits)
-	switch {
-	case len(named) == 0:
-		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task mentions %s", cli.Quote(text)))}, nil
-	case len(named) > 1:
-		return nil, []PickError{*PickFailed(text, problem.IDAmbiguous,
-			problem.T("%d tasks mention %s", len(named), cli.Quote(text)), named...)}, nil
-	case !fit:
-		return nil, []PickError{*unfit(text, named[0], s.Clock.Now())}, nil
+	e, bad := bestOf(text, all, fits, s.Clock.Now(), problem.T("no task mentions %s", cli.Quote(text)), func(n string) problem.Text {
+		return problem.T("%s mention %s", n, cli.Quote(text))
+	})
+	if bad != nil {
+		return nil, []PickError{*bad}, nil
 	}
-	return named, nil, nil
+	return []state.Entry{e}, nil, nil
 }
 
 // Mentions reports whether the ID, key, description, text, command or time of a task contains the
@@ -329,30 +325,4 @@ func ReportPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 		}
 	}
 	return cli.ExitCode(failed[0].ExitCode())
-}
-
-// ofOrigin returns the tasks of an origin in some phases, in the order of their next instants.
-func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry,
-	problems []state.Problem, err error) {
-	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
-		if e.Task.Origin == origin {
-			list = append(list, e)
-		}
-		return true
-	}, phases...)
-	slices.SortFunc(list, state.Compare)
-	return list, problems, err
-}
-
-// pickOrigin finds every task of an origin that the command can take, in the order of their next
-// instants. It warns of those that cannot be read, and notes them in the call.
-func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
-	fits func(state.Entry) bool) ([]state.Entry, error) {
-	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
-	if err != nil {
-		return nil, err
-	}
-	s.WarnUnreadable(problems)
-	s.Unreadable = problems
-	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
 }

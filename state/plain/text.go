@@ -66,6 +66,15 @@ func Lines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// List is "a", "a and b", "a, b and c", or with another word before the last.
+func List(words []string, before string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + before + " " + words[last]
+}
+
 // Plural is "1 task", "2 tasks".
 func Plural(n int, word string) string {
 	if n == 1 {

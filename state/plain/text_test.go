@@ -32,3 +32,14 @@ func TestLineIsOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestListIsForASentence(t *testing.T) {
+	for _, row := range []struct {
+		words []string
+		want  string
+	}{{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b"}, "a or b"}, {[]string{"a", "b", "c"}, "a, b or c"}} {
+		if got := List(row.words, "or"); got != row.want {
+			t.Errorf("List(%q) = %q, want %q", row.words, got, row.want)
+		}
+	}
+}
