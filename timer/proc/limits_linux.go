@@ -22,8 +22,7 @@ func (s Spec) withLimits(path string) (program string, argv []string, err error)
 	if err != nil {
 		return "", nil, err
 	}
-	argv = []string{self, limiterName, strconv.Itoa(s.Limits.Nice), strconv.Itoa(int(s.Limits.IO)), path}
-	argv = append(argv, s.Argv...)
+	argv = limiterWords(self, s.Limits, path, s.Argv)
 	if !scope {
 		return self, argv, nil
 	}

@@ -10,16 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This program starts itself under three names to do one thing in a process of its own, and then
+// This program starts itself under two names to do one thing in a process of its own, and then
 // executes another program there. The name is a word of the command line that nobody types.
 const (
 	// starterName is the zeroth word of a starter (see starter_linux.go). It has no other words.
 	starterName = "ouro-timer (starting)"
-	// finderName is the zeroth word of a finder: finderName PATH WORD... finds and executes the
-	// program WORD (see ViaFinder).
-	finderName = "ouro-timer (finding)"
 	// limiterName is the first word of a limiter: PROGRAM limiterName NICE IOPRIORITY PATH WORD...
-	// sets its priorities and executes PATH with the words.
+	// sets its priorities, finds PATH and executes it with the words.
 	limiterName = "ouro-timer (limiting)"
 )
 
@@ -27,47 +24,37 @@ func init() {
 	switch {
 	case len(os.Args) == 1 && os.Args[0] == starterName:
 		starterMain(os.NewFile(starterFile, "starter"))
-	case len(os.Args) > 2 && os.Args[0] == finderName:
-		finderMain(os.Args[1], os.Args[2:])
 	case len(os.Args) > 5 && os.Args[1] == limiterName:
 		limiterMain(os.Args[2:])
 	}
 }
 
-// ViaFinder returns, for a command that may hang, the command line of a finder: a process that
-// finds and executes that command in its own place, so that its parent never hangs. It is for
-// packages that start programs with the standard library. It returns false if the command cannot
-// hang.
+// ViaFinder returns, for a command that may hang, the command line of a process that finds and
+// executes that command in its own place, so that its parent never hangs. It is a limiter without
+// limits, for packages that start programs with the standard library. It returns false if the
+// command cannot hang.
 func ViaFinder(argv []string, path string) (program string, args []string, ok bool) {
 	if !(Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}).MayHang() {
 		return "", nil, false
 	}
 	exe, err := Executable()
-	return exe, append([]string{finderName, path}, argv...), err == nil
+	return exe, limiterWords(exe, Limits{}, argv[0], argv), err == nil
 }
 
-// finderMain executes the program that it finds. It does not return.
-func finderMain(path string, argv []string) {
-	found, err := LookPath(argv[0], path, "")
-	if err == nil {
-		err = &StartError{"start", found, blameInterpreter(found, syscall.Exec(found, argv, os.Environ()))}
-	}
-	se := new(StartError)
-	errors.As(err, &se)
-	exitWith(se)
-}
-
-// exitWith ends this process like a shell that could not start a program.
-func exitWith(e *StartError) {
-	os.Stderr.WriteString(e.Error() + "\n")
-	os.Exit(e.ExitCode())
+// limiterWords is the command line of a limiter.
+func limiterWords(self string, l Limits, path string, argv []string) []string {
+	return append([]string{self, limiterName, strconv.Itoa(l.Nice), strconv.Itoa(int(l.IO)), path}, argv...)
 }
 
 // limiterMain sets the priorities of this process and executes the program. It does not return.
 func limiterMain(words []string) {
 	runtime.LockOSThread() // priorities belong to a thread, and this one executes the program
 	nice, io, path, argv := words[0], words[1], words[2], words[3:]
-	fail := func(op string, err error) { exitWith(&StartError{op, path, err}) }
+	// It ends this process like a shell that could not start a program.
+	fail := func(e *StartError) {
+		os.Stderr.WriteString(e.Error() + "\n")
+		os.Exit(e.ExitCode())
+	}
 	if n, err := strconv.Atoi(nice); err != nil {
 		os.Exit(126) // it was not this program that called us by the name
 	} else if n != 0 {
@@ -76,7 +63,7 @@ func limiterMain(words []string) {
 			err = unix.Setpriority(unix.PRIO_PROCESS, 0, min(max(20-ours+n, -20), 19))
 		}
 		if err != nil {
-			fail("nice", err)
+			fail(&StartError{"nice", path, err})
 		}
 	}
 	if n, err := strconv.Atoi(io); err != nil {
@@ -84,17 +71,16 @@ func limiterMain(words []string) {
 	} else if n != 0 {
 		const whoProcess = 1 // IOPRIO_WHO_PROCESS; number 0 is this thread
 		if _, _, err := unix.Syscall(unix.SYS_IOPRIO_SET, whoProcess, 0, uintptr(n)); err != 0 {
-			fail("ionice", err)
+			fail(&StartError{"ionice", path, err})
 		}
 	}
-	found, err := LookPath(path, os.Getenv("PATH"), "")
+	found, err := LookPath(path, pathOf(os.Environ()), "")
 	if err == nil {
-		err = execute(found, argv, os.Environ())
+		err = &StartError{"start", found, blameInterpreter(found, execute(found, argv, os.Environ()))}
 	}
-	if se := new(StartError); errors.As(err, &se) {
-		path, err = se.Path, se.Err
-	}
-	fail("start", blameInterpreter(path, err))
+	se := new(StartError)
+	errors.As(err, &se)
+	fail(se)
 }
 
 // execute puts a program in the place of this one. The shell executes a text without a #! line.

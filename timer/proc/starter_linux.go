@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"encoding/gob"
 	"errors"
 	"io"
 	"os"
@@ -43,34 +44,35 @@ var errStarterDied = &StartError{"start", starterName, syscall.EAGAIN}
 // would get no answer, either. When one gets its answer, it ends, because it is not told to execute
 // the program.
 type stuckStarters struct {
-	mu      sync.Mutex
-	byMount map[string]int // how many wait for each mount point
-	all     map[*Process]bool
+	mu    sync.Mutex
+	mount map[*Process]string // for which mount point each of them waits
 }
 
-var stuck = stuckStarters{byMount: map[string]int{}, all: map[*Process]bool{}}
+var stuck = stuckStarters{mount: map[*Process]string{}}
 
 // full reports whether no more starters may wait for a mount point.
 func (s *stuckStarters) full(mount string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.byMount[mount] >= maxStuckPerMount || len(s.all) >= maxStuck
+	n := 0
+	for _, of := range s.mount {
+		if of == mount {
+			n++
+		}
+	}
+	return n >= maxStuckPerMount || len(s.mount) >= maxStuck
 }
 
 // wait counts p as stuck until it gets an answer, and then waits for its end.
-func (s *stuckStarters) wait(p *Process, conn *os.File, mount string) {
+func (s *stuckStarters) wait(p *Process, conn *os.File, reports *gob.Decoder, mount string) {
 	s.mu.Lock()
-	s.byMount[mount]++
-	s.all[p] = true
+	s.mount[p] = mount
 	s.mu.Unlock()
 	go func() {
 		conn.SetDeadline(time.Time{})
-		_, _ = readPhases(conn) // any answer will do
+		_, _ = awaitReady(reports) // any answer will do
 		s.mu.Lock()
-		if s.byMount[mount]--; s.byMount[mount] == 0 {
-			delete(s.byMount, mount)
-		}
-		delete(s.all, p)
+		delete(s.mount, p)
 		s.mu.Unlock()
 		conn.Close()
 		p.reapStarter()
@@ -82,14 +84,14 @@ func (s *stuckStarters) wait(p *Process, conn *os.File, mount string) {
 func AbandonStarts() {
 	stuck.mu.Lock()
 	defer stuck.mu.Unlock()
-	for p := range stuck.all {
+	for p := range stuck.mount {
 		_ = p.signal(syscall.SIGKILL) // the kernel acts on it when the file system answers
 	}
 }
 
 // noAnswer is the error of a start whose starter got no answer in a phase.
-func (s Spec) noAnswer(phase byte) error {
-	if phase == phaseFolder && s.Dir != "" {
+func (s Spec) noAnswer(p phase) error {
+	if p == phaseFolder && s.Dir != "" {
 		return &StartError{"chdir", s.Dir, ErrNoAnswer}
 	}
 	return &StartError{"find", s.Argv[0], ErrNoAnswer}
@@ -104,7 +106,7 @@ func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, f
 		}
 		return spec.noAnswer(phaseProgram)
 	}
-	conn, request, err := p.launchStarter(spec, files)
+	conn, err := p.launchStarter(spec, files)
 	if err != nil {
 		return &StartError{"start", spec.Argv[0], err}
 	}
@@ -119,18 +121,22 @@ func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, f
 	}
 	detach := context.AfterFunc(ctx, interrupt)
 	defer detach()
-	phase := byte(phaseFolder)
-	if _, err = conn.Write(request); err == nil {
-		phase, err = readPhases(conn)
+	asked := startRequest{Argv: spec.Argv, Dir: spec.Dir, Env: spec.Env}
+	if _, argv, err := spec.withLimits(spec.Argv[0]); err == nil {
+		asked.Argv = argv
+	}
+	phase, reports := phaseFolder, gob.NewDecoder(conn)
+	if err = gob.NewEncoder(conn).Encode(asked); err == nil {
+		phase, err = awaitReady(reports)
 	}
 	switch {
-	case phase == phaseReady && err == nil:
+	case err == nil:
 	case errors.Is(ctx.Err(), context.Canceled):
 		_ = p.signal(syscall.SIGKILL) // it is our child, and was not waited for
 		p.dropStarter(conn)
 		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		stuck.wait(p, conn, mount)
+		stuck.wait(p, conn, reports, mount)
 		return spec.noAnswer(phase)
 	default:
 		p.dropStarter(conn)
@@ -145,7 +151,7 @@ func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, f
 	detach()
 	conn.SetDeadline(time.Now().Add(answerTimeout))
 	if _, err = conn.Write([]byte{0}); err == nil {
-		_, err = readPhases(conn)
+		_, err = awaitReady(reports)
 	}
 	if se := new(StartError); errors.As(err, &se) && se != errStarterDied {
 		p.dropStarter(conn)
@@ -155,28 +161,20 @@ func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, f
 	return nil
 }
 
-// launchStarter starts a starter. It returns our end of the connection with it, and the request
-// that it is to be sent.
-func (p *Process) launchStarter(spec Spec, files [3]*os.File) (conn *os.File, request []byte, err error) {
-	asked := spec
-	if _, argv, err := spec.withLimits(spec.Argv[0]); err == nil {
-		asked.Argv = argv
-	}
-	if request, err = requestText(asked); err != nil {
-		return nil, nil, err
-	}
+// launchStarter starts a starter. It returns our end of the connection with it.
+func (p *Process) launchStarter(spec Spec, files [3]*os.File) (conn *os.File, err error) {
 	exe, err := Executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer unix.Close(ends[1])
 	if err := unix.SetNonblock(ends[0], true); err != nil {
 		unix.Close(ends[0])
-		return nil, nil, err
+		return nil, err
 	}
 	conn = os.NewFile(uintptr(ends[0]), "starter")
 	attr := &syscall.ProcAttr{
@@ -188,44 +186,35 @@ func (p *Process) launchStarter(spec Spec, files [3]*os.File) (conn *os.File, re
 	release, err := p.child.prepare(attr, p.cgroup)
 	if err != nil {
 		conn.Close()
-		return nil, nil, err
+		return nil, err
 	}
 	defer release()
 	f := spawn(exe, []string{starterName}, attr, spec.Umask)
 	if f.err != nil {
 		conn.Close()
-		return nil, nil, f.err
+		return nil, f.err
 	}
 	p.setPID(f.pid)
-	return conn, request, nil
+	return conn, nil
 }
 
-// readPhases returns when the starter waits for us or has executed the program. It returns the last
-// phase, and an error if the starter has failed or died, or the deadline of conn has passed. After
-// the program was executed, which closes the connection, the error is errStarterDied.
-func readPhases(conn *os.File) (phase byte, err error) {
-	phase = phaseFolder
-	next := make([]byte, 1)
-	for {
-		n, err := conn.Read(next)
-		switch {
-		case n == 1 && next[0] == phaseFailed:
-			text, err := io.ReadAll(io.LimitReader(conn, 64<<10))
-			if err != nil {
-				return phase, err
-			}
-			return phase, readError(string(text))
-		case n == 1:
-			phase = next[0]
-			if phase == phaseReady {
-				return phase, nil
-			}
+// awaitReady returns when the starter waits for us or has executed the program. It returns the last
+// phase, and an error if the starter has failed or died, or the deadline of its connection has
+// passed. After the program was executed, which closes the connection, the error is errStarterDied.
+func awaitReady(reports *gob.Decoder) (last phase, err error) {
+	for last != phaseReady {
+		var next report
+		switch err := reports.Decode(&next); {
 		case errors.Is(err, io.EOF):
-			return phase, errStarterDied
+			return last, errStarterDied
 		case err != nil:
-			return phase, err
+			return last, err
+		case next.Phase == phaseFailed:
+			return last, next.failure()
 		}
+		last = next.Phase
 	}
+	return last, nil
 }
 
 // dropStarter lets go of a starter that is not to execute its program. It waits for its end in the

@@ -149,7 +149,7 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 	stuck.mu.Lock()
-	n := len(stuck.all)
+	n := len(stuck.mount)
 	stuck.mu.Unlock()
 	if n > maxStuckPerMount {
 		t.Errorf("%d starters wait, after %v", n, time.Since(began))
@@ -177,7 +177,7 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	eventually(t, "no starter waits", func() bool {
 		stuck.mu.Lock()
 		defer stuck.mu.Unlock()
-		return len(stuck.all) == 0
+		return len(stuck.mount) == 0
 	})
 	answerTimeout = time.Minute
 	if err := Probe(t.Context(), Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}); err != nil {
@@ -226,7 +226,7 @@ func TestStartersAreLeftAlone(t *testing.T) {
 		}
 	}
 	for _, want := range []*StartError{{"chdir", "/x", syscall.EACCES}, {"start", "/x", missingInterpreter("/bin/sh")}, {"find", "x", errors.New("something")}} {
-		if got := readError(string(errorText(want)[1:])); got.Error() != want.Error() {
+		if got := failureOf(want).failure(); got.Error() != want.Error() {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
