@@ -2,7 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 )
 
@@ -14,32 +13,11 @@ import (
 // argv[0] is the path to run, usually Executable(). A session leader without a terminal must open
 // terminals with O_NOCTTY, or the first that it opens becomes its own.
 func Detach(argv, env []string, log *os.File) (Identity, error) {
-	if len(argv) == 0 || argv[0] == "" {
-		return Identity{}, &StartError{"find", "", fs.ErrNotExist}
-	}
-	ResetSignals()
-	if err := DetachDescriptors(); err != nil {
-		return Identity{}, &StartError{"start", argv[0], err}
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	p, err := Start(Spec{Argv: argv, Dir: rootFolder(), Env: env, Umask: -1, Stdout: log, Stderr: log, detached: true})
 	if err != nil {
-		return Identity{}, &StartError{"open", os.DevNull, err}
+		return Identity{}, err
 	}
-	defer null.Close()
-	if log == nil {
-		log = null
-	}
-	path := argv[0]
-	if path == selfLink {
-		// ps shows the name by which we were called, not the link.
-		argv = append([]string{os.Args[0]}, argv[1:]...)
-	}
-	// A nil env would mean our own.
-	id, err := launch(path, argv, append([]string{}, env...), null, log)
-	if err != nil {
-		return Identity{}, &StartError{"start", path, reason(err)}
-	}
-	return id, nil
+	return p.Identity(), nil
 }
 
 // Executable returns a path that runs this very program again. It prefers /proc/self/exe, which

@@ -169,9 +169,9 @@ func (c *pathChecker) riskyMount(path string) (mount string, err error) {
 
 // riskyMount returns the first risky mount point on the way to the files at which the start of the
 // program would look, or the empty string. For a program in the foreground it is empty, because
-// only the caller waits for such a start. program is the path of the program, if it was found.
+// only the caller waits for such a start, and for a detached one, which is this very program. program is the path of the program, if it was found.
 func (s Spec) riskyMount() (mount, program string) {
-	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" {
+	if s.Foreground || s.detached || len(s.Argv) == 0 || s.Argv[0] == "" {
 		return "", ""
 	}
 	c := newPathChecker()

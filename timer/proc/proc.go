@@ -45,6 +45,8 @@ type Spec struct {
 	// Foreground keeps the child in our process group, with our terminal, our ignored signals and
 	// the descriptors that our own caller opened for it, as env(1) or timeout --foreground would.
 	Foreground bool
+
+	detached bool // see Detach
 }
 
 // StartError says why nothing was started.

@@ -23,18 +23,21 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	if !spec.Foreground {
 		flags = windows.CREATE_NEW_PROCESS_GROUP
 	}
+	if spec.detached {
+		flags |= windows.DETACHED_PROCESS
+	}
 	process, err := os.StartProcess(path, spec.Argv, &os.ProcAttr{
 		Dir:   spec.Dir,
 		Env:   append([]string{}, spec.Env...), // not nil, because that would mean our own
 		Files: files[:],
-		Sys:   &syscall.SysProcAttr{CreationFlags: flags},
+		Sys:   &syscall.SysProcAttr{HideWindow: spec.detached, CreationFlags: flags},
 	})
 	if err != nil {
 		return reason(err)
 	}
 	p.pid, p.child.process = process.Pid, process
 	p.identity = identify(p.pid)
-	if !spec.Foreground {
+	if !spec.Foreground && !spec.detached {
 		p.child.job = newJob(process.Pid)
 	}
 	return nil
@@ -139,23 +142,8 @@ func DetachDescriptors() error { return nil }
 // Umask is -1, because Windows has none.
 func Umask() int { return -1 }
 
-// launch starts the process of Detach without a console.
-func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
-	p, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Dir:   os.Getenv("SystemDrive") + `\`,
-		Env:   env,
-		Files: []*os.File{stdin, output, output},
-		Sys: &syscall.SysProcAttr{
-			HideWindow:    true,
-			CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
-		},
-	})
-	if err != nil {
-		return Identity{}, err
-	}
-	id := identify(p.Pid)
-	return id, p.Release()
-}
+// rootFolder is that of a detached process.
+func rootFolder() string { return os.Getenv("SystemDrive") + `\` }
 
 // executable is nil: permissions are not checked before a start.
 func executable(string) error { return nil }

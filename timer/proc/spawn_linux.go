@@ -84,14 +84,10 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 	if requests == nil {
 		return spawnHere(path, argv, attr, umask)
 	}
-	// This thread already has what the child needs, so it need not ask the spawner.
-	if umask == ownUmask() && attr.Dir != "" {
-		return spawnHere(path, argv, attr, -1)
+	if umask < 0 || umask == ownUmask() {
+		return spawnHere(path, argv, attr, -1) // this thread has it, and need not ask the spawner
 	}
-	// The spawner's thread has kept the umask and folder that the process had when it began.
-	if umask < 0 {
-		umask = Umask()
-	}
+	// The spawner's thread has kept the folder that the process had when it began.
 	if attr.Dir == "" {
 		if dir, err := os.Getwd(); err == nil {
 			here := *attr

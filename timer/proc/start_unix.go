@@ -21,7 +21,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		Dir:   spec.Dir,
 		Env:   append([]string{}, spec.Env...), // not nil, because that would mean our own
 		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: !spec.Foreground},
+		Sys:   &syscall.SysProcAttr{Setsid: spec.detached, Setpgid: !spec.detached && !spec.Foreground},
 	}
 	release, err := p.child.prepare(attr, p.cgroup)
 	if err != nil {
@@ -31,6 +31,10 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	program, argv, err := spec.withLimits(path)
 	if err != nil {
 		return err
+	}
+	if program == selfLink && spec.detached {
+		// ps shows the name by which we were called, not the link.
+		argv = append([]string{os.Args[0]}, argv[1:]...)
 	}
 	f := spawn(program, argv, attr, spec.Umask)
 	text := false
@@ -160,6 +164,9 @@ func unlessGone(err error) error {
 
 // wake resumes suspended members of the group, so that they get the TERM that was sent before.
 func (p *Process) wake() { _ = p.send(syscall.SIGCONT) }
+
+// rootFolder is that of a detached process.
+func rootFolder() string { return "/" }
 
 // executable returns why the permissions of path do not let us execute or enter it, or nil.
 func executable(path string) error {
