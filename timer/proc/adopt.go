@@ -11,8 +11,8 @@ import (
 // Result is Unknown, and none keeps its number from being given to another. After the end of ctx,
 // Done is not closed any more, and Wait must not be called.
 func Adopt(ctx context.Context, id Identity) *Process {
-	p := newProcess()
-	p.adoption, p.pid, p.identity = ctx, id.PID, id
+	p := newProcess(ctx)
+	p.adopted, p.pid, p.identity = true, id.PID, id
 	if id.Alive() {
 		p.cgroup = cgroupOf(id.PID)
 	}
@@ -29,30 +29,13 @@ func EndGroup(ctx context.Context, id Identity, c Waiter, grace time.Duration) e
 	return Adopt(ctx, id).Stop(c, grace)
 }
 
-// watched returns the context that ends when the process is no longer watched.
-func (p *Process) watched() context.Context {
-	if p.adoption == nil {
-		return context.Background()
-	}
-	return p.adoption
-}
-
-// awaitEnd waits for the end of the process. It returns false if the process is no longer watched.
-func (p *Process) awaitEnd() bool {
-	if p.adoption != nil {
-		return WaitGone(p.adoption, p.identity) == nil
-	}
-	p.awaitExit()
-	return true
-}
-
 // awaitDone waits for Done. It returns an error if the process is no longer watched.
 func (p *Process) awaitDone() error {
 	select {
 	case <-p.done:
 		return nil
-	case <-p.watched().Done():
-		return p.watched().Err()
+	case <-p.watched.Done():
+		return p.watched.Err()
 	}
 }
 
@@ -64,7 +47,7 @@ func (p *Process) awaitDone() error {
 // time, that process gets no signal. The number could still change hands between this look and the
 // signal, which no system prevents.
 func (p *Process) send(sig syscall.Signal) error {
-	if p.adoption != nil {
+	if p.adopted {
 		now := identify(p.pid)
 		if now.Start != 0 && p.identity.Start != 0 && now.Start != p.identity.Start || !p.identity.Here() {
 			return nil

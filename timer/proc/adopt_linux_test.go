@@ -61,8 +61,8 @@ func TestAdopted(t *testing.T) {
 		other, _ := startShell(t, "while :; do sleep 0.02; done")
 		id := other.Identity()
 		id.Start--
-		a := newProcess()
-		a.adoption, a.pid, a.identity = t.Context(), id.PID, id
+		a := newProcess(t.Context())
+		a.adopted, a.pid, a.identity = true, id.PID, id
 		if err := a.end(never{}, 0); err != nil {
 			t.Error(err)
 		}

@@ -20,14 +20,14 @@ var detachDescriptors = sync.OnceValue(markDescriptors)
 func DetachDescriptors() error { return detachDescriptors() }
 
 func markDescriptors() error {
-	if closeRange(3) == nil {
-		return nil
-	}
-	if runtime.GOOS == "linux" && markListed("/proc/self/fd") == nil {
-		return nil
-	}
-	// Darwin lists all descriptors here; other systems only list 0 to 2 unless fdescfs is mounted.
-	if runtime.GOOS == "darwin" && markListed("/dev/fd") == nil {
+	// Other systems only list 0 to 2, unless fdescfs is mounted.
+	list := map[string]string{"linux": "/proc/self/fd", "darwin": "/dev/fd"}[runtime.GOOS]
+	if entries, err := os.ReadDir(list); err == nil {
+		for _, e := range entries {
+			if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+				unix.CloseOnExec(fd)
+			}
+		}
 		return nil
 	}
 	var limit unix.Rlimit
@@ -36,20 +36,6 @@ func markDescriptors() error {
 	}
 	for fd := 3; fd < int(min(uint64(limit.Cur), 1<<20)); fd++ {
 		unix.CloseOnExec(fd)
-	}
-	return nil
-}
-
-// markListed marks the descriptors that a folder of the kernel lists.
-func markListed(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
 	}
 	return nil
 }

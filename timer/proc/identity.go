@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"runtime"
 	"time"
 )
 
@@ -24,8 +26,21 @@ type Identity struct {
 	PIDNS string `toml:"pid_ns" json:"pid_ns"`
 }
 
-// Self is the identity of this process.
-func Self() (Identity, error) { return identifySelf() }
+// Self is the identity of this process. The error says that it would not tell it from another one.
+func Self() (Identity, error) {
+	id := identify(os.Getpid())
+	switch runtime.GOOS {
+	case "linux":
+		if id.Start == 0 || id.Boot == "" {
+			return id, errors.New("this process cannot be told from another: check that /proc is mounted")
+		}
+	case "darwin", "windows":
+		if id.Start == 0 {
+			return id, errors.New("this process cannot be told from another: the system does not say when it started")
+		}
+	}
+	return id, nil
+}
 
 // Identify returns the identity of the process that has the number pid now. It need not be our
 // child. The error says that no process has the number; a zombie does not count. Start is 0 if the

@@ -2,30 +2,17 @@
 
 package proc
 
-import (
-	"context"
-	"errors"
-	"os"
-
-	"golang.org/x/sys/unix"
-)
-
-// rssUnit is that of ru_maxrss, which is in KiB here.
-const rssUnit = 1024
+import "golang.org/x/sys/unix"
 
 // here is empty: on these systems a process is identified by its number only.
 func here() (boot, pidns string) { return "", "" }
 
 func identify(pid int) Identity { return Identity{PID: pid} }
 
-func identifySelf() (Identity, error) { return identify(os.Getpid()), nil }
-
 func (id Identity) alive() bool {
 	err := unix.Kill(id.PID, 0)
 	return err == nil || err == unix.EPERM
 }
-
-func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
 
 // leftBehind is false, because this cannot be known here without a race. So what a stopped child
 // leaves in its group is killed when the child ends.

@@ -1,17 +1,10 @@
 package proc
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
-
-// rssUnit is that of ru_maxrss, which is in bytes here.
-const rssUnit = 1
 
 // szomb is SZOMB of sys/proc.h.
 const szomb = 5
@@ -37,14 +30,6 @@ func identify(pid int) Identity {
 	return id
 }
 
-func identifySelf() (Identity, error) {
-	id := identify(os.Getpid())
-	if id.Start == 0 {
-		return id, fmt.Errorf("this process cannot be told from another: the system does not say when it started")
-	}
-	return id, nil
-}
-
 func (id Identity) alive() bool {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", id.PID)
 	if err != nil {
@@ -53,8 +38,6 @@ func (id Identity) alive() bool {
 	start, alive := startOf(info)
 	return alive && (id.Start == 0 || start == id.Start)
 }
-
-func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
 
 // leftBehind reports whether the group of a child that has ended still has a living member.
 func (p *Process) leftBehind() bool {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,14 +103,6 @@ func identify(pid int) Identity {
 	return id
 }
 
-func identifySelf() (Identity, error) {
-	id := identify(os.Getpid())
-	if id.Start == 0 || id.Boot == "" {
-		return id, fmt.Errorf("this process cannot be told from another: check that /proc is mounted")
-	}
-	return id, nil
-}
-
 // alive assumes that a process lives as long as its number is taken, if /proc does not show more
 // (hidepid, or no free descriptors). A command that is wrongly taken for dead would be run again.
 func (id Identity) alive() bool {
@@ -119,6 +111,29 @@ func (id Identity) alive() bool {
 		return unix.Kill(id.PID, 0) != unix.ESRCH
 	}
 	return s.alive() && (id.Start == 0 || s.start == id.Start)
+}
+
+// Suspended reports whether the process is alive, but was stopped by SIGSTOP or a debugger, and so
+// does nothing until it is resumed.
+func (id Identity) Suspended() bool {
+	if id.PID <= 0 || !id.Here() {
+		return false
+	}
+	s, err := readStat(id.PID)
+	return err == nil && s.start == id.Start && (s.state == 'T' || s.state == 't')
+}
+
+// userHZ is the fraction of a second in which the kernel tells times to programs, on every
+// architecture of Go.
+const userHZ = 100
+
+// age is how long ago the process started, by a clock that also counts while the machine sleeps.
+func (id Identity) age() (time.Duration, bool) {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return 0, false
+	}
+	return max(time.Duration(now.Nano())-time.Duration(id.Start)*(time.Second/userHZ), 0), true
 }
 
 // pidfdOpen is a variable so that tests can take it away (Linux 5.3).

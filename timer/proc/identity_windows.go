@@ -1,12 +1,6 @@
 package proc
 
-import (
-	"context"
-	"errors"
-	"os"
-
-	"golang.org/x/sys/windows"
-)
+import "golang.org/x/sys/windows"
 
 // stillActive is STILL_ACTIVE, the exit code of a running process.
 const stillActive = 259
@@ -37,17 +31,7 @@ func identify(pid int) Identity {
 	return Identity{PID: pid, Start: start}
 }
 
-func identifySelf() (Identity, error) {
-	id := identify(os.Getpid())
-	if id.Start == 0 {
-		return id, errors.New("this process cannot be told from another: the system does not say when it started")
-	}
-	return id, nil
-}
-
 func (id Identity) alive() bool {
 	start, alive := startOf(id.PID)
 	return alive && (id.Start == 0 || start == id.Start)
 }
-
-func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }

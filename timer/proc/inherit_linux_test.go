@@ -114,10 +114,7 @@ func TestDescriptorsAreNotInherited(t *testing.T) {
 	}
 }
 
-func TestDetachDescriptorsWithoutCloseRange(t *testing.T) {
-	saved := closeRange
-	t.Cleanup(func() { closeRange = saved })
-	closeRange = func(uint) error { return unix.ENOSYS }
+func TestMarkDescriptors(t *testing.T) {
 	fd := must(unix.Dup(1)) // without close-on-exec
 	defer unix.Close(fd)
 	if err := markDescriptors(); err != nil {
@@ -149,12 +146,12 @@ func TestChildrenHoldNoThread(t *testing.T) {
 }
 
 func TestWaitWithoutPidfd(t *testing.T) {
-	p := &Process{exited: make(chan struct{}), done: make(chan struct{})}
+	p := newProcess(t.Context())
 	cmd := exec.Command("sh", "-c", "exit 6")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.pid, p.child.pidfd, p.unheld.L = cmd.Process.Pid, -1, &p.mu
+	p.pid, p.child.pidfd = cmd.Process.Pid, -1
 	go p.watch()
 	if r := p.Wait(); r.ExitCode != 6 {
 		t.Errorf("ended with %+v, want 6", r)

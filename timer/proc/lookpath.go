@@ -67,17 +67,6 @@ func under(dir, name string) string {
 // recentPaths are the programs that were found less than recentFor ago, by Spec.searchKey.
 var recentPaths recent
 
-// foundBefore returns the path of a program that was found less than recentFor ago and still
-// exists.
-func foundBefore(searchKey string) (path string, ok bool) {
-	path, ok = recentPaths.get(searchKey)
-	if !ok {
-		return "", false
-	}
-	_, err := program(path)
-	return path, err == nil
-}
-
 // recent is a cache of results less than recentFor old, so that many starts of the same program
 // need only one search.
 type recent struct {

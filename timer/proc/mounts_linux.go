@@ -27,7 +27,7 @@ const reliable = `
 // asking any file system. The table is read again after a change.
 type mounts struct {
 	mu    sync.Mutex
-	table int // the descriptor of the table; 0 if it is not open yet
+	table int // a descriptor of the table that polls its changes; 0 if it is not open yet
 	risky map[string]bool
 
 	safe recent // the searches (Spec.searchKey) that met no risky mount point
@@ -35,13 +35,15 @@ type mounts struct {
 
 var ownMounts mounts
 
+const mountTable = "/proc/self/mountinfo"
+
 // current returns the risky mount points of this process. It returns none if the kernel does not
 // tell.
 func (m *mounts) current() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.table == 0 {
-		table, err := retryInterrupted(func() (int, error) { return unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+		table, err := retryInterrupted(func() (int, error) { return unix.Open(mountTable, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 		if err != nil {
 			return nil
 		}
@@ -49,26 +51,11 @@ func (m *mounts) current() map[string]bool {
 	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
 		return m.risky
 	}
-	if text, err := readAll(m.table); err == nil {
-		m.risky = riskyMounts(text)
+	if text, err := os.ReadFile(mountTable); err == nil {
+		m.risky = riskyMounts(string(text))
 		m.safe.clear()
 	}
 	return m.risky
-}
-
-// readAll reads a file of the kernel from its beginning.
-func readAll(fd int) (string, error) {
-	text := make([]byte, 0, 8<<10)
-	for {
-		n, err := retryInterrupted(func() (int, error) { return unix.Pread(fd, text[len(text):cap(text)], int64(len(text))) })
-		switch {
-		case err != nil:
-			return "", err
-		case n == 0:
-			return string(text), nil
-		}
-		text = slices.Grow(text[:len(text)+n], 4<<10)
-	}
 }
 
 // riskyMounts finds the risky mount points in the kernel's table (proc_pid_mountinfo(5)). A line is
@@ -121,9 +108,6 @@ func newPathChecker() *pathChecker { return &pathChecker{ownMounts.current(), ma
 // string. It follows names and links like the kernel, and stops before it would ask the file system
 // there. The error concerns a name that cannot be looked up; the start itself reports it.
 func (c *pathChecker) riskyMount(path string) (mount string, err error) {
-	if riskyEverywhere != "" {
-		return riskyEverywhere, nil
-	}
 	if len(c.risky) == 0 {
 		return "", nil
 	}
@@ -169,22 +153,23 @@ func (c *pathChecker) riskyMount(path string) (mount string, err error) {
 
 // riskyMount returns the first risky mount point on the way to the files at which the start of the
 // program would look, or the empty string. For a program in the foreground it is empty, because
-// only the caller waits for such a start, and for a detached one, which is this very program. program is the path of the program, if it was found.
-func (s Spec) riskyMount() (mount, program string) {
+// only the caller waits for such a start, and for a detached one, which is this very program. path
+// is that of the program, if it was found just now.
+func (s Spec) riskyMount() (mount, path string) {
 	if s.Foreground || s.detached || len(s.Argv) == 0 || s.Argv[0] == "" {
 		return "", ""
 	}
 	c := newPathChecker()
-	if len(c.risky) == 0 && riskyEverywhere == "" {
+	if len(c.risky) == 0 {
 		return "", ""
 	}
-	if _, safe := ownMounts.safe.get(s.searchKey()); safe && riskyEverywhere == "" {
+	if _, safe := ownMounts.safe.get(s.searchKey()); safe {
 		return "", ""
 	}
-	if mount, program = s.searchRisky(c); mount == "" {
+	if mount, path = s.searchRisky(c); mount == "" {
 		ownMounts.safe.put(s.searchKey(), "")
 	}
-	return mount, program
+	return mount, path
 }
 
 // searchRisky does the search of riskyMount.
@@ -209,10 +194,6 @@ func (s Spec) searchRisky(c *pathChecker) (mount, path string) {
 	}
 	return "", ""
 }
-
-// riskyEverywhere, unless it is empty, is a mount point that counts as risky and as being on the
-// way to every path. Tests set it.
-var riskyEverywhere string
 
 // MayHang reports whether the start of the program, or a look at its folder, may never end because
 // a file system on the way may not answer. It asks no such file system.

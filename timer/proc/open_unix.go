@@ -2,10 +2,7 @@
 
 package proc
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // readHead reads the first bytes of a file, at most as many as buf holds. It calls read once, which
 // returns that much of a regular file, or of a short file of the kernel.
@@ -26,15 +23,4 @@ func retryInterrupted(f func() (int, error)) (n int, err error) {
 			return n, err
 		}
 	}
-}
-
-// openFile is os.OpenFile for an existing file that a child gets. Unlike the library, it does not
-// register the file with the poller, from which it would have to be taken back for the child. Those
-// would be most of the system calls.
-func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	fd, err := retryInterrupted(func() (int, error) { return syscall.Open(path, flags|syscall.O_CLOEXEC, uint32(mode.Perm())) })
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	return os.NewFile(uintptr(fd), path), nil
 }

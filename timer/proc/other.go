@@ -4,6 +4,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -18,13 +19,15 @@ func AsInit(f func() int) int { return f() }
 // Suspended reports whether the process is alive and stopped. Only Linux knows.
 func (id Identity) Suspended() bool { return false }
 
+func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
+
 func (Identity) age() (time.Duration, bool) { return 0, false }
 
 // MayHang is false here: on these systems a fork that hangs does not stop the other threads, so it
 // needs no starter.
 func (s Spec) MayHang() bool { return false }
 
-func (s Spec) riskyMount() (mount, program string) { return "", "" }
+func (s Spec) riskyMount() (mount, path string) { return "", "" }
 
 // Look is LookPath of the program. hangs is false.
 func (s Spec) Look() (path string, hangs bool, err error) {

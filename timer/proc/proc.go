@@ -111,7 +111,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 			return nil, err
 		}
 	}
-	null, err := openFile(os.DevNull, os.O_RDWR, 0)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, &StartError{"open", os.DevNull, err}
 	}
@@ -128,7 +128,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 			return nil, &StartError{"start", path, err}
 		}
 	}
-	p := newProcess()
+	p := newProcess(context.Background())
 	p.foreground = spec.Foreground
 	if p.cgroup, err = spec.makeCgroup(); err != nil {
 		return nil, err
@@ -169,7 +169,12 @@ func (s Spec) find() (string, error) {
 	if filepath.IsAbs(s.Argv[0]) && (s.Dir == "" || filepath.IsAbs(s.Dir)) && runtime.GOOS != "windows" {
 		return s.Argv[0], nil
 	}
-	if path, ok := foundBefore(s.searchKey()); ok {
+	path, found := recentPaths.get(s.searchKey())
+	if found {
+		_, err := program(path)
+		found = err == nil // it is still there
+	}
+	if found {
 		return path, nil
 	}
 	if err := enterable(s.Dir); err != nil {

@@ -87,7 +87,7 @@ func (p *Process) reap() Result {
 // console group to end, which only reaches programs that share our console. It asks nothing of an
 // adopted process. Other signals are not supported.
 func (p *Process) signal(sig syscall.Signal) error {
-	if p.adoption != nil {
+	if p.adopted {
 		return endAdopted(p.pid, sig)
 	}
 	switch sig {
@@ -169,8 +169,3 @@ func program(path string) (string, error) {
 
 // interpreterOf is empty: the system finds the interpreter by the name of the file.
 func interpreterOf(string) string { return "" }
-
-// openFile is os.OpenFile for an existing file that a child gets.
-func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	return os.OpenFile(path, flags, mode)
-}

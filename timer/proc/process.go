@@ -42,7 +42,8 @@ type Waiter interface {
 // Process is a child that was started, or a process that was adopted. Its methods may be called
 // from any goroutine, and after its end.
 type Process struct {
-	adoption   context.Context // an adopted process is watched until this ends; nil for a child
+	watched    context.Context // an adopted process is watched until this ends
+	adopted    bool
 	pid        int
 	started    time.Time
 	identity   Identity
@@ -60,16 +61,18 @@ type Process struct {
 	result   Result
 }
 
-func newProcess() *Process {
-	p := &Process{exited: make(chan struct{}), done: make(chan struct{})}
+func newProcess(watched context.Context) *Process {
+	p := &Process{watched: watched, exited: make(chan struct{}), done: make(chan struct{})}
 	p.unheld.L = &p.mu
 	return p
 }
 
 // watch waits for the end of the child and gives its pid back, but not while a Stop is under way.
 func (p *Process) watch() {
-	if !p.awaitEnd() {
-		return
+	if !p.adopted {
+		p.awaitExit()
+	} else if WaitGone(p.watched, p.identity) != nil {
+		return // it is no longer watched
 	}
 	ended := time.Now()
 	p.mu.Lock()
@@ -78,7 +81,7 @@ func (p *Process) watch() {
 		p.unheld.Wait()
 	}
 	r := Result{ExitCode: -1, Unknown: true}
-	if p.adoption == nil {
+	if !p.adopted {
 		r = p.reap()
 	}
 	r.OutOfMemory = p.cgroup.remove()
@@ -165,7 +168,7 @@ func (p *Process) end(c Waiter, grace time.Duration) error {
 
 // awaitGroup returns nil when the child and all of its group have ended, or grace is over.
 func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
-	ctx, cancel := context.WithCancel(p.watched())
+	ctx, cancel := context.WithCancel(p.watched)
 	defer cancel()
 	over := make(chan struct{})
 	go func() {
@@ -175,7 +178,7 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
 	}()
 	select {
 	case <-over:
-		return p.watched().Err()
+		return p.watched.Err()
 	case <-p.exited:
 	}
 	// No system reports when a group becomes empty, so this polls. It does so only while a stopped
@@ -185,7 +188,7 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
 	for p.leftBehind() || p.cgroup.occupied(p.pid) {
 		select {
 		case <-over:
-			return p.watched().Err()
+			return p.watched.Err()
 		case <-poll.C:
 		}
 	}

@@ -3,10 +3,8 @@
 package proc
 
 import (
-	"bytes"
 	"os"
 	"os/signal"
-	"strconv"
 	"sync"
 	"syscall"
 )
@@ -35,7 +33,7 @@ func ResetSignals() { resetSignals() }
 // and otherwise those two that the runtime reports.
 func ignoredSignals() []syscall.Signal {
 	var sigs []syscall.Signal
-	if mask, ok := ignoredMask(); ok {
+	if mask, ok := statusField("/proc/self/status", "SigIgn", 16); ok { // bit n-1 is signal n
 		for n := range 64 {
 			if mask&(1<<n) != 0 {
 				sigs = append(sigs, syscall.Signal(n+1))
@@ -49,19 +47,4 @@ func ignoredSignals() []syscall.Signal {
 		}
 	}
 	return sigs
-}
-
-// ignoredMask is the SigIgn line of /proc/self/status: bit n-1 is signal n.
-func ignoredMask() (uint64, bool) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, false
-	}
-	_, rest, found := bytes.Cut(status, []byte("\nSigIgn:\t"))
-	if !found {
-		return 0, false
-	}
-	digits, _, _ := bytes.Cut(rest, []byte("\n"))
-	mask, err := strconv.ParseUint(string(digits), 16, 64)
-	return mask, err == nil
 }

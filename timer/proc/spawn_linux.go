@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rssUnit is that of ru_maxrss: the kernel counts in KiB.
-const rssUnit = 1024
-
 // spawnRequest asks the spawner for one child.
 type spawnRequest struct {
 	path  string

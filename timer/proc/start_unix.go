@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -100,6 +101,29 @@ func interpreterOf(path string) string {
 	return shell
 }
 
+// maxRSS is ru_maxrss in bytes. Darwin counts bytes, and all others KiB.
+func maxRSS(usage unix.Rusage) int64 {
+	if runtime.GOOS == "darwin" {
+		return int64(usage.Maxrss)
+	}
+	return int64(usage.Maxrss) << 10
+}
+
+// rssFloor returns the size, in bytes, up to which the system's count of a new child may be our own
+// memory: at the execve of a child, Linux counts the memory that it held before, which is ours. Its
+// sums are not exact, so an eighth and a MiB are added.
+func rssFloor() int64 {
+	var own unix.Rusage
+	switch {
+	case runtime.GOOS != "linux":
+		return 0
+	case unix.Getrusage(unix.RUSAGE_SELF, &own) != nil:
+		return math.MaxInt64
+	}
+	size := maxRSS(own)
+	return size + size/8 + 1<<20
+}
+
 // reap gives the pid back and returns how the child ended. The caller holds mu, and the child has
 // ended.
 func (p *Process) reap() Result {
@@ -121,7 +145,7 @@ func (p *Process) reap() Result {
 		User:     time.Duration(usage.Utime.Nano()),
 		System:   time.Duration(usage.Stime.Nano()),
 	}
-	if size := int64(usage.Maxrss) * rssUnit; size > p.rssFloor {
+	if size := maxRSS(usage); size > p.rssFloor {
 		r.MaxRSS = size
 	}
 	if status.Signaled() {

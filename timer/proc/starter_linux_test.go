@@ -18,9 +18,25 @@ import (
 
 // slowly has every start go by way of a starter, while f runs.
 func slowly(t *testing.T, f func(t *testing.T)) {
-	riskyEverywhere = "/somewhere"
-	defer func() { riskyEverywhere = "" }()
+	defer everywhereRisky()()
 	t.Run("slowly", f)
+}
+
+// everywhereRisky makes every folder of the root a risky mount point, until the function that it returns is called.
+func everywhereRisky() (undo func()) {
+	risky := map[string]bool{}
+	for _, e := range must(os.ReadDir("/")) {
+		risky["/"+e.Name()] = true
+	}
+	was := ownMounts.current()
+	set := func(points map[string]bool) {
+		ownMounts.mu.Lock()
+		defer ownMounts.mu.Unlock()
+		ownMounts.risky = points
+		ownMounts.safe.clear()
+	}
+	set(risky)
+	return func() { set(was) }
 }
 
 // TestStartedSlowly: what is started by way of a starter is as what is started at once, and fails
@@ -44,9 +60,9 @@ func TestStartedSlowly(t *testing.T) {
 		const look = `pwd; umask; ulimit -n; cat /proc/self/comm; ls -l /proc/self/fd | grep -c '[0-9] -> '; grep '^Sig[IB]' /proc/self/status; ps -o pgid=,pid=,ppid= -p $$ | awk '{print ($1 == $2)}'; kill -TERM $$`
 		spec := Spec{Argv: ShellText("", look), Env: testEnv, Dir: dir, Umask: 0o027}
 		slow, slowEnd := output(t, spec)
-		riskyEverywhere = ""
+		ownMounts.risky = nil
 		fast, fastEnd := output(t, spec)
-		riskyEverywhere = "/somewhere"
+		defer everywhereRisky()()
 		if slow != fast || slow == "" || slowEnd.Signal != fastEnd.Signal || slowEnd.Signal != "SIGTERM" {
 			t.Errorf("slowly: %+v\n%s\nat once: %+v\n%s", slowEnd, slow, fastEnd, fast)
 		}

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -21,8 +22,8 @@ var threadStatus = "/proc/thread-self/status"
 // Umask is the umask of this process. On Linux, reading it changes nothing. On other systems it is
 // set and restored at once, which affects a file that another thread creates in between.
 func Umask() int {
-	if m, ok := umaskOf(threadStatus); ok {
-		return m
+	if m, ok := statusField(threadStatus, "Umask", 8); ok { // since Linux 4.7
+		return int(m)
 	}
 	umaskLock.Lock()
 	defer umaskLock.Unlock()
@@ -32,19 +33,17 @@ func Umask() int {
 	return m
 }
 
-// umaskOf reads the Umask line of a status file of /proc (since Linux 4.7).
-func umaskOf(path string) (int, bool) {
-	status, err := readHead(path, make([]byte, 4<<10)) // the line is the second one
+// statusField reads a number from a status file of /proc (proc_pid_status(5)). It returns false if
+// the system has no such file, or no such line there.
+func statusField(path, name string, base int) (uint64, bool) {
+	status, err := os.ReadFile(path)
 	if err != nil {
 		return 0, false
 	}
-	_, rest, found := bytes.Cut(status, []byte("\nUmask:\t"))
-	if !found {
-		return 0, false
-	}
+	_, rest, _ := bytes.Cut(status, []byte("\n"+name+":\t"))
 	digits, _, _ := bytes.Cut(rest, []byte("\n"))
-	m, err := strconv.ParseUint(string(digits), 8, 16)
-	return int(m), err == nil
+	n, err := strconv.ParseUint(string(digits), base, 64)
+	return n, err == nil
 }
 
 // spawnLocked changes the umask of the whole process, if it is not right already, while it forks.
