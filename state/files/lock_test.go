@@ -16,12 +16,13 @@ import (
 func TestWaitIsTold(t *testing.T) {
 	dir := t.TempDir()
 	must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
+	const most = lock.Patience + time.Second/2
 	for _, gives := range []bool{true, false} {
 		other := must[*tx](t)(open(t, dir).begin(ctx))
 		told := 0
-		s := must[*Store](t)(Open(dir, Options{LockWait: 2 * lock.Patience, Waiting: func(who *lock.BusyError, most time.Duration) {
-			if told++; most != 2*lock.Patience || who.Waited != lock.Patience || who.PID != 0 && (who.PID != os.Getpid() || who.Command == "") {
-				t.Errorf("told of %+v, %v", who, most)
+		s := must[*Store](t)(Open(dir, Options{LockWait: most, Waiting: func(who *lock.BusyError, of time.Duration) {
+			if told++; of != most || who.Waited != lock.Patience || who.PID != 0 && (who.PID != os.Getpid() || who.Command == "") {
+				t.Errorf("told of %+v, %v", who, of)
 			}
 			if gives {
 				other.done()
