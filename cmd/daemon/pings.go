@@ -175,7 +175,7 @@ type heartbeatPinger struct {
 // until config.toml has one.
 func (p *heartbeatPinger) run(living context.Context) {
 	for living.Err() == nil {
-		config, _ := p.c.settings() // the last one that could be read
+		config := p.c.latest()
 		if config.Run.Heartbeat == "" {
 			select {
 			case <-p.again:
@@ -232,7 +232,7 @@ func (p *heartbeatPinger) send(ctx context.Context, config state.Config, m notif
 
 // ended pings that the runner has ended with an error.
 func (p *heartbeatPinger) ended() {
-	config, _ := p.c.settings() // the last one that could be read
+	config := p.c.latest()
 	if config.Run.Heartbeat != "" {
 		p.send(context.Background(), config, notify.Message{Ping: notify.PingFail,
 			Body: "the runner has ended with an error"})

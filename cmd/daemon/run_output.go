@@ -146,12 +146,7 @@ func (v *console) answer(line []byte) error {
 
 // answerJSON writes an object of the answer.
 func (v *console) answerJSON(answer any) {
-	_ = v.answer(jsonLine(nil, answer)) // when the reader has gone, the work goes on
-}
-
-// jsonLine appends an object on a line.
-func jsonLine(to []byte, answer any) []byte {
-	return append(to, cli.Encode(answer)...)
+	_ = v.answer(cli.Encode(answer)) // when the reader has gone, the work goes on
 }
 
 // problem appends a line about something that is wrong.
@@ -160,7 +155,7 @@ func (v *console) problem(to []byte, text string) []byte {
 		return fmt.Appendf(to, "ouro-timer: %s\n", text)
 	}
 	now := v.Clock.Now().In(v.zone)
-	return jsonLine(to, view.ProblemJSON{Type: "problem", At: now, Text: text, Now: now})
+	return append(to, cli.Encode(view.ProblemJSON{Type: "problem", At: now, Text: text, Now: now})...)
 }
 
 // Append appends a piece of the output of a run, in the form for standard output.
@@ -174,8 +169,8 @@ func (v *console) Append(to []byte, p relay.Piece) []byte {
 			p.Lost, p.Stream))
 	case v.InJSON:
 		now := v.Clock.Now().In(v.zone)
-		return jsonLine(to, view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task, Stream: p.Stream,
-			Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})
+		return append(to, cli.Encode(view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task,
+			Stream: p.Stream, Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})...)
 	}
 	return pieceLine(to, p, v.terminal)
 }

@@ -95,37 +95,27 @@ func (c *sender) reread() (changed []string, err error) {
 	return changed, nil
 }
 
-// setOptions makes a runner send by the sender, and follow the configuration. Each setting is that
-// of the last configuration that could be read.
+// latest returns the last configuration that could be read.
+func (c *sender) latest() state.Config {
+	config, _ := c.settings()
+	return config
+}
+
+// setOptions makes a runner send by the sender, and follow the configuration.
 func (c *sender) setOptions(o *runner.Options) {
-	o.Send, o.Standing, o.GiveUp = c.send, c.tellDefaults, c.giveUp
-	o.Allow, o.Keep, o.MaxParallel = c.allow, c.keep, c.parallel
-}
-
-// parallel is how many commands run at once.
-func (c *sender) parallel() int {
-	config, _ := c.settings()
-	return cmp.Or(config.Run.MaxParallel, parallel)
-}
-
-// keep returns how much of the past is kept.
-func (c *sender) keep() state.Keep {
-	config, _ := c.settings()
-	return cli.Keep(config)
-}
-
-// tellDefaults returns who is told about tasks that do not say.
-func (c *sender) tellDefaults() rules.TellDefaults {
-	config, _ := c.settings()
-	return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix,
-		Beats: config.Heartbeats()}
-}
-
-// giveUp returns how long a notice that fails is tried again; 0 when config.toml does not say.
-func (c *sender) giveUp() time.Duration {
-	config, _ := c.settings()
-	d, _ := state.ParseSpan(config.Notify.GiveUp)
-	return d
+	o.Send = c.send
+	o.Standing = func() rules.TellDefaults {
+		config := c.latest()
+		return rules.TellDefaults{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix,
+			Beats: config.Heartbeats()}
+	}
+	o.GiveUp = func() time.Duration {
+		d, _ := state.ParseSpan(c.latest().Notify.GiveUp) // 0 when config.toml does not say
+		return d
+	}
+	o.Allow = func() []string { return c.latest().Run.Allow }
+	o.Keep = func() state.Keep { return cli.Keep(c.latest()) }
+	o.MaxParallel = func() int { return cmp.Or(c.latest().Run.MaxParallel, parallel) }
 }
 
 // envOf returns the environment of a notice about a task. What a program of a channel schedules has
@@ -140,12 +130,6 @@ func (c *sender) envOf(t state.Task) notify.Env {
 		}
 	}
 	return env
-}
-
-// allow returns the patterns of the commands that may run.
-func (c *sender) allow() []string {
-	config, _ := c.settings()
-	return config.Run.Allow
 }
 
 // send makes one attempt to send a notice. An error that only the other side can correct is

@@ -50,6 +50,28 @@ type suggestions struct {
 // suggestion is a word that could stand at the cursor, and what it means.
 type suggestion struct{ word, about string }
 
+// collection collects words, each once.
+type collection struct {
+	seen  map[string]bool
+	words []suggestion
+}
+
+// except returns an empty collection that does not take some words.
+func except(named []string) collection {
+	l := collection{seen: map[string]bool{}}
+	for _, word := range named {
+		l.seen[word] = true
+	}
+	return l
+}
+
+func (l *collection) add(word, about string) {
+	if !l.seen[word] {
+		l.seen[word] = true
+		l.words = append(l.words, suggestion{word, about})
+	}
+}
+
 // writeSuggestions prints suggestions in the form that package completions describes.
 func writeSuggestions(s *cli.Call, o suggestions) {
 	switch {
@@ -191,14 +213,7 @@ func suggestOptions(c *cli.Command, t typed, current string) suggestions {
 		if t.given[o.Name] && !o.Many {
 			continue
 		}
-		var long, short []string
-		for _, n := range o.Names() {
-			if len(n) > 1 {
-				long = append(long, "--"+n)
-			} else {
-				short = append(short, "-"+n)
-			}
-		}
+		short, long := dashed(o)
 		if len(long) > 0 {
 			short = nil
 		}

@@ -2,7 +2,6 @@ package guide
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/notify"
@@ -35,26 +34,14 @@ func suggestItems(ctx context.Context, s *cli.Call, withTasks bool, named []stri
 	if err != nil {
 		return suggestions{}
 	}
-	var words []suggestion
-	seen := map[string]bool{}
-	for _, id := range named {
-		seen[id] = true
-	}
-	add := func(id, about string) {
-		if !seen[id] {
-			seen[id] = true
-			words = append(words, suggestion{id, about})
-		}
-	}
+	l := except(named)
 	for _, i := range items {
-		add(i.ID, i.Line.Inbox+": "+i.Line.Description)
+		l.add(i.ID, i.Line.Inbox+": "+i.Line.Description)
 	}
 	if withTasks {
 		for _, i := range items {
-			if !slices.ContainsFunc(named, func(id string) bool { return id == i.Line.TaskID }) {
-				add(i.Line.TaskID, "all of it: "+i.Line.Description)
-			}
+			l.add(i.Line.TaskID, "all of it: "+i.Line.Description)
 		}
 	}
-	return withPrefix(words, beginning)
+	return withPrefix(l.words, beginning)
 }

@@ -37,29 +37,26 @@ func suggestTasks(ctx context.Context, s *cli.Call, ids string, named []string, 
 	if err != nil {
 		return suggestions{}
 	}
-	l := taskList{ids: ids, now: s.Clock.Now(), seen: map[string]bool{}}
-	for _, id := range named {
-		l.seen[id] = true
-	}
+	l := taskList{except(named), ids, s.Clock.Now()}
 	// A task that cannot be read is not suggested; ls, log and doctor show it.
 	if beginning != "" {
 		entries, _ := st.Find(ctx, beginning)
 		for _, e := range entries {
 			if strings.HasPrefix(e.Task.ID, beginning) {
-				l.add(e)
+				l.put(e)
 			}
 		}
 		return suggestions{words: l.words}
 	}
 	if ids == "live" || ids == "any" {
-		_, _ = state.DueBy(ctx, st, state.EndOfTime, l.add)
+		_, _ = state.DueBy(ctx, st, state.EndOfTime, l.put)
 	}
 	if ids == "running" {
-		_, _ = state.Each(ctx, st, l.add, state.Running)
+		_, _ = state.Each(ctx, st, l.put, state.Running)
 		return suggestions{words: l.words}
 	}
 	if ids != "removed" && len(l.words) < mostSuggested {
-		_, _ = state.Each(ctx, st, l.add, state.Paused)
+		_, _ = state.Each(ctx, st, l.put, state.Paused)
 	}
 	if (ids == "removed" || ids == "any") && len(l.words) < mostSuggested {
 		addLatest(ctx, s.Clock, st, &l)
@@ -69,25 +66,17 @@ func suggestTasks(ctx context.Context, s *cli.Call, ids string, named []string, 
 
 // taskList collects tasks of one kind, each once, up to mostSuggested.
 type taskList struct {
-	ids   string
-	now   time.Time
-	seen  map[string]bool
-	words []suggestion
+	collection
+	ids string
+	now time.Time
 }
 
-// add adds a task of the kind, and reports whether there is room for more.
-func (l *taskList) add(e state.Entry) bool {
-	if fitsKind(e, l.ids) {
-		l.put(e.Task.ID, aboutTask(e, l.now))
+// put adds a task of the kind, and reports whether there is room for more.
+func (l *taskList) put(e state.Entry) bool {
+	if len(l.words) < mostSuggested && fitsKind(e, l.ids) {
+		l.add(e.Task.ID, aboutTask(e, l.now))
 	}
 	return len(l.words) < mostSuggested
-}
-
-func (l *taskList) put(id, about string) {
-	if !l.seen[id] && len(l.words) < mostSuggested {
-		l.seen[id] = true
-		l.words = append(l.words, suggestion{id, about})
-	}
 }
 
 // addLatest adds the tasks of the latest lines of the ledger: all of them, or those that were
@@ -109,12 +98,12 @@ func addLatest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) 
 	for i, line := range lines {
 		if i < readAlways || c.Now().Sub(l.now) < readFor {
 			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
-				l.add(entries[0])
+				l.put(entries[0])
 			}
 			continue
 		}
 		about := cli.OrElse(cli.OrElse(line.Description, line.Text), line.When)
-		l.put(line.TaskID, cli.Fit(about, 40)+", "+cli.OrElse(string(line.Outcome), line.Event))
+		l.add(line.TaskID, cli.Fit(about, 40)+", "+cli.OrElse(string(line.Outcome), line.Event))
 	}
 }
 
@@ -165,33 +154,26 @@ func aboutTask(e state.Entry, now time.Time) string {
 // suggestZones returns the zone in force, UTC, and the zones of the system's table zone.tab, if
 // there is one. Its lines have country, position, name and remark, separated by tabs.
 func suggestZones(s *cli.Call, database string) []suggestion {
-	var words []suggestion
-	seen := map[string]bool{}
-	add := func(name, about string) {
-		if !seen[name] {
-			seen[name] = true
-			words = append(words, suggestion{name, about})
-		}
-	}
+	l := except(nil)
 	if zone, err := s.Zone(); err == nil {
-		add(zone.String(), "the zone in force")
+		l.add(zone.String(), "the zone in force")
 	}
-	add("UTC", "")
+	l.add("UTC", "")
 	f, err := os.Open(filepath.Join(database, "zone.tab"))
 	if err != nil {
-		return words
+		return l.words
 	}
 	defer f.Close()
-	first := len(words)
+	first := len(l.words)
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if fields := strings.Split(lines.Text(), "\t"); len(fields) >= 3 && !strings.HasPrefix(fields[0], "#") {
 			about := fields[0]
 			if len(fields) > 3 {
 				about += ", " + fields[3]
 			}
-			add(fields[2], about)
+			l.add(fields[2], about)
 		}
 	}
-	slices.SortFunc(words[first:], func(a, b suggestion) int { return strings.Compare(a.word, b.word) })
-	return words
+	slices.SortFunc(l.words[first:], func(a, b suggestion) int { return strings.Compare(a.word, b.word) })
+	return l.words
 }

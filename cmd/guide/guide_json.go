@@ -70,11 +70,7 @@ func (t flagType) IsZero() bool { return t == "string" }
 func optionLine(o option.Option) string {
 	var names []string
 	for _, name := range o.Names() {
-		dashes := "--"
-		if len(name) == 1 {
-			dashes = "-"
-		}
-		names = append(names, dashes+name)
+		names = append(names, problem.Shell{}.Option(name))
 	}
 	line := strings.Join(names, ", ")
 	if value := o.ValueName(); value != "" && o.Kind != option.Flag {
@@ -196,18 +192,12 @@ func AsFlagJSON(o option.Option) flagJSON {
 	j := flagJSON{Type: "string", Aliases: []string{}, Values: cli.OrEmpty(o.Choices), Optional: o.Bare,
 		Repeatable: o.Many, Environment: cli.OrNull(o.Env),
 		Value: cli.OrNull(o.ValueName()), Description: o.Usage()}
-	for _, name := range o.Names() {
-		switch {
-		case len(name) == 1:
-			j.Short = cli.OrNull("-" + name)
-		case j.Name == "":
-			j.Name = "--" + name
-		default:
-			j.Aliases = append(j.Aliases, "--"+name)
-		}
+	short, long := dashed(o)
+	if len(short) > 0 {
+		j.Short, j.Name = &short[0], short[0]
 	}
-	if j.Name == "" {
-		j.Name = cli.Deref(j.Short)
+	if len(long) > 0 {
+		j.Name, j.Aliases = long[0], long[1:]
 	}
 	switch o.Kind {
 	case option.Flag:

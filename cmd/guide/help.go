@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 const Overview = `Usage: ouro-timer <command> [<args>...] [--json]
@@ -140,15 +141,20 @@ func sentence(short string) string {
 
 // OptionNames is an option as it is written: "-n, --count N".
 func OptionNames(o option.Option) string {
-	var short, long []string
-	for _, n := range o.Names() {
-		if len(n) == 1 {
-			short = append(short, "-"+n)
+	short, long := dashed(o)
+	return strings.TrimSpace(strings.Join(append(short, long...), ", ") + " " + o.ValueName())
+}
+
+// dashed returns the names of an option as they are written: letters, and others.
+func dashed(o option.Option) (short, long []string) {
+	for _, name := range o.Names() {
+		if written := (problem.Shell{}).Option(name); len(name) == 1 {
+			short = append(short, written)
 		} else {
-			long = append(long, "--"+n)
+			long = append(long, written)
 		}
 	}
-	return strings.TrimSpace(strings.Join(append(short, long...), ", ") + " " + o.ValueName())
+	return short, long
 }
 
 // wrap breaks text into lines of at most width columns.

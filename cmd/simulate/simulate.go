@@ -126,7 +126,11 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	m.world.Fate = m.fates(ctx, config.Run.Allow)
-	m.world.Told = m.told
+	m.world.Told = func(h sim.Happening) {
+		if h.What == sim.Outcome {
+			m.outcomes++
+		}
+	}
 	if err := m.load(ctx, s, begin); err != nil {
 		return err
 	}

@@ -34,12 +34,7 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 		m.warnings = append(m.warnings, p.Error())
 	}
 	for _, e := range entries {
-		if m.put(e, begin) {
-			m.idsByName[e.Task.ID] = e.Task.ID
-			if e.Task.Key != "" {
-				m.idsByName[e.Task.Key] = e.Task.ID
-			}
-		}
+		m.put(e, begin)
 	}
 	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
 		if _, ok := m.runTimes[l.TaskID]; !ok && m.idsByName[l.TaskID] != "" && l.Started != nil && l.Ended != nil &&
@@ -54,11 +49,11 @@ func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) err
 	return err
 }
 
-// put adds a task as it is. It returns false when the task has no occurrence to come.
-func (m *simulation) put(e state.Entry, begin time.Time) bool {
+// put adds a task as it is, if it has an occurrence to come.
+func (m *simulation) put(e state.Entry, begin time.Time) {
 	for _, r := range e.Open {
 		if !r.Manual && r.Due.Equal(e.Due) {
-			return false // the last occurrence of the task is already running
+			return // the last occurrence of the task is already running
 		}
 	}
 	e.Open = nil
@@ -76,7 +71,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	}
 	left, err := m.exclude(&e.Task, &e.Due, begin)
 	if !left && err == nil {
-		return false
+		return
 	}
 	var sched *when.Schedule
 	if err == nil {
@@ -84,7 +79,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	}
 	if err != nil {
 		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
-		return false
+		return
 	}
 	if sched != nil && m.past {
 		if first, ok := sched.Next(begin.Add(-1)); ok && first.Before(e.Due) {
@@ -94,10 +89,18 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	if e.Held && e.Resume.IsZero() {
 		m.paused++
 	}
+	m.world.Put(e)
+	m.count(e)
+}
+
+// count counts a task, which may be named by its ID and its key.
+func (m *simulation) count(e state.Entry) {
 	m.tasks++
 	m.entries = append(m.entries, e)
-	m.world.Put(e)
-	return true
+	m.idsByName[e.Task.ID] = e.Task.ID
+	if e.Task.Key != "" {
+		m.idsByName[e.Task.Key] = e.Task.ID
+	}
 }
 
 // awaited finds the task that another one waits for, by its key, among the lines that were read.
@@ -174,12 +177,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 		if err == nil {
 			var e state.Entry
 			if e, err = m.world.Store.Add(ctx, draft.Task, draft.Due); err == nil {
-				m.tasks++
-				m.entries = append(m.entries, e)
-				m.idsByName[e.Task.ID] = e.Task.ID
-				if e.Task.Key != "" {
-					m.idsByName[e.Task.Key] = e.Task.ID
-				}
+				m.count(e)
 				continue
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -38,7 +37,7 @@ func (m *simulation) refuseTooMany() error {
 		total, busiest = m.instants(fits)
 	}
 	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s",
-		withCommas(maxOutcomes), spanWords(span), "task "+busiest.ID+" ("+cli.Fit(view.Describe(busiest), 40)+")",
+		view.Thousands(maxOutcomes), spanWords(span), "task "+busiest.ID+" ("+cli.Fit(view.Describe(busiest), 40)+")",
 		cli.Quote(busiest.When.Text)),
 		fits.Seconds()*maxOutcomes/float64(max(total, 1)))
 }
@@ -82,15 +81,6 @@ func tooMany(message problem.Text, seconds float64) error {
 			problem.Option("file")))
 }
 
-// withCommas returns a number with commas between the thousands.
-func withCommas(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // spanWords returns the length of the simulated time for people.
 func spanWords(d time.Duration) string {
 	if days := int(d / (24 * time.Hour)); days > 0 {
@@ -121,7 +111,7 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 		case m.outcomes > maxOutcomes:
 			show.erase()
 			seconds := m.world.Now().Sub(m.from).Seconds() * maxOutcomes / float64(m.outcomes)
-			return tooMany(problem.T("more than %s outcomes by %s", withCommas(maxOutcomes),
+			return tooMany(problem.T("more than %s outcomes by %s", view.Thousands(maxOutcomes),
 				when.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
@@ -160,12 +150,5 @@ func (p *progress) erase() {
 	if p.drawn {
 		fmt.Fprint(p.out, view.EraseBelow)
 		p.drawn = false
-	}
-}
-
-// told counts outcomes as they happen.
-func (m *simulation) told(h sim.Happening) {
-	if h.What == sim.Outcome {
-		m.outcomes++
 	}
 }

@@ -52,7 +52,7 @@ func TestTooMany(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := withCommas(n); got != want {
+		if got := view.Thousands(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

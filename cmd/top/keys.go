@@ -108,10 +108,7 @@ func typedKey(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 			return m.withFilter("")
 		}
 		return m, nil
-	case stroke == "enter" && m.mode == filtering:
-		m.mode, m.input = listing, input{}
-		return m, nil
-	case stroke == "enter" && strings.TrimSpace(m.input.text) == "":
+	case stroke == "enter" && (m.mode == filtering || strings.TrimSpace(m.input.text) == ""):
 		m.mode, m.input = listing, input{}
 		return m, nil
 	case stroke == "enter":

@@ -49,30 +49,24 @@ func (r row) draw(l looks, width int) string {
 }
 
 // rows returns the rows of a pane that the filter lets through.
-func (m *data) rows(p pane) (list []row) {
-	n := m.snapshot
-	add := func(r row) {
+func (m *data) rows(p pane) []row {
+	switch n := m.snapshot; p {
+	case duePane:
+		return rowsOf(m, n.due, m.dueRow)
+	case runningPane:
+		return rowsOf(m, n.running, m.runningRow)
+	case inboxPane:
+		return rowsOf(m, n.items, m.itemRow)
+	}
+	return rowsOf(m, m.snapshot.log, m.lineRow)
+}
+
+func rowsOf[T any](m *data, all []T, rowOf func(*T) row) (list []row) {
+	for i := range all {
+		r := rowOf(&all[i])
 		r.subject.key = r.key
 		if matches(m.filter, r.key, r.text) {
 			list = append(list, r)
-		}
-	}
-	switch p {
-	case duePane:
-		for i := range n.due {
-			add(m.dueRow(&n.due[i]))
-		}
-	case runningPane:
-		for i := range n.running {
-			add(m.runningRow(&n.running[i]))
-		}
-	case inboxPane:
-		for i := range n.items {
-			add(m.itemRow(&n.items[i]))
-		}
-	case logPane:
-		for i := range n.log {
-			add(m.lineRow(&n.log[i]))
 		}
 	}
 	return list
