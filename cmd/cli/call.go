@@ -130,12 +130,12 @@ func (s *Call) Home() (string, error) {
 		return s.home, nil
 	}
 	var err error
-	s.home, err = s.findHome()
+	s.home, err = findHome(s.World)
 	return s.home, err
 }
 
-func (s *Call) findHome() (string, error) {
-	if dir := s.Getenv("OURO_HOME"); dir != "" {
+func findHome(w World) (string, error) {
+	if dir := w.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return "", problem.New(problem.Unusable,
 				problem.T("OURO_HOME is %s, a relative path, and the current folder is not known", Quote(dir)),
@@ -143,7 +143,7 @@ func (s *Call) findHome() (string, error) {
 		}
 		return filepath.Clean(dir), nil
 	}
-	dir := s.Getenv("HOME")
+	dir := w.Getenv("HOME")
 	if dir == "" { // as under env -i: the user database has it
 		if u, err := user.Current(); err == nil {
 			dir = u.HomeDir
