@@ -123,67 +123,51 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 // Dry returns what Changes.Dry of a store returns. transact calls its function with a transaction
 // that is thrown away.
 func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
-	d := &dry{transact: transact, keys: map[string]Entry{}}
+	d := &dry{keys: map[string]Doc{}}
+	d.Transactions = func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error)) {
+		err := transact(ctx, func(tx Transaction) error {
+			for i := range n {
+				answer(i, do(dryTransaction{tx, d.keys}, i))
+			}
+			return ctx.Err()
+		})
+		for i := 0; err != nil && i < n; i++ {
+			answer(i, err)
+		}
+	}
 	d.Verbs = Verbs{d}
 	return d
 }
 
 // dry is the Changes that Dry returns.
 type dry struct {
+	Transactions
 	Verbs
-	transact func(context.Context, func(Transaction) error) error
-	keys     map[string]Entry // of earlier drafts
+	keys map[string]Doc // what earlier drafts with a key would be
 }
 
 func (d *dry) Dry() Changes { return d }
 
-func (d *dry) Charge(ctx context.Context, origin string, now time.Time) error {
-	return d.transact(ctx, func(tx Transaction) error { return tx.Charge(origin, now) })
+// dryTransaction is a transaction in which the tasks that would be added have no ID and keep their
+// keys.
+type dryTransaction struct {
+	Transaction
+	keys map[string]Doc
 }
 
-func (d *dry) Change(ctx context.Context, changes ...Change) []Changed {
-	answers := make([]Changed, len(changes))
-	err := d.transact(ctx, func(tx Transaction) error {
-		for i, c := range changes {
-			answers[i].Doc, answers[i].Err = ChangeIn(tx, c)
-		}
-		return ctx.Err()
-	})
-	for i := range answers {
-		if err != nil {
-			answers[i] = Changed{Err: err}
-		}
+func (t dryTransaction) Holder(key string) (Doc, bool, error) {
+	if d, taken := t.keys[key]; taken {
+		return d, true, nil
 	}
-	return answers
+	return t.Transaction.Holder(key)
 }
 
-func (d *dry) AddAll(ctx context.Context, drafts []Draft) []Added {
-	answers := make([]Added, len(drafts))
-	err := d.transact(ctx, func(tx Transaction) error {
-		for i, draft := range drafts {
-			answers[i].Entry, answers[i].Err = d.add(tx, draft)
-		}
-		return ctx.Err()
-	})
-	for i := range answers {
-		if err != nil {
-			answers[i] = Added{Err: err}
+func (t dryTransaction) Put(before *Doc, after Doc, lines []Line, c Change) (Doc, error) {
+	d, err := t.Transaction.Put(before, after, lines, c)
+	if err == nil && before == nil {
+		if d.Task.ID = ""; d.Task.Key != "" {
+			t.keys[d.Task.Key] = d
 		}
 	}
-	return answers
-}
-
-func (d *dry) add(tx Transaction, draft Draft) (Entry, error) {
-	key := draft.Task.Key
-	if e, taken := d.keys[key]; taken {
-		return e, ErrKept
-	}
-	e, err := AddIn(tx, draft)
-	if err == nil {
-		e.Task.ID = ""
-		if key != "" {
-			d.keys[key] = e
-		}
-	}
-	return e, err
+	return d, err
 }

@@ -28,7 +28,7 @@ func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
 		}
 		return nil
 	}
-	if err := s.lately(&s.furnished, s.furnish); err != nil {
+	if err := s.ready(); err != nil {
 		return err
 	}
 	return fail("noting the agents", s.note(agentsPlace(a.Runner), a))

@@ -45,7 +45,7 @@ func (t *tx) create(path string, data []byte) error {
 // create notices a missing one itself.
 func (t *tx) guardOps() error {
 	looked := []string{queueDir, runsDir}
-	whole := t.justNow(&t.whole)
+	_, whole := t.lately()
 	for _, o := range t.ops {
 		for _, place := range []string{o.place, o.to} {
 			dir := path.Dir(place)

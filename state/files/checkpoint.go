@@ -126,20 +126,17 @@ func (s *Store) Sync(ctx context.Context) error {
 		return err
 	}
 	bad := s.syncAll(records)
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	switch {
-	case bad != nil: // later records are not synced yet, and not among the refused files
-		if records, _, err = t.log.commits(headSize); err != nil {
-			return err
+	return s.transact(ctx, func(t *tx) (err error) {
+		switch {
+		case bad != nil: // later records are not synced yet, and not among the refused files
+			if records, _, err = t.log.commits(headSize); err != nil {
+				return err
+			}
+		case !t.log.Same(l.Handle) || t.log.size != l.size || t.at.Seq != l.head.Seq:
+			return nil
 		}
-	case !t.log.Same(l.Handle) || t.log.size != l.size || t.at.Seq != l.head.Seq:
-		return nil
-	}
-	return t.settled(records, bad)
+		return t.settled(records, bad)
+	})
 }
 
 // pending reports whether something is committed but not applied, so that readers would not see it.

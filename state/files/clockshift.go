@@ -22,15 +22,5 @@ func (s *Store) ClockShift(ctx context.Context) (b state.ClockShift, err error) 
 
 // SetClockShift replaces the note.
 func (s *Store) SetClockShift(ctx context.Context, b state.ClockShift) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	if b.IsZero() {
-		t.drop(clockShiftFile)
-	} else if err := t.putNote(clockShiftFile, b); err != nil {
-		return err
-	}
-	return t.commit()
+	return s.transact(ctx, func(t *tx) error { return t.putNote(clockShiftFile, b, !b.IsZero()) })
 }

@@ -102,23 +102,21 @@ var errPart = errors.New("only a claim of the task was read")
 
 // find finds the file of a task.
 func (t *tx) find(id string) (found, error) {
-	var files []found
-	if t.byTask == nil && len(t.docs) == 0 { // for many tasks it is quicker to list all names
-		all, err := t.list(everything, id)
+	byTask := t.byTask
+	if byTask == nil {
+		prefix := id
+		if len(t.docs) > 0 { // for many tasks it is quicker to list all names
+			prefix = ""
+		}
+		all, err := t.list(everything, prefix)
 		if err != nil {
 			return found{}, err
 		}
-		files = all.byTask()[id]
-	} else {
-		if t.byTask == nil {
-			all, err := t.list(everything, "")
-			if err != nil {
-				return found{}, err
-			}
-			t.byTask = all.byTask()
+		if byTask = all.byTask(); prefix == "" {
+			t.byTask = byTask
 		}
-		files = t.byTask[id]
 	}
+	files := byTask[id]
 	if len(files) == 0 {
 		return found{}, state.ErrNotFound
 	}
@@ -202,29 +200,17 @@ func (t *tx) claimed(d *stored, r state.Record) (*stored, error) {
 	return d, nil
 }
 
-// readClaim reads an open claim into was. A damaged claim has only what its file's name says, so
-// that its occurrence can still end with an outcome.
+// readClaim reads an open claim into was.
 func (t *tx) readClaim(d *stored, n name) error {
-	place := openDir + "/" + n.record()
-	data, err := readFile(t.path(place), recordLimit)
-	var r state.Record
-	if err == nil {
-		r, err = t.recordIn(n, data)
-	}
+	r, data, err := t.readRecord(n)
 	switch {
-	case err == nil:
-	case garbled(err):
-		r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
 	case missing(err):
 		return err
-	default:
+	case err != nil && !garbled(err):
 		return fail("reading an open claim", err)
 	}
 	if d.records == nil {
 		d.records = map[string][]byte{}
-	}
-	if data == nil {
-		data = []byte{}
 	}
 	d.records[n.due] = data
 	d.was.Open = append(slices.Clone(d.was.Open), r)
@@ -326,7 +312,7 @@ func (t *tx) collectTask(d *stored) error {
 func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
 	place := openDir + "/" + n.record()
 	i := d.was.Claim(r.Due)
-	if i >= 0 && sameClaim(d.was.Open[i], r) {
+	if i >= 0 && reflect.DeepEqual(d.was.Open[i], r) {
 		return nil
 	}
 	if i >= 0 && d.was.Open[i].Halt != r.Halt {
@@ -347,12 +333,6 @@ func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
 	}
 	t.put(place, data, d.records[n.due])
 	return nil
-}
-
-// sameClaim reports whether two states of a claim differ in nothing that a rule changes.
-func sameClaim(a, b state.Record) bool {
-	return a.Halt == b.Halt && a.Runner == b.Runner && a.Child == b.Child && a.Attempt == b.Attempt && a.Starting.Equal(b.Starting) &&
-		a.Started.Equal(b.Started) && a.First.Equal(b.First) && a.Retry.Equal(b.Retry)
 }
 
 // makeRoom makes the folder for the output of a command or an agent.

@@ -19,7 +19,7 @@ func (t *tx) noteDropped(items int, now time.Time) error {
 		d = state.Dropped{}
 	}
 	d.Count(items, now)
-	return t.putNote(droppedFile, d)
+	return t.putNote(droppedFile, d, true)
 }
 
 // Dropped says how many items were dropped.

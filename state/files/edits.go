@@ -90,26 +90,21 @@ func (w *edits) lookAt(names map[string]bool) {
 			}
 		}
 	}
-	if len(bad) > 0 {
-		w.quarantineAll(bad)
+	if len(bad) == 0 {
+		return
 	}
-}
-
-// quarantineAll sets aside what nobody has mended in the meantime.
-func (w *edits) quarantineAll(bad []broken) {
-	t, err := w.begin(w.ctx)
-	if err != nil {
-		return // whoever is to run it tells
-	}
-	defer t.done()
-	for _, b := range bad {
-		p, err := t.quarantine(b)
-		if errors.Is(err, errTouched) {
-			continue
+	// if this fails, whoever is to run it tells
+	_ = w.transact(w.ctx, func(t *tx) error {
+		for _, b := range bad {
+			p, err := t.quarantine(b)
+			if errors.Is(err, errTouched) {
+				continue // somebody has mended it in the meantime
+			}
+			if err != nil {
+				p = w.problem(b.found, b.err)
+			}
+			w.report(p)
 		}
-		if err != nil {
-			p = w.problem(b.found, b.err)
-		}
-		w.report(p)
-	}
+		return nil
+	})
 }

@@ -149,7 +149,7 @@ func givenBack(path, how string) func(context.Context) (string, error) {
 // refuses what every writer refuses. It reports what it finds mended on the way, unless told says
 // that this is what was to be mended.
 func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
+	return func(ctx context.Context) (done string, err error) {
 		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
 			if told == nil || !told(p) {
 				s.report(p)
@@ -158,12 +158,8 @@ func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, e
 		if err != nil {
 			return "", err
 		}
-		t, err := strict.begin(ctx)
-		if err != nil {
-			return "", err
-		}
-		defer t.done()
-		return do(t)
+		err = strict.transact(ctx, func(t *tx) (err error) { done, err = do(t); return err })
+		return done, err
 	}
 }
 

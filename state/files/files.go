@@ -98,9 +98,9 @@ type Store struct {
 
 	followed atomic.Bool // somebody follows the queue
 
-	sound, written, furnished time.Time // when guard, guardWriter and furnish last found no fault
-	whole                     time.Time // when guard last found no fault, and every folder
-	opened                    time.Time // when the store was opened and its folders were checked
+	guarded time.Time // when guard last found no fault
+	whole   bool      // and every folder
+	opened  time.Time // when it did so for Open
 }
 
 var _ state.Store = (*Store)(nil)
@@ -145,11 +145,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
-	s.opened = time.Now()
-	s.sound, s.written = s.opened, s.opened
-	if !s.whole.IsZero() {
-		s.whole = s.opened
-	}
+	s.opened = s.guarded
 	return s, nil
 }
 

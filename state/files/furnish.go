@@ -22,78 +22,54 @@ func (s *Store) guard() error {
 	if s.inspect {
 		return nil
 	}
-	whole, err := s.guardPlaces(folders...)
-	if err != nil {
-		return err
+	now := time.Now()
+	err := guard.Home(s.dir)
+	whole := err == nil
+	if missing(err) { // and all that would be in it
+		return nil
+	}
+	for _, f := range folders {
+		if err == nil {
+			err = guard.Folder(s.path(f))
+		}
+		if missing(err) {
+			whole, err = false, nil
+		}
 	}
 	for _, f := range mainFiles {
-		if err := guard.Plain(s.path(f)); err != nil {
-			return err
+		if err == nil {
+			err = guard.Plain(s.path(f))
 		}
 	}
-	s.mu.Lock()
-	s.whole = time.Time{}
-	if whole {
-		s.whole = time.Now()
+	if err == nil {
+		s.mu.Lock()
+		s.guarded, s.whole = now, whole
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
-	return nil
-}
-
-// guardPlaces is guard for the state folder and some of its folders. A writer checks those that it
-// writes to. whole says that all of them are there.
-func (s *Store) guardPlaces(places ...string) (whole bool, err error) {
-	if s.inspect {
-		return false, nil
-	}
-	if err := guard.Home(s.dir); missing(err) { // and all that would be in it
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	whole = true
-	for _, f := range places {
-		err := guard.Folder(s.path(f))
-		if err != nil && !missing(err) {
-			return false, err
-		}
-		whole = whole && err == nil
-	}
-	return whole, nil
-}
-
-// guardWriter checks what every writer writes to.
-func (s *Store) guardWriter() error {
-	_, err := s.guardPlaces(queueDir, runsDir)
 	return err
+}
+
+// guardLately is guard, unless that found no fault just now.
+func (s *Store) guardLately() error {
+	if lately, _ := s.lately(); lately {
+		return nil
+	}
+	return s.guard()
 }
 
 // latelyMost is how long a handle that follows the queue, or was just opened, relies on its last
 // check of the folders. When much is due, it takes the lock many times a second. A test changes it.
 var latelyMost = 100 * time.Millisecond
 
-// lately calls check, unless it found nothing wrong just now.
-func (s *Store) lately(last *time.Time, check func() error) error {
-	now := time.Now()
-	if s.justNow(last) {
-		return nil
-	}
-	if err := check(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	*last = now
-	s.mu.Unlock()
-	return nil
-}
-
-// justNow reports whether the last check is so recent that it is not repeated. It is false for a
-// handle that does not follow the queue and was opened before that check.
-func (s *Store) justNow(last *time.Time) bool {
+// lately reports whether guard found no fault so recently that it is not repeated, and whether
+// every folder was there. It is false for a handle that does not follow the queue and has checked
+// the folders since it was opened.
+func (s *Store) lately() (lately, whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	since := time.Since(*last)
-	return since >= 0 && since < latelyMost && (s.followed.Load() || s.opened.Equal(*last))
+	since := time.Since(s.guarded)
+	lately = since >= 0 && since < latelyMost && (s.followed.Load() || s.opened.Equal(s.guarded))
+	return lately, lately && s.whole
 }
 
 // vanished refuses a state without a queue but with a ledger. An empty new queue would say that

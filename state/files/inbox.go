@@ -137,22 +137,18 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 
 // lease is one transaction of Take. It returns the new names of the items.
 func (s *Store) lease(ctx context.Context, q state.Query, most int, until string) (names []itemName, more int, err error) {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer t.done()
-	all, err := t.itemNames(q)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, n := range all[:min(most, len(all))] {
-		to := n
-		to.lease = until
-		t.move(n.place(), to.place(), nil)
-		names = append(names, to)
-	}
-	return names, max(len(all)-most, 0), t.commit()
+	err = s.transact(ctx, func(t *tx) error {
+		all, err := t.itemNames(q)
+		for _, n := range all[:min(most, len(all))] {
+			to := n
+			to.lease = until
+			t.move(n.place(), to.place(), nil)
+			names = append(names, to)
+		}
+		more = max(len(all)-most, 0)
+		return err
+	})
+	return names, more, err
 }
 
 // Ack removes the files of the items.
@@ -167,46 +163,31 @@ func (s *Store) Ack(ctx context.Context, ids []string) []error {
 // ackSome is one transaction of Ack.
 func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 	answers := make([]error, len(ids))
-	all := func(err error) []error {
-		for i := range answers {
-			answers[i] = err
-		}
-		return answers
-	}
 	files, err := readNames(s.path(inboxDir))
-	if err == nil && len(files) == 0 && ctx.Err() == nil {
-		err = s.guard()
-		return all(cmp.Or(err, state.ErrNotFound))
+	if err == nil && len(files) == 0 && ctx.Err() == nil { // finding nothing should make nothing
+		err = cmp.Or(s.guard(), state.ErrNotFound)
+	} else {
+		err = s.transact(ctx, func(t *tx) error {
+			names, err := t.itemNames(state.Query{Tasks: ids})
+			places := map[string][]string{}
+			for _, n := range names {
+				id := n.item().ID
+				places[id] = append(places[id], n.place())
+			}
+			for i, id := range ids {
+				if len(places[id]) == 0 && err == nil {
+					answers[i] = state.ErrNotFound
+				}
+				for _, place := range places[id] {
+					t.drop(place)
+				}
+				delete(places, id)
+			}
+			return err
+		})
 	}
-	t, err := s.begin(ctx)
-	if err != nil {
-		return all(err)
-	}
-	defer t.done()
-	names, err := t.itemNames(state.Query{Tasks: ids})
-	if err != nil {
-		return all(err)
-	}
-	places := map[string][]string{}
-	for _, n := range names {
-		id := n.item().ID
-		places[id] = append(places[id], n.place())
-	}
-	for i, id := range ids {
-		list, there := places[id]
-		if !there {
-			answers[i] = state.ErrNotFound
-			continue
-		}
-		delete(places, id)
-		for _, place := range list {
-			t.drop(place)
-		}
-	}
-	if err := t.commit(); err != nil {
-		for i := range answers {
-			answers[i] = cmp.Or(answers[i], err)
-		}
+	for i := range answers {
+		answers[i] = cmp.Or(answers[i], err)
 	}
 	return answers
 }

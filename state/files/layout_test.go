@@ -176,7 +176,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 	}
 	refused := func(t *testing.T, s *Store, place, say string) {
 		t.Helper()
-		s.opened, s.written, s.sound = time.Time{}, time.Time{}, time.Time{} // it was opened a while ago
+		s.opened, s.guarded = time.Time{}, time.Time{} // it was opened a while ago
 		write := writes[place]
 		if write == nil {
 			write = add(once("n"))
@@ -234,7 +234,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, errOpen := Open(dir, Options{})
-			s.opened, s.written, s.sound = time.Time{}, time.Time{}, time.Time{}
+			s.opened, s.guarded = time.Time{}, time.Time{}
 			_, _, errList := state.All(ctx, s)
 			for _, err := range []error{errOpen, errList} {
 				if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "rm "+path) {

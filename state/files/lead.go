@@ -49,7 +49,7 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Leader{}, false, err
 	}
-	if err := s.lately(&s.written, s.guardWriter); err != nil {
+	if err := s.guardLately(); err != nil {
 		return state.Leader{}, false, err
 	}
 	r, led, err := s.runner().Who()
@@ -125,21 +125,18 @@ var sweptDirs = []string{queueDir, pausedDir, keysDir, originsDir, runsDir, open
 
 // sweep removes the temporary files and notes that dead writers left.
 func (s *Store) sweep(ctx context.Context) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	for _, dir := range sweptDirs {
-		places, err := s.remains(dir)
-		if err != nil {
-			return err
+	return s.transact(ctx, func(t *tx) error {
+		for _, dir := range sweptDirs {
+			places, err := s.remains(dir)
+			if err != nil {
+				return err
+			}
+			for _, place := range places {
+				t.disk.remove(s.path(place))
+			}
 		}
-		for _, place := range places {
-			t.disk.remove(s.path(place))
-		}
-	}
-	return t.sweepWaits()
+		return t.sweepWaits()
+	})
 }
 
 // remains returns the places of temporary files in a folder, which writers use or have left, and of

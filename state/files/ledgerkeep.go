@@ -79,7 +79,7 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, errToRotate):
-			rotated, err = true, s.rotateBeyond(ctx, 1)
+			rotated, err = true, s.transact(ctx, func(t *tx) error { return t.rotateAt(1) })
 		case err == nil && d == nil:
 			return nil
 		case err == nil:
@@ -93,16 +93,6 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p
 
 // errToRotate says that more has to go than the parts have.
 var errToRotate = errors.New("the ledger is to be rotated")
-
-// rotateBeyond begins a new file of the ledger if the growing one has at least this many bytes.
-func (s *Store) rotateBeyond(ctx context.Context, least int64) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	return t.rotateAt(least)
-}
 
 // dropping is what to drop of a part.
 type dropping struct {
@@ -193,34 +183,31 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	if g.Part, g.Offset = d.number, upTo+f.Base; upTo >= f.Size {
 		g.Part, g.Offset = d.number+1, 0
 	}
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	place := runsDir + "/" + ledger.PartName(d.number)
-	is, err := os.Lstat(t.path(place))
-	if err != nil || !os.SameFile(is, d.info) {
-		return err
-	}
-	if end, err := os.Lstat(t.path(ledgerFile)); err != nil || os.SameFile(end, is) {
-		return err
-	}
 	data, err := codec.Encode(g)
-	if err == nil {
-		err = replace(t.disk, t.path(goneFile), data)
-	}
 	if err != nil {
 		return err
 	}
-	if p.Lines += lines; upTo < f.Size {
-		return t.cutPart(f, d.number, upTo)
-	}
-	if err := t.disk.remove(t.path(place)); err != nil {
-		return err
-	}
-	p.Ledger++
-	return t.disk.syncDir(t.path(runsDir))
+	return s.transact(ctx, func(t *tx) error {
+		path := t.path(runsDir + "/" + ledger.PartName(d.number))
+		is, err := os.Lstat(path)
+		if err != nil || !os.SameFile(is, d.info) {
+			return err
+		}
+		if end, err := os.Lstat(t.path(ledgerFile)); err != nil || os.SameFile(end, is) {
+			return err
+		}
+		if err := replace(t.disk, t.path(goneFile), data); err != nil {
+			return err
+		}
+		if p.Lines += lines; upTo < f.Size {
+			return t.cutPart(f, d.number, upTo)
+		}
+		if err := t.disk.remove(path); err != nil {
+			return err
+		}
+		p.Ledger++
+		return t.disk.syncDir(t.path(runsDir))
+	})
 }
 
 // cutPart replaces a part by a file that has its lines from the offset on.

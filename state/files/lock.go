@@ -18,7 +18,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	if s.inspect {
 		return nil, fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
 	}
-	if err := s.lately(&s.written, s.guardWriter); err != nil {
+	if err := s.guardLately(); err != nil {
 		return nil, err
 	}
 	unlock, err = s.lock.Exclusive(ctx, s.furnish)
@@ -44,7 +44,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.lately(&s.sound, s.guard); err != nil {
+	if err := s.guardLately(); err != nil {
 		return err
 	}
 	looked := false
@@ -57,7 +57,8 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 				unlock()
 			}
 			looked = true
-			if err := s.catchUp(ctx); err != nil && !unwritable(err) {
+			// begin applies what a dead writer has committed, so that readers see it
+			if err := s.transact(ctx, func(*tx) error { return nil }); err != nil && !unwritable(err) {
 				return err
 			}
 		case err == nil:
@@ -80,16 +81,6 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 			return fail("taking the state lock", err)
 		}
 	}
-}
-
-// catchUp applies what a dead writer has committed, so that readers see it.
-func (s *Store) catchUp(ctx context.Context) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	t.done()
-	return nil
 }
 
 // unwritable reports whether an error says that nothing can be written where the file is.

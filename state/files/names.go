@@ -213,28 +213,15 @@ func (all *names) ids(more []string) iter.Seq[string] {
 	}
 }
 
-// otherIDs returns the IDs of tasks of which only a tally, output, a set aside file or a line of
-// the ledger is left, and the largest count of IDs that a line has.
+// otherIDs returns the IDs of tasks of which only a tally, output, a set aside file, mail or a line
+// of the ledger is left, and the largest count of IDs that a line has.
 func (s *Store) otherIDs() (ids []string, count uint64, err error) {
-	for _, dir := range []string{tallyDir, outputDir, corruptDir} {
+	for _, dir := range []string{tallyDir, outputDir, corruptDir, inboxDir, outboxDir} {
 		more, err := s.idsIn(dir)
 		if err != nil {
 			return nil, 0, err
 		}
 		ids = append(ids, more...)
-	}
-	for _, dir := range []string{inboxDir, outboxDir} {
-		files, err := readNames(s.path(dir))
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, f := range files {
-			if n, ok := parseItem(f); ok {
-				ids = append(ids, n.id)
-			} else if n, ok := parseNotice(f); ok {
-				ids = append(ids, n.id)
-			}
-		}
 	}
 	err = s.history("", func(e ledger.Entry) bool {
 		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)

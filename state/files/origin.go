@@ -243,8 +243,11 @@ func (t *tx) quota(origin string, now time.Time) (*quota, error) {
 	info, err := os.Lstat(t.path(bookPlace(origin)))
 	switch {
 	case missing(err):
-		b.known = true
-		err = t.upgrade(b, now)
+		b.known, err = true, nil
+		// a version before 0.2 kept what is known in another form
+		if _, old := os.Lstat(t.path(bookPlace(origin) + suffix)); old == nil {
+			err = t.rebuild(b, now)
+		}
 	case err != nil:
 		err = fail("reading what is known of an origin", err)
 	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size()%bookWidth != 0:
@@ -283,35 +286,6 @@ func (t *tx) load(b *quota, now time.Time) error {
 		return t.rebuild(b, now)
 	}
 	return fail("reading what is known of an origin", err)
-}
-
-// oldQuota is the file of an origin as versions before 0.2 wrote it.
-type oldQuota struct {
-	Format  int         `toml:"format"`
-	Origin  string      `toml:"origin"`
-	Pending []string    `toml:"pending"`
-	Made    []time.Time `toml:"made"`
-}
-
-// upgrade reads the file of an older version, if the origin has no other file.
-func (t *tx) upgrade(b *quota, now time.Time) error {
-	data, err := readFile(t.path(bookPlace(b.origin)+suffix), bookLimit)
-	if missing(err) {
-		return nil
-	}
-	var was oldQuota
-	if err == nil {
-		err = codec.Decode(data, &was)
-	}
-	switch {
-	case err == nil && was.Origin == b.origin:
-		b.stale, b.pending, b.made = true, was.Pending, was.Made
-	case err == nil || garbled(err):
-		return t.rebuild(b, now)
-	default:
-		return fail("reading what is known of an origin", err)
-	}
-	return nil
 }
 
 // rebuild makes a quota from all tasks that wait, and from the ledger.
@@ -408,7 +382,14 @@ func (s *Store) pruneQuotas(ctx context.Context, now time.Time) error {
 		return err != nil || now.Sub(info.ModTime()) < time.Hour || !state.WholeID(strings.TrimSuffix(file, suffix))
 	})
 	for some := range slices.Chunk(files, quotaBatch) {
-		if err := s.pruneSome(ctx, some, now); err != nil {
+		if err := s.transact(ctx, func(t *tx) error {
+			for _, file := range some {
+				if err := t.pruneQuota(strings.TrimSuffix(file, suffix), now); err != nil {
+					return err
+				}
+			}
+			return t.collect()
+		}); err != nil {
 			return err
 		}
 	}
@@ -418,30 +399,23 @@ func (s *Store) pruneQuotas(ctx context.Context, now time.Time) error {
 // quotaBatch is how many quotas one transaction looks at.
 const quotaBatch = 32
 
-func (s *Store) pruneSome(ctx context.Context, files []string, now time.Time) error {
-	t, err := s.begin(ctx)
+func (t *tx) pruneQuota(origin string, now time.Time) error {
+	b, err := t.quota(origin, now)
+	if err == nil {
+		err = t.load(b, now)
+	}
+	if err == nil {
+		err = t.review(b)
+	}
 	if err != nil {
 		return err
 	}
-	defer t.done()
-	for _, file := range files {
-		b, err := t.quota(strings.TrimSuffix(file, suffix), now)
-		if err == nil {
-			err = t.load(b, now)
-		}
-		if err == nil {
-			err = t.review(b)
-		}
-		if err != nil {
-			return err
-		}
-		b.made = state.Recent(b.made, now)
-		// it is written anew: the next look is in an hour
-		b.stale = len(b.pending) > 0 || len(b.made) > 0
-		if !b.stale {
-			t.drop(bookPlace(b.origin))
-			t.drop(bookPlace(b.origin) + suffix)
-		}
+	b.made = state.Recent(b.made, now)
+	// it is written anew: the next look is in an hour
+	b.stale = len(b.pending) > 0 || len(b.made) > 0
+	if !b.stale {
+		t.drop(bookPlace(origin))
+		t.drop(bookPlace(origin) + suffix)
 	}
-	return t.finish()
+	return nil
 }

@@ -3,13 +3,13 @@ package files
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // TestBooks: what is known of an origin is there only when it is counted, is made again when it is damaged, follows tasks that have moved,
@@ -117,8 +117,9 @@ func TestOldBooks(t *testing.T) {
 			if err := errors.Join(add(), add()); err != nil {
 				t.Fatal(err)
 			}
-			was := oldQuota{Format: 1, Origin: from1, Pending: []string{queueDir + "/" + name{due: day1.Format(stamp), id: state.ID(0)}.queue(), queueDir + "/" + name{due: day1.Format(stamp), id: state.ID(1)}.queue()}, Made: []time.Time{day0, day0}}
-			text := must[[]byte](t)(codec.Encode(was))
+			first, second := queueDir+"/"+name{due: day1.Format(stamp), id: state.ID(0)}.queue(), queueDir+"/"+name{due: day1.Format(stamp), id: state.ID(1)}.queue()
+			made := day0.Format(time.RFC3339)
+			text := fmt.Appendf(nil, "format = 1\norigin = %q\npending = [%q, %q]\nmade = [%s, %s]\n# end\n", from1, first, second, made, made)
 			if damage != "" {
 				text = []byte(damage)
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -78,16 +77,17 @@ func (s *Store) readNotice(n noticeName) (v state.Notice, err error) {
 	return v, nil
 }
 
-// notice is the name of a notice that Outbox returned. state.ErrNotFound: it now has another name.
-func (t *tx) notice(v state.Notice) (n noticeName, err error) {
+// notice reads a notice that Outbox returned. state.ErrNotFound: it now has another name.
+func (t *tx) notice(v state.Notice) (n noticeName, was state.Notice, err error) {
 	n, ok := parseNotice(v.Place)
 	if !ok {
-		return n, state.ErrNotFound
+		return n, was, state.ErrNotFound
 	}
-	if _, err := os.Lstat(t.path(n.place())); err != nil {
-		return n, state.ErrNotFound
+	was, err = t.readNotice(n)
+	if missing(err) {
+		err = state.ErrNotFound
 	}
-	return n, nil
+	return n, was, fail("reading a notice", err)
 }
 
 // Postpone writes the last error into the file, and renames it.
@@ -95,26 +95,19 @@ func (s *Store) Postpone(ctx context.Context, v state.Notice) error {
 	if err := state.CheckDue(v.Due); err != nil {
 		return err
 	}
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	n, err := t.notice(v)
-	if err != nil {
-		return err
-	}
-	was, err := t.readNotice(n)
-	if err != nil {
-		return fail("reading a notice", err)
-	}
-	if err := t.noteLast(n, was, v.Last); err != nil {
-		return err
-	}
-	to := n
-	to.due, to.attempts = stampOf(v.Due), max(v.Attempts, 0)
-	t.move(n.place(), to.place(), nil)
-	return t.commit()
+	return s.transact(ctx, func(t *tx) error {
+		n, was, err := t.notice(v)
+		if err != nil {
+			return err
+		}
+		if err := t.noteLast(n, was, v.Last); err != nil {
+			return err
+		}
+		to := n
+		to.due, to.attempts = stampOf(v.Due), max(v.Attempts, 0)
+		t.move(n.place(), to.place(), nil)
+		return nil
+	})
 }
 
 // noteLast stores the last error of a notice.
@@ -136,22 +129,12 @@ func (t *tx) noteLast(n noticeName, was state.Notice, last string) error {
 
 // Told appends the line, makes its item if it has one, and removes the notice.
 func (s *Store) Told(ctx context.Context, v state.Notice, line state.Line) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	n, err := t.notice(v)
-	if err != nil {
-		return err
-	}
-	was, err := t.readNotice(n)
-	if err != nil {
-		return fail("reading a notice", err)
-	}
-	t.drop(n.place())
-	if err := t.write(was.Of(line)); err != nil {
-		return err
-	}
-	return t.commit()
+	return s.transact(ctx, func(t *tx) error {
+		n, was, err := t.notice(v)
+		if err != nil {
+			return err
+		}
+		t.drop(n.place())
+		return t.write(was.Of(line))
+	})
 }

@@ -69,7 +69,7 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 			files += 2 + len(f.files)
 			n++
 		}
-		if err := s.forget(ctx, old[:n], p); err != nil {
+		if err := s.transact(ctx, func(t *tx) error { return t.prune(old[:n], p) }); err != nil {
 			return err
 		}
 		old = old[n:]
@@ -81,7 +81,7 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 // long enough ago.
 func (s *Store) formers(ctx context.Context, before, now time.Time) (list []former, err error) {
 	// Very many names are read without the lock. In this order no living task is missed, except one
-	// that moves meanwhile. That one looks gone, and forget looks again.
+	// that moves meanwhile. That one looks gone, and prune looks again.
 	tallies, err := readNames(s.path(tallyDir))
 	if err != nil {
 		return nil, err
@@ -215,13 +215,8 @@ func (s *Store) leftFor(id string) (t time.Time) {
 	return t
 }
 
-// forget is one transaction of pruneTasks.
-func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
+// prune is one transaction of pruneTasks.
+func (t *tx) prune(list []former, p *state.Pruned) error {
 	which := openOnly
 	if slices.ContainsFunc(list, func(f former) bool { return f.dir == "" }) { // rare
 		which = everything

@@ -33,28 +33,20 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 	}
 	old := slices.DeleteFunc(names, func(n itemName) bool { return !surplus[n.at] })
 	for some := range slices.Chunk(old, pruneMost) {
-		t, err := s.begin(ctx)
-		if err != nil {
-			return err
-		}
 		n := 0
-		// one that was taken meanwhile has another name, and stays until the next time
-		for _, old := range some {
-			if _, err := os.Lstat(t.path(old.place())); err == nil {
-				t.drop(old.place())
-				n++
+		if err := s.transact(ctx, func(t *tx) error {
+			// one that was taken meanwhile has another name, and stays until the next time
+			for _, old := range some {
+				if _, err := os.Lstat(t.path(old.place())); err == nil {
+					t.drop(old.place())
+					n++
+				}
 			}
-		}
-		if err = t.noteDropped(n, now); err == nil {
-			err = t.commit()
-		}
-		t.done()
-		if err == nil {
-			p.Items += n
-		}
-		if err != nil {
+			return t.noteDropped(n, now)
+		}); err != nil {
 			return fail("pruning the inbox", err)
 		}
+		p.Items += n
 	}
 	return nil
 }

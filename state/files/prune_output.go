@@ -65,7 +65,7 @@ func (s *Store) pruneOutput(ctx context.Context, keep state.Keep, p *state.Prune
 		return err
 	}
 	for some := range slices.Chunk(old, pruneMost/2) { // most have two files
-		if err := s.dropOutput(ctx, some, p); err != nil {
+		if err := s.transact(ctx, func(t *tx) error { return t.dropOutput(some, p) }); err != nil {
 			return err
 		}
 	}
@@ -127,12 +127,7 @@ func (s *Store) outputs(id string) (runs []kept, err error) {
 
 // dropOutput is one transaction of pruneOutput. A run has ended if its files were found before the
 // transaction and it is not open in it.
-func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
+func (t *tx) dropOutput(list []kept, p *state.Pruned) error {
 	all, err := t.list(openOnly, "")
 	if err != nil {
 		return err
@@ -140,7 +135,7 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 	open := map[string][]int{}
 	for id, names := range all.open {
 		for _, n := range names {
-			r, err := t.readRecord(n)
+			r, _, err := t.readRecord(n)
 			if err != nil && !garbled(err) {
 				return fail("reading an open claim", err)
 			}

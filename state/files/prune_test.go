@@ -67,7 +67,7 @@ func init() {
 				return err
 			}
 			old = slices.DeleteFunc(old, func(f former) bool { return f.id != id })
-			return s.forget(ctx, old, &state.Pruned{})
+			return s.transact(ctx, func(t *tx) error { return t.prune(old, &state.Pruned{}) })
 		})
 	}
 	var files []func(*Store, state.Record) error
@@ -522,7 +522,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	for _, id := range []string{ended, e.Task.ID, aside} {
 		before := remains(t, s, id)
 		var p state.Pruned
-		if err := s.forget(ctx, []former{{id: id, files: []string{"1.out", "1.err"}}}, &p); err != nil || p != (state.Pruned{}) {
+		if err := s.transact(ctx, func(t *tx) error { return t.prune([]former{{id: id, files: []string{"1.out", "1.err"}}}, &p) }); err != nil || p != (state.Pruned{}) {
 			t.Errorf("%+v %v", p, err)
 		}
 		if left := remains(t, s, id); !slices.Equal(left, before) {

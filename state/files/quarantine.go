@@ -55,22 +55,20 @@ func (s *Store) Quarantine(ctx context.Context, unchanged time.Duration) ([]stat
 		return nil, nil
 	}
 	slices.SortFunc(bad, func(a, b broken) int { return strings.Compare(a.place(), b.place()) })
-	t, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer t.done()
 	var moved []state.Problem
-	for _, b := range bad {
-		switch p, err := t.quarantine(b); {
-		case errors.Is(err, errTouched):
-		case err != nil:
-			return moved, err
-		default:
-			moved = append(moved, p)
+	err = s.transact(ctx, func(t *tx) error {
+		for _, b := range bad {
+			switch p, err := t.quarantine(b); {
+			case errors.Is(err, errTouched):
+			case err != nil:
+				return err
+			default:
+				moved = append(moved, p)
+			}
 		}
-	}
-	return moved, nil
+		return nil
+	})
+	return moved, err
 }
 
 // alone reports whether a file has not been changed for this long. A file from the future was

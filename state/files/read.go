@@ -57,13 +57,19 @@ func taskIn(data []byte, id string, into *state.Task) (unknown map[string]any, e
 	return unknown, err
 }
 
-// readRecord reads an open record and the note about its process.
-func (s *Store) readRecord(n name) (state.Record, error) {
-	data, err := readFile(s.path(openDir+"/"+n.record()), recordLimit)
-	if err != nil {
-		return state.Record{}, err
+// readRecord reads an open record and the note about its process, and returns the content of its
+// file. With an error that it is garbled, the record has only what the file's name says, so that
+// its occurrence can still end with an outcome.
+func (s *Store) readRecord(n name) (r state.Record, data []byte, err error) {
+	data, err = readFile(s.path(openDir+"/"+n.record()), recordLimit)
+	if err == nil {
+		r, err = s.recordIn(n, data)
 	}
-	return s.recordIn(n, data)
+	if garbled(err) {
+		r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
+		data = append([]byte{}, data...) // not nil: there is a file
+	}
+	return r, data, err
 }
 
 // recordIn reads the content of a record's file.
@@ -86,20 +92,18 @@ func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
 	return r, nil
 }
 
-// records reads open records, oldest first. A damaged record is reported and has only what its name
-// says, so that its occurrence can still end with an outcome. A record that could not be read is
-// reported and missing from the list. unread is the error of the first of these; nobody may decide
-// anything from such a list.
+// records reads open records, oldest first. A damaged record is reported. A record that could not
+// be read is reported and missing from the list. unread is the error of the first of these; nobody
+// may decide anything from such a list.
 func (s *Store) records(open []name) (list []state.Record, problems []state.Problem, unread error) {
 	for _, n := range open {
-		r, err := s.readRecord(n)
+		r, _, err := s.readRecord(n)
 		if missing(err) { // it has ended
 			continue
 		}
 		bad := state.Problem{Path: s.path(openDir + "/" + n.record()), Err: err}
 		switch {
 		case garbled(err):
-			r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
 			bad.Hint = "the runner ends its occurrence as interrupted"
 			problems = append(problems, bad)
 		case err != nil:

@@ -11,7 +11,7 @@ import (
 // open. If a process is killed before it has removed the name, or at any time on systems where
 // files need a name, the next runner removes the file.
 func (s *Store) Scratch(text string) (*os.File, error) {
-	if err := s.lately(&s.furnished, s.furnish); err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
 	path := fresh(s.path(runsDir))

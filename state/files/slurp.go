@@ -45,14 +45,13 @@ func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 // limit, and does not follow links.
 func readFile(path string, limit int64) ([]byte, error) {
 	data, err := plainfile.Read(path, limit, nil)
-	return slurped(data, path, limit, err)
+	return slurped(data, nil, path, limit, err)
 }
 
 // readOwn is readFile for a file whose content is executed. It refuses one that others can write or
 // that belongs to another user.
 func readOwn(path string, limit int64) ([]byte, error) {
-	data, err := plainfile.Read(path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
-	return slurped(data, path, limit, err)
+	return readOwnIn(nil, path, nil, limit)
 }
 
 // pathIn is the path of a file in an open folder. If folder is nil, name is already its path.
@@ -71,10 +70,7 @@ func readOwnIn(folder *os.File, name string, room []byte, limit int64) ([]byte, 
 		}
 		return guard.File(pathIn(folder, name), uid, mode)
 	})
-	if err != nil {
-		return slurped(data, pathIn(folder, name), limit, err)
-	}
-	return data, nil
+	return slurped(data, folder, name, limit, err)
 }
 
 // load reads one of our small TOML files into a zero value. os.ErrNotExist: there is no such file.
@@ -98,8 +94,12 @@ func (s *Store) note(place string, v any) error {
 	return exchange(s.disk, s.path(place), data)
 }
 
-// putNote collects such a file.
-func (t *tx) putNote(place string, v any) error {
+// putNote collects such a file, or its removal.
+func (t *tx) putNote(place string, v any, keep bool) error {
+	if !keep {
+		t.drop(place)
+		return nil
+	}
 	data, err := codec.Encode(v)
 	if err != nil {
 		return err
@@ -112,10 +112,10 @@ func (t *tx) putNote(place string, v any) error {
 	return nil
 }
 
-func slurped(data []byte, path string, limit int64, err error) ([]byte, error) {
+func slurped(data []byte, folder *os.File, name string, limit int64, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, errOdd):
-		return nil, &fileError{path, errOdd}
+		return nil, &fileError{pathIn(folder, name), errOdd}
 	case errors.Is(err, plainfile.ErrLarge):
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, limit)
 	}

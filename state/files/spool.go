@@ -16,18 +16,9 @@ type spooled struct {
 
 // Spool keeps a text by a name; an empty one is dropped.
 func (s *Store) Spool(ctx context.Context, name, text string) error {
-	t, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer t.done()
-	place := runsDir + "/" + spoolPrefix + name + suffix
-	if text == "" {
-		t.drop(place)
-	} else if err := t.putNote(place, spooled{text}); err != nil {
-		return err
-	}
-	return t.commit()
+	return s.transact(ctx, func(t *tx) error {
+		return t.putNote(runsDir+"/"+spoolPrefix+name+suffix, spooled{text}, text != "")
+	})
 }
 
 // Spooled are all texts that are kept so, by their names.

@@ -57,6 +57,19 @@ func (s *Store) begin(ctx context.Context) (*tx, error) {
 	return t, nil
 }
 
+// transact is a transaction that makes what f collects, unless f refuses.
+func (s *Store) transact(ctx context.Context, f func(t *tx) error) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.commit()
+}
+
 // done gives the lock back.
 func (t *tx) done() {
 	if t.log != nil {

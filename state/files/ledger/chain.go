@@ -230,18 +230,13 @@ func (d Dir) History(taskID string, yield func(e Entry) bool) error {
 // Lines is backwards of the lines about a task, or of all lines if the ID is empty. Damaged lines,
 // which may be about any task, are among them.
 func (p Part) Lines(taskID string, yield func(line []byte, end int64, whole bool) bool) error {
-	if taskID == "" {
-		return backwards(p, p.Size, yield)
-	}
-	text, _ := json.Marshal(taskID)
-	mark := append([]byte(`"task_id":`), text...)
-	// The search is for the ID without its first quote, because quotes are frequent.
-	damaged := func(line []byte) bool {
-		_, _, ok := TaskOf(line)
-		return !ok
-	}
-	return backwardsWith(p, p.Size, text[1:], damaged, func(line []byte, end int64, whole bool) bool {
-		return whole && !bytes.Contains(line, mark) && !damaged(line) || yield(line, end, whole)
+	return backwards(p, p.Size, func(line []byte, end int64, whole bool) bool {
+		if taskID != "" && whole {
+			if id, _, ok := TaskOf(line); ok && string(id) != taskID {
+				return true
+			}
+		}
+		return yield(line, end, whole)
 	})
 }
 
