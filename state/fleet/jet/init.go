@@ -107,21 +107,17 @@ const (
 // Probe writes a message and reads it back. It returns how long the write took, and how far this
 // machine's clock is ahead of the server's.
 func (k *KV) Probe(ctx context.Context) (took, ahead time.Duration, err error) {
-	m := nats.Msg{Subject: k.root + "y", Header: nats.Header{"Nats-Rollup": "sub", "Nats-TTL": "1m"}}
+	const probe = "y"
+	m := nats.Msg{Subject: k.root + probe, Header: nats.Header{"Nats-Rollup": "sub", "Nats-TTL": "1m"}}
 	before := time.Now()
-	a, err := k.publish(ctx, m)
+	_, err = k.publish(ctx, m)
 	after := time.Now()
 	if err != nil {
 		return 0, 0, err
 	}
-	var got struct {
-		Stored struct {
-			Time time.Time `json:"time"`
-		} `json:"message"`
-	}
-	err = k.api(ctx, "STREAM.MSG.GET."+k.stream, map[string]uint64{"seq": a.Seq}, &got)
+	c, err := k.Get(ctx, probe)
 	took = after.Sub(before)
-	return took, before.Add(took / 2).Sub(got.Stored.Time), err
+	return took, before.Add(took / 2).Sub(c.At), err
 }
 
 // supported refuses servers that are too old: those before 2.15 commit each message by itself.

@@ -143,13 +143,19 @@ func (k *KV) request(ctx context.Context, list ...nats.Msg) (nats.Msg, error) {
 	limited, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	answer, err := k.nc.Request(limited, list...)
-	if errors.Is(err, nats.ErrTooLarge) {
-		err = fleet.ErrTooLarge
+	return answer, fleetError(answer, err)
+}
+
+// fleetError returns the error of package fleet for one of package nats, if it has one. m is the
+// message that came with the error.
+func fleetError(m nats.Msg, err error) error {
+	switch {
+	case errors.Is(err, nats.ErrTooLarge):
+		return fleet.ErrTooLarge
+	case errors.Is(err, nats.ErrDenied):
+		return fmt.Errorf("%w: %s", fleet.ErrDenied, m.Header["Description"])
 	}
-	if errors.Is(err, nats.ErrDenied) {
-		err = fmt.Errorf("%w: %s", fleet.ErrDenied, answer.Header["Description"])
-	}
-	return answer, err
+	return err
 }
 
 // api sends a request to the API of JetStream.
@@ -184,8 +190,11 @@ func (k *KV) subject(prefix string) string {
 
 const nonceHeader = "Ouro-Nonce"
 
-// Get implements fleet.KV: the leader of the stream answers.
-func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) { return k.newest(ctx, key) }
+// Get implements fleet.KV: the leader of the stream answers. Of a prefix, it is the last message of
+// all keys.
+func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
+	return k.last(ctx, k.stream, k.subject(key))
+}
 
 // Peek implements fleet.KV: any server of the stream answers.
 func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
@@ -207,11 +216,6 @@ func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
 	}
 	rev, err := strconv.ParseUint(m.Header["Nats-Sequence"], 10, 64)
 	return fleet.Cell{Key: strings.TrimPrefix(m.Header["Nats-Subject"], k.root), Rev: rev, Data: m.Data, Nonces: m.Header[nonceHeader]}, err
-}
-
-// newest asks the leader for the last message of a key, or below a prefix.
-func (k *KV) newest(ctx context.Context, prefix string) (fleet.Cell, error) {
-	return k.last(ctx, k.stream, k.subject(prefix))
 }
 
 // last asks the leader of a stream for the last message of a subject.
@@ -277,30 +281,28 @@ func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
 	return err
 }
 
-// ack is what a server answers to a message.
-type ack struct {
-	Error *apiError `json:"error"`
-	Seq   uint64    `json:"seq"`
-	Value string    `json:"val"`
-}
-
-// publish sends messages and waits for the ack of the last.
-func (k *KV) publish(ctx context.Context, list ...nats.Msg) (a ack, err error) {
+// publish sends messages and waits for the ack of the last, which has a number if that is of a
+// counter.
+func (k *KV) publish(ctx context.Context, list ...nats.Msg) (number string, err error) {
 	answer, err := k.request(ctx, list...)
 	if errors.Is(err, nats.ErrNobody) { // either there is no leader just now, or there is no stream
-		if _, e := k.newest(ctx, ""); errors.Is(e, fleet.ErrUnmade) {
+		if _, e := k.Get(ctx, ""); errors.Is(e, fleet.ErrUnmade) {
 			err = e
 		}
 	}
 	if err != nil {
-		return a, err
+		return "", err
 	}
-	if err := json.Unmarshal(answer.Data, &a); err != nil {
-		return a, err
+	var ack struct {
+		Error  *apiError `json:"error"`
+		Number string    `json:"val"`
+	}
+	if err := json.Unmarshal(answer.Data, &ack); err != nil {
+		return "", err
 	}
 	// After 10176 (the beginning of the batch is not there) and 10210 (too many batches at once)
 	// package fleet looks, and tries the same again.
-	return a, k.known(a.Error)
+	return ack.Number, k.known(ack.Error)
 }
 
 // fleet is the name of the fleet.
@@ -320,11 +322,11 @@ func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
 
 // Number implements fleet.KV with a counter of the servers.
 func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
-	a, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
+	number, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
 	if err != nil {
 		return 0, err
 	}
-	end, err := strconv.ParseUint(a.Value, 10, 64)
+	end, err := strconv.ParseUint(number, 10, 64)
 	return end - uint64(n), err
 }
 

@@ -52,25 +52,21 @@ func (p *Port) Send(to, back string, text []byte) error {
 	if back != "" {
 		m.Reply = p.root + back
 	}
-	switch err := p.in.Send(m); {
-	case errors.Is(err, nats.ErrTooLarge):
-		return fleet.ErrTooLarge
-	case err != nil:
-		return fmt.Errorf("%w: %w", fleet.ErrAway, err)
+	err := fleetError(m, p.in.Send(m))
+	if err == nil || errors.Is(err, fleet.ErrTooLarge) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("%w: %w", fleet.ErrAway, err)
 }
 
 // Next waits for the next line.
 func (p *Port) Next(ctx context.Context) (l Line, err error) {
-	m, err := p.in.Next(ctx)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		return l, fmt.Errorf("%w: %w", fleet.ErrAway, err)
-	case err != nil:
+	m, err := p.in.Next(ctx, 0)
+	if err = fleetError(m, err); err != nil {
+		if ctx.Err() == nil && !errors.Is(err, fleet.ErrDenied) {
+			err = fmt.Errorf("%w: %w", fleet.ErrAway, err)
+		}
 		return l, err
-	case m.Header["Status"] == "403":
-		return l, fmt.Errorf("%w: %s", fleet.ErrDenied, m.Header["Description"])
 	}
 	l = Line{Text: m.Data, To: strings.TrimPrefix(m.Subject, p.root), Nobody: m.Header["Status"] == "503"}
 	if back, ours := strings.CutPrefix(m.Reply, p.root); ours {

@@ -3,6 +3,7 @@ package jet
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -59,9 +60,9 @@ func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell)
 		return 0, err
 	}
 	for {
-		m, err := inbox.Within(ctx, requestLimit)
+		m, err := inbox.Next(ctx, requestLimit)
 		if err != nil {
-			return n, err
+			return n, fleetError(m, err)
 		}
 		if status := m.Header["Status"]; status == "204" || status == "404" {
 			return n, nil
@@ -80,7 +81,7 @@ func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell)
 // any server of the stream, and the rest through a consumer, because a server counts all remaining
 // messages for each page.
 func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (last uint64, err error) {
-	end, err := k.newest(ctx, prefix)
+	end, err := k.Get(ctx, prefix)
 	if err != nil || end.Rev <= after {
 		return end.Rev, err
 	}
@@ -115,32 +116,23 @@ func (k *KV) rest(ctx context.Context, prefix string, after, last uint64, yield 
 			return nil
 		}
 		// Nothing comes: the last message may have been dropped.
-		end, err := k.newest(ctx, prefix)
+		end, err := k.Get(ctx, prefix)
 		if err != nil || end.Rev <= c.at {
 			return err
 		}
 	}
 }
 
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(5 * time.Millisecond):
-		return nil
-	}
-}
-
 // Backward implements fleet.KV. It reads windows of sequences, the newest first, each of them
 // forwards. The window grows where few messages are found, and shrinks where there are many.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
-	end, err := k.newest(ctx, within)
+	end, err := k.Get(ctx, within)
 	if err != nil || end.Rev == 0 {
 		return end.Rev, err
 	}
 	last = end.Rev
 	if prefix != within {
-		if end, err = k.newest(ctx, prefix); err != nil {
+		if end, err = k.Get(ctx, prefix); err != nil {
 			return last, err
 		}
 	}
@@ -160,12 +152,14 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 		}
 		// The newest is missing: the server that answered is behind, or it was dropped.
 		if high == newest && (len(found) == 0 || found[len(found)-1].Rev < high) {
-			if end, err = k.newest(ctx, prefix); err != nil {
+			if end, err = k.Get(ctx, prefix); err != nil {
 				return last, err
 			}
 			if end.Rev >= high {
-				if err := pause(ctx); err != nil {
-					return last, err
+				select {
+				case <-ctx.Done():
+					return last, ctx.Err()
+				case <-time.After(5 * time.Millisecond):
 				}
 				continue
 			}
@@ -214,7 +208,7 @@ const (
 // missing, another consumer continues from there.
 func (k *KV) Watch(ctx context.Context, after uint64, tell func(fleet.Cell), prefixes ...string) error {
 	if after == fleet.Now {
-		last, err := k.newest(ctx, "")
+		last, err := k.Get(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -254,11 +248,11 @@ type consumer struct {
 // begin creates a consumer that starts where the previous one ended.
 func (c *consumer) begin(ctx context.Context) (err error) {
 	c.end()
-	if c.inbox, err = c.k.nc.Inbox(ctx); err != nil {
+	name := rand.Text()
+	if c.inbox, err = c.k.nc.Listen(ctx, "_INBOX."+name, ""); err != nil {
 		return err
 	}
 	c.heard = 0
-	name := strings.TrimPrefix(c.inbox.Name, "_INBOX.")
 	ask := map[string]any{"stream_name": c.k.stream, "action": "create", "config": map[string]any{
 		"name": name, "deliver_subject": c.inbox.Name, "deliver_policy": "by_start_sequence", "opt_start_seq": c.at + 1, "filter_subjects": c.filters,
 		"ack_policy": "none", "max_deliver": 1, "flow_control": true, "idle_heartbeat": heartbeat, "inactive_threshold": 10 * heartbeat, "mem_storage": true, "num_replicas": 1,
@@ -282,7 +276,7 @@ func (c *consumer) end() {
 func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 	idle := false
 	for !done(idle) {
-		m, err := c.inbox.Within(ctx, silence)
+		m, err := c.inbox.Next(ctx, silence)
 		if err != nil {
 			return
 		}

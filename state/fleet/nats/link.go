@@ -6,12 +6,10 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,19 +24,15 @@ type link struct {
 	wmu sync.Mutex
 	w   *bufio.Writer
 
-	mu    sync.Mutex
-	err   error // why it is over
 	over  chan struct{}
-	inbox string              // what the names of ours begin with
-	subs  map[uint64]*Inbox   // by number; 1 is of answers
-	asked map[string]question // who waits for an answer, by the last word of the inbox
-	count uint64
-}
+	close sync.Once
 
-// question is a request that has no answer yet.
-type question struct {
-	list   []Msg
-	answer chan Msg // it has room for one
+	mu      sync.Mutex
+	answers string // what the subjects of answers begin with: subscription 1
+	// inboxes are found by the numbers of their subscriptions, those for answers by the last words
+	// of their names
+	inboxes map[string]*Inbox
+	count   int // of subscriptions
 }
 
 func dial(ctx context.Context, server string, o Options) (*link, error) {
@@ -57,7 +51,7 @@ func dial(ctx context.Context, server string, o Options) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{conn: conn, over: make(chan struct{}), inbox: "_INBOX." + rand.Text() + ".", subs: map[uint64]*Inbox{}, asked: map[string]question{}, count: 1}
+	l := &link{conn: conn, over: make(chan struct{}), answers: "_INBOX." + rand.Text() + ".", inboxes: map[string]*Inbox{}, count: 1}
 	if err := l.greet(u, o); err != nil {
 		conn.Close()
 		return nil, err
@@ -98,7 +92,7 @@ func (l *link) greet(u *url.URL, o Options) error {
 		return err
 	}
 	l.w = bufio.NewWriterSize(l.conn, 64<<10)
-	fmt.Fprintf(l.w, "CONNECT %s\r\nSUB %s* 1\r\nPING\r\n", data, l.inbox)
+	fmt.Fprintf(l.w, "CONNECT %s\r\nSUB %s* 1\r\nPING\r\n", data, l.answers)
 	if err := l.w.Flush(); err != nil {
 		return err
 	}
@@ -137,14 +131,11 @@ func (l *link) alive() bool {
 }
 
 // end breaks the connection, so that everything that waits on it fails.
-func (l *link) end(why error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = why
+func (l *link) end() {
+	l.close.Do(func() {
 		close(l.over)
 		l.conn.Close()
-	}
+	})
 }
 
 // ping makes the server send something regularly, so that a dead connection is noticed.
@@ -154,13 +145,18 @@ func (l *link) ping() {
 	for {
 		select {
 		case <-ticks.C:
-			if l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PING\r\n") }) != nil {
+			if l.say("PING") != nil {
 				return
 			}
 		case <-l.over:
 			return
 		}
 	}
+}
+
+// say sends a line of the protocol.
+func (l *link) say(format string, a ...any) error {
+	return l.write(true, func(w *bufio.Writer) { fmt.Fprintf(w, format+"\r\n", a...) })
 }
 
 // write writes to the server, and flushes the buffer if asked to.
@@ -177,7 +173,7 @@ func (l *link) write(flush bool, say func(w *bufio.Writer)) error {
 		err = l.w.Flush()
 	}
 	if err != nil {
-		l.end(err)
+		l.end()
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	return nil
@@ -193,7 +189,7 @@ func (l *link) read(r *bufio.Reader) {
 			case "MSG", "HMSG":
 				err = l.message(r, verb == "HMSG", strings.Fields(rest))
 			case "PING":
-				err = l.write(true, func(w *bufio.Writer) { _, _ = w.WriteString("PONG\r\n") })
+				err = l.say("PONG")
 			case "PONG", "+OK", "INFO":
 			case "-ERR": // the connection survives a missing permission
 				if violates(rest) {
@@ -206,7 +202,7 @@ func (l *link) read(r *bufio.Reader) {
 			}
 		}
 		if err != nil {
-			l.end(err)
+			l.end()
 			return
 		}
 	}
@@ -217,23 +213,15 @@ func violates(said string) bool {
 	return strings.Contains(strings.ToLower(said), "permissions violation")
 }
 
-// denied answers the requests and inboxes that the server does not permit. Its error has the
-// subject in quotes.
+// denied tells the inboxes that have sent what the server does not permit. Its error has the subject
+// in quotes.
 func (l *link) denied(said string) {
 	_, subject, _ := strings.Cut(said, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range l.subs {
-		if s.refusals {
-			s.put(Msg{Header: Header{"Status": "403", "Description": subject}})
-		}
-	}
-	for token, q := range l.asked {
-		if slices.ContainsFunc(q.list, func(m Msg) bool { return m.Subject == subject }) {
-			delete(l.asked, token)
-			q.answer <- Msg{Header: Header{"Status": "403", "Description": subject}}
-		}
+	for _, s := range l.inboxes {
+		s.denied(subject)
 	}
 }
 
@@ -247,15 +235,12 @@ func (l *link) message(r *bufio.Reader, headed bool, words []string) error {
 	if len(words) < least || len(words) > least+1 {
 		return errNotExpected
 	}
-	number, err := strconv.ParseUint(words[1], 10, 64)
-	size, also := strconv.Atoi(words[len(words)-1])
+	size, err := strconv.Atoi(words[len(words)-1])
 	head := 0
-	if headed {
-		var bad error
-		head, bad = strconv.Atoi(words[len(words)-2])
-		also = errors.Join(also, bad)
+	if headed && err == nil {
+		head, err = strconv.Atoi(words[len(words)-2])
 	}
-	if err = errors.Join(err, also); err != nil || size < head || head < 0 || size > sizeMost {
+	if err != nil || size < head || head < 0 || size > sizeMost {
 		return errNotExpected
 	}
 	data := make([]byte, size+2)
@@ -267,19 +252,15 @@ func (l *link) message(r *bufio.Reader, headed bool, words []string) error {
 		m.Reply = words[2]
 	}
 	if headed {
-		m.Header = parseHeader(string(data[:head]))
+		m.Header = ParseHeader(data[:head])
+	}
+	to := words[1]
+	if to == "1" {
+		to = strings.TrimPrefix(m.Subject, l.answers)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if number == 1 {
-		token := strings.TrimPrefix(m.Subject, l.inbox)
-		if q, ok := l.asked[token]; ok {
-			delete(l.asked, token)
-			q.answer <- m
-		}
-		return nil
-	}
-	if s := l.subs[number]; s != nil {
+	if s := l.inboxes[to]; s != nil {
 		s.put(m)
 	}
 	return nil

@@ -9,7 +9,6 @@ package nats
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -87,7 +86,7 @@ func (c *Conn) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed = true; c.link != nil {
-		c.link.end(ErrBroken)
+		c.link.end()
 	}
 }
 
@@ -128,10 +127,10 @@ func (c *Conn) live(ctx context.Context) (*link, error) {
 	return nil, fmt.Errorf("%w: %w", ErrNoServer, last)
 }
 
-// parseHeader reads NATS/1.0 [STATUS [DESCRIPTION]], and a name and a value on each further line.
-func parseHeader(text string) Header {
+// ParseHeader reads NATS/1.0 [STATUS [DESCRIPTION]], and a name and a value on each further line.
+func ParseHeader(data []byte) Header {
 	h := Header{}
-	first, rest, _ := strings.Cut(text, "\r\n")
+	first, rest, _ := strings.Cut(string(data), "\r\n")
 	status, description, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(first, "NATS/1.0")), " ")
 	if status != "" {
 		h["Status"], h["Description"] = status, description
@@ -144,54 +143,21 @@ func parseHeader(text string) Header {
 	return h
 }
 
-// ParseHeader reads a header as the server keeps it.
-func ParseHeader(data []byte) Header { return parseHeader(string(data)) }
-
-// Publish sends messages, in order, over one connection, and waits for no answer.
-func (c *Conn) Publish(ctx context.Context, list ...Msg) error {
-	l, err := c.live(ctx)
-	for i, m := range list {
-		if err == nil {
-			err = l.publish(m, i == len(list)-1)
-		}
-	}
-	return err
-}
-
 // Request sends messages, in order, over one connection, and waits for the answer to the last.
 func (c *Conn) Request(ctx context.Context, list ...Msg) (Msg, error) {
-	l, err := c.live(ctx)
+	answers, err := c.Inbox(ctx)
 	if err != nil {
 		return Msg{}, err
 	}
-	token, answer := rand.Text(), make(chan Msg, 1)
-	l.mu.Lock()
-	l.asked[token] = question{list, answer}
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		delete(l.asked, token)
-		l.mu.Unlock()
-	}()
+	defer answers.Close()
 	list = slices.Clone(list)
-	list[len(list)-1].Reply = l.inbox + token
-	for i, m := range list {
-		if err := l.publish(m, i == len(list)-1); err != nil {
-			return Msg{}, err
-		}
+	list[len(list)-1].Reply = answers.Name
+	if err := answers.Send(list...); err != nil {
+		return Msg{}, err
 	}
-	select {
-	case m := <-answer:
-		if len(m.Data) == 0 && m.Header["Status"] == "503" {
-			return m, ErrNobody
-		}
-		if len(m.Data) == 0 && m.Header["Status"] == "403" {
-			return m, fmt.Errorf("%w: %s", ErrDenied, m.Header["Description"])
-		}
-		return m, nil
-	case <-l.over:
-		return Msg{}, ErrBroken
-	case <-ctx.Done():
-		return Msg{}, ctx.Err()
+	m, err := answers.Next(ctx, 0)
+	if err == nil && len(m.Data) == 0 && m.Header["Status"] == "503" {
+		err = ErrNobody
 	}
+	return m, err
 }
