@@ -3,13 +3,13 @@ package settings
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/mail"
 	"net/url"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -29,29 +29,28 @@ const anyService = "a service"
 
 // channelSetting is a key of [channels.NAME].
 type channelSetting struct {
-	Entry           // its Key is the last part
-	types  []string // the types that have the key; nil means all
-	secret bool
+	Entry
+	types []string // the types that have the key; nil means all
 }
 
 // channelSettings are the keys of a channel, in the order of docs/config.md.
 var channelSettings = []channelSetting{
 	{Entry: Entry{Key: "type", Kind: kindString}},
-	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, state.ChannelHeartbeat, anyService}, secret: true},
+	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL, secret: true}, types: []string{state.ChannelWebhook, state.ChannelEmail, state.ChannelHeartbeat, anyService}},
 	{Entry: Entry{Key: "to", Kind: kindString}, types: []string{state.ChannelEmail, state.ChannelTerminal, state.ChannelWebhook, state.ChannelExec}},
-	{Entry: Entry{Key: "from", Kind: kindString, check: checkAddress("from")}, types: []string{state.ChannelEmail}},
-	{Entry: Entry{Key: "host", Kind: kindString, check: checkHost}, types: []string{state.ChannelEmail}},
-	{Entry: Entry{Key: "port", Kind: kindInteger, check: between("port", 1, 65535)}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "from", Kind: kindString, check: text("an address of email", `write it as in "bob@example.org"`, isAddress)}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "host", Kind: kindString, check: text("the name of a server", `write it as in "smtp.example.org", and its port as port = 587`, isHost)}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "port", Kind: kindInteger, check: between(1, 65535)}, types: []string{state.ChannelEmail}},
 	{Entry: Entry{Key: "user", Kind: kindString}, types: []string{state.ChannelEmail}},
-	{Entry: Entry{Key: "password", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
-	{Entry: Entry{Key: "key", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
-	{Entry: Entry{Key: "secret", Kind: kindString}, types: []string{state.ChannelWebhook}, secret: true},
-	{Entry: Entry{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("tls", "starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
-	{Entry: Entry{Key: "timeout", Kind: kindString, Default: `"30s"`, check: checkTimeout}},
+	{Entry: Entry{Key: "password", Kind: kindString, secret: true}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "key", Kind: kindString, secret: true}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "secret", Kind: kindString, secret: true}, types: []string{state.ChannelWebhook}},
+	{Entry: Entry{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "timeout", Kind: kindString, Default: `"30s"`, check: text("a time of up to an hour", `write it as in "30s" or "2m"`, isTimeout)}},
 	{Entry: Entry{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
-	{Entry: Entry{Key: "start", Kind: kindString, check: checkPing("start")}, types: []string{state.ChannelHeartbeat}, secret: true},
-	{Entry: Entry{Key: "ok", Kind: kindString, check: checkPing("ok")}, types: []string{state.ChannelHeartbeat}, secret: true},
-	{Entry: Entry{Key: "fail", Kind: kindString, check: checkPing("fail")}, types: []string{state.ChannelHeartbeat}, secret: true},
+	{Entry: Entry{Key: "start", Kind: kindString, check: checkPing, secret: true}, types: []string{state.ChannelHeartbeat}},
+	{Entry: Entry{Key: "ok", Kind: kindString, check: checkPing, secret: true}, types: []string{state.ChannelHeartbeat}},
+	{Entry: Entry{Key: "fail", Kind: kindString, check: checkPing, secret: true}, types: []string{state.ChannelHeartbeat}},
 }
 
 // isChannelName reports whether a name consists of letters, digits, dots, dashes and underscores,
@@ -63,36 +62,27 @@ func isChannelName(name string) bool {
 
 // channelKey returns the entry of a key below channels: the name of a channel, or one of its keys.
 // It returns a problem if there is no such key.
-func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
+func channelKey(key codec.Key) (s Entry, problem, hint string) {
 	if !isChannelName(key[1]) {
-		return s, false, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
+		return s, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
 	}
 	if len(key) == 2 {
-		return Entry{Key: key.String(), Kind: kindTable}, false, "", ""
+		return Entry{Key: key.String(), Kind: kindTable}, "", ""
 	}
 	for _, c := range channelSettings {
 		if len(key) == 3 && c.Key == key[2] {
-			s := c.Entry
-			s.Key = key.String()
-			return s, c.secret, "", ""
+			return c.Entry, "", ""
 		}
 	}
-	near, nearest := "", 3
+	var names []string
 	for _, c := range channelSettings {
-		if d := distance(key[2], c.Key); d < nearest {
-			near, nearest = c.Key, d
-		}
+		names = append(names, c.Key)
 	}
-	if near != "" {
+	hint = "a channel has " + strings.Join(names, ", ")
+	if near := closest(key[2], names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
-	} else {
-		var names []string
-		for _, c := range channelSettings {
-			names = append(names, c.Key)
-		}
-		hint = "a channel has " + strings.Join(names, ", ")
 	}
-	return s, false, fmt.Sprintf("a channel has no setting %q", strings.Join(key[2:], ".")), hint
+	return s, fmt.Sprintf("a channel has no setting %q", strings.Join(key[2:], ".")), hint
 }
 
 // reporter adds a problem about a key to a Reading.
@@ -116,11 +106,7 @@ func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
 			broken[p.channel] = true
 		}
 	}
-	names := make([]string, 0, len(r.Config.Channels))
-	for name := range r.Config.Channels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(r.Config.Channels))
 	for _, name := range names {
 		c := r.Config.Channels[name]
 		c.Name = name
@@ -179,10 +165,8 @@ func checkType(c state.Channel, byURL string, say reporter) bool {
 		say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", c.Name, typeWords(c.Type), byURL)
 	case byURL == "" && !slices.Contains(channelTypes, c.Type):
 		hint := "the types are " + strings.Join(channelTypes, ", ") + "; other services are known by their url"
-		for _, t := range channelTypes {
-			if distance(c.Type, t) < 3 {
-				hint = fmt.Sprintf("did you mean %q?", t)
-			}
+		if near := closest(c.Type, channelTypes); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		say(append(at, "type"), hint, "channel %s has a type that needs a url, and no url", c.Name)
 	default:
@@ -279,98 +263,46 @@ func typeWords(kind string) string {
 
 func isAddress(text string) bool {
 	_, err := mail.ParseAddress(text)
-	return err == nil && !strings.ContainsFunc(text, unicode.IsControl)
+	return err == nil && !hasControl(text)
 }
 
-func checkAddress(key string) func(any) (string, string) {
-	return func(value any) (problem, hint string) {
-		if text, _ := value.(string); !isAddress(text) {
-			return key + " takes an address of email", `write it as in "bob@example.org"`
-		}
-		return "", ""
-	}
+func isHost(text string) bool {
+	return text != "" && !strings.ContainsAny(text, "/ @[]") && strings.Count(text, ":") != 1 && !hasControl(text)
 }
 
-// checkURL refuses what is not a URL. Its message never quotes the text, which may be a secret.
-func checkURL(value any) (problem, hint string) {
-	text, _ := value.(string)
-	kind := state.ChannelOfURL(text)
+func isTimeout(text string) bool {
+	_, err := state.ParseTimeout(text)
+	return err == nil && text != ""
+}
+
+// isWeb reports whether a text is a URL of the web.
+func isWeb(text string) bool {
 	u, err := url.Parse(text)
-	switch {
-	case kind == "" || strings.ContainsFunc(text, unicode.IsControl):
-		return "url takes a URL with its scheme", `write it as in "https://host/path"`
-	case kind == state.ChannelWebhook && (err != nil || u.Host == ""):
-		return "url takes a URL with a host", `write it as in "https://host/path"`
-	}
-	return "", ""
+	return err == nil && u.Host != "" && state.ChannelOfURL(text) == state.ChannelWebhook && !hasControl(text)
 }
 
-// checkPing refuses what is not a URL of the web. Its message never quotes the text, either.
-func checkPing(key string) func(any) (string, string) {
-	return func(value any) (problem, hint string) {
-		text, _ := value.(string)
-		if u, err := url.Parse(text); err != nil || u.Host == "" || state.ChannelOfURL(text) != state.ChannelWebhook || strings.ContainsFunc(text, unicode.IsControl) {
-			return key + " takes a URL of the web", `write it as in "https://host/path"`
-		}
-		return "", ""
-	}
-}
+// urlHint is of the checks of URLs. Their messages never quote the text, which may be a secret.
+const urlHint = `write it as in "https://host/path"`
 
-func checkHost(value any) (problem, hint string) {
-	if text, _ := value.(string); text == "" || strings.ContainsAny(text, "/ @[]") || strings.Count(text, ":") == 1 || strings.ContainsFunc(text, unicode.IsControl) {
-		return "host takes the name of a server", `write it as in "smtp.example.org", and its port as port = 587`
-	}
-	return "", ""
-}
+var checkPing = text("a URL of the web", urlHint, isWeb)
 
-func checkTimeout(value any) (problem, hint string) {
-	text, _ := value.(string)
-	if _, err := state.ParseTimeout(text); err != nil || text == "" {
-		return "timeout takes a time of up to an hour", `write it as in "30s" or "2m"`
+func checkURL(key string, value any) (problem, hint string) {
+	text := value.(string)
+	switch kind := state.ChannelOfURL(text); {
+	case kind == "" || hasControl(text):
+		return key + " takes a URL with its scheme", urlHint
+	case kind == state.ChannelWebhook && !isWeb(text):
+		return key + " takes a URL with a host", urlHint
 	}
 	return "", ""
 }
 
 // checkWords refuses what is not a list of texts, and a list without a program.
-func checkWords(value any) (problem, hint string) {
-	list, _ := value.([]any)
-	for _, v := range list {
-		if _, ok := v.(string); !ok {
-			return "command takes a list of texts", `write it as in ["notify-send", "ouro"]`
-		}
+func checkWords(key string, value any) (problem, hint string) {
+	const example = `write it as in ["notify-send", "ouro"]`
+	problem, hint = texts("a list of texts", example, func(string) bool { return true })(key, value)
+	if list, _ := value.([]any); problem == "" && (len(list) == 0 || list[0] == "") {
+		return key + " takes a program and its arguments", example
 	}
-	if len(list) == 0 || list[0] == "" {
-		return "command takes a program and its arguments", `write it as in ["notify-send", "ouro"]`
-	}
-	return "", ""
-}
-
-// checkChannels refuses what is not a list of names. fillChannels checks whether the channels
-// exist, after all of them were read.
-func checkChannels(value any) (problem, hint string) {
-	list, _ := value.([]any)
-	for _, v := range list {
-		text, ok := v.(string)
-		name, _, _ := strings.Cut(text, ":")
-		if !ok || strings.Contains(text, "://") || !isChannelName(name) {
-			return "notify.default takes names of channels", `write it as in ["desktop"], and what a channel's URL is under [channels.NAME]`
-		}
-	}
-	return "", ""
-}
-
-func checkPrefix(value any) (problem, hint string) {
-	if text, _ := value.(string); strings.ContainsFunc(text, unicode.IsControl) {
-		return "notify.prefix takes text on one line, without control characters", ""
-	}
-	return "", ""
-}
-
-func oneOf(key string, words ...string) func(any) (string, string) {
-	return func(value any) (problem, hint string) {
-		if text, _ := value.(string); !slices.Contains(words, text) {
-			return key + " must be one of " + strings.Join(words, ", "), ""
-		}
-		return "", ""
-	}
+	return problem, hint
 }

@@ -113,7 +113,10 @@ func Read(dir string) (r Reading, err error) {
 			}
 			r.Problems = append(r.Problems, p)
 		} else if kindOf(valueAt(all, key)) != kindTable {
-			r.Lines[key.String()], r.Values[key.String()] = line, shownValue(key, valueAt(all, key))
+			r.Lines[key.String()], r.Values[key.String()] = line, valueAt(all, key)
+			if s, _, _ := settingOf(key); s.secret {
+				r.Values[key.String()] = "…"
+			}
 		}
 	}
 	for _, key := range bad {
@@ -144,12 +147,8 @@ func (r *Reading) notTOML(err *codec.SyntaxError) *Problem {
 		return e
 	}
 	e.Text, e.Hint = noTOML, `write settings as in name = "text", and tables as in [channels.ops]`
-	key := codec.Key(strings.Split(err.After, "."))
-	_, known := settingOf(err.After)
-	if len(key) == 3 && key[0] == channelsTable {
-		_, _, problem, _ := channelKey(key)
-		known = problem == ""
-	}
+	_, problem, _ := settingOf(strings.Split(err.After, "."))
+	known := problem == ""
 	switch {
 	case known && err.Twice:
 		e.Text, e.Hint = err.After+" is given twice", "leave one of them out"
@@ -159,29 +158,12 @@ func (r *Reading) notTOML(err *codec.SyntaxError) *Problem {
 	return e
 }
 
-// shownValue returns a setting as Values has it, without secrets.
-func shownValue(key codec.Key, value any) any {
-	if len(key) == 3 && key[0] == channelsTable {
-		if _, secret, _, _ := channelKey(key); secret {
-			return "…"
-		}
-	}
-	return value
-}
-
 // wrongWith returns what is wrong with a key or its value, and what to write instead. problem is
 // empty if nothing is wrong.
 func wrongWith(key codec.Key, value any) (problem, hint string) {
-	s, known := settingOf(key.String())
-	if len(key) > 1 && key[0] == channelsTable {
-		if s, _, problem, hint = channelKey(key); problem != "" {
-			return problem, hint
-		}
-	} else if !known {
-		if near := nearest(key.String()); near != "" {
-			hint = fmt.Sprintf("did you mean %s?", near)
-		}
-		return fmt.Sprintf("there is no setting %q", key.String()), hint
+	s, problem, hint := settingOf(key)
+	if problem != "" {
+		return problem, hint
 	}
 	if kind := kindOf(value); kind != s.Kind {
 		if s.Default != "" {
@@ -192,7 +174,7 @@ func wrongWith(key codec.Key, value any) (problem, hint string) {
 	if s.check == nil {
 		return "", ""
 	}
-	return s.check(value)
+	return s.check(s.Key, value)
 }
 
 // valueAt returns the value of a key, or the tree itself if the key is empty.
@@ -269,20 +251,31 @@ func linesOf(text string) func(key codec.Key) int {
 
 // nearest returns the setting that a mistyped key probably means: at most two characters differ, or
 // only the table does. It returns the empty string if there is none.
-func nearest(key string) (near string) {
-	least := 3
+func nearest(key string) string {
+	var names []string
 	for _, s := range entries() {
-		if d := distance(key, s.Key); d < least || d == least && d < 3 && s.Key < near {
-			near, least = s.Key, d
-		}
+		names = append(names, s.Key)
 	}
-	if near != "" {
+	slices.Sort(names)
+	if near := closest(key, names); near != "" {
 		return near
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
-	for _, s := range entries() {
-		if s.Kind != kindTable && distance(last(key), last(s.Key)) < 2 && (near == "" || s.Key < near) {
-			near = s.Key
+	for _, name := range names {
+		if s, _, _ := settingOf(strings.Split(name, ".")); s.Kind != kindTable && distance(last(key), last(name)) < 2 {
+			return name
+		}
+	}
+	return ""
+}
+
+// closest returns the first of the names that differ least from a word, by at most two characters.
+// It returns the empty string if there is none.
+func closest(word string, names []string) (near string) {
+	least := 3
+	for _, name := range names {
+		if d := distance(word, name); d < least {
+			near, least = name, d
 		}
 	}
 	return near
