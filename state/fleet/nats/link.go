@@ -213,8 +213,8 @@ func violates(said string) bool {
 	return strings.Contains(strings.ToLower(said), "permissions violation")
 }
 
-// denied tells the inboxes that have sent what the server does not permit. Its error has the subject
-// in quotes.
+// denied tells the inboxes that have sent what the server does not permit. Its error has the
+// subject in quotes.
 func (l *link) denied(said string) {
 	_, subject, _ := strings.Cut(said, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
