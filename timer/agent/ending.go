@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -115,15 +116,12 @@ func (a *process) watch(before func()) {
 func (a *process) awaitEnd(ctx context.Context, c <-chan struct{}) bool {
 	for range maxEndWaits {
 		before := a.activity()
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			_ = a.Awake.For(ctx, endWait) // an error means that ctx has ended, and over is not read
-		}()
+		over, stop := clock.WithTimeout(ctx, a.Awake, endWait)
 		select {
 		case <-c:
+			stop()
 			return true
-		case <-over:
+		case <-over.Done():
 		}
 		if a.activity() == before {
 			break
@@ -160,18 +158,12 @@ func (a *process) end(grace time.Duration, kill <-chan struct{}) {
 			a.in.Close()
 			<-a.writing
 		}()
-		ctx, stop := context.WithCancel(context.Background())
+		over, stop := clock.WithTimeout(context.Background(), a.Awake, grace)
 		defer stop()
-		over := make(chan struct{})
-		go func() {
-			if a.Awake.For(ctx, grace) == nil {
-				close(over)
-			}
-		}()
 		select {
 		case <-a.gone:
 			return
-		case <-over:
+		case <-over.Done():
 		case <-kill:
 			go a.child.Stop(a.Awake, 0)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 const (
@@ -223,9 +224,7 @@ func (c *Notifier) record(e sendEnd, ended <-chan sendEnd) {
 // What was cut stays due.
 func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) {
 	for _, d := range []time.Duration{grace, sendCut} {
-		waiting, stop := context.WithCancel(context.Background())
-		up := make(chan error, 1)
-		go func() { up <- c.Awake.For(waiting, d) }()
+		up, stop := clock.WithTimeout(context.Background(), c.Awake, d)
 		for over := false; !over && len(c.plan.sending) > len(c.plan.results); {
 			select {
 			case e := <-ended:
@@ -234,7 +233,7 @@ func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func())
 					continue
 				}
 				c.plan.Sent(e.n, e.detail, e.err, c.Clock.Now())
-			case <-up:
+			case <-up.Done():
 				over = true
 			}
 		}
@@ -262,21 +261,15 @@ func (c *Notifier) send(ctx context.Context, n state.Notice) sendEnd {
 		}()
 		a.detail, a.err = c.Send(within, n)
 	}()
-	timing, stop := context.WithCancel(context.Background())
+	late, stop := clock.WithTimeout(context.Background(), c.Awake, Longest)
 	defer stop()
-	late := make(chan struct{})
-	go func() {
-		if c.Awake.For(timing, Longest) == nil {
-			close(late)
-		}
-	}()
 	select {
 	case e := <-answer:
 		if e.err != nil && ctx.Err() != nil {
 			e.err = errCut
 		}
 		return e
-	case <-late:
+	case <-late.Done():
 		return sendEnd{n: n, err: fmt.Errorf("no answer within %v", Longest)}
 	}
 }

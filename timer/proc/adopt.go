@@ -4,6 +4,8 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 // Adopt watches a process that is not our child like a child, until ctx ends. It is for processes
@@ -22,7 +24,7 @@ func Adopt(ctx context.Context, id Identity) *Process {
 
 // EndGroup ends a process that is not our child, and the group that it leads, like Process.Stop. It
 // returns when they are gone, or with ctx.Err().
-func EndGroup(ctx context.Context, id Identity, c Waiter, grace time.Duration) error {
+func EndGroup(ctx context.Context, id Identity, c clock.Waiter, grace time.Duration) error {
 	if !id.Alive() {
 		return nil
 	}

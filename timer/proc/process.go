@@ -5,6 +5,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 // Result is how a child ended.
@@ -32,11 +34,6 @@ type Result struct {
 	// system does not tell. Linux does not tell it of a child that held less than our own process
 	// did at the start, because the kernel counts our memory as the child's.
 	MaxRSS int64
-}
-
-// Waiter is the part of a clock.Clock that Stop needs.
-type Waiter interface {
-	For(ctx context.Context, d time.Duration) error
 }
 
 // Process is a child that was started, or a process that was adopted. Its methods may be called
@@ -129,7 +126,7 @@ func (p *Process) SignalGroup(sig syscall.Signal) error {
 // Stop returns when Done is closed. It returns an error if the system does not deliver the signal
 // (to a program that has become another user), or if an adopted process is not watched any more.
 // Several Stops may run at once; the shortest grace counts.
-func (p *Process) Stop(c Waiter, grace time.Duration) error {
+func (p *Process) Stop(c clock.Waiter, grace time.Duration) error {
 	p.mu.Lock()
 	if p.reaped {
 		p.mu.Unlock()
@@ -150,7 +147,7 @@ func (p *Process) Stop(c Waiter, grace time.Duration) error {
 
 // end sends the signals of Stop. The caller has counted itself in stopping, so a child's number and
 // its group's stay ours throughout.
-func (p *Process) end(c Waiter, grace time.Duration) error {
+func (p *Process) end(c clock.Waiter, grace time.Duration) error {
 	if grace > 0 {
 		if err := p.send(syscall.SIGTERM); err != nil {
 			return err
@@ -167,17 +164,11 @@ func (p *Process) end(c Waiter, grace time.Duration) error {
 }
 
 // awaitGroup returns nil when the child and all of its group have ended, or grace is over.
-func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
-	ctx, cancel := context.WithCancel(p.watched)
+func (p *Process) awaitGroup(c clock.Waiter, grace time.Duration) error {
+	over, cancel := clock.WithTimeout(p.watched, c, grace)
 	defer cancel()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		// An error means that ctx has ended, and then over is not read.
-		_ = c.For(ctx, grace)
-	}()
 	select {
-	case <-over:
+	case <-over.Done():
 		return p.watched.Err()
 	case <-p.exited:
 	}
@@ -187,7 +178,7 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
 	defer poll.Stop()
 	for p.leftBehind() || p.cgroup.occupied(p.pid) {
 		select {
-		case <-over:
+		case <-over.Done():
 			return p.watched.Err()
 		case <-poll.C:
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -133,13 +134,8 @@ func endLeft(o Options) {
 	if len(left) == 0 {
 		return
 	}
-	ctx, stop := context.WithCancel(working)
+	ctx, stop := clock.WithTimeout(working, o.Awake, leftMost)
 	defer stop()
-	go func() {
-		if o.Awake.For(ctx, leftMost) == nil {
-			stop()
-		}
-	}()
 	for _, a := range left {
 		still := slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool {
 			if err := proc.EndGroup(ctx, identity(p.Ident), o.Awake, orphanGrace); err != nil && identity(p.Ident).Alive() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 const (
@@ -35,11 +36,7 @@ func (l *loop) forget(ctx context.Context) {
 		if err == nil && p.Items > 0 {
 			l.Say("the inbox is full: dropped %d items that nobody had acknowledged, the oldest first", p.Items)
 		}
-		waiting, stop := context.WithCancel(ctx)
-		go func() {
-			defer stop()
-			_ = l.Clock.For(waiting, forgetEvery) // an error means that the wait has ended
-		}()
+		waiting, stop := clock.WithTimeout(ctx, l.Clock, forgetEvery)
 		select {
 		case <-waiting.Done():
 		case <-l.many:

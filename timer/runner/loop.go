@@ -283,10 +283,11 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	var idle chan error
+	var idle <-chan struct{}
 	if !l.tidied {
-		idle = make(chan error, 1)
-		go func() { idle <- l.Clock.For(waiting, tidyAfter) }()
+		quiet, stop := clock.WithTimeout(waiting, l.Clock, tidyAfter)
+		defer stop()
+		idle = quiet.Done()
 	}
 	l.tidied = false // whatever wakes us may have changed something
 	var due chan error

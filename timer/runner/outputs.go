@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
@@ -31,7 +31,7 @@ type bounded struct {
 
 // bound keeps the output of a running command small on disk, if the system allows it, until enough
 // is called. This also ends the copying of the output, if there is any.
-func (o *outputs) bound(awake proc.Waiter, copied *relay.Run, stdout, stderr state.Stream) (enough func()) {
+func (o *outputs) bound(awake clock.Waiter, copied *relay.Run, stdout, stderr state.Stream) (enough func()) {
 	run := &bounded{copied: copied, streams: [2]state.Stream{stdout, stderr}}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +63,7 @@ func (m *machine) copied(r state.Record, adopted bool, stdout, stderr state.Stre
 
 // look looks at the files until ctx ends. It holds the lock so that nothing is trimmed meanwhile.
 // This takes a stat for each file, and little more for those that have grown.
-func (o *outputs) look(ctx context.Context, awake proc.Waiter) {
+func (o *outputs) look(ctx context.Context, awake clock.Waiter) {
 	for awake.For(ctx, boundEvery) == nil {
 		o.mu.Lock()
 		if ctx.Err() != nil {

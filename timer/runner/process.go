@@ -64,13 +64,8 @@ var errStays = errors.New("it goes on")
 // AwaitEnd returns nil after the process has ended. It returns an error if the process goes on for
 // longer than patience, or if ctx ends.
 func AwaitEnd(ctx context.Context, c clock.Clock, i state.Ident, patience time.Duration) error {
-	waiting, stop := context.WithCancel(ctx)
+	waiting, stop := clock.WithTimeout(ctx, c, patience)
 	defer stop()
-	go func() {
-		if c.For(waiting, patience) == nil {
-			stop()
-		}
-	}()
 	if proc.WaitGone(waiting, identity(i)) != nil {
 		return errStays
 	}

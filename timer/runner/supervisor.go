@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
@@ -135,12 +136,8 @@ func (s *supervisor) await(until time.Time) bool {
 	if !s.r.Claimed.Before(s.r.Due) || !until.After(s.Clock.Now()) {
 		return true
 	}
-	ctx, cancel := context.WithCancel(s.starting)
+	ctx, cancel := clock.WithTimeout(s.starting, s.Awake, awaitMost)
 	defer cancel()
-	go func() {
-		_ = s.Awake.For(ctx, awaitMost)
-		cancel()
-	}()
 	_ = s.Clock.Until(ctx, until)
 	return s.starting.Err() == nil && !until.After(s.Clock.Now())
 }
@@ -359,16 +356,11 @@ func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 
 // see waits for the end of a command, and ends it when its time is up or the claim is halted.
 func (s *supervisor) see(c Command, timeout time.Duration) rules.Result {
-	var over chan struct{}
+	var over <-chan struct{}
 	if timeout > 0 {
-		over = make(chan struct{})
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := clock.WithTimeout(context.Background(), s.Awake, timeout)
 		defer cancel()
-		go func() {
-			if s.Awake.For(ctx, timeout) == nil {
-				close(over)
-			}
-		}()
+		over = ctx.Done()
 	}
 	var res rules.Result
 	select {
