@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -69,19 +70,19 @@ func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 func (d *Doctor) prospect(r state.Record, self state.Ident) string {
 	next := max(r.Attempt, 1) + 1
 	switch runner.ProspectOf(r, self) {
-	case runner.Adopted:
+	case rules.ToAdopt:
 		return "waits for its command"
-	case runner.Runs:
+	case rules.ToRelease:
 		return "starts it late, as --window and --overlap have it, unless the task was changed meanwhile"
-	case runner.Retried:
+	case rules.ToRest:
 		at := "at once"
 		if r.Retry.After(d.Now) {
 			at = "at that time"
 		}
 		return fmt.Sprintf("makes attempt %d of at most %d %s", next, r.Task.Policy.Retries+1, at)
-	case runner.Told:
+	case rules.ToTell:
 		return "tells it, perhaps for the second time"
-	case runner.Reruns:
+	case rules.ToRerun:
 		return fmt.Sprintf("starts it again at once (--rerun-interrupted), as attempt %d", next)
 	}
 	outcome := "interrupted"

@@ -25,13 +25,6 @@ type AlertState struct {
 
 func AlertOf(t state.Tally) AlertState { return AlertState{t.Failing, t.Output} }
 
-// Count updates it after a run, as the store updates the tally of the task.
-func (a *AlertState) Count(l state.Line) {
-	t := state.Tally{Failing: a.Failing, Output: a.Output}
-	t.Count(l)
-	*a = AlertOf(t)
-}
-
 // Inform sets in the line of a run that has ended what it is in the inbox, who is told of it, and
 // why. was is the alert state of the task before the run. The result depends only on the arguments;
 // docs/semantics.md explains the rules to users.

@@ -78,7 +78,7 @@ type run struct {
 	// while it rests: its outcome if no further attempt is made
 	judged state.Line
 	halt   string // why its end was asked for: no further attempt is made
-	// its task's alert state, shared by all our runs of the task; nil: only the store knows
+	// its task's alert state; nil: only the store knows
 	alert *rules.AlertState
 }
 

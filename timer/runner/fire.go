@@ -80,29 +80,13 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	return line, refused
 }
 
-// seeFired sees the one run to its end.
+// seeFired sees the one run to its end, and ends it when ctx has ended.
 func (l *loop) seeFired(ctx context.Context) {
-	working, told := context.WithoutCancel(ctx), false
-	for {
-		now := l.Clock.Now()
-		if ctx.Err() != nil && !told {
-			told = true
-			l.haltAll(rules.ReasonStopped, now)
+	for going := true; going; going = l.seeOn(ctx) {
+		if ctx.Err() != nil {
+			l.haltAll(rules.ReasonStopped, l.Clock.Now())
+			ctx = context.WithoutCancel(ctx)
 		}
-		l.flush(working, now)
-		l.retry(working)
-		if len(l.runs) == 0 {
-			return
-		}
-		var wake time.Time
-		if len(l.ends) > 0 {
-			wake = now.Add(l.pause)
-		}
-		waiting := ctx
-		if told {
-			waiting = working
-		}
-		l.wait(waiting, now, wake)
 	}
 }
 

@@ -71,12 +71,8 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 	slices.SortStableFunc(ends, inOrder)
 	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
 		e := ends[i]
-		n := g.runs[claimOf(e.Record)]
 		switch {
 		case err == nil:
-			if n != nil && n.alert != nil {
-				n.alert.Count(e.Line)
-			}
 			g.left(e.Record)
 			g.catch = g.catch || g.behind[e.Record.Task.ID]
 			g.chains.changed(e.Record.Task.ID)
@@ -104,26 +100,12 @@ func inOrder(a, b state.Ending) int {
 	return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
 }
 
-// alert is the alert state of a task of which something was claimed. If nothing else runs of it, it
-// is the present one. Otherwise it is shared with our other runs. If another process runs the task,
-// only the store knows, and all runs ask it: an end without an alert state changes none.
+// alert is the alert state of a task of which something was claimed, if nothing else runs of it.
+// Otherwise only the store will know it when the first of the runs has ended, and all of them ask it.
 func (g *engine) alert(e state.Entry) *rules.AlertState {
 	if len(e.Open) == 0 {
 		m := rules.AlertOf(e.Tally)
 		return &m
-	}
-	alerts := map[*rules.AlertState]bool{}
-	for _, r := range e.Open {
-		if n := g.runs[claimOf(r)]; n != nil {
-			alerts[n.alert] = true
-		} else {
-			alerts[nil] = true
-		}
-	}
-	if len(alerts) == 1 {
-		for shared := range alerts {
-			return shared
-		}
 	}
 	for _, r := range e.Open {
 		if n := g.runs[claimOf(r)]; n != nil {

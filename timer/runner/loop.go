@@ -182,7 +182,8 @@ type loop struct {
 	lease    state.Lease
 	yielded  bool // the lock was given up
 	notifier *notifier.Notifier
-	left     bool // after that there were news
+	shut     <-chan struct{} // closed when the notifier of a runner that ends has ended
+	left     bool            // after that there were news
 
 	delayed []state.Delay // what others were told of starts that are put off
 
@@ -320,16 +321,18 @@ turning:
 		delete(l.others, i)
 		l.openChanged, l.tookOver = true, time.Time{}
 	case <-l.yield:
-		l.yield, l.yielded = nil, true
-		l.closed = true
+		l.yield, l.closed = nil, true
 		l.disperse()
 		<-l.notifier.Shut(0)
-		if err := l.lease.Release(); err != nil {
-			l.warn("%v", err)
-		}
+		l.release()
+		l.yielded = true
 		l.Say("a newer runner takes over; %d running", len(l.runs))
 	case ev := <-l.events:
 		l.take(ctx, ev)
+	case <-l.shut:
+		l.shut = nil
+		// What falls due from now on is for another runner, which need not wait for these commands.
+		l.release()
 	case <-l.notifier.Quiet():
 	case <-l.agents.Fewer():
 	case <-l.kill:
@@ -422,18 +425,25 @@ func (l *loop) takeOver(ctx context.Context) (again time.Time) {
 // nothing.
 func (l *loop) seeOut(ctx context.Context) {
 	l.closed = true
-	for ctx.Err() == nil && len(l.runs) > 0 {
-		now := l.Clock.Now()
-		l.flush(ctx, now)
-		var wake time.Time
-		if len(l.ends) > 0 {
-			wake = later(now, l.flushAt)
-		}
-		l.retry(ctx)
-		if len(l.runs) > 0 {
-			l.wait(ctx, now, wake)
-		}
+	for ctx.Err() == nil && l.seeOn(ctx) {
 	}
+}
+
+// seeOn writes the outcomes of what has ended, makes further attempts, and waits for news of what
+// runs. It is false when nothing does any more. ctx ends the wait, and nothing else.
+func (l *loop) seeOn(ctx context.Context) bool {
+	now := l.Clock.Now()
+	l.flush(ctx, now)
+	l.retry(context.WithoutCancel(ctx))
+	if len(l.runs) == 0 {
+		return false
+	}
+	var wake time.Time
+	if len(l.ends) > 0 {
+		wake = later(now, l.flushAt)
+	}
+	l.wait(ctx, now, wake)
+	return true
 }
 
 // take takes in an event, and those that have come with it, so that their outcomes are written
@@ -458,51 +468,35 @@ func (l *loop) take(ctx context.Context, ev Event) {
 // end waits for the commands that run. It leaves those that outlived an earlier runner, and those
 // that wait for a further attempt, to the next runner.
 func (l *loop) end(ctx context.Context) {
-	l.closed = true
+	l.closed, l.yield = true, nil
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
 		l.disperse()
 	}
 	told := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
-	changed, over := l.changed, l.notifier.Shut(notifier.Grace)
+	l.shut = l.notifier.Shut(notifier.Grace)
 	for l.going() > 0 {
-		select {
-		case <-over:
-			over = nil
-			if l.lease != nil && !l.yielded {
-				// What falls due from now on is for another runner, which need not wait for these
-				// commands.
-				if err := l.lease.Release(); err != nil {
-					l.warn("%v", err)
-				}
-			}
-		case ev := <-l.events:
-			l.take(ctx, ev)
-		case answer := <-l.Probe:
-			answer()
-		case <-l.kill:
-			l.kill = nil
-			l.haltAll(rules.ReasonRunnerEnds, l.Clock.Now())
-		case _, ok := <-changed:
-			if !ok {
-				changed = nil
-			} else {
-				l.halts(ctx, l.Clock.Now())
-			}
-		}
+		l.wait(ctx, l.Clock.Now(), time.Time{})
 	}
-	if over != nil {
-		<-over
+	if l.shut != nil {
+		<-l.shut
 	}
-	if l.agents.Live() > 0 && told && l.lease != nil && !l.yielded {
-		// the next runner need not wait for the agents to end, either
-		if err := l.lease.Release(); err != nil {
-			l.warn("%v", err)
-		}
+	if l.agents.Live() > 0 && told {
+		l.release() // the next runner need not wait for the agents to end, either
 	}
 	l.agents.Close(l.Kill)
 	l.flushAt = time.Time{} // this is the last try
 	l.flush(ctx, l.Clock.Now())
 	l.tidy(ctx)
+}
+
+// release gives up the lock before the loop ends.
+func (l *loop) release() {
+	if l.lease == nil || l.yielded {
+		return
+	}
+	if err := l.lease.Release(); err != nil {
+		l.warn("%v", err)
+	}
 }

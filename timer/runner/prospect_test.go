@@ -24,18 +24,18 @@ func TestProspects(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		r    state.Record
-		want Prospect
+		want rules.Settlement
 	}{
-		{"its command was running", state.Record{Task: command, Runner: gone, Started: then, Child: gone}, Ends},
-		{"its command runs", state.Record{Task: command, Runner: gone, Started: then, Child: self}, Adopted},
-		{"nothing was started", state.Record{Task: command, Runner: gone}, Runs},
-		{"nothing was noted, and the machine has been off", state.Record{Task: command, Runner: other}, Ends},
-		{"it rests", state.Record{Task: command, Runner: gone, Attempt: 1, Started: then, Retry: then}, Retried},
-		{"it rests, and its end was asked for", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Halt: rules.Stopped}, Ends},
-		{"it rests, and was fired by hand", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Manual: true}, Ends},
-		{"it is to be run again", state.Record{Task: reruns, Runner: gone, Started: then}, Reruns},
-		{"it was run again as often as that goes", state.Record{Task: reruns, Runner: gone, Started: then, Attempt: 4}, Ends},
-		{"a message", state.Record{Task: message, Runner: gone, Starting: then}, Told},
+		{"its command was running", state.Record{Task: command, Runner: gone, Started: then, Child: gone}, rules.ToEnd},
+		{"its command runs", state.Record{Task: command, Runner: gone, Started: then, Child: self}, rules.ToAdopt},
+		{"nothing was started", state.Record{Task: command, Runner: gone}, rules.ToRelease},
+		{"nothing was noted, and the machine has been off", state.Record{Task: command, Runner: other}, rules.ToEnd},
+		{"it rests", state.Record{Task: command, Runner: gone, Attempt: 1, Started: then, Retry: then}, rules.ToRest},
+		{"it rests, and its end was asked for", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Halt: rules.Stopped}, rules.ToEnd},
+		{"it rests, and was fired by hand", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Manual: true}, rules.ToEnd},
+		{"it is to be run again", state.Record{Task: reruns, Runner: gone, Started: then}, rules.ToRerun},
+		{"it was run again as often as that goes", state.Record{Task: reruns, Runner: gone, Started: then, Attempt: 4}, rules.ToEnd},
+		{"a message", state.Record{Task: message, Runner: gone, Starting: then}, rules.ToTell},
 	} {
 		c.r.Number, c.r.Due = 1, then
 		if got := ProspectOf(c.r, self); got != c.want {

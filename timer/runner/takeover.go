@@ -106,6 +106,12 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	return nil
 }
 
+// ProspectOf returns what a runner that is started here as self will do about a claim whose runner
+// is gone.
+func ProspectOf(r state.Record, self state.Ident) rules.Settlement {
+	return rules.TakingOver(r, self, r.Child.PID != 0 && Alive(r.Child))
+}
+
 // fits reports whether a task may run on this machine.
 func (g *engine) fits(t state.Task) bool {
 	fleet, shared := state.SharedBy(g.Store)
