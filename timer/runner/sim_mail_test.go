@@ -20,15 +20,15 @@ import (
 func (p *play) post() {
 	p.w.Standing = func() rules.TellDefaults { return p.standing }
 	luck := rand.New(rand.NewPCG(p.seed, 99))
-	p.w.Send = func(state.Notice) (s sim.Sending) {
-		s.Takes = odd(luck, pick(luck, time.Millisecond, time.Second, 30*time.Second))
+	p.mail.send = func(state.Notice) (s sending) {
+		s.takes = odd(luck, pick(luck, time.Millisecond, time.Second, 30*time.Second))
 		switch n := luck.IntN(100); {
 		case n < 2:
-			s.Err = &notifier.SendError{Err: errors.New("no such channel"), Permanent: true}
+			s.err = &notifier.SendError{Err: errors.New("no such channel"), Permanent: true}
 		case n < 5:
-			s.Err = &notifier.SendError{Err: errors.New("too many"), RetryAfter: odd(luck, 5*time.Minute)}
+			s.err = &notifier.SendError{Err: errors.New("too many"), RetryAfter: odd(luck, 5*time.Minute)}
 		case n < 32:
-			s.Err = errors.New("it is down")
+			s.err = errors.New("it is down")
 		}
 		return s
 	}
@@ -210,7 +210,7 @@ func (p *play) letters() string {
 	}
 	told := map[letter][]*sim.Runner{}
 	for _, h := range p.seen {
-		if h.what != sim.Told {
+		if h.what != delivered {
 			continue
 		}
 		at := letter{state.OccurrenceID(h.id, h.number), h.channel}

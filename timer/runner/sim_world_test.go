@@ -35,6 +35,8 @@ type play struct {
 	crashed []string // the calls of the store at which a runner was killed
 	shorts  int      // starts that were put off
 	spared  bool     // crashes and the like are over
+	mail    mail
+	stores  map[*sim.Runner]state.Store
 }
 
 // sight is something that was seen in a world.
@@ -94,16 +96,19 @@ type hooks struct {
 
 // perform plays a script.
 func perform(s script, hk hooks) *play {
-	p := &play{script: s, w: sim.New(s.start), byID: map[string]*subject{}}
+	p := &play{script: s, w: sim.New(s.start), byID: map[string]*subject{}, stores: map[*sim.Runner]state.Store{}}
 	w := p.w
-	w.NoLead, w.MaxParallel, w.Engine, w.Notifier = s.noLead, s.parallel, hk.engine, hk.notifier
+	p.mail = mail{w: w, newPlan: hk.notifier, delivered: p.delivered, of: map[*sim.Runner]*mailer{}}
+	w.Worked = p.mail.worked
+	w.NoLead, w.MaxParallel, w.Engine = s.noLead, s.parallel, hk.engine
 	w.Fate = func(r state.Record) sim.Fate { return p.byID[r.Task.ID].fate(r.Due, r.Attempt) }
 	w.Told = p.told
 	p.post()
 	luck := rand.New(rand.NewPCG(s.seed, 77))
 	var fault func(r *sim.Runner, call string, done bool) error
 	w.Disk = func(r *sim.Runner) state.Store {
-		return &disk{Store: w.Store, world: w, run: r, fault: fault, echo: s.echo}
+		p.stores[r] = &disk{Store: w.Store, world: w, run: r, fault: fault, echo: s.echo}
+		return p.stores[r]
 	}
 	if !s.calm {
 		fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
@@ -161,8 +166,10 @@ func (p *play) told(h sim.Happening) {
 	now := int64(p.w.Awake())
 	switch h.What {
 	case sim.Up:
+		p.mail.up(h.Runner, p.stores[h.Runner])
 		p.ups = append(p.ups, span{now, never})
 	case sim.Stops, sim.Down:
+		p.mail.pass(p.mail.of[h.Runner])
 		if n := len(p.ups) - 1; n >= 0 && p.ups[n].to == never {
 			p.ups[n].to = now
 		}
@@ -174,10 +181,15 @@ func (p *play) told(h sim.Happening) {
 	if h.Record != nil {
 		x.id, x.number, x.due, x.attempt = h.Record.Task.ID, h.Record.Number, h.Record.Due, max(h.Record.Attempt, 1)
 	}
-	if h.Notice != nil {
-		x.id, x.number, x.channel = h.Notice.Line.TaskID, h.Notice.Line.Number, h.Notice.Channel
-	}
 	p.seen = append(p.seen, x)
+}
+
+// delivered is what is seen when a notice is delivered.
+const delivered = "delivered"
+
+func (p *play) delivered(r *sim.Runner, n state.Notice) {
+	p.seen = append(p.seen, sight{runner: r, what: delivered, at: p.w.Now(), awake: p.w.Awake(), peak: p.peak,
+		id: n.Line.TaskID, number: n.Line.Number, channel: n.Channel})
 }
 
 // fault is what may befall a call of the store.

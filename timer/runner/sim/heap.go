@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"cmp"
+	"container/heap"
+)
+
 // event is something that is to happen at an instant.
 type event struct {
 	at  int64
@@ -8,55 +13,37 @@ type event struct {
 	off bool // it was called off
 }
 
-// heap contains events, the next first. Events of the same instant are in the order in which they
-// were pushed.
-type heap []*event
+// events has the next first. Events of the same instant are in the order in which they were pushed.
+type events []*event
 
-func (h heap) less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].seq < h[j].seq
+// Len, Less, Swap, Push and Pop are heap.Interface.
+func (l events) Len() int { return len(l) }
+func (l events) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(l[i].at, l[j].at), cmp.Compare(l[i].seq, l[j].seq)) < 0
+}
+func (l events) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *events) Push(e any)   { *l = append(*l, e.(*event)) }
+func (l *events) Pop() any {
+	end := len(*l) - 1
+	e := (*l)[end]
+	(*l)[end] = nil
+	*l = (*l)[:end]
+	return e
 }
 
-func (h *heap) push(at int64, seq uint64, do func()) *event {
+func (l *events) push(at int64, seq uint64, do func()) *event {
 	e := &event{at: at, seq: seq, do: do}
-	*h = append(*h, e)
-	for i := len(*h) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !h.less(i, up) {
-			break
-		}
-		(*h)[i], (*h)[up] = (*h)[up], (*h)[i]
-		i = up
-	}
+	heap.Push(l, e)
 	return e
 }
 
 // top returns the next event that was not called off, or nil.
-func (h *heap) top() *event {
-	for len(*h) > 0 && (*h)[0].off {
-		h.pop()
+func (l *events) top() *event {
+	for len(*l) > 0 && (*l)[0].off {
+		heap.Pop(l)
 	}
-	if len(*h) == 0 {
+	if len(*l) == 0 {
 		return nil
 	}
-	return (*h)[0]
-}
-
-func (h *heap) pop() *event {
-	list := *h
-	e, n := list[0], len(list)-1
-	list[0], list[n] = list[n], nil
-	*h = list[:n]
-	for i := 0; ; {
-		least := i
-		for _, down := range []int{2*i + 1, 2*i + 2} {
-			if down < n && h.less(down, least) {
-				least = down
-			}
-		}
-		if least == i {
-			return e
-		}
-		(*h)[i], (*h)[least] = (*h)[least], (*h)[i]
-		i = least
-	}
+	return (*l)[0]
 }

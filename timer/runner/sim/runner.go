@@ -32,7 +32,6 @@ type Runner struct {
 	again    bool // it was woken while it was busy
 	stopping bool // it was told to end
 	dead     bool // it has ended
-	mail
 }
 
 // Killed is the value of a panic that ends what a killed runner was doing.
@@ -75,7 +74,6 @@ func (r *Runner) Stop() {
 	r.stopping = true
 	r.cancel()
 	r.engine.Close()
-	r.w.passMailLock(r)
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
 		switch {
@@ -126,7 +124,6 @@ func (r *Runner) end() {
 		r.w.leases[node] = r.w.awake + int64(LeaseTime)
 		r.w.after(LeaseTime, r.w.ended)
 	}
-	r.w.passMailLock(r)
 	r.w.tell(Happening{What: Down, Runner: r})
 	r.w.ended()
 }
@@ -177,8 +174,9 @@ func (r *Runner) work() {
 			r.step()
 		}
 	})
-	r.posted = true
-	r.deliver()
+	if r.w.Worked != nil {
+		r.w.Worked(r)
+	}
 }
 
 // step gives the engine what came, and lets it do what is due.

@@ -6,13 +6,13 @@
 package sim
 
 import (
+	"container/heap"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
-	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -36,12 +36,11 @@ type World struct {
 	Disk func(r *Runner) state.Store
 	// Engine makes the engine of a runner. nil means runner.NewEngine.
 	Engine func(o runner.Options, h runner.Host) *runner.Engine
-	// Send says how the delivery of a notice goes. If it is nil, there are no notices.
-	Send func(n state.Notice) Sending
-	// Standing says who is told of tasks that do not say it.
+	// Standing says who is told of tasks that do not say it. If it is nil, no line says who is told.
+	// Nobody delivers notices.
 	Standing func() rules.TellDefaults
-	// Notifier makes the plan of a runner's notifier. nil means notifier.NewPlan.
-	Notifier func(o notifier.Options) *notifier.Plan
+	// Worked, unless it is nil, is called after a runner has done what was due.
+	Worked func(*Runner)
 	// MaxParallel bounds how many commands of a runner run at once. 0 means 64.
 	MaxParallel int
 	// NoLead makes runners claim nothing before its instant.
@@ -57,13 +56,12 @@ type World struct {
 	booted int64 // awake plus slept when it was booted
 
 	seq      uint64
-	byAwake  heap             // events by awake
-	byWall   heap             // events by wall
+	byAwake  events           // by awake
+	byWall   events           // by wall
 	pid      int              // the newest process
 	boots    map[string]int   // by node: how often it was booted
 	leases   map[string]int64 // by node: until when, by awake, the lease of its last runner lives
 	runners  []*Runner
-	mailer   *Runner // the runner with the lock of the notifier: only it delivers
 	children map[int]*child
 	others   map[int]bool // further processes (Process)
 
@@ -84,13 +82,6 @@ type Fate struct {
 	Sum            string // the checksum of its standard output
 }
 
-// Sending is how the delivery of a notice goes. The recipient has the message at once. The result
-// comes later.
-type Sending struct {
-	Takes time.Duration
-	Err   error
-}
-
 // What happens in a world.
 const (
 	Starts  = "starts"  // the process of a command starts
@@ -100,7 +91,6 @@ const (
 	Up      = "up"      // a runner starts
 	Stops   = "stops"   // a runner is told to end
 	Down    = "down"    // a runner ends
-	Told    = "told"    // a notice is delivered
 )
 
 // Happening is something that happens.
@@ -113,7 +103,6 @@ type Happening struct {
 	PID    int
 	Noted  bool        // of the end of a process: the store knew it
 	Line   *state.Line // of an outcome
-	Notice *state.Notice
 }
 
 // New returns a machine whose clock shows at.
@@ -188,7 +177,7 @@ func (w *World) once(limit int64) bool {
 	if left > limit-w.awake {
 		return false
 	}
-	e := take.pop()
+	e := heap.Pop(take).(*event)
 	w.awake += left
 	w.wall += left
 	if w.awake != w.spunAt {
@@ -320,7 +309,7 @@ func (w *World) UpOn(node string) *Runner {
 	}
 	o := runner.Options{
 		Store: r.store, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(parallel),
-		NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
+		NoLead: w.NoLead, Mute: w.Standing == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})
@@ -332,14 +321,6 @@ func (w *World) UpOn(node string) *Runner {
 	}
 	r.engine = newEngine(o, r)
 	w.runners = append(w.runners, r)
-	if w.Send != nil {
-		newPlan := w.Notifier
-		if newPlan == nil {
-			newPlan = notifier.NewPlan
-		}
-		r.plan = newPlan(notifier.Options{Store: o.Store, Say: o.Say})
-		w.passMailLock(nil)
-	}
 	w.tell(Happening{What: Up, Runner: r})
 	r.begins = true
 	r.work()
