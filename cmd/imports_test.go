@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"timer/relay":           {"state", "timer/clock"},
 	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/when"},
 	"timer/rules":           {"state", "timer/agent", "timer/proc", "timer/when"},
-	"timer/runner/sim":      {"state", "state/memory", "timer/notifier", "timer/rules", "timer/runner"},
+	"timer/runner/sim":      {"state", "state/memory", "timer/rules", "timer/runner"},
 	"timer/tasks":           {"notify", "state", "state/plain", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"timer/await":           {"state", "timer/clock", "timer/problem"},
 	"timer/service":         {"state", "timer/proc"},

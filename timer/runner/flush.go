@@ -101,7 +101,7 @@ func inOrder(a, b state.Ending) int {
 }
 
 // alert is the alert state of a task of which something was claimed, if nothing else runs of it.
-// Otherwise only the store will know it when the first of the runs has ended, and all of them ask it.
+// Otherwise only the store knows it once the first of the runs has ended, and all of them ask it.
 func (g *engine) alert(e state.Entry) *rules.AlertState {
 	if len(e.Open) == 0 {
 		m := rules.AlertOf(e.Tally)

@@ -36,8 +36,8 @@ type World struct {
 	Disk func(r *Runner) state.Store
 	// Engine makes the engine of a runner. nil means runner.NewEngine.
 	Engine func(o runner.Options, h runner.Host) *runner.Engine
-	// Standing says who is told of tasks that do not say it. If it is nil, no line says who is told.
-	// Nobody delivers notices.
+	// Standing says who is told of tasks that do not say it. If it is nil, no line says who is
+	// told. Nobody delivers notices.
 	Standing func() rules.TellDefaults
 	// Worked, unless it is nil, is called after a runner has done what was due.
 	Worked func(*Runner)
