@@ -192,14 +192,7 @@ func clock12(name byte, hour int8) func(x *match, m *meaning) bool {
 // spokenAt sets the time that is so many minutes after the hour h, or before it when minutes is
 // negative.
 func (x *match) spokenAt(m *meaning, minutes int, h clock) bool {
-	hour := int(h.hour)
-	switch h.mer {
-	case 'a':
-		hour %= 12
-	case 'p':
-		hour = hour%12 + 12
-	}
-	total := (hour*60 + minutes + 24*60) % (24 * 60)
+	total := (h.hour24()*60 + minutes + 24*60) % (24 * 60)
 	c := clock{hour: int8(total / 60), minute: int8(total % 60)}
 	if h.mer == 0 && h.name == 0 {
 		c.how = clockSpoken
@@ -239,12 +232,7 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 // its end. When nothing says which half of the day it is, only the first is known, in both.
 func minutesOrRange(n int, h clock) []string {
 	at := func(hour, minute int) string { return fmt.Sprintf("%d:%02d", (hour+24)%24, minute) }
-	end, half := int(h.hour), h.mer == 0 && h.name == 0 && h.hour <= 12
-	if h.mer != 0 {
-		if end %= 12; h.mer == 'p' {
-			end += 12
-		}
-	}
+	end, half := h.hour24(), h.mer == 0 && h.name == 0 && h.hour <= 12
 	list := []string{at(end-1, 60-n)}
 	switch {
 	case half:

@@ -28,18 +28,27 @@ func weekdayIs(d day) func(x *match, m *meaning) bool {
 	}
 }
 
-// weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
-func weekdayThen(weeks int32) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool { return weekdayIs(day{kind: onWeek, shift: weeks})(x, m) && x.at1(m) }
+// weekFrom reads "next week" into m.n, and weekdayOf "monday of next week".
+func weekFrom(weeks int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		m.n = weeks
+		return true
+	}
 }
 
+func weekdayOf(x *match, m *meaning) bool {
+	weekday, weeks := x.tok(x.labelled(isOfDay)).day, x.of(x.labelled(isPeriod)).n
+	return x.setDay(m, day{kind: onWeek, weekday: int8(weekday), shift: int32(weeks)})
+}
+
+// weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
+func weekdayThen(x *match, m *meaning) bool { return weekdayOf(x, m) && x.at1(m) }
+
 // weekdayPartThen reads "monday morning next week".
-func weekdayPartThen(weeks int32) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		ok := weekdayIs(day{kind: onWeek, shift: weeks})(x, m)
-		m.has, m.dayPart = m.has|hasDayPart, x.tok(1).dayPart
-		return ok && !x.p.recurs
-	}
+func weekdayPartThen(x *match, m *meaning) bool {
+	weekdayOf(x, m)
+	m.has, m.dayPart = m.has|hasDayPart, x.tok(1).dayPart
+	return !x.p.recurs
 }
 
 // weeksFrom reads "two weeks today" and "a week tomorrow".
@@ -50,12 +59,9 @@ func weeksFrom(days int32) func(x *match, m *meaning) bool {
 	}
 }
 
-func annualThen(years int) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		d := x.of(0).day
-		year := wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + years
-		return x.setDate(m, year, int(d.month), int(d.date)) && x.at1(m)
-	}
+func annualThen(x *match, m *meaning) bool {
+	d := x.of(0).day
+	return x.setDate(m, x.of(2).n, int(d.month), int(d.date)) && x.at1(m)
 }
 
 // at1 adds the time of day of the second capture.
@@ -240,12 +246,8 @@ func yearFrom(years int) func(x *match, m *meaning) bool {
 
 // annualOfYear reads "next year on march 1".
 func annualOfYear(x *match, m *meaning) bool {
-	d := x.of(0).day
-	year := wallTime(x.p.opts.Now, x.p.opts.Zone).Year()
-	if x.says("next") {
-		year++
-	}
-	return x.setDate(m, year, int(d.month), int(d.date))
+	d := x.of(1).day
+	return x.setDate(m, x.of(0).n, int(d.month), int(d.date))
 }
 
 // workdaysAhead reads "in 2 working days". Unless the text names a time of day, it keeps the
@@ -406,9 +408,7 @@ func compactTime(x *match, m *meaning) bool {
 	if y, mo := n/10000, n/100%100; y < 1900 || mo < 1 || mo > 12 || c.second > 59 {
 		return refused("there is no such date", "write it as 2027-03-04 15:00")(x, m)
 	}
-	if !x.setDate(m, int(n/10000), int(n/100%100), int(n%100)) {
-		return false
-	}
+	x.setDate(m, int(n/10000), int(n/100%100), int(n%100))
 	d := m.day
 	d.iso = true
 	if !x.setClock(m, c) {

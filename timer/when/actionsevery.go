@@ -27,10 +27,6 @@ func (m *meaning) period(u unit, n int64) bool {
 	}
 	switch months, days, elapsed := u.measure(); {
 	case elapsed > 0:
-		if n > int64(1<<63-1)/int64(elapsed) {
-			m.err = tooFar
-			return true
-		}
 		c.unit, c.n, c.length = uSecond, 1, time.Duration(n)*elapsed
 		if c.length == time.Hour {
 			c.unit = uHour
@@ -156,15 +152,9 @@ func everyClock(x *match, m *meaning) bool {
 
 func adverb(x *match, m *meaning) bool {
 	t := x.tok(0)
-	m.period(t.unit, 1)
-	switch x.p.low[t.off:t.end] {
-	case "nightly":
-		m.has, m.dayPart = m.has|hasDayPart, night
-		m.clock.how = clockAfterAt
-	case "fortnightly":
-		m.period(uFortnight, 1)
-	case "semiannually":
-		m.period(uMonth, 6)
+	m.period(t.unit, int64(t.num))
+	if t.dayPart != 0 {
+		m.has, m.dayPart, m.clock.how = m.has|hasDayPart, t.dayPart, clockAfterAt
 	}
 	return true
 }

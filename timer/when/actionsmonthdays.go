@@ -202,10 +202,7 @@ func monthDates(x *match, m *meaning) bool {
 			continue
 		}
 		var one meaning
-		if !x.setAnnual(&one, int(x.tok(month).month), date) {
-			return false
-		}
-		if one.err != nil {
+		if x.setAnnual(&one, int(x.tok(month).month), date); one.err != nil {
 			m.err = one.err
 		}
 		m.days = append(m.days, one.day)

@@ -295,9 +295,6 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 	head, day, fromEnd := strings.Cut(text, "~")
 	if !fromEnd {
 		i := strings.LastIndexByte(text, '-')
-		if i < 0 {
-			return nil, fmt.Errorf("%q is not a date", text)
-		}
 		head, day = text[:i], text[i+1:]
 	}
 	year, month, dated := strings.Cut(head, "-")

@@ -32,12 +32,12 @@ func (p *parser) choose() (*Schedule, *Error) {
 	for i := range p.readings {
 		m := &p.readings[i]
 		p.notes, p.others = nil, nil
-		s, r, err := p.finish(m)
+		s, r := p.finish(m)
 		reason := refused
 		switch {
-		case err != nil:
+		case r != nil && r.made != nil:
 			if failed == nil || failed.Code == CodeNotUnderstood {
-				failed = err
+				failed = r.made
 			}
 			continue
 		case r == nil && !p.hasSame(list, s), r != nil && r.code == CodePast:

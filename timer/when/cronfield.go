@@ -3,6 +3,7 @@ package when
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -264,24 +265,15 @@ func (f *cronField) number(text string) (int, error) {
 	return v, nil
 }
 
-// library writes the field for gorhill/cronexpr: only in numbers, ranges and special forms, which
-// it reads correctly.
+// library writes the field for gorhill/cronexpr: only in numbers and special forms, which it
+// reads correctly.
 func (set *cronSet) library(f *cronField) string {
 	if set.all {
 		return "*"
 	}
-	items := append([]string(nil), set.special...)
+	items := slices.Clone(set.special)
 	for v := f.min; v <= f.max; v++ {
-		if !set.values[v] {
-			continue
-		}
-		first := v
-		for v < f.max && set.values[v+1] {
-			v++
-		}
-		if v > first {
-			items = append(items, strconv.Itoa(first)+"-"+strconv.Itoa(v))
-		} else {
+		if set.values[v] {
 			items = append(items, strconv.Itoa(v))
 		}
 	}

@@ -14,7 +14,7 @@ type Days struct {
 	months   uint16
 	yearly   [][2]annualDay // in every year; a range may cross its end
 	spans    [][2]int64     // first and last day, as day numbers
-	numbered []nthDay       // weekdays of the month
+	numbered []Nth          // weekdays of the month
 }
 
 // annualDay is a day of every year: 100 × month + day of the month.
@@ -69,7 +69,7 @@ func daysOf(m *meaning) (*Days, *refusal) {
 	for i := 0; i < len(m.days) && m.err == nil; i++ {
 		switch d := m.days[i]; d.kind {
 		case onNth:
-			days.numbered = append(days.numbered, nthDay{n: int(d.nth), day: (int(d.weekday) + 5) % 7})
+			days.numbered = append(days.numbered, Nth{int(d.nth), (int(d.weekday) + 5) % 7})
 			continue
 		case onSpan:
 		default:
@@ -150,7 +150,7 @@ func (d *Days) Has(t time.Time, zone *time.Location) bool {
 		}
 	}
 	if len(d.numbered) > 0 {
-		of := dayFilter{weekdays: d.numbered}
+		of := DayFilter{Weekdays: d.numbered}
 		if of.month(year, int(month))>>date&1 == 1 {
 			return true
 		}

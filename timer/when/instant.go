@@ -8,7 +8,7 @@ import (
 )
 
 // finish makes the schedule of a reading. It returns a refusal or an error when there is none.
-func (p *parser) finish(m *meaning) (*Schedule, *refusal, *Error) {
+func (p *parser) finish(m *meaning) (*Schedule, *refusal) {
 	// A text that is only "at :30" is the next such minute.
 	if m.has&anyRecurring == hasMinutes && m.has == hasMinutes {
 		if marks := m.recur.minutes; marks&(marks-1) == 0 {
@@ -23,16 +23,16 @@ func (p *parser) finish(m *meaning) (*Schedule, *refusal, *Error) {
 		return p.allowedRecurrence(m)
 	}
 	if m.err != nil {
-		return nil, m.err, nil
+		return nil, m.err
 	}
 	a, why := p.resolve(m)
 	if why != nil {
-		return nil, why, nil
+		return nil, why
 	}
 	if err := p.wrongForm(m); err != nil {
-		return nil, nil, err
+		return nil, &refusal{made: err}
 	}
-	return p.once(a, m), nil, nil
+	return p.once(a, m), nil
 }
 
 // wrongForm refuses an instant where a length is asked for, and a length where an instant is.
@@ -119,11 +119,11 @@ func (p *parser) bareSeconds(a quantity) (*Schedule, *Error) {
 	if p.toks[0].mark() == '-' {
 		m.span = m.span.negated()
 	}
-	s, why, err := p.finish(&m)
+	s, why := p.finish(&m)
 	if why != nil {
-		err = p.errorOf(why)
+		return nil, p.errorOf(why)
 	}
-	return s, err
+	return s, nil
 }
 
 // answer is the instant of a meaning, and how it was found.

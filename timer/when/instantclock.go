@@ -98,13 +98,10 @@ func (p *parser) bareNumber() *refusal {
 // timeOfDay returns how long after 00:00 a clock means, given the part of the day beside it. next
 // is set when that is after the midnight that ends the day named.
 func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, why *refusal) {
-	hour := int(c.hour)
+	hour := c.hour24()
 	wrong := &refusal{why: "the time is not in that part of the day", hint: "leave one of the two out"}
 	switch {
-	case c.mer == 'a':
-		hour %= 12
-	case c.mer == 'p':
-		hour = hour%12 + 12
+	case c.mer != 0:
 	case c.name == 0 && part != 0 && hour <= 12:
 		if c.how&clockSpoken != 0 && hour == 0 {
 			hour = 12 // ten to one in the afternoon

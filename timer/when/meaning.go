@@ -105,6 +105,23 @@ type clock struct {
 	off, end             uint16
 }
 
+// bare reports whether the hour may be in the morning or in the evening.
+func (c *clock) bare() bool {
+	return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12
+}
+
+// hour24 returns the hour of the 24-hour clock, if am or pm says which it is.
+func (c *clock) hour24() int {
+	switch hour := int(c.hour); c.mer {
+	case 'a':
+		return hour % 12
+	case 'p':
+		return hour%12 + 12
+	default:
+		return hour
+	}
+}
+
 // dayKind is the way in which a text names a day.
 type dayKind uint8
 
@@ -335,29 +352,20 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	} else if x.has&hasDay != 0 {
 		m.day, m.also = x.day, x.also
 	}
-	if x.has&hasClock != 0 {
-		m.clock, m.more = x.clock, x.more
-	}
-	if x.has&hasDayPart != 0 {
-		m.dayPart = x.dayPart
-	}
-	if x.has&hasSpan != 0 {
-		m.span = x.span
-	}
+	take(x.has&hasClock, &m.clock, x.clock)
+	take(x.has&hasClock, &m.more, x.more)
+	take(x.has&hasDayPart, &m.dayPart, x.dayPart)
+	take(x.has&hasSpan, &m.span, x.span)
 	if len(m.increments)+len(x.increments) > 4 {
 		p.clash("it has too many increments", "add them up")
 		return false
 	}
 	m.increments = append(m.increments[:len(m.increments):len(m.increments)], x.increments...)
 	m.recur.merge(&x.recur, x.has)
-	if len(x.days) > 0 {
-		m.days = x.days
-	}
+	take(len(x.days), &m.days, x.days)
 	m.boundOff = max(m.boundOff, x.boundOff)
 	for i, b := range x.bound {
-		if b > 0 {
-			m.bound[i] = b
-		}
+		take(int(b), &m.bound[i], b)
 	}
 	m.rewrites = append(m.rewrites[:len(m.rewrites):len(m.rewrites)], x.rewrites...)
 	m.passing = append(m.passing[:len(m.passing):len(m.passing)], x.passing...)
@@ -441,28 +449,22 @@ func (c *recurrence) merge(x *recurrence, has int) {
 			c.weekdays = x.weekdays
 		}
 	}
-	if has&hasMonths != 0 {
-		c.months = x.months
-	}
-	if has&hasInYear != 0 {
-		c.year = x.year
-	}
-	if has&hasMinutes != 0 {
-		c.minutes = x.minutes
-	}
-	if has&hasWindow != 0 {
-		c.from, c.to = x.from, x.to
-	}
-	if has&hasSkip != 0 {
-		c.skip, c.skipSpan = x.skip, x.skipSpan
-	}
-	if has&hasUntil != 0 {
-		c.through = x.through
-	}
-	if has&hasCount != 0 {
-		c.count, c.countAt = x.count, x.countAt
-	}
-	if has&hasRate != 0 {
-		c.aDay = x.aDay
+	take(has&hasMonths, &c.months, x.months)
+	take(has&hasInYear, &c.year, x.year)
+	take(has&hasMinutes, &c.minutes, x.minutes)
+	take(has&hasWindow, &c.from, x.from)
+	take(has&hasWindow, &c.to, x.to)
+	take(has&hasSkip, &c.skip, x.skip)
+	take(has&hasSkip, &c.skipSpan, x.skipSpan)
+	take(has&hasUntil, &c.through, x.through)
+	take(has&hasCount, &c.count, x.count)
+	take(has&hasCount, &c.countAt, x.countAt)
+	take(has&hasRate, &c.aDay, x.aDay)
+}
+
+// take sets a field to what another part of the text says, when has says that it does.
+func take[T any](has int, field *T, said T) {
+	if has != 0 {
+		*field = said
 	}
 }

@@ -33,25 +33,14 @@ type Pattern struct {
 
 // DayPattern has the days that a recurrence names and that some months or years do not have.
 type DayPattern struct {
-	Months    uint16 // bits 1 to 12; 0 for all
-	MonthDays []int  // 1 to 31, -31 to -1
-	YearDays  []int
-	Weeks     []int // of the year
-	Weekdays  []Nth
-	InYear    bool // numbered weekdays are counted in the year, not in the month
-
+	DayFilter
 	Begin  time.Time // DTSTART of a rule; zero: none
 	Period int       // how many months apart its periods lie
 	Either bool      // a day of the month or a weekday is enough, as in crontab(5)
 	Last   bool      // of several days of the month only the last that exists counts
 
-	filter   dayFilter
 	inPeriod func(first int64) bool
 }
-
-// Nth is a weekday, with Monday as 0: every one when N is 0, or the Nth from the beginning or, when
-// negative, from the end.
-type Nth struct{ N, Weekday int }
 
 // Pattern returns how the instants come about. It is nil for a Once, and for a recurrence that is
 // several rules.
@@ -131,26 +120,17 @@ func ClockChanges(from, until int64, zone *time.Location, look func(ClockChange)
 // patternMonths is the longest period that is looked at: forty years.
 const patternMonths = 480
 
-// dayPattern returns the days of a filter.
-func dayPattern(f dayFilter) *DayPattern {
-	d := &DayPattern{Months: f.months, MonthDays: f.monthDays, YearDays: f.yearDays, Weeks: f.weeks, InYear: f.inYear, Period: 1, filter: f}
-	for _, w := range f.weekdays {
-		d.Weekdays = append(d.Weekdays, Nth{w.n, w.day})
-	}
-	return d
-}
-
 // Has reports whether a month is one of the months and in one of the periods of the recurrence.
 func (d *DayPattern) Has(year, month int) bool {
 	return (d.Months == 0 || d.Months>>month&1 == 1) && (d.inPeriod == nil || d.inPeriod(dayNumber(year, month, 1)))
 }
 
 // Named reports whether a month has any of the days.
-func (d *DayPattern) Named(year, month int) bool { return d.filter.month(year, month) != 0 }
+func (d *DayPattern) Named(year, month int) bool { return d.month(year, month) != 0 }
 
 // Fits reports whether a month has a numbered weekday.
 func (n Nth) Fits(year, month int) bool {
-	f := dayFilter{weekdays: []nthDay{{n.N, n.Weekday}}}
+	f := DayFilter{Weekdays: []Nth{n}}
 	return f.month(year, month) != 0
 }
 
@@ -168,33 +148,32 @@ func cronDays(line string) *DayPattern {
 		return set
 	}
 	days, months, weekdays := read(cronDay, words[2]), read(cronMonth, words[3]), read(cronWeekday, words[4])
-	var f dayFilter
+	f := DayFilter{}
 	for m := 1; m <= 12; m++ {
 		if months.values[m] {
-			f.months |= 1 << m
+			f.Months |= 1 << m
 		}
 	}
 	for n := 1; n <= 31 && !days.star; n++ {
 		if days.values[n] {
-			f.monthDays = append(f.monthDays, n)
+			f.MonthDays = append(f.MonthDays, n)
 		}
 	}
 	for n := 0; n <= 6 && !weekdays.star; n++ {
 		if weekdays.values[n] {
-			f.weekdays = append(f.weekdays, nthDay{day: (n + 6) % 7})
+			f.Weekdays = append(f.Weekdays, Nth{Weekday: (n + 6) % 7})
 		}
 	}
 	either := !days.star && !weekdays.star || len(days.special) > 0
 	for _, special := range weekdays.special {
 		if day, ok := strings.CutSuffix(special, "#5"); ok {
 			n, _ := strconv.Atoi(day)
-			f.weekdays = append(f.weekdays, nthDay{n: 5, day: (n + 6) % 7})
+			f.Weekdays = append(f.Weekdays, Nth{5, (n + 6) % 7})
 		} else {
 			either = true
 		}
 	}
-	d := dayPattern(f)
-	d.Either = either
+	d := &DayPattern{DayFilter: f, Period: 1, Either: either}
 	if len(words) == 6 {
 		if years := read(cronYear, words[5]); !years.all {
 			d.Period = patternMonths / 12
@@ -209,14 +188,12 @@ func cronDays(line string) *DayPattern {
 
 // ruleDaysOf returns the days of an RRULE.
 func ruleDaysOf(r *zonedRule) *DayPattern {
-	var d *DayPattern
+	d := &DayPattern{Period: 1}
 	switch w := r.sequence.(type) {
 	case *subdaySequence:
-		d = dayPattern(w.days)
-		d.Begin = time.Unix(instantOfUnix(w.start, r.zone), 0)
+		d.DayFilter, d.Begin = w.days, time.Unix(instantOfUnix(w.start, r.zone), 0)
 	case *daySequence:
-		d = dayPattern(w.days)
-		d.Begin = time.Unix(instantOfUnix(w.start, r.zone), 0)
+		d.DayFilter, d.Begin = w.days, time.Unix(instantOfUnix(w.start, r.zone), 0)
 		if w.parts.freq != monthly && w.parts.freq != yearly {
 			return d
 		}

@@ -43,12 +43,12 @@ type builder struct {
 
 // allowedRecurrence makes the schedule of a recurrence, or refuses it where one instant is asked
 // for.
-func (p *parser) allowedRecurrence(m *meaning) (*Schedule, *refusal, *Error) {
-	s, why, err := p.recurrence(m)
+func (p *parser) allowedRecurrence(m *meaning) (*Schedule, *refusal) {
+	s, why := p.recurrence(m)
 	if s != nil && p.onceAsked() {
-		return nil, nil, notOnce(p.typed)
+		return nil, &refusal{made: notOnce(p.typed)}
 	}
-	return s, why, err
+	return s, why
 }
 
 // onceAsked reports whether one instant is asked for, and no recurrence.
@@ -56,21 +56,21 @@ func (p *parser) onceAsked() bool {
 	return p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm
 }
 
-func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
+func (p *parser) recurrence(m *meaning) (*Schedule, *refusal) {
 	b := &builder{p: p, m: m, c: &m.recur, o: *p.opts}
 	if why := b.needsEvery(); why != nil {
-		return nil, why, nil
+		return nil, why
 	}
 	if m.err != nil {
-		return nil, m.err, nil
+		return nil, m.err
 	}
 	if b.c.daily && m.has&(hasWindow|hasMinutes) == 0 {
-		return nil, &refusal{why: "it names two periods", hint: "leave one of the two out"}, nil
+		return nil, &refusal{why: "it names two periods", hint: "leave one of the two out"}
 	}
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
 		if z.fixed && !z.utc && !z.zulu || z.also != nil {
-			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: "name its area and city in the IANA database, or use", option: "tz"}, nil
+			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: "name its area and city in the IANA database, or use", option: "tz"}
 		}
 		b.s.Zone = z.loc
 	}
@@ -79,7 +79,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 		b.anchor = b.o.Now
 	}
 	if why := b.bounds(); why != nil {
-		return nil, why, nil
+		return nil, why
 	}
 	if whole := b.anchor.Truncate(time.Second); !b.o.Start.IsZero() && !b.elapsed() && whole.Before(b.anchor) {
 		// The instants of a rule are whole seconds, and so is its DTSTART.
@@ -90,7 +90,6 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	if b.o.Start.IsZero() {
 		b.wall = b.wall.Truncate(time.Minute)
 	}
-	var err *Error
 	why := b.days()
 	if why == nil {
 		why = b.lengthOfDay()
@@ -98,20 +97,21 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	switch {
 	case why != nil:
 	case b.elapsed():
-		err = b.interval()
+		why = b.interval()
 	default:
-		why, err = b.rules()
+		why = b.rules()
 	}
-	if why != nil || err != nil {
-		return nil, why, err
+	if why != nil {
+		return nil, why
 	}
 	b.s.except(b.except)
 	b.s.except(b.o.Except)
 	s, err := b.s.bounded(b.o)
-	if err == nil {
-		b.canonical()
+	if err != nil {
+		return nil, &refusal{made: err}
 	}
-	return s, nil, err
+	b.canonical()
+	return s, nil
 }
 
 // needsEvery refuses a text that does not say that it recurs.
@@ -363,10 +363,10 @@ func (b *builder) allDay() bool {
 }
 
 // interval makes the schedule of a recurrence that counts elapsed time.
-func (b *builder) interval() *Error {
+func (b *builder) interval() *refusal {
 	m, c, s := b.m, b.c, b.s
 	if m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasDayPart|hasZone) != 0 {
-		return b.p.errorOf(b.lengthAndDays())
+		return &refusal{made: b.p.errorOf(b.lengthAndDays())}
 	}
 	s.Kind, s.Every = Interval, c.length
 	s.Canonical = "every " + shortDuration(s.Every)

@@ -212,11 +212,8 @@ func (c clockSet) positions(times []time.Duration) []int {
 }
 
 // rules makes one rule, or one for each of several days of the year.
-func (b *builder) rules() (*refusal, *Error) {
+func (b *builder) rules() *refusal {
 	if len(b.m.days) == 0 || b.m.days[0].kind == onSpan {
-		if why := b.frequency(); why != nil {
-			return why, nil
-		}
 		return b.rule()
 	}
 	var rules anyOf
@@ -229,49 +226,49 @@ func (b *builder) rules() (*refusal, *Error) {
 			continue
 		}
 		b.c.dates, b.c.months, b.parts, b.freq = of, 1<<month, nil, ""
-		if why := b.frequency(); why != nil {
-			return why, nil
-		}
-		if why, err := b.rule(); why != nil || err != nil {
-			return why, err
+		if why := b.rule(); why != nil {
+			return why
 		}
 		rules = append(rules, b.s.rule)
 	}
 	if len(rules) > 1 {
 		b.s.rule, b.several = rules, true
 	}
-	return nil, nil
+	return nil
 }
 
 // rule writes the RRULE and reads it back. Times that are not one clockSet need BYSETPOS within a
 // day, which makes the frequency daily, or several rules.
-func (b *builder) rule() (*refusal, *Error) {
+func (b *builder) rule() *refusal {
+	if why := b.frequency(); why != nil {
+		return why
+	}
 	if b.freq == "HOURLY" {
-		return nil, b.write("BYMINUTE="+join(members(b.c.minutes, false))+";BYSECOND=0", b.pos)
+		return b.write("BYMINUTE="+join(members(b.c.minutes, false))+";BYSECOND=0", b.pos)
 	}
 	times, why := b.times()
 	if why != nil {
-		return why, nil
+		return why
 	}
 	set, exact := product(times)
 	if exact && (len(times) == 1 || b.pos == "") {
-		return nil, b.write(set.String(), b.pos)
+		return b.write(set.String(), b.pos)
 	}
 	if b.pos == "" && b.c.nths == 0 && b.freq != "YEARLY" && (b.freq == "DAILY" || b.c.n == 1) {
 		if pos := set.positions(times); pos != nil {
 			b.freq = "DAILY"
-			return nil, b.write(set.String(), join(pos))
+			return b.write(set.String(), join(pos))
 		}
 	}
 	var rules anyOf
 	for _, set := range groups(times) {
-		if err := b.write(set.String(), b.pos); err != nil {
-			return nil, err
+		if why := b.write(set.String(), b.pos); why != nil {
+			return why
 		}
 		rules = append(rules, b.s.rule)
 	}
 	b.s.rule, b.several = rules, true
-	return nil, nil
+	return nil
 }
 
 // anyOf has the instants of several rules.
@@ -290,7 +287,7 @@ func (a anyOf) next(t time.Time) (time.Time, bool) {
 // write makes one RRULE. A period of more than one unit starts from its first occurrence, or from
 // the anchor when that says the day. In both cases, and when the text names a zone, the rule has a
 // DTSTART.
-func (b *builder) write(clock, pos string) *Error {
+func (b *builder) write(clock, pos string) *refusal {
 	c, s := b.c, b.s
 	tail := strings.Join(append(slices.Clone(b.parts), clock), ";")
 	if pos != "" {
@@ -312,7 +309,7 @@ func (b *builder) write(clock, pos string) *Error {
 			}
 			first, ok := r.next(floor)
 			if !ok {
-				return b.p.refuse("it never comes", "")
+				return &refusal{made: b.p.refuse("it never comes", "")}
 			}
 			day = wallTime(first, s.Zone)
 		}
@@ -389,13 +386,12 @@ func (b *builder) words() string {
 }
 
 // asRule returns the error of a rule that was made from words, in terms of the words.
-func (p *parser) asRule(err error) *Error {
-	e := *asError(err)
-	if e.Code == CodeNever {
-		e.Message = quoted(p.typed) + " never comes"
-		return &e
+func (p *parser) asRule(err error) *refusal {
+	e := asError(err)
+	if e.Message = quoted(p.typed) + " never comes"; e.Code != CodeNever {
+		e = p.refuse("it is too much for one rule", "make several tasks of it")
 	}
-	return p.refuse("it is too much for one rule", "make several tasks of it")
+	return &refusal{made: e}
 }
 
 // weekdayText returns a BYDAY list, Monday first.

@@ -122,23 +122,14 @@ func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 // is later than the one before it, as in "9, 12 and 3pm". There is none without bare hours.
 // Settled reports whether one of the times is not bare.
 func inOrder(all []clock) (ways [][]clock, settled bool) {
-	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
 	some := false
 	for i := range all {
-		some, settled = some || bare(&all[i]), settled || all[i].mer != 0 || all[i].name != 0
+		some, settled = some || all[i].bare(), settled || all[i].mer != 0 || all[i].name != 0
 	}
 	if !some || len(all) < 2 {
 		return nil, false
 	}
-	minute := func(c *clock) int {
-		hour := int(c.hour)
-		if c.mer != 0 {
-			if hour %= 12; c.mer == 'p' {
-				hour += 12
-			}
-		}
-		return hour*60 + int(c.minute)
-	}
+	minute := func(c *clock) int { return c.hour24()*60 + int(c.minute) }
 	var choose func(way []clock)
 	choose = func(way []clock) {
 		n := len(way)
@@ -150,7 +141,7 @@ func inOrder(all []clock) (ways [][]clock, settled bool) {
 			return
 		}
 		next := all[n]
-		if !bare(&next) {
+		if !next.bare() {
 			choose(append(way[:n:n], next))
 			return
 		}
@@ -310,7 +301,6 @@ func (b *builder) elapsedUnit() bool { return b.m.has&hasPeriod != 0 && b.c.unit
 func (b *builder) window(first, last clock) (from, to time.Duration, why *refusal) {
 	pair := []clock{first, last}
 	b.p.assume24Hour(pair)
-	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
 	hour := func(h int8, pm bool) int8 {
 		if pm {
 			return h%12 + 12
@@ -318,7 +308,7 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 		return h % 12
 	}
 	f, t := &pair[0], &pair[1]
-	switch fb, tb := bare(f), bare(t); {
+	switch fb, tb := f.bare(), t.bare(); {
 	case fb && tb:
 		// 9 to 5 is office hours
 		if f.hour < 6 || f.hour > 10 || t.hour > 7 || t.hour < 3 || t.hour >= f.hour {
@@ -336,19 +326,13 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 	case fb && t.how&clockColon != 0 && t.mer == 0 && f.hour < t.hour: // between 9 and 10:30
 		f.how = 0
 	case fb && t.mer != 0 || fb && t.name != 0:
-		end := t.hour
-		if t.mer != 0 {
-			end = hour(t.hour, t.mer == 'p')
-		}
+		end := int8(t.hour24())
 		pm := hour(f.hour, true) < end
 		if f.hour, f.how = hour(f.hour, pm), 0; !pm && f.hour >= end && end != 0 {
 			f.hour = hour(f.hour, true)
 		}
 	case tb && f.mer != 0 || tb && f.name != 0:
-		begin := f.hour
-		if f.mer != 0 {
-			begin = hour(f.hour, f.mer == 'p')
-		}
+		begin := int8(f.hour24())
 		am, pm := hour(t.hour, false), hour(t.hour, true)
 		if am > begin && pm > begin {
 			word := b.p.text[t.off:t.end]

@@ -20,6 +20,8 @@ type refusal struct {
 	// as it is.
 	say string
 	at  time.Time // the instant, when it is past
+	// The error, when it is made already.
+	made *Error
 	// The text is understood for certain, so this is a more likely reason than that of a row.
 	strong bool
 
@@ -74,6 +76,9 @@ func (p *parser) refuse(why, hint string, instead ...string) *Error {
 
 // errorOf returns the error of a refusal.
 func (p *parser) errorOf(r *refusal) *Error {
+	if r.made != nil {
+		return r.made
+	}
 	texts := make([]string, len(r.readings))
 	for i, reading := range r.readings {
 		texts[i] = p.text[:r.off] + reading + p.text[r.end:]

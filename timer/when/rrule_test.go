@@ -442,7 +442,7 @@ func TestPlacedInOrder(t *testing.T) {
 
 // Weeks of the year against those of package time, which begin on Mondays.
 func TestWeekNumbers(t *testing.T) {
-	f := &dayFilter{}
+	f := &DayFilter{}
 	for day := dayNumber(1990, 1, 1); day < dayNumber(2060, 1, 1); day++ {
 		year, month, dom := civil(day)
 		isoYear, want := time.Date(year, time.Month(month), dom, 0, 0, 0, 0, time.UTC).ISOWeek()

@@ -9,7 +9,7 @@ import (
 // subdaySequence works out HOURLY, MINUTELY and SECONDLY rules with BY parts. A period is one hour,
 // minute or second of the wall clock. Every period that matches has the same instants.
 type subdaySequence struct {
-	days     dayFilter
+	days     DayFilter
 	start    int64   // the wall time of DTSTART
 	unit     int64   // seconds in a period
 	daily    int64   // periods in a day

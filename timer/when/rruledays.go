@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// dayFilter has the parts of an RRULE that choose days. A part that is missing allows every day.
-type dayFilter struct {
-	months    uint16 // bit 1 to 12
-	monthDays []int  // 1 to 31, -31 to -1
-	yearDays  []int
+// DayFilter has the days that a recurrence names. A part that is missing allows every day.
+type DayFilter struct {
+	Months    uint16 // bits 1 to 12
+	MonthDays []int  // 1 to 31, -31 to -1
+	YearDays  []int
 	// Weeks of the year. A week begins on weekStart and belongs to the year of its fourth day.
-	weeks     []int
-	weekdays  []nthDay
-	inYear    bool // numbered weekdays are counted in the year, not in the month
+	Weeks     []int
+	Weekdays  []Nth
+	InYear    bool // numbered weekdays are counted in the year, not in the month
 	weekStart int  // Monday is 0
 }
 
-// nthDay is a weekday, with Monday as 0: every one when n is 0, or the nth from the beginning or,
-// when negative, from the end.
-type nthDay struct{ n, day int }
+// Nth is a weekday, with Monday as 0: every one when N is 0, or the Nth from the beginning or, when
+// negative, from the end.
+type Nth struct{ N, Weekday int }
 
 // dayNumber returns the number of days since 1 January 1970. Months and days beyond their range
 // carry over. Rules are searched with it, so it is arithmetic on a year that begins in March and a
@@ -50,16 +50,16 @@ func yearLength(year int) int {
 }
 
 // month returns the days of a month that match, as bits 1 to 31.
-func (f *dayFilter) month(year, month int) uint32 {
-	if f.months != 0 && f.months>>month&1 == 0 {
+func (f *DayFilter) month(year, month int) uint32 {
+	if f.Months != 0 && f.Months>>month&1 == 0 {
 		return 0
 	}
 	first := dayNumber(year, month, 1)
 	length := int(dayNumber(year, month+1, 1) - first)
 	set := uint32(uint64(1)<<(length+1) - 2)
-	if len(f.monthDays) > 0 {
+	if len(f.MonthDays) > 0 {
 		var some uint32
-		for _, d := range f.monthDays {
+		for _, d := range f.MonthDays {
 			if d < 0 {
 				d += length + 1
 			}
@@ -69,17 +69,17 @@ func (f *dayFilter) month(year, month int) uint32 {
 		}
 		set &= some
 	}
-	if len(f.weekdays) > 0 && set != 0 {
+	if len(f.Weekdays) > 0 && set != 0 {
 		set &= f.monthWeekdays(year, first, length)
 	}
-	if len(f.yearDays) > 0 {
+	if len(f.YearDays) > 0 {
 		before, days := int(first-dayNumber(year, 1, 1)), yearLength(year)
-		set = filterDays(set, func(d int) bool { return containsNth(f.yearDays, before+d, days) })
+		set = filterDays(set, func(d int) bool { return containsNth(f.YearDays, before+d, days) })
 	}
-	if len(f.weeks) > 0 {
+	if len(f.Weeks) > 0 {
 		set = filterDays(set, func(d int) bool {
 			week, weeks := f.week(first + int64(d) - 1)
-			return containsNth(f.weeks, week, weeks)
+			return containsNth(f.Weeks, week, weeks)
 		})
 	}
 	return set
@@ -106,22 +106,22 @@ func containsNth(list []int, n, total int) bool {
 }
 
 // monthWeekdays returns the days of a month that BYDAY names.
-func (f *dayFilter) monthWeekdays(year int, first int64, length int) (set uint32) {
-	for _, w := range f.weekdays {
-		start := 1 + int(floorMod(int64(w.day-weekday(first)), 7))
+func (f *DayFilter) monthWeekdays(year int, first int64, length int) (set uint32) {
+	for _, w := range f.Weekdays {
+		start := 1 + int(floorMod(int64(w.Weekday-weekday(first)), 7))
 		var each uint32
 		for d := start; d <= length; d += 7 {
 			each |= 1 << d
 		}
 		switch {
-		case w.n == 0:
-		case f.inYear:
+		case w.N == 0:
+		case f.InYear:
 			before, days := int(first-dayNumber(year, 1, 1)), yearLength(year)
 			each = filterDays(each, func(d int) bool {
-				return w.n == (before+d-1)/7+1 || w.n == -((days-before-d)/7+1)
+				return w.N == (before+d-1)/7+1 || w.N == -((days-before-d)/7+1)
 			})
 		default:
-			each = filterDays(each, func(d int) bool { return w.n == (d-1)/7+1 || w.n == -((length-d)/7+1) })
+			each = filterDays(each, func(d int) bool { return w.N == (d-1)/7+1 || w.N == -((length-d)/7+1) })
 		}
 		set |= each
 	}
@@ -130,7 +130,7 @@ func (f *dayFilter) monthWeekdays(year int, first int64, length int) (set uint32
 
 // week returns the number of the week that a day is in, and how many weeks the year of that week
 // has. That year may not be the year of the day.
-func (f *dayFilter) week(day int64) (week, weeks int) {
+func (f *DayFilter) week(day int64) (week, weeks int) {
 	start := day - floorMod(int64(weekday(day)-f.weekStart), 7)
 	year, _, _ := civil(start + 3)
 	week1, next := f.firstWeek(year), f.firstWeek(year+1)
@@ -138,7 +138,7 @@ func (f *dayFilter) week(day int64) (week, weeks int) {
 }
 
 // firstWeek returns the first day of week 1 of a year: the week of 4 January.
-func (f *dayFilter) firstWeek(year int) int64 {
+func (f *DayFilter) firstWeek(year int) int64 {
 	day4 := dayNumber(year, 1, 4)
 	return day4 - floorMod(int64(weekday(day4)-f.weekStart), 7)
 }

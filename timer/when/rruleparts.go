@@ -32,7 +32,7 @@ type ruleParts struct {
 	count     int
 	until     string
 	weekStart int
-	weekdays  []nthDay
+	weekdays  []Nth
 	lists     map[string][]int // BYMONTH and the other lists of numbers
 }
 
@@ -125,8 +125,8 @@ func (p *ruleParts) readDays(value string) error {
 			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
 		}
 		nth, code := item[:len(item)-2], item[len(item)-2:]
-		day := nthDay{day: slices.Index(weekdayCodes, code)}
-		if day.day < 0 {
+		day := Nth{Weekday: slices.Index(weekdayCodes, code)}
+		if day.Weekday < 0 {
 			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
 		}
 		if nth != "" {
@@ -134,7 +134,7 @@ func (p *ruleParts) readDays(value string) error {
 			if err != nil {
 				return err
 			}
-			day.n = n
+			day.N = n
 		}
 		if !slices.Contains(p.weekdays, day) {
 			p.weekdays = append(p.weekdays, day)
@@ -171,7 +171,7 @@ func signedNumber(name, text string, low, high int) (int, error) {
 
 // check refuses parts that do not go together.
 func (p *ruleParts) check(seen map[string]bool) error {
-	nth := slices.ContainsFunc(p.weekdays, func(d nthDay) bool { return d.n != 0 })
+	nth := slices.ContainsFunc(p.weekdays, func(d Nth) bool { return d.N != 0 })
 	fixed := 0
 	for name := range seen {
 		if strings.HasPrefix(name, "BY") && name != "BYSETPOS" {
@@ -202,7 +202,7 @@ func (p *ruleParts) check(seen map[string]bool) error {
 	return nil
 }
 
-func beyondMonth(d nthDay) bool { return d.n < -5 || d.n > 5 }
+func beyondMonth(d Nth) bool { return d.N < -5 || d.N > 5 }
 
 // plain reports whether the rule has no BY part.
 func (p *ruleParts) plain() bool { return len(p.lists) == 0 && len(p.weekdays) == 0 }
@@ -226,9 +226,9 @@ func (p *ruleParts) String() string {
 		if list.name == "BYMONTHDAY" && len(p.weekdays) > 0 {
 			var days []string
 			for _, d := range p.weekdays {
-				code := weekdayCodes[d.day]
-				if d.n != 0 {
-					code = strconv.Itoa(d.n) + code
+				code := weekdayCodes[d.Weekday]
+				if d.N != 0 {
+					code = strconv.Itoa(d.N) + code
 				}
 				days = append(days, code)
 			}
@@ -282,7 +282,7 @@ func (p *ruleParts) fill(start time.Time) {
 	switch {
 	case byDay:
 	case p.freq == weekly || p.freq == yearly && len(p.lists["BYWEEKNO"]) > 0:
-		p.weekdays = []nthDay{{day: weekday(floorDiv(start.Unix(), 86400))}}
+		p.weekdays = []Nth{{Weekday: weekday(floorDiv(start.Unix(), 86400))}}
 	case p.freq == yearly:
 		set("BYMONTH", int(start.Month()))
 		set("BYMONTHDAY", start.Day())
@@ -305,20 +305,17 @@ func (p *ruleParts) fill(start time.Time) {
 	}
 }
 
-// inYear reports whether numbered weekdays are counted in the year.
-func (p *ruleParts) inYear() bool { return p.freq == yearly && len(p.lists["BYMONTH"]) == 0 }
-
-func (p *ruleParts) filter() dayFilter {
-	f := dayFilter{
-		monthDays: p.lists["BYMONTHDAY"],
-		yearDays:  p.lists["BYYEARDAY"],
-		weeks:     p.lists["BYWEEKNO"],
-		weekdays:  p.weekdays,
-		inYear:    p.inYear(),
+func (p *ruleParts) filter() DayFilter {
+	f := DayFilter{
+		MonthDays: p.lists["BYMONTHDAY"],
+		YearDays:  p.lists["BYYEARDAY"],
+		Weeks:     p.lists["BYWEEKNO"],
+		Weekdays:  p.weekdays,
+		InYear:    p.freq == yearly && len(p.lists["BYMONTH"]) == 0,
 		weekStart: p.weekStart,
 	}
 	for _, m := range p.lists["BYMONTH"] {
-		f.months |= 1 << m
+		f.Months |= 1 << m
 	}
 	return f
 }

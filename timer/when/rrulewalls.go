@@ -27,7 +27,7 @@ var maxPeriods = [...]int{yearly: 400, monthly: 4800, weekly: 10000, daily: 1000
 // without making the instants.
 type daySequence struct {
 	parts  *ruleParts
-	days   dayFilter
+	days   DayFilter
 	start  int64   // the wall time of DTSTART
 	first  int64   // the day of DTSTART
 	times  []int64 // the instants of a day, in seconds

@@ -233,7 +233,6 @@ func recurrences() []row {
 		{"DAYSET", "DAYSETITEM , DAYSET", union(false)},
 		{"DAYSET", "DAYSETITEM ,? and|& DAYSET", union(false)},
 		{"PART", "except|excluding|without|but not? on|for|in|during? EXCEPTLIST", except},
-		{"PART", "but|except not on? EXCEPTLIST", except},
 		{"PART", "not on EXCEPTLIST", except},
 		{"PART", "except|excluding|without|but not? at|for? TIMES", exceptTimes},
 		{"PART", "except|excluding|without|but not? between|from|for? TIME -|to|until|till TIME", exceptWindow},

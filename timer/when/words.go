@@ -128,12 +128,16 @@ var weekdayWords = [7]string{"sunday sun", "monday mon", "tuesday tue tues", "we
 
 var dayPartWords = [...]string{morning: "morning", afternoon: "afternoon", evening: "evening", night: "night"}
 
+// adverbs are words for a period of n units, and perhaps a part of the day.
 var adverbs = [...]struct {
-	word string
-	unit unit
+	word    string
+	n       uint8
+	unit    unit
+	dayPart uint8
 }{
-	{"minutely", uMinute}, {"hourly", uHour}, {"daily", uDay}, {"everyday", uDay}, {"nightly", uDay}, {"weekly", uWeek}, {"fortnightly", uFortnight},
-	{"monthly", uMonth}, {"quarterly", uQuarter}, {"semiannually", uYear}, {"yearly", uYear}, {"annually", uYear},
+	{"minutely", 1, uMinute, 0}, {"hourly", 1, uHour, 0}, {"daily", 1, uDay, 0}, {"everyday", 1, uDay, 0}, {"nightly", 1, uDay, night},
+	{"weekly", 1, uWeek, 0}, {"fortnightly", 1, uFortnight, 0}, {"monthly", 1, uMonth, 0}, {"quarterly", 1, uQuarter, 0}, {"semiannually", 6, uMonth, 0},
+	{"yearly", 1, uYear, 0}, {"annually", 1, uYear, 0},
 }
 
 const (
@@ -184,7 +188,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 		}
 	}
 	for _, a := range adverbs {
-		add(a.word, cAdverb, func(e *entry, _ int) { e.unit = a.unit })
+		add(a.word, cAdverb, func(e *entry, _ int) { e.num, e.unit, e.dayPart = a.n, a.unit, a.dayPart })
 	}
 	add(lowWords, cLow, func(e *entry, i int) {
 		if e.num = uint8(i + 1); i < 9 {

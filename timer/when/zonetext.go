@@ -103,17 +103,6 @@ func stampedZone(x *match, m *meaning) bool {
 	return x.begin > 0 && x.setZone(m, zoneText{loc: loc, shown: x.p.text[t.off:t.end]})
 }
 
-// clocksOf returns the action that reads the words for an abbreviation such as ET.
-func clocksOf(name string) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		loc, err := LoadZone(abbreviations()[name].home)
-		if err != nil {
-			m.err = x.p.noZone(err, x.off(), x.stop())
-		}
-		return x.setZone(m, zoneText{loc: loc})
-	}
-}
-
 func localZone(x *match, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
 
 // minutes reads the hours and minutes of an offset.
@@ -193,28 +182,29 @@ func spacedZone(x *match, m *meaning) bool {
 // longZone returns the action that reads an abbreviation written out. The words say which country
 // it belongs to.
 func longZone(name string) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		a := abbreviations()[name]
+	return func(x *match, m *meaning) bool { return x.abbreviated(m, abbreviations()[name]) }
+}
+
+func (x *match) abbreviated(m *meaning, a abbreviation) bool {
+	if !a.clocks {
 		return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
 	}
+	loc, err := LoadZone(a.home)
+	if err != nil {
+		m.err = x.p.noZone(err, x.off(), x.stop())
+	}
+	return x.setZone(m, zoneText{loc: loc})
 }
 
 func abbrZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	a := abbreviations()[x.p.low[t.off:t.end]]
-	switch {
-	case a.other != "":
+	if a.other != "" {
 		m.err = &refusal{code: CodeAmbiguous, why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
 			hint: "name the place or the offset",
 			off:  int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
-	case a.clocks:
-		loc, err := LoadZone(a.home)
-		if err != nil {
-			m.err = x.p.noZone(err, int(t.off), int(t.end))
-		}
-		return x.setZone(m, zoneText{loc: loc})
 	}
-	return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
+	return x.abbreviated(m, a)
 }
 
 // noZone returns the refusal of a part of the text that is not the name of a zone.
@@ -261,13 +251,7 @@ func (m *meaning) allowsOffset(x *meaning, p *parser, begin int) bool {
 // most.
 func (m *meaning) rangeLike(end int, gap bool) bool {
 	c := &m.clock
-	begin := int(c.hour)%24*60 + int(c.minute)
-	switch c.mer {
-	case 'a':
-		begin = int(c.hour)%12*60 + int(c.minute)
-	case 'p':
-		begin = (int(c.hour)%12+12)*60 + int(c.minute)
-	}
+	begin := c.hour24()%24*60 + int(c.minute)
 	switch {
 	case c.how&clockExact != 0 || m.day.iso && !gap:
 		return false
