@@ -25,7 +25,7 @@ func TestForeignNames(t *testing.T) {
 		}
 	}
 	dashed := regexp.MustCompile(`--([a-z][a-z-]*)`)
-	for _, o := range option.ForeignOptions() {
+	for _, o := range option.ForeignOptions {
 		for _, name := range strings.Fields(o.Commands) {
 			c := table.Find(name)
 			if c == nil {

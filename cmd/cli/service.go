@@ -36,8 +36,7 @@ func ServicePlan(s *Call) (service.Plan, error) {
 	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"),
 		User: s.Getenv("USER"), UID: os.Getuid()}
 	if w.Home == "" {
-		return service.Plan{}, &problem.Problem{Code: problem.Unusable,
-			Message: problem.T("HOME is not set, so there is no place for the service"), Hint: problem.T("set HOME")}
+		return service.Plan{}, problem.New(problem.Unusable, problem.T("HOME is not set, so there is no place for the service"), problem.T("set HOME"))
 	}
 	if !filepath.IsAbs(w.Config) {
 		w.Config = filepath.Join(w.Home, ".config")
@@ -47,10 +46,9 @@ func ServicePlan(s *Call) (service.Plan, error) {
 	}
 	p, ok := service.For(runtime.GOOS, w)
 	if !ok {
-		return p, &problem.Problem{Code: problem.Unsupported,
-			Message: problem.T("services are made for systemd and launchd only"),
-			Hint: problem.T("make the system run this when it starts: " +
-				ShellLine([]string{program, "run", "--background"}))}
+		return p, problem.New(problem.Unsupported, problem.T("services are made for systemd and launchd only"),
+			problem.T("make the system run this when it starts: "+
+				ShellLine([]string{program, "run", "--background"})))
 	}
 	return p, nil
 }
@@ -63,10 +61,9 @@ func SystemServicePlan(init, user string) (service.Plan, error) {
 		return service.Plan{}, err
 	}
 	if runtime.GOOS != "linux" {
-		return service.Plan{}, &problem.Problem{Code: problem.Unsupported,
-			Message: problem.T("services of the system are made for Linux only"),
-			Hint: problem.T("make the system run this when it starts: " +
-				ShellLine([]string{program, "run", "--background"}))}
+		return service.Plan{}, problem.New(problem.Unsupported, problem.T("services of the system are made for Linux only"),
+			problem.T("make the system run this when it starts: "+
+				ShellLine([]string{program, "run", "--background"})))
 	}
 	if init == "" {
 		init = service.InitOf(isFolder)

@@ -20,12 +20,13 @@ func Deref(text *string) string {
 	return *text
 }
 
-// OrNull returns nil for an empty text, which is null in JSON.
-func OrNull(text string) *string {
-	if text == "" {
+// OrNull returns nil for an empty value, which is null in JSON.
+func OrNull[T comparable](value T) *T {
+	var none T
+	if value == none {
 		return nil
 	}
-	shown := text // &text would make a copy for an empty text, too
+	shown := value // &value would make a copy for an empty value, too
 	return &shown
 }
 
@@ -50,13 +51,6 @@ func OrEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-func PIDOrNull(pid int) *int {
-	if pid == 0 {
-		return nil
-	}
-	return &pid
 }
 
 // SpanText writes the duration of a default, in days or seconds.

@@ -164,7 +164,7 @@ func answerStopped(s *cli.Call, ending, left []state.Ident, told bool, next int,
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
-	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PIDOrNull(stopped), TakenOver: cli.PIDOrNull(next),
+	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.OrNull(stopped), TakenOver: cli.OrNull(next),
 		Waits: len(left) > 0, DryRun: s.DryRun,
 		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	if stopped == 0 && len(left) == 0 {

@@ -55,7 +55,7 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Store) error {
 			return err
 		}
 	}
-	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PIDOrNull(h.Pid), ended, s.DryRun})
+	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.OrNull(h.Pid), ended, s.DryRun})
 	return nil
 }
 

@@ -274,7 +274,7 @@ func answerAudit(s *cli.Call, r audited, o when.Options) error {
 	}
 	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks,
 		r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
-		cli.OrEmpty(r.Unknown), warnings, r.lines(), r.until(o.Zone), unaccounted, r.before(o.Zone)})
+		cli.OrEmpty(r.Unknown), warnings, r.lines(), cli.Instant(r.gone.Until, o.Zone), unaccounted, r.before(o.Zone)})
 	if len(r.Findings) > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
@@ -287,14 +287,6 @@ func (r audited) lines() *int {
 		return nil
 	}
 	return &r.gone.Lines
-}
-
-// until is when the latest of them was written; nil when there are none, or it is not known.
-func (r audited) until(zone *time.Location) *time.Time {
-	if r.gone.Until.IsZero() {
-		return nil
-	}
-	return cli.Instant(r.gone.Until, zone)
 }
 
 // before says what is no longer kept; empty when everything is.

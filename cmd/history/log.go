@@ -77,7 +77,7 @@ it, else 1. --max limits the wait: exit 75, with the command that waits on.`,
 				Means: "--audit: something that does not balance", Stream: true},
 			{Name: "log-audit", Of: auditJSON{}, Given: "audit",
 				Means: "--audit: whether all balances; after the findings"},
-		}, view.EndedShapes()...),
+		}, view.EndedShapes...),
 		Run: runLog,
 	}
 }

@@ -13,11 +13,8 @@ type ForeignOption struct {
 	Instead  string // what to type
 }
 
-// ForeignOptions returns all of them.
-func ForeignOptions() []ForeignOption { return foreignOptions }
-
-// foreignOptions has the names in lower case, with - for _. Names of one letter are as they are.
-var foreignOptions = []ForeignOption{
+// ForeignOptions has the names in lower case, with - for _. Names of one letter are as they are.
+var ForeignOptions = []ForeignOption{
 	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at",
 		"the time is not an option: ouro-timer at tomorrow 10am --task TEXT"},
 	{"wait", "when time date at time-expression",
@@ -78,7 +75,7 @@ func Foreign(word, command string) string {
 	if len(word) > 1 {
 		word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
 	}
-	for _, o := range foreignOptions {
+	for _, o := range ForeignOptions {
 		if slices.Contains(strings.Fields(o.Commands), command) && slices.Contains(strings.Fields(o.Options), word) {
 			if command == "edit" {
 				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT",

@@ -143,30 +143,28 @@ type CreatedReminder struct {
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
-// text returns the value of a param; nil when it was not given.
-func (p requestParams) text(name string) *string {
-	if text, ok := p[name]; ok {
-		return &text
-	}
-	return nil
-}
-
-// texts returns a param as the only value of a list; nil when it was not given.
-func (p requestParams) texts(name string) []string {
-	if text, ok := p[name]; ok {
-		return []string{text}
-	}
-	return nil
-}
-
 // request returns what reminders.create asks for. Beside a rule, "when" is the time at which the
 // recurrence begins.
 func (p requestParams) request(r state.Record) (tasks.Spec, error) {
 	program := cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))
-	spec := tasks.Spec{Agent: &program, Title: p.text("title"), Description: p.text("description"),
-		Project: p.text("project_id"), Priority: p.text("priority"),
-		Webhook: p.texts("webhook_url"), Except: p.texts("except")}
-	time, rule := p.text("when"), p.text("rrule")
+	spec := tasks.Spec{Agent: &program}
+	var time, rule *string
+	for param, text := range p {
+		switch param {
+		case "when":
+			time = &text
+		case "rrule":
+			rule = &text
+		case "except":
+			spec.Except = []string{text}
+		case "webhook_url":
+			spec.Webhook = []string{text}
+		case "project_id":
+			spec.Project = &text
+		default:
+			spec.Set(param, text)
+		}
+	}
 	switch {
 	case p["title"] == "":
 		return spec, problem.Of(problem.T("%s is missing", problem.Option("title")),

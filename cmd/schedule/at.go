@@ -117,7 +117,7 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 				Means: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Given: "stdin",
 				Means: "--stdin: a line that was refused", Stream: true},
-		}, view.EndedShapes()...),
+		}, view.EndedShapes...),
 		Brief: true,
 		Run:   runAtWords,
 	}
@@ -131,8 +131,12 @@ type Draft struct {
 
 // runAtWords runs at, by the form of the call: --stdin, --each or one task.
 func runAtWords(ctx context.Context, s *cli.Call) error {
+	size := s.Opt.Size()
+	for _, w := range slices.Concat(s.Args, s.Tail) {
+		size += len(w)
+	}
 	switch {
-	case callSize(s) > state.TaskLimit:
+	case size > state.TaskLimit:
 		return tooLarge("the call")
 	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
 		return problem.Of(problem.T("%s waits for one run, and cannot be used with %s", problem.Option("wait"),
@@ -164,17 +168,6 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	return addOne(ctx, s, draft)
-}
-
-// callSize is how many bytes the words and options of the call have.
-func callSize(s *cli.Call) int {
-	n := s.Opt.Size()
-	for _, words := range [][]string{s.Args, s.Tail} {
-		for _, w := range words {
-			n += len(w)
-		}
-	}
-	return n
 }
 
 // tooLarge is the problem of a task that is larger than any store keeps.

@@ -63,10 +63,7 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	if e.Task.Recurring() {
 		j.PolicyJSON = view.PolicyInForce(e.Task)
 	}
-	for _, pair := range d.Env { // an edit takes them back by an empty one
-		if pair == "" {
-			continue
-		}
+	for _, pair := range d.Env {
 		name, _, _ := strings.Cut(pair, "=")
 		j.Env = append(j.Env, name)
 	}
@@ -219,19 +216,6 @@ func (d *Scheduled) zone() *time.Location {
 	return rules.TaskZone(d.Entry.Task)
 }
 
-// reading returns the instant at which the task is due, as text for people.
-func (d *Scheduled) reading() string {
-	return view.Coming(d.Entry, d.Now.In(d.zone()))
-}
-
-// otherReadings returns the other times that the words could mean.
-func (d *Scheduled) otherReadings() []when.Candidate {
-	if d.Sched == nil {
-		return nil
-	}
-	return d.Sched.Others
-}
-
 // forReading returns the words that follow the name of a task in a confirmation, such as "for
 // tomorrow". A task without an instant has no "for".
 func forReading(e state.Entry, reading string) string {
@@ -246,7 +230,10 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told,
 		d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
-		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.otherReadings())
+		j.Notes = cli.OrEmpty(readings(d.Sched, d.Now))
+		if d.Sched != nil {
+			j.Others = cli.AsCandidates(d.Sched.Others)
+		}
 	}
 	return j
 }
@@ -254,14 +241,14 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 // sentence returns the first line of the answer for people.
 func (d *Scheduled) sentence() string {
 	e := d.Entry
-	what, id := cli.Quote(taskWords(e.Task)), e.Task.ID
+	what, id, reading := cli.Quote(taskWords(e.Task)), e.Task.ID, view.Coming(e, d.Now.In(d.zone()))
 	if d.Created {
 		if id == "" {
-			return fmt.Sprintf("%s %s %s.", cli.VerbOf("Scheduled", d.dry), what, forReading(e, d.reading()))
+			return fmt.Sprintf("%s %s %s.", cli.VerbOf("Scheduled", d.dry), what, forReading(e, reading))
 		}
-		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.VerbOf("Scheduled", d.dry), what, forReading(e, d.reading()), id)
+		return fmt.Sprintf("%s %s %s. (ID: %s)", cli.VerbOf("Scheduled", d.dry), what, forReading(e, reading), id)
 	}
-	status := "due " + d.reading()
+	status := "due " + reading
 	switch {
 	case e.Held:
 		status = "paused"

@@ -92,7 +92,11 @@ func (in *Lines) readCall(ctx context.Context) error {
 		return err
 	}
 	// What is wrong with a sample line would be wrong with every line.
-	sample := in.callOf(option.Object{Values: option.Values{}.With("c", "true")}, firstShare(in.span))
+	var share *tasks.Share
+	if in.span > 0 {
+		share = tasks.ShareOf(in.span, 0, 1)
+	}
+	sample := in.callOf(option.Object{Values: option.Values{}.With("c", "true")}, share)
 	sample.Sample = true
 	_, err = readAt(ctx, sample)
 	return err
@@ -140,14 +144,6 @@ func (in *Lines) refuseOptions() error {
 		return cli.Excluding("jitter", "spread")
 	}
 	return nil
-}
-
-// firstShare returns the share of a task that is the only one; nil when there is no span.
-func firstShare(span time.Duration) *tasks.Share {
-	if span == 0 {
-		return nil
-	}
-	return tasks.ShareOf(span, 0, 1)
 }
 
 // callOf returns the call of at that an object stands for. The command line gives what the object

@@ -81,7 +81,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	except.Into(&o)
+	o.Except = except.Days
 	o.OnceOnly, o.Form = s.Opt.Bool("once"), spec.Form
 	sched, err := when.Parse(cli.Deref(spec.When), o)
 	if err != nil {

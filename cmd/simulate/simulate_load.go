@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -118,10 +119,11 @@ func (m *simulation) awaited(_ context.Context, key string) (state.Entry, error)
 // exclude lets a task also leave out the days of --except: from its due instant on, if that is
 // still to come. It is not ok when the task has no occurrence left.
 func (m *simulation) exclude(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
-	if !t.Recurring() || t.When.OfBoots() || !m.except.Any() {
+	if !t.Recurring() || t.When.OfBoots() || len(m.except.Texts) == 0 {
 		return true, nil
 	}
-	m.except.Add(&t.When)
+	t.When.Except = slices.Concat(t.When.Except, m.except.Texts)
+	t.When.ExceptDays = slices.Concat(t.When.ExceptDays, m.except.Lines)
 	sched, err := rules.Schedule(*t)
 	if e := (*when.Error)(nil); errors.As(err, &e) && e.Code == when.CodeNever {
 		return false, nil

@@ -162,19 +162,16 @@ func OutcomeMeans(o state.Outcome) cli.Meaning {
 	return cli.Ordinary
 }
 
-// OutcomeWords says how an occurrence ended.
-func OutcomeWords(l state.Line) string { return outcomeWords(l) }
-
 // OutcomeOn says how an occurrence ended, and in a fleet on which machine.
 func OutcomeOn(l state.Line) string {
 	if l.Node == "" {
-		return outcomeWords(l)
+		return OutcomeWords(l)
 	}
-	return outcomeWords(l, "on "+cli.Visible(l.Node))
+	return OutcomeWords(l, "on "+cli.Visible(l.Node))
 }
 
-// outcomeWords ends what is between brackets with words.
-func outcomeWords(l state.Line, words ...string) string {
+// OutcomeWords says how an occurrence ended. It ends what is between brackets with words.
+func OutcomeWords(l state.Line, words ...string) string {
 	text := string(l.Outcome)
 	var extra []string
 	if l.ExitCode != nil && *l.ExitCode != 0 {

@@ -79,13 +79,20 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 	if err != nil {
 		return line, at, false, err
 	}
-	switch {
-	case a.Number > 0:
-		line, found, err = a.ofRun(ctx, st)
-	default:
-		line, at, found, err = a.next(ctx, st, at)
-		if err == nil && !found && over && a.After == nil {
-			line, found, err = a.last(ctx, st)
+	// the first line that says how the run ended
+	ends := func(l state.Line) bool {
+		if found = l.TaskID == a.ID && l.Outcome != "" && (l.Type == state.LineOccurrence || l.Type == state.LineManual) &&
+			(a.Number == 0 || l.Number <= a.Number && a.Number < l.Number+max(l.Count, 1)); found {
+			line = l
+		}
+		return !found
+	}
+	if a.Number > 0 {
+		_, _, _, err = st.Occurrence(ctx, a.ID, a.Number, ends)
+	} else {
+		at, _, err = st.After(ctx, a.ID, at, ends)
+		if err == nil && !found && over && a.After == nil { // the latest end of all
+			_, _, err = st.Log(ctx, a.ID, ends)
 		}
 	}
 	switch {
@@ -107,11 +114,6 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 	return line, at, false, nil
 }
 
-// ends reports whether a line says how a run or an instant ended.
-func ends(l state.Line) bool {
-	return l.Outcome != "" && (l.Type == state.LineOccurrence || l.Type == state.LineManual)
-}
-
 // over reports whether nothing of the task can end any more.
 func (a Run) over(ctx context.Context, st state.Tasks) (bool, error) {
 	list, err := st.Find(ctx, a.ID)
@@ -122,37 +124,4 @@ func (a Run) over(ctx context.Context, st state.Tasks) (bool, error) {
 		return false, err
 	}
 	return len(list[0].Open) == 0 && (list[0].Phase == state.Ended || list[0].Phase == state.Removed), nil
-}
-
-// next is the first end after a place, which moves on.
-func (a Run) next(ctx context.Context, st state.Ledger, from state.Place) (line state.Line, at state.Place, found bool, err error) {
-	at, _, err = st.After(ctx, a.ID, from, func(l state.Line) bool {
-		if found = l.TaskID == a.ID && ends(l); found {
-			line = l
-		}
-		return !found
-	})
-	return line, at, found, err
-}
-
-// last is the latest end of all.
-func (a Run) last(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
-	_, _, err = st.Log(ctx, a.ID, func(l state.Line) bool {
-		if found = ends(l); found {
-			line = l
-		}
-		return !found
-	})
-	return line, found, err
-}
-
-// ofRun is the end of the one run.
-func (a Run) ofRun(ctx context.Context, st state.Ledger) (line state.Line, found bool, err error) {
-	_, _, _, err = st.Occurrence(ctx, a.ID, a.Number, func(l state.Line) bool {
-		if found = ends(l) && l.Number <= a.Number && a.Number < l.Number+max(l.Count, 1); found {
-			line = l
-		}
-		return !found
-	})
-	return line, found, err
 }

@@ -31,6 +31,7 @@ type Change struct {
 	adds    bool // the task is new
 	offered bool // the time is a candidate that is offered for another one
 	charged bool // it was counted in the quota of its origin for an hour
+	noEnv   bool // it takes back the variables that were named before
 }
 
 // The parts of a change. Each has functions of its own and sees the whole change.
@@ -47,7 +48,11 @@ func Adding(w World, s Spec) *Change { return &Change{World: w, Spec: s, adds: t
 
 // editing begins a change of a task at now.
 func editing(w World, s Spec, e state.Entry, now time.Time) *Change {
-	return &Change{World: w, Spec: s, Task: e.Task, Due: e.Due, Now: now, was: e}
+	c := &Change{World: w, Spec: s, Task: e.Task, Due: e.Due, Now: now, was: e}
+	if slices.Equal(s.Env, []string{""}) { // an empty value takes back what was set before
+		c.noEnv, c.Env = true, []string{}
+	}
+	return c
 }
 
 // Apply makes the change in memory. It refuses what would not do what it seems to say.

@@ -15,8 +15,8 @@ import (
 
 // Exceptions are the days that a request leaves out of a recurrence.
 type Exceptions struct {
-	texts, lines []string // as a task keeps them
-	days         *when.Days
+	Texts, Lines []string // as a task keeps them
+	Days         *when.Days
 }
 
 // ReadExceptions reads the texts of days that are left out, and the files that they name. An empty
@@ -30,7 +30,7 @@ func ReadExceptions(ctx context.Context, said []string, files *needs.Finder, o w
 		if err != nil {
 			return Exceptions{}, about("except", err)
 		}
-		e.texts, e.lines, e.days = append(e.texts, text), append(e.lines, lines...), e.days.And(days)
+		e.Texts, e.Lines, e.Days = append(e.Texts, text), append(e.Lines, lines...), e.Days.And(days)
 	}
 	return e, nil
 }
@@ -54,20 +54,9 @@ func readException(ctx context.Context, text string, files *needs.Finder, o when
 	return days, lines, err
 }
 
-// Into makes the options leave the days out.
-func (e Exceptions) Into(o *when.Options) { o.Except = e.days }
-
-// Any reports whether there are any exceptions.
-func (e Exceptions) Any() bool { return len(e.texts) > 0 }
-
-// Add makes a task leave these days out in addition to its own.
-func (e Exceptions) Add(t *state.Timing) {
-	t.Except, t.ExceptDays = slices.Concat(t.Except, e.texts), slices.Concat(t.ExceptDays, e.lines)
-}
-
 // keep stores the exceptions in a task.
 func (e Exceptions) keep(t *state.Timing) {
-	t.Except, t.ExceptDays = slices.Clone(e.texts), slices.Clone(e.lines)
+	t.Except, t.ExceptDays = slices.Clone(e.Texts), slices.Clone(e.Lines)
 }
 
 // exceptions returns those of the request, or else those of the task, whose files are read again. A

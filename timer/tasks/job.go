@@ -228,21 +228,10 @@ func (c doing) shell(ctx context.Context, job *state.Job, given string) error {
 	return problem.Of(problem.T("there is no shell %s", plain.Quote(prog)), problem.T("%s takes a program such as /bin/bash", problem.Option("shell")))
 }
 
-// variables are those that the request names. An edit may name an empty one, which takes back those
-// that the task has.
-func (c doing) variables() []string {
-	if c.takesBackEnv() {
-		return nil
-	}
-	return c.Env
-}
-
-func (c doing) takesBackEnv() bool { return !c.adds && slices.Equal(c.Env, []string{""}) }
-
 // keptEnv are the variables of the task that stay unless the request has others.
 func (c doing) keptEnv() map[string]string {
 	kept := maps.Clone(c.Task.Run.Env)
-	if c.takesBackEnv() {
+	if c.noEnv {
 		maps.DeleteFunc(kept, func(name, _ string) bool { return !runner.Captured(name) })
 	}
 	return kept
@@ -251,7 +240,7 @@ func (c doing) keptEnv() map[string]string {
 // named returns the variables that the request names, with their values.
 func (c doing) named() (map[string]string, error) {
 	env := map[string]string{}
-	for _, pair := range c.variables() {
+	for _, pair := range c.Env {
 		name, value, has := strings.Cut(pair, "=")
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\n\x00"):

@@ -168,7 +168,7 @@ func (c doing) checkAllowed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return Allowed(ctx, c.Task, c.variables(), config.Run.Allow, c.File())
+	return Allowed(ctx, c.Task, c.Env, config.Run.Allow, c.File())
 }
 
 // NotAllowed returns the refusal of a command, with what the user would have to write to allow it.

@@ -40,7 +40,11 @@ func (c *Change) reminder() error {
 		noAgentPolicy(&t.Policy)
 	}
 	if !now {
-		return c.noReminder()
+		if name := c.given("title", "project", "priority", "rpc-request"); name != "" {
+			return problem.Of(problem.T("%s is for agents, and there is no %s", name, problem.Option("agent")),
+				problem.T("name the program: %s; for lists, %s says what a task is", problem.Set("agent", "./agent.py"), problem.Option("description")))
+		}
+		return nil
 	}
 	r := &t.Reminder
 	if t.Text != "" {
@@ -63,15 +67,6 @@ func (c *Change) reminder() error {
 	}
 	setUnless(&r.Priority, c.Priority, state.PriorityMedium)
 	set(&r.Request, c.Request)
-	return nil
-}
-
-// noReminder refuses the options of agents for a task that tells none.
-func (c *Change) noReminder() error {
-	if name := c.given("title", "project", "priority", "rpc-request"); name != "" {
-		return problem.Of(problem.T("%s is for agents, and there is no %s", name, problem.Option("agent")),
-			problem.T("name the program: %s; for lists, %s says what a task is", problem.Set("agent", "./agent.py"), problem.Option("description")))
-	}
 	return nil
 }
 

@@ -76,7 +76,7 @@ func (c timing) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	except.Into(&o)
+	o.Except = except.Days
 	o.Form = c.Form
 	if c.Sched, err = when.Parse(*c.When, o); err != nil {
 		return err
@@ -258,7 +258,7 @@ func (c timing) recurring(ctx context.Context, old *when.Schedule, o when.Option
 	if err != nil {
 		return err
 	}
-	except.Into(&o)
+	o.Except = except.Days
 	text := orEmpty(c.When)
 	if o.Form = c.Form; text == "" {
 		text, o.Form = t.Text, when.Form(t.Form)
