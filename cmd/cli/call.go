@@ -47,6 +47,7 @@ type Call struct {
 	// ChildOrigin is the origin of new tasks, if it is not the one in the environment.
 	ChildOrigin string
 	home        string // the folder of the state, once it is known
+	homeGiven   string // what OURO_HOME was then
 	config      state.Config
 	configRead  bool
 	Store       state.Store
@@ -124,13 +125,12 @@ func warnQuarantined(s *Call) {
 }
 
 // Home is the folder of the state: OURO_HOME, or .ouro in the home of the user. It is looked for
-// once for a call.
-func (s *Call) Home() (string, error) {
-	if s.home != "" {
-		return s.home, nil
+// once for a call, unless the call gets another OURO_HOME.
+func (s *Call) Home() (home string, err error) {
+	if given := s.Getenv("OURO_HOME"); s.home == "" || given != s.homeGiven {
+		s.home, err = findHome(s.World)
+		s.homeGiven = given
 	}
-	var err error
-	s.home, err = findHome(s.World)
 	return s.home, err
 }
 

@@ -241,7 +241,7 @@ func familyHomes(s *cli.Call) (list []string) {
 	if home, err := s.Home(); err == nil {
 		list = append(list, home)
 	}
-	at := cli.Call{World: s.World}
+	at := *s
 	at.Getenv = func(name string) string {
 		if name == "OURO_HOME" {
 			return ""
