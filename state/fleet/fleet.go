@@ -39,7 +39,7 @@ type Local interface {
 type Options struct {
 	Local Local
 	Node  state.Node
-	// Limits, if set, is called before each change that a limit could forbid.
+	// Limits, if set, is called before changes.
 	Limits func() (state.Limits, error)
 	// Rules, if set, returns the version of the zone rules that this program uses. Versions are
 	// compared as texts.
@@ -59,13 +59,8 @@ type Store struct {
 	state.Verbs
 	Local
 
-	kv       KV
-	node     state.Node
-	limits   func() (state.Limits, error)
-	rules    func() string
-	gone     func(state.Ident) bool
-	boot     string
-	patience time.Duration
+	kv KV
+	o  Options
 
 	// drained is whether this node may start nothing, according to the last follower.
 	drained  atomic.Bool
@@ -75,31 +70,28 @@ type Store struct {
 	mu          sync.Mutex
 	tasks       map[string]state.Task // the texts of tasks, by key; a text never changes
 	ids         []uint64              // numbers for future tasks
-	want        int                   // how many numbers are fetched at once
 	peers       map[string]peer       // by the keys of their heartbeats
 	peersRead   time.Time             // when the peers were last read
 	heartbeatAt time.Time             // when the last answered heartbeat of this node was sent
 	ahead       time.Duration         // how far the clock of this machine is ahead, according to it
 	twin        bool                  // the last heartbeat was refused: another runner has our name
 	spool       map[string]bool       // the outcomes that this process has in the spool
-	namesake    state.Ident           // the runner that has the name of this machine; zero for none
-	namesakeAt  time.Time             // when it was last looked for
 }
 
 var _ state.Store = (*Store)(nil)
 
 // New returns a store over servers.
 func New(kv KV, o Options) *Store {
-	s := &Store{
-		Local: o.Local, kv: kv, node: o.Node, limits: o.Limits, rules: o.Rules, gone: o.Gone, boot: o.Boot, patience: o.Patience,
-		tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{},
+	if o.Limits == nil {
+		o.Limits = func() (state.Limits, error) { return state.Limits{}, nil }
 	}
-	if s.patience <= 0 {
-		s.patience = 5 * time.Second
+	if o.Rules == nil {
+		o.Rules = func() string { return "" }
 	}
-	if s.rules == nil {
-		s.rules = func() string { return "" }
+	if o.Patience <= 0 {
+		o.Patience = 5 * time.Second
 	}
+	s := &Store{Local: o.Local, kv: kv, o: o, tasks: map[string]state.Task{}, peers: map[string]peer{}, spool: map[string]bool{}}
 	s.Verbs = state.Verbs{Changer: s}
 	return s
 }
@@ -124,28 +116,31 @@ func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.patience)
+	limited, cancel := context.WithTimeout(ctx, s.o.Patience)
 	defer cancel()
 	for {
 		err := ask(limited)
 		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
 			return requestError(ctx, err)
 		}
-		pause(limited)
+		pause(limited, again)
 	}
 }
 
-// pause waits a moment before another attempt.
-func pause(ctx context.Context) {
+// again is the time between two attempts of a request.
+const again = 20 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(20 * time.Millisecond):
+	case <-time.After(d):
 	}
 }
 
 // get is KV.Get, repeated patiently.
 func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	err = s.patiently(ctx, func(ctx context.Context) error { c, err = s.kv.Get(ctx, key); return err })
+	c.Key = key
 	return c, err
 }
 
@@ -158,15 +153,15 @@ func (s *Store) scan(ctx context.Context, prefix string, after uint64, yield fun
 	}
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	over := time.AfterFunc(s.patience, cancel)
+	over := time.AfterFunc(s.o.Patience, cancel)
 	defer over.Stop()
-	for most := 0; ; pause(limited) {
+	for most := 0; ; pause(limited, again) {
 		n := 0
 		last, err = s.kv.Prefix(limited, prefix, after, func(c Cell) bool {
 			if n++; n > most { // not one of an earlier attempt
 				most = n
 				if most%100 == 1 {
-					over.Reset(s.patience)
+					over.Reset(s.o.Patience)
 				}
 			}
 			yield(c)
@@ -208,6 +203,9 @@ func (s *Store) all(ctx context.Context, prefix string) (list []Cell, last uint6
 // answer is lost and the check of that commit, the ledger shows whether the commit was among them.
 const noncesMost = 8
 
+// tombstone is how long a dropped key stays visible to followers.
+const tombstone = 24 * time.Hour
+
 // commit does operations, the first of which expects a revision. When the answer is lost, the key
 // of the first shows what has happened: it has the nonce of this commit, or its revision has
 // changed without it. If neither is so, the same commit is tried again. With ErrMoved, commit
@@ -220,9 +218,12 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 	for i := range ops {
 		nonces := append([]string{nonce}, strings.Fields(ops[i].Nonces)...)
 		ops[i].Nonces = strings.Join(nonces[:min(len(nonces), noncesMost)], " ")
+		if len(ops[i].Data) == 0 {
+			ops[i].TTL = tombstone
+		}
 	}
 	// what was sent is completed
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Patience)
 	defer cancel()
 	for first := true; ; first = false {
 		err := s.kv.Commit(limited, ops)
@@ -239,7 +240,7 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 			// A lower revision comes from a server that is behind.
 			case e == nil && (refused || c.Rev > ops[0].Rev):
 				if c.Rev <= ops[0].Rev { // the change that is in the way may not be made yet
-					pauseRandom(limited)
+					pause(limited, turn())
 				}
 				if len(strings.Fields(c.Nonces)) < noncesMost {
 					return c, ErrMoved
@@ -249,10 +250,10 @@ func (s *Store) commit(ctx context.Context, ops []Op) (Cell, error) {
 				return Cell{}, requestError(ctx, err)
 			}
 			if looked = e == nil; !looked {
-				pause(limited)
+				pause(limited, again)
 			}
 		}
-		pause(limited)
+		pause(limited, again)
 	}
 }
 
@@ -288,11 +289,28 @@ func signal() (<-chan struct{}, func()) {
 	}
 }
 
-// watch signals what is written below prefixes from now on.
-func (s *Store) watch(ctx context.Context, prefixes ...string) (<-chan struct{}, error) {
+// watch signals what is written below prefixes from now on, and regularly unless tick is 0.
+func (s *Store) watch(ctx context.Context, tick time.Duration, prefixes ...string) (<-chan struct{}, error) {
 	changed, tell := signal()
-	err := s.patiently(ctx, func(limited context.Context) error {
+	err := s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, prefixes...)
 	})
+	if err == nil && tick > 0 {
+		go regularly(ctx, tick, tell)
+	}
 	return changed, err
+}
+
+// regularly calls f after each period until ctx ends.
+func regularly(ctx context.Context, period time.Duration, f func()) {
+	ticks := time.NewTicker(period)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			f()
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -22,10 +23,8 @@ type follower struct {
 	whole   bool                     // the next Take reports everything, as the first one does
 	drained bool                     // this node may start nothing
 	seen    []state.Slot             // what has appeared and disappeared since the last Take
-	// elsewhere has the tasks that other nodes may run too, with the index of their list of nodes
-	elsewhere  map[uint64]int
-	lists      [][]string         // the lists of nodes, each once
-	listIndex  map[string]int     // the index of each list
+	// elsewhere has the tasks that other nodes may run too, with the words that say where
+	elsewhere  map[uint64]unique.Handle[string]
 	heartbeats map[string]arrival // the last heartbeats
 	drains     map[string]bool    // the keys of drained nodes
 }
@@ -36,39 +35,28 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	f := &follower{
 		changed: changed, whole: true,
 		known: map[uint64]state.Instant{}, resumes: map[uint64]time.Time{},
-		elsewhere: map[uint64]int{}, listIndex: map[string]int{},
+		elsewhere:  map[uint64]unique.Handle[string]{},
 		heartbeats: map[string]arrival{}, drains: map[string]bool{},
 	}
-	apply := func(c Cell) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.apply(c, s)
-	}
 	for _, prefix := range []string{drains, heartbeats} {
-		if _, err := s.scan(ctx, prefix, 0, apply); err != nil {
+		if _, err := s.scan(ctx, prefix, 0, func(c Cell) { f.apply(c, s) }); err != nil {
 			return nil, err
 		}
 	}
 	// A runner asks for the open claims next, so both are filled by one reading of all tasks.
-	last, err := s.opened.from(func() (last uint64, whole bool, err error) {
-		whole = true
-		last, err = s.scan(ctx, living, 0, func(c Cell) {
-			id, r, broken := taskIn(c)
-			f.mu.Lock()
-			f.task(id, r, s.node)
-			f.mu.Unlock()
-			s.opened.note(id, r)
-			whole = whole && broken == nil
-		})
-		return last, whole, err
-	})
+	s.opened.mu.Lock()
+	s.opened.until = 0
+	last, _, err := s.opened.refresh(ctx, s, func(id string, r *record) { f.task(id, r, s.o.Node) })
+	s.opened.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	err = s.patiently(ctx, func(context.Context) error {
 		return s.kv.Watch(ctx, last, func(c Cell) {
-			// a heartbeat alone changes nothing now
-			if apply(c); !strings.HasPrefix(c.Key, heartbeats) {
+			f.mu.Lock()
+			f.apply(c, s)
+			f.mu.Unlock()
+			if !strings.HasPrefix(c.Key, heartbeats) { // which alone changes nothing now
 				tell()
 			}
 		}, living, drains, heartbeats)
@@ -101,13 +89,13 @@ func (f *follower) apply(c Cell, s *Store) {
 		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
 			delete(f.drains, c.Key)
 		}
-		if c.Key == hashKey(drains, s.node.Name) {
+		if c.Key == hashKey(drains, s.o.Node.Name) {
 			f.drained, f.whole = len(c.Data) > 0, true
 			s.drained.Store(f.drained)
 		}
 	default:
 		id, r, _ := taskIn(c)
-		f.task(id, r, s.node)
+		f.task(id, r, s.o.Node)
 	}
 }
 
@@ -124,7 +112,7 @@ func (f *follower) task(id string, r *record, here state.Node) {
 	}
 	delete(f.elsewhere, n)
 	if !slot.Gone && len(r.On) > 0 && (len(r.On) > 1 || r.On[0] != here.Name) {
-		f.elsewhere[n] = f.list(r.On)
+		f.elsewhere[n] = unique.Make(strings.Join(r.On, " "))
 	}
 	if was, known := f.slot(n); known && (slot.Gone || !was.Same(slot)) {
 		was.Gone = true
@@ -139,17 +127,6 @@ func (f *follower) task(id string, r *record, here state.Node) {
 		}
 		f.report(slot)
 	}
-}
-
-// list returns the index of a list of nodes.
-func (f *follower) list(on []string) int {
-	key := strings.Join(on, " ")
-	i, ok := f.listIndex[key]
-	if !ok {
-		i = len(f.lists)
-		f.lists, f.listIndex[key] = append(f.lists, on), i
-	}
-	return i
 }
 
 // slot returns the slot of a task by the number of its ID.

@@ -70,6 +70,12 @@ type Cell struct {
 	Nonces string // of the last commits that wrote it, newest first, separated by blanks
 }
 
+// with returns the operation that replaces a cell as it was read; nil drops it.
+func (c Cell) with(data []byte) Op {
+	c.Data = data
+	return Op{Cell: c}
+}
+
 // Any is the Expect of an Op when the key may have any revision.
 const Any = ^uint64(0)
 

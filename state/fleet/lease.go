@@ -55,7 +55,7 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	}
 	r.Since = state.UTC(r.Since)
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
-	first := Runner{Node: s.node, Leader: r, Rules: s.rules(), Free: 1}
+	first := Runner{Node: s.o.Node, Leader: r, Rules: s.o.Rules(), Free: 1}
 	l := &lease{Lease: local, s: s, heartbeat: first, stop: stop, done: make(chan struct{})}
 	err = s.announce(ctx, l)
 	if err == nil {
@@ -67,16 +67,9 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	}
 	go func() {
 		defer close(l.done)
-		ticks := time.NewTicker(heartbeatEvery)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-ticks.C:
-				_ = l.sendHeartbeat(sending) // Contact shows how long none was answered
-			case <-sending.Done():
-				return
-			}
-		}
+		regularly(sending, heartbeatEvery, func() {
+			_ = l.sendHeartbeat(sending) // Contact shows how long none was answered
+		})
 	}()
 	return l, nil
 }
@@ -89,18 +82,19 @@ func (l *lease) sendHeartbeat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.replaceHeartbeat(ctx, Op{Cell: Cell{Data: data}, TTL: heartbeatTTL})
+	return l.replaceHeartbeat(ctx, data)
 }
 
-// replaceHeartbeat writes an operation to the key of our heartbeat. It is ErrTwin when another
-// runner has taken that key.
-func (l *lease) replaceHeartbeat(ctx context.Context, op Op) error {
-	c, err := l.s.get(ctx, heartbeatKey(l.s.node.Name))
+// replaceHeartbeat sets the content of the key of our heartbeat; nil drops it. It is ErrTwin when
+// another runner has taken that key.
+func (l *lease) replaceHeartbeat(ctx context.Context, data []byte) error {
+	c, err := l.s.get(ctx, heartbeatKey(l.s.o.Node.Name))
 	if err != nil {
 		return err
 	}
-	other, there := holder(c)
-	twin := there && other.Ident != l.heartbeat.Leader.Ident && other.Ident != l.predecessor
+	r, there := runnerIn(c)
+	other := r.Leader.Ident
+	twin := there && other != l.heartbeat.Leader.Ident && other != l.predecessor
 	l.s.mu.Lock()
 	l.s.twin = twin
 	l.s.mu.Unlock()
@@ -112,7 +106,8 @@ func (l *lease) replaceHeartbeat(ctx context.Context, op Op) error {
 		l.s.ahead = l.sent.Sub(c.At)
 		l.s.mu.Unlock()
 	}
-	op.Key, op.Rev, op.Nonces = heartbeatKey(l.s.node.Name), c.Rev, c.Nonces
+	op := c.with(data)
+	op.TTL = heartbeatTTL
 	begun := time.Now()
 	_, err = l.s.commit(ctx, []Op{op})
 	l.sent = time.Time{}
@@ -156,7 +151,7 @@ func (l *lease) Release() error {
 	<-l.done
 	// Others that do not see this wait for state.LostAfter. It is repeated when it meets an earlier
 	// heartbeat that was still on its way.
-	for errors.Is(l.replaceHeartbeat(context.Background(), Op{TTL: tombstone}), ErrMoved) {
+	for errors.Is(l.replaceHeartbeat(context.Background(), nil), ErrMoved) {
 	}
 	return l.Lease.Release()
 }

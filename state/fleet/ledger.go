@@ -141,25 +141,7 @@ const outputTick = time.Second
 // WatchLog signals lines and, for a task, claims. For the output of its runs it only ticks.
 func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, error) {
 	if !state.WholeID(taskID) {
-		return s.watch(ctx, ledger)
+		return s.watch(ctx, 0, ledger)
 	}
-	changed, tell := signal()
-	err := s.patiently(ctx, func(context.Context) error {
-		return s.kv.Watch(ctx, Now, func(Cell) { tell() }, linesOf(taskID), living+idKey(taskID))
-	})
-	if err == nil {
-		go func() {
-			ticks := time.NewTicker(outputTick)
-			defer ticks.Stop()
-			for {
-				select {
-				case <-ticks.C:
-					tell()
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-	}
-	return changed, err
+	return s.watch(ctx, outputTick, linesOf(taskID), living+idKey(taskID))
 }

@@ -88,7 +88,8 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 				i.Leased = state.UTC(until)
 				data, _ := json.Marshal(i.Leased)
 				lease := taken[keys[k]]
-				ops = append(ops, Op{Cell: Cell{Key: leases + keys[k][2:], Rev: lease.Rev, Data: data, Nonces: lease.Nonces}})
+				lease.Key = leases + keys[k][2:]
+				ops = append(ops, lease.with(data))
 				list = append(list, i)
 			}
 		}
@@ -101,7 +102,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 			}
 			return list, more, nil, err
 		}
-		pauseRandom(ctx)
+		pause(ctx, turn())
 	}
 }
 
@@ -127,9 +128,8 @@ func (s *Store) drop(ctx context.Context, key string) error {
 		if len(c.Data) == 0 {
 			break
 		}
-		gone := Op{Cell: Cell{Key: key, Rev: c.Rev, Nonces: c.Nonces}, TTL: tombstone}
-		lease := Op{Cell: Cell{Key: leases + key[2:], Rev: Any}, TTL: tombstone}
-		if _, err := s.commit(ctx, []Op{gone, lease}); !errors.Is(err, ErrMoved) {
+		lease := Op{Cell: Cell{Key: leases + key[2:], Rev: Any}}
+		if _, err := s.commit(ctx, []Op{c.with(nil), lease}); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
@@ -230,5 +230,5 @@ func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error
 
 // WatchMail signals changes of the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
-	return s.watch(ctx, items, notices, leases)
+	return s.watch(ctx, 0, items, notices, leases)
 }

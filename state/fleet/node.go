@@ -20,6 +20,14 @@ type Runner struct {
 	Runs    int  `json:"-"` // its open claims
 }
 
+// runnerIn returns the runner whose heartbeat is in a cell.
+func runnerIn(c Cell) (r Runner, there bool) {
+	if len(c.Data) == 0 || decode(c, &r) != nil {
+		return Runner{}, false
+	}
+	return r, true
+}
+
 // Runners returns the living runners, in order of their nodes.
 func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	cells, _, err := s.all(ctx, heartbeats)
@@ -45,12 +53,12 @@ func (s *Store) Leaders(ctx context.Context) (map[string]state.Leader, error) {
 }
 
 // Here returns this machine.
-func (s *Store) Here() state.Node { return s.node }
+func (s *Store) Here() state.Node { return s.o.Node }
 
 // MayLead reports whether these credentials permit a heartbeat. It tries to write one that expects
 // an impossible revision, so nothing is ever written.
 func (s *Store) MayLead(ctx context.Context) (bool, error) {
-	never := Op{Cell: Cell{Key: heartbeatKey(s.node.Name), Rev: 1 << 62, Data: []byte("{}")}}
+	never := Op{Cell: Cell{Key: heartbeatKey(s.o.Node.Name), Rev: 1 << 62, Data: []byte("{}")}}
 	err := s.patiently(ctx, func(ctx context.Context) error {
 		if err := s.kv.Commit(ctx, []Op{never}); !errors.Is(err, ErrMoved) {
 			return err
@@ -71,7 +79,7 @@ func (s *Store) Steward(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	newest := slices.MaxFunc(list, func(a, b Runner) int { return strings.Compare(a.Rules, b.Rules) })
-	return newest.Name == s.node.Name, nil
+	return newest.Name == s.o.Node.Name, nil
 }
 
 // living returns the living runners, with the drained ones marked.
@@ -111,11 +119,11 @@ func (s *Store) Drain(ctx context.Context, node string, drained bool) error {
 		if err != nil || drained == (len(c.Data) > 0) {
 			return err
 		}
-		op := Op{Cell: Cell{Key: hashKey(drains, node), Rev: c.Rev, Nonces: c.Nonces}}
+		var data []byte
 		if drained {
-			op.Data = []byte(node)
+			data = []byte(node)
 		}
-		if _, err = s.commit(ctx, []Op{op}); !errors.Is(err, ErrMoved) {
+		if _, err = s.commit(ctx, []Op{c.with(data)}); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
@@ -155,8 +163,8 @@ func (s *Store) delivers(ctx context.Context) (func(node string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := len(runners) == 0 || runners[0].Name == s.node.Name
+	first := len(runners) == 0 || runners[0].Name == s.o.Node.Name
 	return func(node string) bool {
-		return node == s.node.Name || first && !slices.ContainsFunc(runners, func(r Runner) bool { return r.Name == node })
+		return node == s.o.Node.Name || first && !slices.ContainsFunc(runners, func(r Runner) bool { return r.Name == node })
 	}, nil
 }

@@ -33,23 +33,10 @@ func (o *openClaims) note(id string, r *record) {
 	o.tasks[id] = r.doc(id).Open
 }
 
-// from replaces everything with what read notes: all tasks as of the revision that read returns.
-// When read could not decode one of them, the next refresh reads everything again.
-func (o *openClaims) from(read func() (last uint64, whole bool, err error)) (uint64, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now := time.Now()
-	o.until, o.tasks = 0, map[string][]state.Record{}
-	last, whole, err := read()
-	if err == nil && whole {
-		o.until, o.read = last, now
-	}
-	return last, err
-}
-
-// refresh reads what was written since the last call, or everything when that was too long ago by
-// either clock: the machine may have slept.
-func (o *openClaims) refresh(ctx context.Context, s *Store) error {
+// refresh reads what was written since the last call, or everything when until is 0 or that was too
+// long ago by either clock: the machine may have slept. It calls also for each task that it reads,
+// and returns the last revision and what could not be decoded, which it reads again the next time.
+func (o *openClaims) refresh(ctx context.Context, s *Store, also func(id string, r *record)) (last uint64, broken, err error) {
 	now := time.Now()
 	awake, wall := now.Sub(o.read), now.Round(0).Sub(o.read.Round(0))
 	if max(awake, wall) > openTrusted || wall < 0 {
@@ -59,31 +46,31 @@ func (o *openClaims) refresh(ctx context.Context, s *Store) error {
 		if o.until == 0 {
 			o.tasks = map[string][]state.Record{}
 		}
-		var broken error
-		last, err := s.scan(ctx, living, o.until, func(c Cell) {
+		last, err = s.scan(ctx, living, o.until, func(c Cell) {
 			id, r, err := taskIn(c)
 			o.note(id, r)
+			also(id, r)
 			broken = errors.Join(broken, err)
 		})
-		if err == nil {
-			err = broken
-		}
-		if err != nil {
-			o.until = 0
-			return err
-		}
-		if last >= o.until {
+		if err == nil && broken == nil && last >= o.until {
 			o.until, o.read = last, now
-			return nil
+			return last, nil, nil
 		}
-		o.until = 0 // the servers have an older state than before, as from a backup
+		o.until = 0
+		if err != nil || broken != nil {
+			return last, broken, err
+		}
+		// the servers have an older state than before, as from a backup
 	}
 }
 
 // claims returns the open claims that are wanted, oldest first.
 func (s *Store) claims(ctx context.Context, wanted func(state.Record) bool) (list []state.Record, err error) {
 	s.opened.mu.Lock()
-	err = s.opened.refresh(ctx, s)
+	_, broken, err := s.opened.refresh(ctx, s, func(string, *record) {})
+	if err == nil {
+		err = broken
+	}
 	if err == nil {
 		for open := range maps.Values(s.opened.tasks) {
 			for _, r := range open {

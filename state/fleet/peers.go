@@ -13,10 +13,11 @@ const releaseAfter = 30 * time.Second
 
 // peer is what is known about a node, by the clock of this process.
 type peer struct {
-	seen     time.Time // when its runner was last heard of, or first looked for
-	rev      uint64    // the revision of its last heartbeat
-	node     string    // the machine, as identities name it
-	released bool      // it has said that it ends
+	seen     time.Time   // when its runner was last heard of, or first looked for
+	rev      uint64      // the revision of its last heartbeat
+	runner   state.Ident // of which only Node is known when nothing was heard
+	there    bool        // the servers have its heartbeat
+	released bool        // it has said that it ends
 }
 
 // Leased reports whether the runner of a machine is alive. A silent runner counts as alive for a
@@ -33,7 +34,7 @@ func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, erro
 	defer s.mu.Unlock()
 	released := false
 	for _, p := range s.peers {
-		if p.node != node {
+		if p.runner.Node != node {
 			continue
 		}
 		if !p.released && (cut || time.Since(p.seen) < most) {
@@ -42,7 +43,7 @@ func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, erro
 		released = true
 	}
 	if !released { // it is missing from now on, as far as this process knows
-		s.peers["\x00"+node] = peer{seen: time.Now(), node: node}
+		s.peers["\x00"+node] = peer{seen: time.Now(), runner: state.Ident{Node: node}}
 	}
 	return !released, nil
 }
@@ -79,7 +80,7 @@ func (s *Store) heard(begun time.Time) {
 	s.heartbeatAt = begun
 }
 
-// look reads which runners live.
+// look reads which runners live, at most once a second.
 func (s *Store) look(ctx context.Context) error {
 	s.mu.Lock()
 	fresh := time.Since(s.peersRead) < time.Second && !s.peersRead.IsZero()
@@ -87,34 +88,23 @@ func (s *Store) look(ctx context.Context) error {
 	if fresh {
 		return nil
 	}
-	alive := map[string]bool{}
-	released := map[string]bool{}
-	err := s.patiently(ctx, func(ctx context.Context) error {
-		clear(alive)
-		_, err := s.kv.Prefix(ctx, heartbeats, 0, func(c Cell) bool {
-			var r Runner
-			alive[c.Key], released[c.Key] = len(c.Data) > 0, len(c.Data) == 0
-			if len(c.Data) > 0 && decode(c, &r) == nil {
-				s.mu.Lock()
-				if s.peers[c.Key].rev != c.Rev {
-					s.peers[c.Key] = peer{seen: time.Now(), rev: c.Rev, node: r.Leader.Ident.Node}
-				}
-				s.mu.Unlock()
-			}
-			return true
-		})
-		return err
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
+	found := map[string]Cell{}
+	if _, err := s.scan(ctx, heartbeats, 0, func(c Cell) { found[c.Key] = c }); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.peersRead = time.Now()
-	for key, p := range s.peers {
-		if p.released = released[key] && !alive[key]; p.released {
-			s.peers[key] = p
+	for key, c := range found {
+		if r, ok := runnerIn(c); ok && s.peers[key].rev != c.Rev {
+			s.peers[key] = peer{seen: s.peersRead, rev: c.Rev, runner: r.Leader.Ident}
 		}
+	}
+	for key, p := range s.peers {
+		c, ok := found[key]
+		p.there = len(c.Data) > 0
+		p.released = p.released || ok && !p.there
+		s.peers[key] = p
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -17,12 +18,11 @@ type arrival struct {
 
 // applyHeartbeat records a heartbeat, or that a runner has ended.
 func (f *follower) applyHeartbeat(c Cell) {
-	var r Runner
-	if len(c.Data) == 0 || decode(c, &r) != nil {
+	if r, there := runnerIn(c); there {
+		f.heartbeats[c.Key] = arrival{r, time.Now()}
+	} else {
 		delete(f.heartbeats, c.Key)
-		return
 	}
-	f.heartbeats[c.Key] = arrival{r, time.Now()}
 }
 
 // Rank returns the position of this machine among those that may start an occurrence. Each machine
@@ -36,14 +36,14 @@ func (s *Store) Rank(id string, due time.Time) (rank int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n, _ := state.IDNumber(id)
-	list, elsewhere := f.elsewhere[n]
+	words, elsewhere := f.elsewhere[n]
 	if !elsewhere {
 		return 0
 	}
-	on := f.lists[list]
-	ours := weight(s.node.Name, id, due)
+	on := strings.Fields(words.Value())
+	ours := weight(s.o.Node.Name, id, due)
 	for _, p := range f.heartbeats {
-		starts := p.Name != s.node.Name && p.Free > 0 && time.Since(p.at) <= heartbeatTTL && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
+		starts := p.Name != s.o.Node.Name && p.Free > 0 && time.Since(p.at) <= heartbeatTTL && p.Fits(on) && !f.drains[hashKey(drains, p.Name)]
 		if starts && weight(p.Name, id, due) > ours {
 			rank++
 		}

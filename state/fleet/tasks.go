@@ -123,7 +123,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		Len: len(list),
 		Wake: func(i int) time.Time {
 			// the runner of this machine does not need it
-			if s.drained.Load() || !s.node.Fits(list[i].on) {
+			if s.drained.Load() || !s.o.Node.Fits(list[i].on) {
 				return time.Time{}
 			}
 			return list[i].wake

@@ -3,20 +3,12 @@ package fleet
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
-
-// batch is the part of the changes that one commit makes.
-type batch struct {
-	begin, end int
-	peeked     bool  // a decision was based on cells that may be outdated
-	refused    bool  // some change was refused
-	seen       Cell  // after ErrMoved: what the first key has now
-	err        error // nothing was written
-}
 
 // transact calls do for each of n changes, and commits many of them at once. do keeps its result;
 // transact calls fail for a change that has none. ids, if it is not nil, names the task of a
@@ -33,30 +25,30 @@ func (s *Store) transact(ctx context.Context, n int, ids func(i int) string, do 
 		if seen.Key != "" {
 			t.cells[seen.Key] = &cell{Cell: seen}
 		}
-		b := t.try(begin, min(n, begin+most), peekIDs, do, fail)
-		moved := errors.Is(b.err, ErrMoved)
-		if errors.Is(b.err, errUnsure) {
+		end, err := t.try(begin, min(n, begin+most), peekIDs, do, fail)
+		moved := errors.Is(err, ErrMoved)
+		if errors.Is(err, errUnsure) {
 			for id, claims := range t.changed {
 				tried[id] = append(tried[id], claims...)
 			}
 		}
 		switch {
-		case b.peeked && (moved || b.refused):
-			peekIDs, seen = nil, b.seen
+		case len(t.peeked) > 0 && (moved || t.refused):
+			peekIDs, seen = nil, t.seen
 			continue
-		case moved || errors.Is(b.err, state.ErrInvalid) && b.end-begin > 1:
+		case moved || errors.Is(err, state.ErrInvalid) && end-begin > 1:
 			if most == 1 {
-				pauseRandom(ctx)
+				pause(ctx, turn())
 			}
 			most, seen = 1, Cell{}
 			continue
-		case b.err != nil:
-			for i := begin; i < max(b.end, begin+1); i++ {
-				fail(i, b.err)
+		case err != nil:
+			end = max(end, begin+1)
+			for i := begin; i < end; i++ {
+				fail(i, err)
 			}
-			b.end = max(b.end, begin+1)
 		}
-		begin, most, peekIDs, seen = b.end, changesMost, ids, Cell{}
+		begin, most, peekIDs, seen = end, changesMost, ids, Cell{}
 	}
 }
 
@@ -75,37 +67,41 @@ func (t *tx) hasGranted(id string) (state.Doc, bool) {
 // doChange makes one of several changes in a transaction.
 type doChange func(t *tx, i int) error
 
-// try makes the changes from begin to end in one commit, or fewer when that becomes large. The
-// tasks that peekIDs names may be read from a server that is behind.
-func (t *tx) try(begin, end int, peekIDs func(i int) string, do doChange, fail func(i int, err error)) batch {
-	b := batch{begin: begin, end: begin}
-	if t.Store.limits != nil {
-		t.limits, b.err = t.Store.limits()
+// try makes the changes from begin to end in one commit, or fewer when that becomes large, and
+// returns where it has stopped. With an error nothing was written. The tasks that peekIDs names may
+// be read from a server that is behind.
+func (t *tx) try(begin, end int, peekIDs func(i int) string, do doChange, fail func(i int, err error)) (int, error) {
+	var err error
+	if t.limits, err = t.o.Limits(); err != nil {
+		return begin, err
 	}
-	if peekIDs != nil && b.err == nil {
+	if peekIDs != nil {
 		t.peek(begin, end, peekIDs)
 	}
-	b.peeked = len(t.peeked) > 0
-	t.reserve(end - begin)
-	size := 0
-	for ; b.err == nil && b.end < end && size < bytesMost; b.end++ {
-		if b.err = t.ctx.Err(); b.err != nil {
-			break
+	t.want = end - begin
+	at := begin
+	for size := 0; at < end && size < bytesMost; at++ {
+		if err := t.ctx.Err(); err != nil {
+			return at, err
 		}
 		before := len(t.after)
-		if refused := do(t, b.end); refused != nil && t.broken == nil {
-			fail(b.end, refused)
-			b.refused = true
+		refused := do(t, at)
+		if t.broken != nil {
+			return at + 1, t.broken
 		}
-		b.err = t.broken
+		if refused != nil {
+			fail(at, refused)
+			t.refused = true
+		}
 		for _, op := range t.after[before:] {
 			size += len(op.Data)
 		}
 	}
-	if b.err == nil && !(b.peeked && b.refused) {
-		b.seen, b.err = t.commitAll(t.ctx, t)
+	if len(t.peeked) > 0 && t.refused {
+		return at, nil
 	}
-	return b
+	t.seen, err = t.commitAll(t.ctx, t)
+	return at, err
 }
 
 // peek reads the tasks of changes from any server, even one that is behind. What it does not get is
@@ -140,13 +136,8 @@ func (t *tx) peek(begin, end int, ids func(i int) string) {
 // peekLimit is how long a server that may be behind is asked. After that, the deciding one is.
 const peekLimit = time.Second / 2
 
-// pauseRandom waits a moment of random length, so that callers that change the same key take turns.
-func pauseRandom(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Duration(time.Now().UnixNano()%4096) * time.Microsecond / 2):
-	}
-}
+// turn returns a moment of random length, so that callers that change the same key take turns.
+func turn() time.Duration { return rand.N(2 * time.Millisecond) }
 
 // commitAll commits a transaction. Operations that expect a revision come first, as commit
 // requires.
@@ -164,25 +155,10 @@ func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
 		}
 		return 1
 	})
-	for i := range ops {
-		if len(ops[i].Data) == 0 {
-			ops[i].TTL = tombstone
-		}
-	}
 	if ops = append(ops, t.after...); len(ops) == 0 {
 		return Cell{}, nil
 	}
 	return s.commit(ctx, ops)
-}
-
-// tombstone is how long a dropped key stays visible to followers.
-const tombstone = 24 * time.Hour
-
-// reserve makes the next request for numbers fetch n of them, for an addition of many tasks.
-func (s *Store) reserve(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.want = n
 }
 
 // AddAll adds many tasks.
@@ -192,8 +168,8 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 		answers[i] = state.Added{}
 		draft := drafts[i]
 		// without a node it runs where it was scheduled
-		if len(draft.Task.On) == 0 && s.node.Name != "" {
-			draft.Task.On = []string{s.node.Name}
+		if len(draft.Task.On) == 0 && s.o.Node.Name != "" {
+			draft.Task.On = []string{s.o.Node.Name}
 		}
 		answers[i].Entry, err = state.AddIn(t, draft)
 		return err
@@ -238,9 +214,7 @@ func (s *Store) Dry() state.Changes {
 		t := s.newTx(ctx)
 		t.isDry = true
 		var err error
-		if s.limits != nil {
-			t.limits, err = s.limits()
-		}
+		t.limits, err = s.o.Limits()
 		return errors.Join(err, f(t), t.broken)
 	})
 }

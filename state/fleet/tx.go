@@ -25,10 +25,14 @@ type tx struct {
 	docs   map[string]held   // by ID
 	after  []Op              // what is appended, or certainly new
 	count  int               // waiting tasks; -1 when they are not counted yet
+	want   int               // how many numbers for tasks may be needed
 	id     string            // the ID of the next task
 	dry    uint64            // how many IDs were made up; a dry transaction keeps nothing
 	isDry  bool
 	broken error // the servers did not answer
+
+	refused bool // some change was refused
+	seen    Cell // after ErrMoved: what the first key has now
 
 	// changed has the claims that it opens, by the IDs of all tasks that it changes
 	changed map[string][]state.Record
@@ -75,7 +79,6 @@ func (t *tx) read(key string) (*cell, error) {
 		return nil, err
 	}
 	c := &cell{Cell: got}
-	c.Key = key
 	t.cells[key] = c
 	return c, nil
 }
@@ -109,7 +112,7 @@ func (t *tx) NextID() string {
 		return state.ID(1<<45 + t.dry)
 	}
 	if t.id == "" {
-		n, err := t.number(t.ctx)
+		n, err := t.number(t.ctx, max(t.want, 1))
 		if err != nil {
 			t.broken = err
 			return state.ID(0)
@@ -119,12 +122,11 @@ func (t *tx) NextID() string {
 	return t.id
 }
 
-// number returns a number that no task has had.
-func (s *Store) number(ctx context.Context) (uint64, error) {
+// number returns a number that no task has had. It asks the servers for as many as are wanted.
+func (s *Store) number(ctx context.Context, want int) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.ids) == 0 {
-		want := max(s.want, 1)
 		var first uint64
 		err := s.patiently(ctx, func(ctx context.Context) (err error) { first, err = s.kv.Number(ctx, want); return err })
 		if err != nil {
@@ -258,7 +260,7 @@ func (t *tx) grant(id string, before, after []state.Record) []state.Record {
 		if !slices.ContainsFunc(before, func(o state.Record) bool {
 			return o.Number == c.Number && o.Claimed.Equal(c.Claimed) && o.Runner == c.Runner
 		}) {
-			after[i].Fence, after[i].Grant, after[i].Node = t.revision(id), rand.Text(), t.node.Name
+			after[i].Fence, after[i].Grant, after[i].Node = t.revision(id), rand.Text(), t.o.Node.Name
 			opened = append(opened, after[i])
 		}
 	}
@@ -286,6 +288,6 @@ func (t *tx) line(l state.Line) {
 		t.writeJSON(key, l)
 	}
 	for _, c := range l.Channels() {
-		t.writeJSON(hashKey(notices+run+".", c), notice{Line: l, Channel: c, Due: state.UTC(l.At), Node: t.node.Name})
+		t.writeJSON(hashKey(notices+run+".", c), notice{Line: l, Channel: c, Due: state.UTC(l.At), Node: t.o.Node.Name})
 	}
 }

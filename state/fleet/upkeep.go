@@ -35,7 +35,7 @@ func (s *Store) pruneTasks(ctx context.Context, before time.Time) (n int, err er
 		if decode(c, &r) != nil || !r.doc("").OverSince().Before(before) {
 			continue
 		}
-		switch _, e := s.commit(ctx, []Op{{Cell: Cell{Key: c.Key, Rev: c.Rev, Nonces: c.Nonces}, TTL: tombstone}}); {
+		switch _, e := s.commit(ctx, []Op{c.with(nil)}); {
 		case errors.Is(e, ErrMoved):
 		case e != nil:
 			return n, e
@@ -96,7 +96,7 @@ func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.commit(ctx, []Op{{Cell: Cell{Key: pastGone, Rev: was.Rev, Nonces: was.Nonces, Data: data}}})
+	_, err = s.commit(ctx, []Op{was.with(data)})
 	if errors.Is(err, ErrMoved) {
 		return nil // another runner prunes as well
 	}
