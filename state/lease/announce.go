@@ -15,17 +15,15 @@ import (
 // Somebody who looks holds it up for a moment, which is waited for no longer than wait:
 // state.ErrBusy.
 func Announce(ctx context.Context, path string, wait time.Duration) (*lock.Held, error) {
-	limit, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for {
+	for latest := time.Now().Add(wait); ; {
 		if err := lock.Make(path); err != nil {
 			return nil, err
 		}
-		h, err := lock.Wait(limit, path, lock.Shared)
+		h, err := lock.Wait(ctx, latest, path, lock.Shared, nil)
 		switch {
 		case errors.Is(err, os.ErrNotExist): // it was just removed
 			continue
-		case err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()):
+		case errors.Is(err, lock.ErrHeld):
 			return nil, state.ErrBusy
 		case err != nil:
 			return nil, err

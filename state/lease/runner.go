@@ -31,10 +31,8 @@ func (r Runner) Take(ctx context.Context, who state.Leader) (*Lease, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
-		defer cancel()
-		h, err := lock.Wait(limit, r.Lock, lock.Exclusive)
-		if err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()) {
+		h, err := lock.Wait(ctx, time.Now().Add(state.LeadWait), r.Lock, lock.Exclusive, nil)
+		if errors.Is(err, lock.ErrHeld) {
 			err = state.ErrLed
 		}
 		return h, err

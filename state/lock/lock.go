@@ -70,9 +70,7 @@ func Make(path string) error {
 
 // Try takes the lock of the file at a path unless somebody has it: ErrHeld. The file must be there.
 func Try(path string, mode Mode) (*Held, error) {
-	// One for each use: two goroutines that share one do not exclude each other, and one that holds
-	// a shared lock and asks for the exclusive one loses both.
-	file := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
+	file := open(path)
 	take := file.TryLock
 	if mode == Shared {
 		take = file.TryRLock
@@ -106,25 +104,24 @@ const (
 	firstStep = 250 * time.Microsecond
 )
 
-// Wait tries for the lock until it has it, or ctx ends: once at least, for on a busy machine that
-// has passed before anything was tried, and a lock that nobody has must not be said to be held. The
-// pauses are not all alike, so that two processes do not keep meeting.
-func Wait(ctx context.Context, path string, mode Mode) (*Held, error) {
-	return wait(ctx, path, mode, func() {})
-}
-
-// wait is Wait that calls vain after each try that was in vain.
-func wait(ctx context.Context, path string, mode Mode, vain func()) (*Held, error) {
+// Wait tries for the lock until it has it, ctx ends, or an instant has passed: ErrHeld. It tries
+// once at least, for on a busy machine the instant has passed before anything was tried, and a lock
+// that nobody has must not be said to be held. The pauses are not all alike, so that two processes
+// do not keep meeting. It calls vain, unless that is nil, after each try that was in vain.
+func Wait(ctx context.Context, latest time.Time, path string, mode Mode, vain func()) (*Held, error) {
 	for pause := firstStep; ; pause = min(2*pause, lockStep) {
 		h, err := Try(path, mode)
-		if !errors.Is(err, ErrHeld) {
+		left := time.Until(latest)
+		if !errors.Is(err, ErrHeld) || left <= 0 {
 			return h, err
 		}
-		vain()
+		if vain != nil {
+			vain()
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(pause/2 + rand.N(pause)/2):
+		case <-time.After(min(left, pause/2+rand.N(pause)/2)):
 		}
 	}
 }

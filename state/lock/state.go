@@ -40,12 +40,12 @@ func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release fun
 	select {
 	case l.gate <- struct{}{}:
 	default:
-		limit, cancel := context.WithDeadline(ctx, latest)
-		defer cancel()
 		select {
 		case l.gate <- struct{}{}:
-		case <-limit.Done():
-			return nil, l.notHad(ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(l.Wait):
+			return nil, l.busy(l.Wait)
 		}
 	}
 	h, err := l.take(ctx, latest, Exclusive)
@@ -80,36 +80,17 @@ func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
 // take takes the lock, for which it waits until the instant at the latest, and says so once when
 // that takes long. A lock that nobody has is had without asking whether ctx ends.
 func (l *Lock) take(ctx context.Context, latest time.Time, mode Mode) (*Held, error) {
-	h, err := Try(l.path, mode)
-	if !errors.Is(err, ErrHeld) {
-		return h, err
-	}
-	limit, cancel := context.WithDeadline(ctx, latest)
-	defer cancel()
-	var since time.Time
-	told := l.waiting == nil
-	h, err = wait(limit, l.path, mode, func() {
-		switch {
-		case told:
-		case since.IsZero():
-			since = time.Now()
-		case time.Since(since) >= Patience:
+	begun, told := time.Now(), l.waiting == nil
+	h, err := Wait(ctx, latest, l.path, mode, func() {
+		if !told && time.Since(begun) >= Patience {
 			told = true
 			l.waiting(l.busy(Patience), l.Wait)
 		}
 	})
-	if err != nil && errors.Is(err, limit.Err()) {
-		return nil, l.notHad(ctx)
+	if errors.Is(err, ErrHeld) {
+		return nil, l.busy(l.Wait)
 	}
 	return h, err
-}
-
-// notHad is the error of a lock that was waited for in vain.
-func (l *Lock) notHad(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return l.busy(l.Wait)
 }
 
 // busy is the error of a lock that somebody has had for so long.
