@@ -29,8 +29,8 @@ func New(path string, wait time.Duration, waiting func(who *BusyError, most time
 	return &Lock{Wait: wait, path: path, waiting: waiting, gate: make(chan struct{}, 1)}
 }
 
-// Patience is how long a lock is waited for before that is said. A disk that stalls is not news, and
-// who waits at a terminal hears of it in time.
+// Patience is how long a lock is waited for before that is said. A disk that stalls is not news,
+// and who waits at a terminal hears of it in time.
 const Patience = 3 * time.Second
 
 // Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which
