@@ -110,7 +110,7 @@ func newDoctor(s *cli.Call) *doctor.Doctor {
 }
 
 // openStore gives the doctor its store. Without a store it returns an inspection that says why.
-func (d *examination) openStore(of *doctor.Doctor) (unusable []state.Inspection) {
+func (d *examination) openStore(of *doctor.Doctor) []state.Inspection {
 	d.doctor = of
 	home, err := d.Call.Home()
 	if err == nil {
@@ -123,9 +123,10 @@ func (d *examination) openStore(of *doctor.Doctor) (unusable []state.Inspection)
 	if err == nil {
 		return nil
 	}
-	text, hint := d.doctor.Explain(err)
+	unusable := d.doctor.Failed(err)
+	unusable.Reason = "unusable"
 	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
-		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
+		tell(unusable)
 		return ""
 	}}}
 }
@@ -142,14 +143,12 @@ func (d *examination) fleet() []state.Inspection {
 			_, err = st.List(ctx, state.Running)
 		}
 		if err != nil {
-			text, hint := d.doctor.Explain(err)
-			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
+			tell(d.doctor.Failed(err))
 			return ""
 		}
 		twins, err := handover.TwinWarnings(ctx, d.Call, st)
 		if err != nil {
-			text, hint := d.doctor.Explain(err)
-			tell(state.Finding{Level: state.Wrong, Reason: doctor.LookFailed, Text: text, Hint: hint})
+			tell(d.doctor.Failed(err))
 		}
 		for _, w := range twins {
 			tell(state.Finding{Level: state.Wrong, Reason: doctor.SameName, Text: d.Render(w.Text),

@@ -88,15 +88,6 @@ var uses = []struct {
 	{"newer-than", []string{"file"}, "file:build.log"},
 }
 
-// andWords joins schemes for a sentence.
-func andWords(schemes []string) string {
-	last := len(schemes) - 1
-	if last == 0 {
-		return schemes[0]
-	}
-	return strings.Join(schemes[:last], ", ") + " and " + schemes[last]
-}
-
 // reader reads the options of a call.
 type reader struct {
 	ctx     context.Context

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
@@ -36,7 +37,7 @@ func (g *Group) refuseUnused(s *cli.Call) error {
 			continue
 		}
 		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag),
-			andWords(use.schemes)),
+			plain.List(use.schemes, "and")),
 			problem.T("leave it out, or wait for one such as %s", use.example))
 	}
 	return nil

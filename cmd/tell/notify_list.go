@@ -10,7 +10,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/notify"
-	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -182,7 +181,9 @@ func answerPreview(s *cli.Call, o notifyOptions) error {
 		row := deliveryPreview{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel),
 			To:      cli.OrNull(cmp.Or(t.message.To, t.channel.To)),
 			Subject: t.message.Title(), Bytes: len(t.message.Body), HTML: t.message.HTML}
-		_, err := notify.Ready(withRecipient(t), o.env)
+		told := t.channel
+		told.To = cmp.Or(t.message.To, told.To)
+		_, err := notify.Ready(told, o.env)
 		if row.Ready = err == nil; err != nil {
 			row.Problem, ready = cli.OrNull(err.Error()), false
 		}
@@ -209,11 +210,4 @@ func (a previewJSON) Text(o *cli.Out) {
 			o.Warn("%s", cli.Visible(*row.Problem))
 		}
 	}
-}
-
-// withRecipient returns the channel with the recipient of the message.
-func withRecipient(t delivery) state.Channel {
-	c := t.channel
-	c.To = cmp.Or(t.message.To, c.To)
-	return c
 }

@@ -83,8 +83,9 @@ func newModel(do actions, zone *time.Location, now time.Time, l looks) model {
 // ticked says that a second has begun.
 type ticked time.Time
 
+// tick waits until the next second begins, when countdowns are drawn anew.
 func tick(now time.Time) tea.Cmd {
-	return tea.Tick(untilNextSecond(now), func(t time.Time) tea.Msg { return ticked(t) })
+	return tea.Tick(time.Second-time.Duration(now.Nanosecond()), func(t time.Time) tea.Msg { return ticked(t) })
 }
 
 func (m model) Init() tea.Cmd {

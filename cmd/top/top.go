@@ -8,7 +8,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -142,9 +141,4 @@ func (t *statusWriter) Write(text []byte) (int, error) {
 		t.show(strings.TrimPrefix(line, "ouro-timer: "))
 	}
 	return len(text), nil
-}
-
-// untilNextSecond is how long it takes until the next second begins, when countdowns are redrawn.
-func untilNextSecond(now time.Time) time.Duration {
-	return time.Second - time.Duration(now.Nanosecond())
 }

@@ -72,7 +72,7 @@ func readCrontab(ctx context.Context, s *cli.Call) (source, error) {
 		comparisons: map[string]comparison{}}
 	for _, e := range table.Entries {
 		w := r.task(e)
-		w.line, w.text = e.Line, lineOf(text, e.Line)
+		w.line, w.text = e.Line, strings.TrimSuffix(strings.Split(text, "\n")[e.Line-1], "\r")
 		from.list = append(from.list, w)
 	}
 	for _, refused := range table.Refused {
@@ -84,10 +84,6 @@ func readCrontab(ctx context.Context, s *cli.Call) (source, error) {
 	}
 	slices.SortStableFunc(from.list, func(a, b sourceTask) int { return cmp.Compare(a.line, b.line) })
 	return from, nil
-}
-
-func lineOf(text string, number int) string {
-	return strings.TrimSuffix(strings.Split(text, "\n")[number-1], "\r")
 }
 
 // cronReader makes tasks of the entries of a table.
@@ -167,15 +163,9 @@ func (r *cronReader) runAs(e crontab.Entry) (home string, run []string, err erro
 	if e.User == "" || e.User == r.me.Username || r.Opt.Bool("as-me") {
 		return cmp.Or(r.Getenv("HOME"), r.me.HomeDir), nil, nil
 	}
-	other, err := user.Lookup(e.User)
-	switch {
-	case err != nil:
-		return "", nil, problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(e.User)),
-			problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
-	case r.me.Uid != "0":
-		return "", nil, problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", e.User,
-			r.me.Username), problem.T("import it as that user, or as root; %s has it run as you",
-			problem.Option("as-me")))
+	other, err := otherUser(r.me, e.User)
+	if err != nil {
+		return "", nil, err
 	}
 	return other.HomeDir, []string{"runuser", "-u", e.User, "--"}, nil
 }
@@ -254,14 +244,10 @@ func (r *cronReader) compare(e crontab.Entry, sched *when.Schedule, now time.Tim
 		return p
 	}
 	to := now.AddDate(1, 0, 0)
-	var here []time.Time
-	for t, ok := sched.Next(now); ok && !t.After(to); t, ok = sched.Next(t) {
-		here = append(here, t)
-	}
 	there := e.Minutes(now.Add(time.Nanosecond), to, r.machineZone, zone)
-	p := comparison{len(here), differences(there, here),
-		"cronie does not allow for clock changes of CRON_TZ: it skips what falls into a gap, starts twice what comes twice, and " +
-			"starts nothing with a fixed time while the machine's own clock repeats an hour"}
+	p := compared(sched, now, to, there,
+		"cronie does not allow for clock changes of CRON_TZ: it skips what falls into a gap, starts twice what comes twice, and "+
+			"starts nothing with a fixed time while the machine's own clock repeats an hour")
 	r.comparisons[id] = p
 	return p
 }

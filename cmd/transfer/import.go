@@ -128,6 +128,24 @@ func currentUser() (*user.User, error) {
 	return me, nil
 }
 
+// otherUser returns a user as whom a source runs something, and who is not the one who calls. Only
+// root can make such tasks.
+func otherUser(me *user.User, name string) (*user.User, error) {
+	other, err := user.Lookup(name)
+	if err != nil {
+		other, err = user.LookupId(name)
+	}
+	switch {
+	case err != nil:
+		return nil, problem.Of(problem.T("it runs as %s, and there is no such user here", cli.Quote(name)),
+			problem.T("make the user first; %s has it run as you", problem.Option("as-me")))
+	case me.Uid != "0":
+		return nil, problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", name, me.Username),
+			problem.T("import it as that user, or as root; %s has it run as you", problem.Option("as-me")))
+	}
+	return other, nil
+}
+
 // groupOf returns the beginning of the keys of a source: its kind, and the name that the call gives
 // it, or else that of the file.
 func groupOf(s *cli.Call, kind, file string) string {

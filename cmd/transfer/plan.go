@@ -45,6 +45,19 @@ type comparison struct {
 	reason      string // why there are differences
 }
 
+// instantsMost is how many instants of a year are compared.
+const instantsMost = 600_000
+
+// compared compares the instants of a schedule, up to one of them, with those of its source. reason
+// is why they may differ.
+func compared(sched *when.Schedule, now, to time.Time, there []time.Time, reason string) comparison {
+	var here []time.Time
+	for t, ok := sched.Next(now); ok && !t.After(to) && len(here) <= instantsMost; t, ok = sched.Next(t) {
+		here = append(here, t)
+	}
+	return comparison{len(here), differences(there, here), reason}
+}
+
 // source is a set of tasks of a file or another scheduler.
 type source struct {
 	name    string // the name of the file

@@ -310,9 +310,6 @@ func (r timerReader) task(key string, s unit.Setting) (w sourceTask) {
 	return w
 }
 
-// instantsMost is how many instants of a year are compared.
-const instantsMost = 600_000
-
 // comparer returns a function that compares the instants of the coming year with those that systemd
 // has by its own rules.
 func (r timerReader) comparer(text string) (func(*when.Schedule, time.Time) comparison, error) {
@@ -330,11 +327,7 @@ func (r timerReader) comparer(text string) (func(*when.Schedule, time.Time) comp
 		if len(there) > instantsMost {
 			return comparison{}
 		}
-		var here []time.Time
-		for t, ok := sched.Next(now); ok && !t.After(to) && len(here) <= instantsMost; t, ok = sched.Next(t) {
-			here = append(here, t)
-		}
-		return comparison{len(here), differences(there, here), "systemd skips what falls into a gap of the clock"}
+		return compared(sched, now, to, there, "systemd skips what falls into a gap of the clock")
 	}, nil
 }
 

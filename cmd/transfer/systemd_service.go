@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -361,17 +360,8 @@ func (r *serviceReader) runAs(account string) (home string, err error) {
 	}
 	other := r.me
 	if account != r.me.Username && account != r.me.Uid {
-		if r.me.Uid != "0" {
-			return "", problem.New(problem.NotAllowed, problem.T("it runs as %s, and you are %s", account,
-				r.me.Username), problem.T("import it as that user, or as root; %s has it run as you",
-				problem.Option("as-me")))
-		}
-		if other, err = user.Lookup(account); err != nil {
-			if other, err = user.LookupId(account); err != nil {
-				return "", problem.Of(problem.T("it runs as %s, and there is no such user here",
-					cli.Quote(account)), problem.T("make the user first; %s has it run as you",
-					problem.Option("as-me")))
-			}
+		if other, err = otherUser(r.me, account); err != nil {
+			return "", err
 		}
 		r.userPrefix = []string{"runuser", "-u", other.Username}
 	}

@@ -71,7 +71,8 @@ func (w *activeWait) keep(ctx context.Context, due time.Time, told int) (unkept 
 	case err != nil && (bounded || len(w.notify) > 0):
 		return nil, w.keepError(err)
 	case err != nil:
-		return []cli.Warning{{Kind: cli.WarnUnkept, Text: cannotResume(err)}}, nil
+		return []cli.Warning{{Kind: cli.WarnUnkept, Text: problem.T("this wait cannot be resumed, and ends with its caller: %s",
+			cli.Explain(err).Message)}}, nil
 	}
 	// The runner is started before anything is written, because a reader who learns that the wait
 	// can be resumed may end the call at once.
@@ -108,11 +109,6 @@ func (w *activeWait) warnings() []cli.Warning {
 		list = append(list, handover.Unready(w.Call, handover.RecipientsOf(w.Call, t), w.runner)...)
 	}
 	return list
-}
-
-// cannotResume returns the warning about a wait that goes on although it cannot be kept.
-func cannotResume(err error) problem.Text {
-	return problem.T("this wait cannot be resumed, and ends with its caller: %s", cli.Explain(err).Message)
 }
 
 // keepError returns the error for a wait that cannot be kept but has to be, because of --max or

@@ -95,8 +95,8 @@ func odd(reason state.Reason, subject, text, hint string) state.Finding {
 	return f
 }
 
-// failed returns the finding of a check that an error has ended.
-func (d *Doctor) failed(err error) state.Finding {
+// Failed returns the finding of a check that an error has ended.
+func (d *Doctor) Failed(err error) state.Finding {
 	text, hint := d.Explain(err)
 	return wrong(LookFailed, "", text, hint)
 }

@@ -20,7 +20,7 @@ func (d *Doctor) checkInbox(ctx context.Context, tell report) string {
 	// the check of the store reports what cannot be read
 	items, _, _, err := d.Store.Inbox(ctx, state.Query{})
 	if err != nil {
-		tell(d.failed(err))
+		tell(d.Failed(err))
 		return ""
 	}
 	for _, i := range items {
@@ -43,7 +43,7 @@ func (d *Doctor) checkInbox(ctx context.Context, tell report) string {
 func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
 	waiting, _, _, err := d.Store.Outbox(ctx, time.Unix(1<<40, 0), 0)
 	if err != nil {
-		tell(d.failed(err))
+		tell(d.Failed(err))
 		return ""
 	}
 	for _, n := range waiting {

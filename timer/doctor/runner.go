@@ -20,12 +20,12 @@ func (d *Doctor) tail() string { return "tail " + quoted(filepath.Join(d.Home, "
 func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 	open, problems, err := d.Store.Open(ctx)
 	if err != nil {
-		tell(d.failed(err))
+		tell(d.Failed(err))
 		return ""
 	}
 	self, err := runner.Self()
 	if err != nil {
-		tell(d.failed(err))
+		tell(d.Failed(err))
 		return ""
 	}
 	again := d.Program + " run --background "
@@ -102,7 +102,7 @@ func (d *Doctor) checkRunner(ctx context.Context, tell report) (fine string) {
 		err = d.leaderErr
 	}
 	if err != nil {
-		tell(d.failed(err))
+		tell(d.Failed(err))
 		return ""
 	}
 	first := "nothing is pending"

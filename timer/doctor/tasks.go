@@ -107,15 +107,6 @@ func named(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")
 // summary says what a task does, in a few words.
 func summary(t state.Task) string { return cut(plain.Line(t.Summary()), 40) }
 
-// zoneOf returns the zone of a task, or UTC.
-func zoneOf(t state.Task) *time.Location {
-	zone, err := when.LoadZone(t.When.Zone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}
-
 // stamp writes an instant for people, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
@@ -293,7 +284,7 @@ func (d *Doctor) checkOverdue(_ context.Context, tell report) string {
 		if e.Held {
 			due, what = e.Resume, "was to be resumed"
 		}
-		text := fmt.Sprintf("%s %s at %s", named(e.Task), what, stamp(due.In(zoneOf(e.Task))))
+		text := fmt.Sprintf("%s %s at %s", named(e.Task), what, stamp(due.In(rules.TaskZone(e.Task))))
 		switch {
 		case !d.led:
 			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", d.Program+" run --background"))

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // dnsAgain is how long to wait for an answer by UDP before the question is sent again.
@@ -42,7 +44,7 @@ func parseDNS(text, masked string) (*url.URL, error) {
 		for i, t := range dnsTypes {
 			names[i] = t.name
 		}
-		return nil, predicate(err.Error(), `try "dns://`+u.Host+"/"+name+`?type=AAAA"; the types are `+listed(names))
+		return nil, predicate(err.Error(), `try "dns://`+u.Host+"/"+name+`?type=AAAA"; the types are `+plain.List(names, "or"))
 	}
 	return u, nil
 }

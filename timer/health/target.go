@@ -15,6 +15,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // schemes are the kinds of targets, in the order in which errors list them.
@@ -112,7 +114,7 @@ func Parse(text string) (Target, error) {
 		return refuse(p)
 	case !known:
 		_, masked, _ := strings.Cut(t.text, ":")
-		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(Schemes())), schemeHint(scheme, masked)))
+		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, plain.List(Schemes(), "or")), schemeHint(scheme, masked)))
 	}
 	t.scheme = scheme
 	err := t.parseRest(service, rest, text)
@@ -353,9 +355,4 @@ func checkPort(port string) error {
 		return clause(fmt.Sprintf("the port %q is not a number from 1 to 65535", port), "")
 	}
 	return nil
-}
-
-func listed(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
