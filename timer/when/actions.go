@@ -85,7 +85,7 @@ func vague(why, hint string) func(x *match, m *meaning) bool {
 
 // numberAhead refuses "in 5".
 func numberAhead(x *match, m *meaning) bool {
-	m.err = &refusal{code: CodeAmbiguous, why: "a number needs a unit", off: x.stop(), end: x.stop(), readings: []string{" minutes", " hours"}}
+	m.err = either("a number needs a unit", x.stop(), x.stop(), " minutes", " hours")
 	return x.begin == 0 && x.p.toks[x.end].is(cEnd)
 }
 

@@ -34,15 +34,17 @@ func exceptDated(x *match, m *meaning) bool {
 }
 
 // exceptDate reads "the last day of the month". "The first of the month" may be a weekday.
-func exceptDate(x *match, m *meaning) bool { return x.says("day") && asIs(x, m) }
+func exceptDate(x *match, m *meaning) bool {
+	return x.says("day") && x.of(1).recur.months == 0 && asIs(x, m)
+}
 
 // exceptShort reads "except 24/12", whose order must be known.
 func exceptShort(x *match, m *meaning) bool {
 	d := x.of(0).day
 	m.has, m.bound[boundExcept] = hasExcept, x.at[0]
 	if date, month := int(d.date), int(d.month); len(x.of(0).rewrites) > 0 && date <= 12 && date != month {
-		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.p.text[d.off:d.end] + " is not known", off: int(d.off), end: int(d.end),
-			readings: []string{fmt.Sprintf("%d %s", date, time.Month(month)), fmt.Sprintf("%d %s", month, time.Month(date))}}
+		m.err = either("the order of day and month in "+x.p.text[d.off:d.end]+" is not known", int(d.off), int(d.end),
+			fmt.Sprintf("%d %s", date, time.Month(month)), fmt.Sprintf("%d %s", month, time.Month(date)))
 	}
 	return d.needs == 0 && x.p.recurs && x.begin > 0
 }
@@ -74,8 +76,8 @@ func (d *day) iso8601() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.
 func exceptNumbers(x *match, m *meaning) bool {
 	exceptDay(x, m)
 	if d := x.of(0).day; !d.points && d.month <= 12 && d.date <= 12 && d.month != d.date {
-		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.text() + " is not known", off: x.off(), end: x.stop(),
-			readings: []string{fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.date), fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)}}
+		m.err = either("the order of day and month in "+x.text()+" is not known", x.off(), x.stop(),
+			fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.date), fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month))
 	}
 	return true
 }

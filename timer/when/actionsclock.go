@@ -220,7 +220,7 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 			hours = n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0
 		}
 		if sign < 0 && hours && !minutes {
-			why = &refusal{code: CodeAmbiguous, why: "it may be a range, or minutes before the hour", off: x.off(), end: x.stop(), readings: minutesOrRange(int(n.whole), h)}
+			why = either("it may be a range, or minutes before the hour", x.off(), x.stop(), minutesOrRange(int(n.whole), h)...)
 		}
 		ok := x.spokenAt(m, sign*int(n.whole), h)
 		m.err = why
@@ -260,10 +260,7 @@ func spokenHalf(x *match, m *meaning) bool {
 	text := x.p.text
 	hour := text[x.p.toks[x.begin+1].off:x.stop()]
 	ok := x.spokenAt(m, 30, h)
-	m.err = &refusal{
-		code: CodeAmbiguous, why: "it is half past that hour to some and half an hour before it to others",
-		off: x.off(), end: x.stop(), readings: []string{"half past " + hour, "thirty minutes to " + hour},
-	}
+	m.err = either("it is half past that hour to some and half an hour before it to others", x.off(), x.stop(), "half past "+hour, "thirty minutes to "+hour)
 	return ok
 }
 

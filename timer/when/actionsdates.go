@@ -128,8 +128,8 @@ func atDate(x *match, m *meaning) bool {
 	}
 	month, date := n/100, n%100
 	if month != date && date >= 1 && date <= 12 && month >= 1 && month <= 12 {
-		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.text() + " is not known", off: x.off(), end: x.stop(),
-			readings: []string{fmt.Sprintf("%04d-%02d-%02d", year, month, date), fmt.Sprintf("%04d-%02d-%02d", year, date, month)}}
+		m.err = either("the order of day and month in "+x.text()+" is not known", x.off(), x.stop(),
+			fmt.Sprintf("%04d-%02d-%02d", year, month, date), fmt.Sprintf("%04d-%02d-%02d", year, date, month))
 		ok := x.setDay(m, day{kind: onDate, year: int16(year), month: int8(month), date: int8(date)})
 		if t.digits == 6 {
 			m.day.needs = 'c'
@@ -243,7 +243,7 @@ func (x *match) nth(m *meaning, n int, d day) bool {
 		for of > x.begin && !x.p.word(of, "of", "in") {
 			of--
 		}
-		m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: int(x.p.toks[of].end), end: x.stop(), readings: []string{" this month", " next month", " every month"}}
+		m.err = either("it may come once or every month", int(x.p.toks[of].end), x.stop(), " this month", " next month", " every month")
 	}
 	return true
 }
@@ -253,8 +253,7 @@ func whichMonth(x *match, m *meaning) bool {
 	if x.of(0).n > 5 || x.p.recurs {
 		return false
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which month", off: x.stop(), end: x.stop(),
-		readings: []string{" of this month", " of next month", " of every month"}}
+	m.err = either("it does not say of which month", x.stop(), x.stop(), " of this month", " of next month", " of every month")
 	return x.setDay(m, day{kind: onNth, nth: int16(x.of(0).n), weekday: int8(x.tok(1).day), named: true, months: 1})
 }
 
@@ -309,7 +308,7 @@ func monthAlone(x *match, m *meaning) bool {
 	if x.p.word(x.end-1, "year") {
 		first += " " + x.p.text[x.p.toks[x.end-2].off:x.stop()]
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "a month is not a day", off: x.off(), end: x.stop(), readings: []string{first}}
+	m.err = either("a month is not a day", x.off(), x.stop(), first)
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 

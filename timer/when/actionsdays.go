@@ -99,8 +99,8 @@ func weekdaysAgo(x *match, m *meaning) bool {
 func afterNext(x *match, m *meaning) bool {
 	today := midnight(wallTime(x.p.opts.Now, x.p.opts.Zone))
 	coming := onOrAfter(today.AddDate(0, 0, 1), int(x.tok(0).day)-1)
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be the one after the coming one, or a week later", off: x.off(), end: x.stop(),
-		readings: []string{coming.AddDate(0, 0, 7).Format("2006-01-02"), coming.AddDate(0, 0, 14).Format("2006-01-02")}}
+	m.err = either("it may be the one after the coming one, or a week later", x.off(), x.stop(),
+		coming.AddDate(0, 0, 7).Format("2006-01-02"), coming.AddDate(0, 0, 14).Format("2006-01-02"))
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
@@ -233,7 +233,7 @@ func yearInWords(x *match, m *meaning) bool {
 	if n < 10 || n > 59 || x.p.toks[x.end].is(cOnes) {
 		return false
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(d.end), end: x.stop(), readings: []string{fmt.Sprintf(" 20%d", n), fmt.Sprintf(" at 20:%d", n)}}
+	m.err = either("it may be a year or a time of day", int(d.end), x.stop(), fmt.Sprintf(" 20%d", n), fmt.Sprintf(" at 20:%d", n))
 	return x.setDay(m, d)
 }
 
@@ -291,7 +291,7 @@ func severalDays(x *match, m *meaning) bool {
 	if t.digits < 2 {
 		readings = readings[1:]
 	}
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be several days or a day and a year", off: off, end: int(t.end), readings: readings}
+	m.err = either("it may be several days or a day and a year", off, int(t.end), readings...)
 	return x.setDay(m, d)
 }
 
@@ -387,7 +387,7 @@ func (x *match) minutesOrOffset(m *meaning) {
 		return
 	}
 	text, end := x.text(), x.p.text[after.off:after.end]
-	m.err = &refusal{code: CodeAmbiguous, why: end + " may be minutes or an offset", off: x.off(), end: int(after.end), readings: []string{text + ":" + end, text + ":00-" + end + ":00"}}
+	m.err = either(end+" may be minutes or an offset", x.off(), int(after.end), text+":"+end, text+":00-"+end+":00")
 }
 
 func timeDate(x *match, m *meaning) bool {

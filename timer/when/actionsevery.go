@@ -144,8 +144,8 @@ func everyClock(x *match, m *meaning) bool {
 		return false
 	}
 	if c.mer == 0 && c.name == 0 && c.how&(clockBare|clockSpoken) == 0 {
-		m.err = &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: int(c.off), end: int(c.end),
-			readings: []string{fmt.Sprintf("day at %d:%02d", c.hour, c.minute), fmt.Sprintf("%dh%dm", c.hour, c.minute)}}
+		m.err = either("it may be a length or a time of day", int(c.off), int(c.end),
+			fmt.Sprintf("day at %d:%02d", c.hour, c.minute), fmt.Sprintf("%dh%dm", c.hour, c.minute))
 	}
 	return true
 }
@@ -162,7 +162,7 @@ func adverb(x *match, m *meaning) bool {
 // biannual refuses "biannually".
 func biannual(x *match, m *meaning) bool {
 	m.period(uMonth, 6)
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be twice a year or every two years", off: x.off(), end: x.stop(), readings: []string{"every 6 months", "every 2 years"}}
+	m.err = either("it may be twice a year or every two years", x.off(), x.stop(), "every 6 months", "every 2 years")
 	return true
 }
 

@@ -227,8 +227,7 @@ func spanHours(x *match, m *meaning) bool {
 func inClock(x *match, m *meaning) bool {
 	h, min := x.tok(0).n, x.tok(1).n
 	m.has = hasSpan
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: x.off(), end: x.stop(),
-		readings: []string{fmt.Sprintf("in %dh%dm", h, min), fmt.Sprintf("at %d:%02d", h, min)}}
+	m.err = either("it may be a length or a time of day", x.off(), x.stop(), fmt.Sprintf("in %dh%dm", h, min), fmt.Sprintf("at %d:%02d", h, min))
 	return true
 }
 

@@ -82,7 +82,7 @@ func everyDates(x *match, m *meaning) bool {
 		return false
 	}
 	if l.n == 0 && x.p.toks[x.end-1].is(cOrd) && m.err == nil { // every third
-		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of what", off: x.stop(), end: x.stop(), readings: []string{" of the month"}}
+		m.err = either("it does not say of what", x.stop(), x.stop(), " of the month")
 	}
 	return l.n&isSpelled == 0 || x.says("month") || l.recur.dates == 1<<1
 }
@@ -245,8 +245,8 @@ func fromMonths(x *match, m *meaning) bool {
 	first, last := x.tok(0), x.tok(1)
 	names := [2]string{x.p.text[first.off:first.end], x.p.text[last.off:last.end]}
 	m.has = hasMonths
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be those months of every year, or once", off: x.off(), end: x.stop(),
-		readings: []string{fmt.Sprintf("in %s to %s", names[0], names[1]), fmt.Sprintf("from 1 %s to the end of %s", names[0], names[1])}}
+	m.err = either("it may be those months of every year, or once", x.off(), x.stop(),
+		fmt.Sprintf("in %s to %s", names[0], names[1]), fmt.Sprintf("from 1 %s to the end of %s", names[0], names[1]))
 	return x.p.recurs
 }
 

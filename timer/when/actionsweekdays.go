@@ -90,8 +90,8 @@ func countedWeekday(x *match, m *meaning) bool {
 		word = strconv.Itoa(n) + word
 	}
 	m.has, m.recur.weekdays = hasWeekdays|hasEvery, 1<<(t.day-1)
-	m.err = &refusal{code: CodeAmbiguous, why: "it may count weeks, or weeks of the month", off: x.off(), end: x.stop(),
-		readings: []string{fmt.Sprintf("every %d weeks on %s", n, name), fmt.Sprintf("every %s %s of the month", word, name)}}
+	m.err = either("it may count weeks, or weeks of the month", x.off(), x.stop(),
+		fmt.Sprintf("every %d weeks on %s", n, name), fmt.Sprintf("every %s %s of the month", word, name))
 	return true
 }
 

@@ -233,7 +233,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		if at > 0 && p.text[at-1] == ' ' {
 			months = "months"
 		}
-		return a, &refusal{code: CodeAmbiguous, why: "M is minutes or months", off: at, end: at + 1, readings: []string{"m", months}}
+		return a, either("M is minutes or months", at, at+1, "m", months)
 	}
 	if s.bare && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
 		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}

@@ -21,7 +21,7 @@ func (r *resolver) unclearClock() *refusal {
 		return p.bareNumber()
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && c.how&clockAfterAt != 0:
 		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
-		return &refusal{code: CodeAmbiguous, why: text + " in the morning or in the evening", off: off, end: end, readings: []string{text + "am", text + "pm"}}
+		return either(text+" in the morning or in the evening", off, end, text+"am", text+"pm")
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && p.n == 1:
 		return p.bareNumber()
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0:
@@ -31,7 +31,7 @@ func (r *resolver) unclearClock() *refusal {
 		if m.day.kind == onWeekday {
 			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
 		}
-		return &refusal{code: CodeAmbiguous, why: "a number alone is not a time of day", off: off, end: end, readings: readings}
+		return either("a number alone is not a time of day", off, end, readings...)
 	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockAfterAt == 0:
 		readings := []string{p.text + "s", fmt.Sprintf("at %d:%02d", c.hour, c.minute)}
 		if isDate(2000, int(c.minute), int(c.hour)) {
@@ -40,7 +40,7 @@ func (r *resolver) unclearClock() *refusal {
 		if off != 0 || end != len(p.text) {
 			readings = nil
 		}
-		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
+		return either("it may be a count of seconds or a time of day", 0, len(p.text), readings...)
 	case c.how&clockLength != 0 && alone && c.how&clockAfterAt == 0:
 		t := &p.toks[0]
 		switch {
@@ -49,8 +49,7 @@ func (r *resolver) unclearClock() *refusal {
 		case t.is(cHHMM) || p.n < 3:
 			return &refusal{}
 		}
-		return &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: off, end: end,
-			readings: []string{fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute)}}
+		return either("it may be a length or a time of day", off, end, fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute))
 	}
 	return nil
 }
@@ -62,7 +61,7 @@ func (p *parser) vagueDayPart(part uint8) *refusal {
 		night: {" at 8pm", " at 10pm"},
 	}[part]
 	n := len(p.text)
-	return &refusal{code: CodeAmbiguous, why: "a part of the day is not an exact time", off: n, end: n, readings: times}
+	return either("a part of the day is not an exact time", n, n, times...)
 }
 
 // bareNumber refuses a number alone and offers what it may be.
@@ -92,7 +91,7 @@ func (p *parser) bareNumber() *refusal {
 	default:
 		readings = readings[1:]
 	}
-	return &refusal{code: CodeAmbiguous, why: "a number needs a unit", end: len(p.text), readings: readings}
+	return either("a number needs a unit", 0, len(p.text), readings...)
 }
 
 // timeOfDay returns how long after 00:00 a clock means, given the part of the day beside it. next
@@ -112,8 +111,7 @@ func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, 
 		}
 	case c.how&clockBare != 0 && hour <= 12 && hour > 0:
 		minutes := fmt.Sprintf("%d:%02d", c.hour, c.minute)
-		return 0, false, &refusal{code: CodeAmbiguous, why: strconv.Itoa(hour) + " in the morning or in the evening",
-			off: int(c.off), end: int(c.end), readings: []string{minutes + "am", minutes + "pm"}}
+		return 0, false, either(strconv.Itoa(hour)+" in the morning or in the evening", int(c.off), int(c.end), minutes+"am", minutes+"pm")
 	}
 	next = part == night && hour < 6
 	switch {

@@ -184,7 +184,7 @@ func (r *resolver) offset(after bool) (time.Time, *refusal) {
 		for _, today := range []time.Time{r.today, wallTime(r.now, r.p.opts.Zone)} {
 			texts = append(texts, today.AddDate(0, 0, days).Format("2006-01-02"))
 		}
-		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today is another day in that time zone", off: int(m.day.off), end: int(m.day.end), readings: texts}
+		return time.Time{}, either("today is another day in that time zone", int(m.day.off), int(m.day.end), texts...)
 	}
 	if len(m.increments) > 0 && !r.timed && days == 0 { // 3 days from today
 		t, _ := ahead(day.Add(r.tod), r.zone, r.now)
@@ -197,7 +197,7 @@ func (r *resolver) offset(after bool) (time.Time, *refusal) {
 		return r.on(r.midnight.AddDate(0, 0, 1))
 	}
 	if m.clock.name == 'm' && days == 0 {
-		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today began with one midnight and ends with another", end: len(r.p.text), readings: []string{"midnight"}}
+		return time.Time{}, either("today began with one midnight and ends with another", 0, len(r.p.text), "midnight")
 	}
 	if m.clock.name == 'm' {
 		r.noteMidnight(day)
@@ -255,8 +255,8 @@ func (r *resolver) annual() (time.Time, *refusal) {
 	t, why := r.comingAnnual(d)
 	year := r.today.Year() + 1
 	if coming := wallTime(t, r.zone); why == nil && d.next && coming.Year() < year && int(d.date) <= monthDays(year, int(d.month)) {
-		return t, &refusal{code: CodeAmbiguous, why: "it may be the coming one or that of the next year", off: int(d.off), end: int(d.end),
-			readings: []string{coming.Format("2006-01-02"), civilDate(year, time.Month(d.month), int(d.date)).Format("2006-01-02")}}
+		return t, either("it may be the coming one or that of the next year", int(d.off), int(d.end),
+			coming.Format("2006-01-02"), civilDate(year, time.Month(d.month), int(d.date)).Format("2006-01-02"))
 	}
 	return t, why
 }

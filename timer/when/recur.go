@@ -163,8 +163,7 @@ func (b *builder) days() *refusal {
 		}
 	}
 	if c.open && c.unit != uMonth && !(c.unit == uYear && m.has&hasMonths != 0) {
-		return &refusal{code: CodeAmbiguous, why: "it does not say of which month", off: len(b.p.text), end: len(b.p.text),
-			readings: []string{" of this month", " of next month", " of every month"}}
+		return either("it does not say of which month", len(b.p.text), len(b.p.text), " of this month", " of next month", " of every month")
 	}
 	if why := b.calendarSpan(); why != nil {
 		return why
@@ -178,8 +177,7 @@ func (b *builder) days() *refusal {
 	}
 	if c.twice[1] > 0 && few != 1 {
 		name := map[unit]string{uWeek: "weeks", uMonth: "months"}[c.unit]
-		return &refusal{code: CodeAmbiguous, why: fmt.Sprintf("it may be every two %s or twice in one", name),
-			off: int(c.twice[0]), end: int(c.twice[1]), readings: []string{"every 2 " + name}}
+		return either(fmt.Sprintf("it may be every two %s or twice in one", name), int(c.twice[0]), int(c.twice[1]), "every 2 "+name)
 	}
 	if e := b.except; e != nil && m.has&hasWeekdays != 0 && c.unit != uMonth && e.weekdays != 0 {
 		if c.weekdays &^= e.weekdays; c.weekdays == 0 {

@@ -73,8 +73,7 @@ func (b *builder) yearOrTime() *refusal {
 	if m.has&hasClock == 0 || len(m.more) > 0 || c.how&clockCompact == 0 || c.how&clockAfterAt != 0 || ahead < 0 || ahead > soon || !dated && year%5 == 0 {
 		return nil
 	}
-	return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
-		readings: []string{fmt.Sprintf("in %d", year), fmt.Sprintf("at %02d:%02d", c.hour, c.minute)}}
+	return either("it may be a year or a time of day", int(c.off), int(c.end), fmt.Sprintf("in %d", year), fmt.Sprintf("at %02d:%02d", c.hour, c.minute))
 }
 
 // yearInList reports whether the last of several times may be a year: every day at 9am, 2027.
@@ -230,7 +229,7 @@ func (b *builder) endBound() *refusal {
 		// daily 2 times at 8am and 8pm
 	case m.has&hasCount != 0 && m.recur.countAt[1] > 0 && b.named() == 0 && m.has&hasPeriod != 0 && m.recur.unit >= uDay:
 		at := m.recur.countAt
-		return &refusal{code: CodeAmbiguous, why: "it may be a rate, or how often it comes in all", off: int(at[0]), end: int(at[1]), readings: []string{"," + p.text[at[0]:at[1]]}}
+		return either("it may be a rate, or how often it comes in all", int(at[0]), int(at[1]), ","+p.text[at[0]:at[1]])
 	case m.has&hasCount != 0:
 		if b.o.Count == 0 || int64(b.o.Count) > m.recur.count {
 			b.o.Count = int(min(m.recur.count, 1<<31))
@@ -258,8 +257,7 @@ func (b *builder) checkBound(of *meaning) *refusal {
 	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
 	switch {
 	case year > 0 && timed && hourly && ahead >= 0 && ahead <= soon:
-		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", off: int(c.off), end: int(c.end),
-			readings: []string{fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute)}}
+		return either("it may be a year or a time of day", int(c.off), int(c.end), fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute))
 	case year >= 1900 && timed != hourly:
 		return &refusal{}
 	case timed && hourly && b.m.has&(hasWeekdays|hasMonths) != 0:

@@ -45,8 +45,11 @@ func (b *builder) frequency() *refusal {
 		}
 		if b.freq = "MONTHLY"; c.workdays {
 			part("BYDAY", weekdayText(c.weekdays, ""))
-			// BYSETPOS counts in each period of FREQ
-			if b.pos = join(members(c.nths, true)); c.within != 0 {
+			// BYSETPOS counts in each period of FREQ, so several months need a rule of months.
+			if b.pos = join(members(c.nths, true)); c.within != 0 || bits.OnesCount16(c.months) > 1 {
+				if c.unit == uYear && c.n > 1 {
+					return &refusal{why: "it is too much for one rule", hint: "make several tasks of it"}
+				}
 				return nil
 			}
 		} else {

@@ -319,7 +319,7 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 					readings = append(readings, fmt.Sprintf("%d:00%s%s%d:00%s", f.hour, ampm[0], b.p.text[f.end:t.off], t.hour, ampm[1]))
 				}
 			}
-			return 0, 0, &refusal{code: CodeAmbiguous, why: "its hours may be in the morning or in the evening", off: int(f.off), end: int(t.end), readings: readings}
+			return 0, 0, either("its hours may be in the morning or in the evening", int(f.off), int(t.end), readings...)
 		}
 		t.hour += 12
 		f.how, t.how = 0, 0
@@ -336,8 +336,7 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 		am, pm := hour(t.hour, false), hour(t.hour, true)
 		if am > begin && pm > begin {
 			word := b.p.text[t.off:t.end]
-			return 0, 0, &refusal{code: CodeAmbiguous, why: word + " in the morning or in the evening", off: int(t.off), end: int(t.end),
-				readings: []string{word + ":00am", word + ":00pm"}}
+			return 0, 0, either(word+" in the morning or in the evening", int(t.off), int(t.end), word+":00am", word+":00pm")
 		}
 		if t.hour, t.how = am, 0; pm > begin {
 			t.hour = pm

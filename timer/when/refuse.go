@@ -30,6 +30,12 @@ type refusal struct {
 	readings []string
 }
 
+// either refuses a text as ambiguous. It offers what may be typed instead of the part of the text
+// from off to end.
+func either(why string, off, end int, readings ...string) *refusal {
+	return &refusal{code: CodeAmbiguous, why: why, off: off, end: end, readings: readings}
+}
+
 // tryThese is the hint for a text that is not understood at all.
 const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
 

@@ -131,7 +131,7 @@ func (p *parser) zoneOfPlace(begin, end int, zones []string) (m meaning) {
 			m.err = p.noZone(err, x.off(), x.stop()) // the database of the machine does not have it
 		}
 	case len(zones) > 1:
-		m.err = &refusal{code: CodeAmbiguous, why: quoted(x.text()) + " may be that of several places", off: x.off(), end: x.stop(), readings: zones}
+		m.err = either(quoted(x.text())+" may be that of several places", x.off(), x.stop(), zones...)
 	}
 	x.setZone(&m, z)
 	return m

@@ -239,8 +239,7 @@ func (m *meaning) allowsOffset(x *meaning, p *parser, begin int) bool {
 	}
 	clock := strings.TrimSpace(p.text[c.off:c.end])
 	if m.err == nil {
-		m.err = &refusal{code: CodeAmbiguous, why: "it may be a range or an offset from UTC", off: int(c.off), end: x.zone.end,
-			readings: []string{clock, clock + " UTC" + p.text[x.zone.off:x.zone.end]}}
+		m.err = either("it may be a range or an offset from UTC", int(c.off), x.zone.end, clock, clock+" UTC"+p.text[x.zone.off:x.zone.end])
 	}
 	return true
 }
@@ -280,8 +279,7 @@ func (z *zoneText) check(t time.Time, p *parser) *refusal {
 			return &refusal{why: "the zone is not in the database", hint: "give the offset from UTC"}
 		}
 		if _, offset := t.In(home).Zone(); offset != a.minutes*60 {
-			return &refusal{code: CodeAmbiguous, why: fmt.Sprintf("clocks do not show %s then", p.text[z.off:z.end]),
-				off: z.off, end: z.end, readings: []string{z.loc.String(), a.home}}
+			return either(fmt.Sprintf("clocks do not show %s then", p.text[z.off:z.end]), z.off, z.end, z.loc.String(), a.home)
 		}
 	}
 	return nil
