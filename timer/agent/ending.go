@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock"
@@ -16,7 +18,7 @@ func brokenPipe(err error) string {
 	if errors.Is(err, os.ErrClosed) || errors.Is(err, errLost) {
 		return ""
 	}
-	if isBrokenPipe(err) {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return "broken pipe"
 	}
 	return "it cannot be written to: " + err.Error()

@@ -148,6 +148,12 @@ func channelsOf(t state.Task, standing TellDefaults) (list []string) {
 	return list
 }
 
+// Telling returns through which channels a task tells, and when, from its own settings and the
+// defaults. Commands use it to say so before the run.
+func Telling(t state.Task, standing TellDefaults) (channels []string, on string) {
+	return channelsOf(t, standing), NotifyOn(t, standing.On)
+}
+
 // TellsByHistory reports whether the news of a task depend on its earlier runs.
 func TellsByHistory(t state.Task, standing TellDefaults) bool {
 	on := NotifyOn(t, standing.On)

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -81,16 +80,9 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 // TaskZone returns the zone of a task. A zone that can no longer be loaded shows as UTC; doctor and
 // the runner report it.
 func TaskZone(t state.Task) *time.Location {
-	if zone, ok := zones.Load(t.When.Zone); ok {
-		return zone.(*time.Location)
-	}
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
-		zone = time.UTC
+		return time.UTC
 	}
-	zones.Store(t.When.Zone, zone)
 	return zone
 }
-
-// zones caches what TaskZone has loaded: thousands of tasks have very few zones.
-var zones sync.Map

@@ -16,7 +16,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 const (
@@ -57,10 +56,6 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 	if t.Policy.Prefix != "" || t.Policy.NoPrefix {
 		prefix = t.Policy.Prefix
 	}
-	zone, err := when.LoadZone(t.When.Zone)
-	if err != nil {
-		zone = time.UTC
-	}
 	orNull := func(text string) *string {
 		if text == "" {
 			return nil
@@ -68,7 +63,7 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 		return &text
 	}
 	told := agent.Reminder{
-		ID: ReminderID(t.ID), Title: prefix + t.Said(), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
+		ID: ReminderID(t.ID), Title: prefix + t.Said(), Description: orNull(t.Description), Due: agent.Due(r.Due.In(rules.TaskZone(t))),
 		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r), Origin: t.ChildOrigin(),
 	}
 	if told.Priority == "" {

@@ -32,11 +32,7 @@ func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule
 	if err := g.Store.Move(ctx, e.Task.ID, e.Due, e.Due, now); err != nil {
 		return err
 	}
-	due := e.Due
-	if zone, err := when.LoadZone(e.Task.When.Zone); err == nil {
-		due = due.In(zone)
-	}
-	g.Say("task %s is due %s, which is not an instant of %q: its file was renamed", e.Task.ID, when.Stamp(due), e.Task.When.Text)
+	g.Say("task %s is due %s, which is not an instant of %q: its file was renamed", e.Task.ID, when.Stamp(e.Due.In(rules.TaskZone(e.Task))), e.Task.When.Text)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // environ is the environment of a claim's command: exactly the captured variables, and those that
@@ -21,17 +21,13 @@ func environ(r state.Record, last string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	zone, err := when.LoadZone(r.Task.When.Zone)
-	if err != nil {
-		zone = time.UTC
-	}
 	if r.Fence > 0 {
 		env = append(env, "OURO_FENCE="+strconv.FormatUint(r.Fence, 10))
 	}
 	return append(env,
 		"OURO_TASK_ID="+r.Task.ID,
 		"OURO_TASK="+r.Task.Text,
-		"OURO_DUE="+r.Due.In(zone).Format(time.RFC3339Nano),
+		"OURO_DUE="+r.Due.In(rules.TaskZone(r.Task)).Format(time.RFC3339Nano),
 		"OURO_ATTEMPT="+strconv.Itoa(max(r.Attempt, 1)),
 		"OURO_OCCURRENCE="+state.OccurrenceID(r.Task.ID, r.Number),
 		"OURO_LAST_OUTCOME="+last,

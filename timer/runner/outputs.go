@@ -14,8 +14,8 @@ import (
 const boundEvery = time.Second
 
 // bound keeps the output of a running command small on disk, if the system allows it, until enough
-// is called. This also ends the copying of the output, if there is any. A look takes a stat for each
-// file, and little more for those that have grown.
+// is called. This also ends the copying of the output, if there is any. A look takes a stat for
+// each file, and little more for those that have grown.
 func bound(awake clock.Waiter, copied *relay.Run, stdout, stderr state.Stream) (enough func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan struct{})
