@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -152,10 +151,7 @@ func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 	if base != resendURL {
 		shown += " (" + Redact(base) + ")"
 	}
-	body := bytes.NewBuffer(nil)
-	enc := json.NewEncoder(body)
-	enc.SetEscapeHTML(false)
-	request := struct {
+	body := struct {
 		From    string   `json:"from"`
 		To      []string `json:"to"`
 		Subject string   `json:"subject"`
@@ -163,21 +159,13 @@ func sendResend(ctx context.Context, c state.Channel, l email, env Env) error {
 		HTML    string   `json:"html,omitempty"`
 	}{From: l.sender, To: []string{l.recipient}, Subject: l.Title(), Text: l.Text()}
 	if l.HTML {
-		request.HTML = l.Body
+		body.HTML = l.Body
 	}
-	if err := enc.Encode(request); err != nil {
-		return permanent("%s", plain.Line(err.Error())).named(c.Name)
-	}
-	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
-	if err != nil {
-		return localError("RESEND_BASE_URL is not a URL of the web")
-	}
-	r.Header.Set("Authorization", "Bearer "+l.key)
-	r.Header.Set("Content-Type", "application/json")
+	q := request{url: base + "/emails", header: []string{"Authorization", "Bearer " + l.key}, body: body}
 	if key := l.idempotency(); key != "" {
-		r.Header.Set("Idempotency-Key", key)
+		q.header = append(q.header, "Idempotency-Key", key)
 	}
-	a, err := post(ctx, r, shown, env)
+	a, err := q.send(ctx, shown, env)
 	if err != nil {
 		return err
 	}

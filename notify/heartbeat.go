@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -43,15 +42,11 @@ func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string,
 		}
 	}
 	shown := Redact(raw)
-	r, err := http.NewRequest(http.MethodPost, u.String(), strings.NewReader(shorten(m.Body, maxPing)))
-	if err != nil {
-		return "", localError("the url of %s cannot be understood", c.Name)
-	}
-	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	q := request{url: u.String(), body: shorten(m.Body, maxPing)}
 	if m.ID != "" {
-		r.Header.Set("X-Ouro-Id", OneLine(m.ID))
+		q.header = []string{"X-Ouro-Id", OneLine(m.ID)}
 	}
-	a, err := post(ctx, r, shown, env)
+	a, err := q.send(ctx, shown, env)
 	if err != nil {
 		return "", err
 	}

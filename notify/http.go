@@ -1,6 +1,8 @@
 package notify
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -31,9 +33,45 @@ type reply struct {
 	again  time.Duration
 }
 
-// post sends a request and reads the answer. It does not follow redirects, because a signed message
+// request is a request. A body of url.Values is sent as a form, a string as text, bytes as they are,
+// anything else as JSON, and nil not at all.
+type request struct {
+	method string // "" for POST
+	url    string
+	form   string   // of the url, for a hint; "" for none
+	header []string // names and values
+	body   any
+}
+
+// send sends a request and reads the answer. It does not follow redirects, because a signed message
 // must go only where the user said. shown is the name of the server in errors.
-func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
+func (q request) send(ctx context.Context, shown string, env Env) (reply, error) {
+	raw, kind := []byte(nil), "application/json"
+	switch b := q.body.(type) {
+	case nil:
+		kind = ""
+	case string:
+		raw, kind = []byte(b), "text/plain; charset=utf-8"
+	case []byte:
+		raw = b
+	case url.Values:
+		raw, kind = []byte(b.Encode()), "application/x-www-form-urlencoded"
+	default:
+		var err error
+		if raw, err = asJSON(b); err != nil {
+			return reply{}, permanent("the request could not be made")
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, cmp.Or(q.method, http.MethodPost), q.url, bytes.NewReader(raw))
+	if err != nil { // the error has the URL in it
+		return reply{}, localError("the url of %s cannot be used%s", shown, textIf(q.form != "", "; write it as "+q.form))
+	}
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(q.header); i += 2 {
+		r.Header.Set(q.header[i], q.header[i+1])
+	}
 	transport := &http.Transport{
 		Proxy: env.proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		MaxResponseHeaderBytes: maxAnswer,
@@ -45,7 +83,7 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	r.Header.Set("User-Agent", userAgent)
-	resp, err := client.Do(r.WithContext(ctx))
+	resp, err := client.Do(r)
 	if err != nil {
 		return reply{}, unreachable(shown, err)
 	}

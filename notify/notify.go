@@ -203,10 +203,7 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		}
 		return &text
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(struct {
+	event, _ := asJSON(struct { // no error, because its fields are texts and a time
 		ID      *string   `json:"id"`
 		Subject *string   `json:"subject"`
 		Body    string    `json:"body"`
@@ -214,8 +211,16 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		HTML    bool      `json:"html"`
 		Now     time.Time `json:"now"`
 	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
-	// Encoding into memory cannot fail here.
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return event
+}
+
+// asJSON is json.Marshal without the escapes that only JSON inside HTML needs.
+func asJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // permanent returns an error that another attempt does not change.

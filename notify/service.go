@@ -10,8 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -101,32 +99,8 @@ func worse(a, b *Error) *Error {
 
 // exchange makes one request and judges the answer.
 func (s service) exchange(ctx context.Context, l serviceURL, q request, took func(serviceURL, answer) verdict, secrets []string, env Env) (answer, *Error) {
-	var body io.Reader
-	kind := ""
-	switch b := q.body.(type) {
-	case nil:
-	case string:
-		body, kind = strings.NewReader(b), "text/plain; charset=utf-8"
-	case url.Values:
-		body, kind = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
-	default:
-		raw, err := json.Marshal(b)
-		if err != nil {
-			return answer{}, permanent("the request could not be made")
-		}
-		body, kind = strings.NewReader(string(raw)), "application/json"
-	}
-	r, err := http.NewRequestWithContext(ctx, cmp.Or(q.method, http.MethodPost), q.url, body)
-	if err != nil { // the error has the URL in it
-		return answer{}, localError("the url of %s cannot be used; write it as %s", s.name, s.form)
-	}
-	if kind != "" {
-		r.Header.Set("Content-Type", kind)
-	}
-	for i := 0; i+1 < len(q.header); i += 2 {
-		r.Header.Set(q.header[i], q.header[i+1])
-	}
-	got, err := post(ctx, r, s.name, env)
+	q.form = s.form
+	got, err := q.send(ctx, s.name, env)
 	if err != nil {
 		e := err.(*Error)
 		e.Text = redactSecrets(e.Text, secrets...)

@@ -46,15 +46,6 @@ func (t text) head(most int) string {
 	return shorten(cmp.Or(t.title, OneLine(first)), most)
 }
 
-// request is a request. A body of url.Values is sent as a form, a string as text, anything else as
-// JSON, and nil not at all.
-type request struct {
-	method string // "" for POST
-	url    string
-	header []string // names and values
-	body   any
-}
-
 // verdict is what an answer with a status of 200 to 299 means for the message. The login page of a
 // network has such a status too, and so do the errors of some services.
 type verdict int

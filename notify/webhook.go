@@ -1,12 +1,10 @@
 package notify
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,20 +18,16 @@ import (
 func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	body := m.event(c, env)
 	shown := Redact(c.URL)
-	r, err := http.NewRequest(http.MethodPost, c.URL, bytes.NewReader(body))
-	if err != nil {
-		return "", localError("the url of %s cannot be understood", c.Name) // err quotes the URL
-	}
-	r.Header.Set("Content-Type", "application/json")
+	q := request{url: c.URL, body: []byte(body)}
 	if m.ID != "" {
-		r.Header.Set("X-Ouro-Id", OneLine(m.ID))
+		q.header = append(q.header, "X-Ouro-Id", OneLine(m.ID))
 	}
 	if c.Secret != "" {
 		mac := hmac.New(sha256.New, []byte(c.Secret))
 		mac.Write(body)
-		r.Header.Set("X-Ouro-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+		q.header = append(q.header, "X-Ouro-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	a, err := post(ctx, r, shown, env)
+	a, err := q.send(ctx, shown, env)
 	if err == nil {
 		err = a.asError(shown, serverWords(string(a.body), channelSecrets(c)...))
 	}
