@@ -145,26 +145,12 @@ func unusableHint(err error) problem.Text {
 	return problem.T("mend what the message names; %s says what else is wrong", problem.To("doctor"))
 }
 
-// Candidate is a text to type instead of an ambiguous one, and the instant that it means.
-type Candidate struct {
-	Text string    `json:"text"`
-	At   time.Time `json:"at"`
-}
-
-func AsCandidates(list []when.Candidate) []Candidate {
-	rows := []Candidate{}
-	for _, c := range list {
-		rows = append(rows, Candidate{c.Text, c.At})
-	}
-	return rows
-}
-
 // ErrorJSON is an error as every command shows it.
 type ErrorJSON struct {
-	Code       problem.Code `json:"code"`
-	Message    string       `json:"message"`
-	Hint       *string      `json:"hint,omitempty"`
-	Candidates []Candidate  `json:"candidates,omitempty"`
+	Code       problem.Code     `json:"code"`
+	Message    string           `json:"message"`
+	Hint       *string          `json:"hint,omitempty"`
+	Candidates []when.Candidate `json:"candidates,omitempty"`
 }
 
 // FailedJSON is the answer of every command that failed as a whole.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -19,25 +20,12 @@ const (
 // Keep returns how long the past is kept, as config.toml says. Its values were checked when it was
 // loaded.
 func Keep(c state.Config) state.Keep {
-	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger,
-		Items: keepItems, Inbox: keepInbox}
-	if n := c.Keep.Days; n > 0 {
-		k.Ended = time.Duration(n) * 24 * time.Hour
+	bytes := func(text string, usual int64) int64 {
+		n, _ := state.ParseSize(text)
+		return cmp.Or(n, usual)
 	}
-	if n := c.Keep.Runs; n > 0 {
-		k.Runs = n
-	}
-	if n, err := state.ParseSize(c.Keep.Output); err == nil && n > 0 {
-		k.Output = n
-	}
-	if n, err := state.ParseSize(c.Keep.Ledger); err == nil && n > 0 {
-		k.Ledger = n
-	}
-	if n := c.Keep.Items; n > 0 {
-		k.Items = n
-	}
-	if n := c.Keep.Inbox; n > 0 {
-		k.Inbox = n
-	}
-	return k
+	k := c.Keep
+	return state.Keep{Ended: time.Duration(cmp.Or(k.Days, keepDays)) * 24 * time.Hour, Runs: cmp.Or(k.Runs, keepRuns),
+		Output: bytes(k.Output, keepOutput), Ledger: bytes(k.Ledger, keepLedger), Items: cmp.Or(k.Items, keepItems),
+		Inbox: cmp.Or(k.Inbox, keepInbox)}
 }

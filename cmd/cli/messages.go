@@ -20,7 +20,7 @@ type Wording struct {
 // AsErrorJSON is a problem in the words of the call's surface, for JSON.
 func (w *Wording) AsErrorJSON(p *problem.Problem) ErrorJSON {
 	return ErrorJSON{Code: p.Code, Message: w.Render(p.Message), Hint: OrNull(w.Render(p.Hint)),
-		Candidates: AsCandidates(p.Candidates)}
+		Candidates: p.Candidates}
 }
 
 // Render returns a text in the words of the call's surface.

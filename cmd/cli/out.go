@@ -185,33 +185,32 @@ func (o *Out) Height() (int, bool) { return TerminalHeight(o.world.Out, o.world.
 // TerminalWidth is the number of columns of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
-	if !IsTerminal(w) {
-		return 0, false
-	}
-	f := w.(*os.File)
-	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-		return n, true
-	}
-	if n, err := strconv.Atoi(getenv("COLUMNS")); err == nil && n > 0 {
-		return n, true
-	}
-	return 80, true
+	width, _, terminal := terminalSize(w, getenv)
+	return width, terminal
 }
 
 // TerminalHeight is the number of lines of the terminal that a stream goes to; false when it goes
 // elsewhere.
 func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
+	_, height, terminal := terminalSize(w, getenv)
+	return height, terminal
+}
+
+func terminalSize(w io.Writer, getenv func(string) string) (width, height int, terminal bool) {
 	if !IsTerminal(w) {
-		return 0, false
+		return 0, 0, false
 	}
-	f := w.(*os.File)
-	if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-		return n, true
+	known := func(n int, variable string, usual int) int {
+		if n > 0 {
+			return n
+		}
+		if n, err := strconv.Atoi(getenv(variable)); err == nil && n > 0 {
+			return n
+		}
+		return usual
 	}
-	if n, err := strconv.Atoi(getenv("LINES")); err == nil && n > 0 {
-		return n, true
-	}
-	return 24, true
+	width, height, _ = term.GetSize(int(w.(*os.File).Fd())) // an error leaves them below 1
+	return known(width, "COLUMNS", 80), known(height, "LINES", 24), true
 }
 
 // Pad adds spaces to text up to the width in columns.

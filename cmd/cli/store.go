@@ -38,7 +38,12 @@ func (s *Call) Open() (state.Store, error) {
 	}
 	var st *files.Store
 	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: checkSchedule, Limits: s.storeLimits,
-		Waiting: reportWait(s), Report: func(p state.Problem) {
+		// No answer has it as a warning that it waits for another process.
+		Waiting: func(who *lock.BusyError, most time.Duration) {
+			if !s.InJSON {
+				fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.label(Late, "ouro-timer:"), Visible(who.Error()), most)
+			}
+		}, Report: func(p state.Problem) {
 			if !s.InJSON {
 				// Several goroutines report, and Warn is not safe for that.
 				fmt.Fprintf(s.Err, "%s warning: %s\n", s.label(Late, "ouro-timer:"), Visible(p.Error()))
@@ -235,17 +240,6 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 		return nil, err
 	}
 	return st, nil
-}
-
-// reportWait returns a function that writes which process this call waits for. No answer has it as
-// a warning.
-func reportWait(s *Call) func(who *lock.BusyError, most time.Duration) {
-	return func(who *lock.BusyError, most time.Duration) {
-		if !s.InJSON {
-			fmt.Fprintf(s.Err, "%s %s; waiting up to %v for it\n", s.label(Late, "ouro-timer:"),
-				Visible(who.Error()), most)
-		}
-	}
 }
 
 // lockWait is how long a call waits for the state lock. It is held for a millisecond or two unless

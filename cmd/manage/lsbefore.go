@@ -88,12 +88,19 @@ func (a lsSummaryJSON) Text(o *cli.Out) {
 			at(a.Once.First), at(a.Once.Last)), width))
 	}
 	switch {
-	case len(a.Tasks) == 0 && a.unread > 0:
-		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.Until))
 	case len(a.Tasks) == 0:
-		o.Note("Nothing is due before %s.", view.Stamp(a.Until))
+		noteNothingDue(o, a.Until, a.unread)
 	case a.More > 0:
 		o.Note("… and %d more", a.More)
+	}
+}
+
+// noteNothingDue says that nothing is due, as far as tasks can be read.
+func noteNothingDue(o *cli.Out, before time.Time, unread int) {
+	if unread > 0 {
+		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(unread, "task"), view.Stamp(before))
+	} else {
+		o.Note("Nothing is due before %s.", view.Stamp(before))
 	}
 }
 
@@ -287,11 +294,9 @@ func (a lsBeforeJSON) Text(o *cli.Out) {
 			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}
 	}
-	switch none := len(a.Occurrences) == 0; {
-	case none && a.unread > 0:
-		o.Note("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.until))
-	case none:
-		o.Note("Nothing is due before %s.", view.Stamp(a.until))
+	switch {
+	case len(a.Occurrences) == 0:
+		noteNothingDue(o, a.until, a.unread)
 	case a.Total == nil:
 		o.Note("… and at least %d more", a.More)
 	case a.More > 0:

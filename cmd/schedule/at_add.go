@@ -24,16 +24,16 @@ type confirmation struct {
 	Now time.Time `json:"now"`
 	ID  *string   `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
 	view.TaskJSON
-	Created       bool            `json:"created"`
-	Reading       string          `json:"reading"`
-	Notes         []string        `json:"notes,omitempty"`
-	Others        []cli.Candidate `json:"others,omitempty"`
-	JitterSeconds *float64        `json:"jitter_seconds,omitempty"`
-	Start         *time.Time      `json:"start,omitempty"`
-	End           *time.Time      `json:"end,omitempty"`
-	Count         *int            `json:"count,omitempty"`
-	Except        []string        `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Remarks       []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
+	Created       bool             `json:"created"`
+	Reading       string           `json:"reading"`
+	Notes         []string         `json:"notes,omitempty"`
+	Others        []when.Candidate `json:"others,omitempty"`
+	JitterSeconds *float64         `json:"jitter_seconds,omitempty"`
+	Start         *time.Time       `json:"start,omitempty"`
+	End           *time.Time       `json:"end,omitempty"`
+	Count         *int             `json:"count,omitempty"`
+	Except        []string         `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Remarks       []remark         `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
 	view.PolicyJSON
 	Env            []string `json:"env,omitempty" jsonschema:"the variables that it gets because the call names them"`
 	Tell           []string `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
@@ -51,7 +51,7 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	j := confirmation{
 		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID),
 		TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)),
-		Notes: []string{}, Others: []cli.Candidate{},
+		Notes:         []string{},
 		JitterSeconds: view.JitterShare(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
 		Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
@@ -232,7 +232,7 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 	if d.Created || d.Replaced {
 		j.Notes = cli.OrEmpty(readings(d.Sched, d.Now))
 		if d.Sched != nil {
-			j.Others = cli.AsCandidates(d.Sched.Others)
+			j.Others = d.Sched.Others
 		}
 	}
 	return j

@@ -94,7 +94,7 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	warnings = slices.Concat(warnings, view.TooLate(e), s.NetworkWarnings)
 	dueChanged := slices.Contains(d.Fields, "due")
 	var texts []problem.Text
-	notes, others := []string{}, []when.Candidate{}
+	notes, others := []string{}, []when.Candidate(nil)
 	if d.Sched != nil && len(d.Fields) > 0 {
 		notes, others = append(notes, readings(d.Sched, d.Now)...), d.Sched.Others
 	}
@@ -114,7 +114,7 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	now := d.Now.In(rules.TaskZone(e.Task))
 	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, &d, now.Location(), h, recipients, warnings), of: d,
 		h: h, recipients: recipients, now: now}
-	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
+	answer.Notes, answer.Others = notes, others
 	if dueChanged && !state.IsUnscheduled(was.Due) {
 		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
 	}

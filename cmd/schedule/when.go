@@ -98,7 +98,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now),
-		cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
+		cli.OrEmpty(readings(sched, o.Now)), sched.Others,
 		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, replaced...),
 		!view.UsesUTF8(s.Getenv)})
 	return nil
@@ -194,16 +194,16 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 
 // whenJSON is the answer of when.
 type whenJSON struct {
-	Now       time.Time       `json:"now"`
-	Said      string          `json:"text" jsonschema:"what was read"`
-	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule boot"`
-	TZ        string          `json:"tz" jsonschema:"the zone that it was read in"`
-	Canonical string          `json:"canonical" jsonschema:"the same time in one fixed form"`
-	Reading   *string         `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
-	Notes     []string        `json:"notes,omitempty"`
-	Others    []cli.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
-	Remarks   []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
-	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known in advance (boot)"`
+	Now       time.Time        `json:"now"`
+	Said      string           `json:"text" jsonschema:"what was read"`
+	Kind      when.Kind        `json:"kind" enum:"once interval cron rrule boot"`
+	TZ        string           `json:"tz" jsonschema:"the zone that it was read in"`
+	Canonical string           `json:"canonical" jsonschema:"the same time in one fixed form"`
+	Reading   *string          `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
+	Notes     []string         `json:"notes,omitempty"`
+	Others    []when.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
+	Remarks   []remark         `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
+	Next      []time.Time      `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known in advance (boot)"`
 
 	sched *when.Schedule
 	notes []string // for people

@@ -24,19 +24,18 @@ type PickError struct {
 
 // PickErrorJSON is a PickError in the words of the surface of the call.
 type PickErrorJSON struct {
-	ID         string          `json:"id"`
-	Code       problem.Code    `json:"code"`
-	Message    string          `json:"message"`
-	Hint       string          `json:"hint"`
-	Candidates []cli.Candidate `json:"candidates,omitempty"`
+	ID         string           `json:"id"`
+	Code       problem.Code     `json:"code"`
+	Message    string           `json:"message"`
+	Hint       string           `json:"hint"`
+	Candidates []when.Candidate `json:"candidates,omitempty"`
 }
 
 // PickErrors are the errors of tasks that could not be found or changed, for an answer in JSON.
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
-		list = append(list, PickErrorJSON{f.ID, f.Code, s.Render(f.Message), s.Render(f.Hint),
-			cli.AsCandidates(f.Candidates)})
+		list = append(list, PickErrorJSON{f.ID, f.Code, s.Render(f.Message), s.Render(f.Hint), f.Candidates})
 	}
 	return list
 }

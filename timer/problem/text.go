@@ -3,7 +3,6 @@ package problem
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -209,8 +208,6 @@ func (s Shell) setting(name string, value any) []string {
 			words = append(words, option, v)
 		}
 		return words
-	case int:
-		return []string{option, strconv.Itoa(value)}
 	}
 	if name == string(When) {
 		return []string{fmt.Sprint(value)}

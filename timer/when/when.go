@@ -95,8 +95,8 @@ func (e *Error) Error() string { return e.Message }
 
 // Candidate is a reading that can be pasted instead of a text, and its instant.
 type Candidate struct {
-	Text string
-	At   time.Time
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
 }
 
 // The codes of an Error.
