@@ -11,10 +11,16 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// modes are the first words of the older form, wait MODE VALUE TASK, each with the form of its
-// value.
-func modes() map[string]when.Form {
-	return map[string]when.Form{"delay": when.DelayForm, "interval": when.EveryForm, "cron": when.CronForm}
+// olderMode is a first word of the older form, wait MODE VALUE TASK: the form of its value, and an
+// example.
+type olderMode struct {
+	form  when.Form
+	value string
+}
+
+func modes() map[string]olderMode {
+	return map[string]olderMode{"delay": {when.DelayForm, "30"}, "interval": {when.EveryForm, "300"},
+		"cron": {when.CronForm, "0 9 * * *"}}
 }
 
 const useModes = "Use 'delay', 'interval', or 'cron'."
@@ -41,8 +47,8 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 				problem.To("wait").With("until", "22:00")))
 	}
 	mode := s.Args[0]
-	form, ok = modes()[mode]
-	if !ok {
+	older, ok := modes()[mode]
+	if form = older.form; !ok {
 		text, task = s.Args[0], s.Args[1:]
 		if err := refuseLonger(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text,
 			task); err != nil {
@@ -204,6 +210,5 @@ func refuseLonger(s *cli.Call, o when.Options, form when.Form, call func(text st
 
 // modeExample returns a valid call of the older form.
 func modeExample(mode string) problem.Call {
-	value := map[string]string{"delay": "30", "interval": "300", "cron": "0 9 * * *"}[mode]
-	return problem.To("wait", mode, value, "check the oven")
+	return problem.To("wait", mode, modes()[mode].value, "check the oven")
 }
