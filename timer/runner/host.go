@@ -44,8 +44,9 @@ type machine struct {
 	agents *agent.Pool
 	events chan<- Event
 
-	begun  map[claim]*supervisor // used by the engine's goroutine alone
-	starts chan struct{}         // has what is being started
+	outputs outputs               // of what runs
+	begun   map[claim]*supervisor // used by the engine's goroutine alone
+	starts  chan struct{}         // has what is being started
 }
 
 // begin makes the supervisor of a claim.

@@ -14,11 +14,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// The outputs of all that runs are looked at, and of nothing that has ended: a bubble ends when no goroutine is left.
+// One goroutine looks at the outputs of all that runs, however often it begins and ends, and none is left.
 func TestOutputsAreBoundedWhileTheyAreWritten(t *testing.T) {
 	dir := t.TempDir()
 	text := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20/16)
 	synctest.Test(t, func(t *testing.T) {
+		var o outputs
 		var runs sync.WaitGroup
 		for i := range 8 {
 			path := filepath.Join(dir, string(rune('a'+i)))
@@ -27,12 +28,15 @@ func TestOutputsAreBoundedWhileTheyAreWritten(t *testing.T) {
 			}
 			runs.Go(func() {
 				time.Sleep(time.Duration(i) * 700 * time.Millisecond)
-				enough := bound(clocktest.Bubble{}, nil, output.File(path), output.None{})
+				enough := o.bound(clocktest.Bubble{}, nil, output.File(path), output.None{})
 				time.Sleep(1100 * time.Millisecond)
 				enough()
 			})
 		}
 		runs.Wait()
+		if len(o.of) != 0 {
+			t.Errorf("%d outputs are looked at although nothing runs", len(o.of))
+		}
 	})
 	if _, err := output.File(filepath.Join(dir, "a")).Bound(keepHead, keepTail, 0); err != nil {
 		t.Skipf("nothing is given back here: %v", err)
@@ -84,7 +88,8 @@ func TestWhatIsGivenUpIsNotCopied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		enough := bound(clocktest.Bubble{}, run, output.File(path), output.None{})
+		var o outputs
+		enough := o.bound(clocktest.Bubble{}, run, output.File(path), output.None{})
 		time.Sleep(boundEvery + time.Second/10)
 		time.AfterFunc(time.Second, func() { close(to.let) })
 		enough()

@@ -339,7 +339,7 @@ func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	watching, seen := context.WithCancel(s.killed)
 	s.endWhenCutOff(watching)
 	defer seen()
-	enough := bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
+	enough := s.outputs.bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
 	res := s.see(c, timeout)
 	enough()
 	if res.Unknown && s.life.Err() != nil && Alive(s.r.Child) {
