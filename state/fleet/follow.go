@@ -84,7 +84,11 @@ func taskIn(c Cell) (id string, r *record, err error) {
 func (f *follower) apply(c Cell, s *Store) {
 	switch {
 	case strings.HasPrefix(c.Key, heartbeats):
-		f.applyHeartbeat(c)
+		if r, there := runnerIn(c); there {
+			f.heartbeats[c.Key] = arrival{r, time.Now()}
+		} else {
+			delete(f.heartbeats, c.Key)
+		}
 	case strings.HasPrefix(c.Key, drains):
 		if f.drains[c.Key] = len(c.Data) > 0; !f.drains[c.Key] {
 			delete(f.drains, c.Key)

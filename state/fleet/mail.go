@@ -21,43 +21,42 @@ func itemKey(id string) string {
 	return items + task + "." + strings.ReplaceAll(rest, "/", ".")
 }
 
-// inboxItems returns the items of the inbox, oldest first, and their leases by the keys of the
-// items.
-func (s *Store) inboxItems(ctx context.Context) (list []state.Item, keys []string, taken map[string]Cell, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, nil, err
-	}
+// inboxItems returns the items of the inbox, oldest first, and their leases by their keys.
+func (s *Store) inboxItems(ctx context.Context) (list []state.Item, taken map[string]Cell, err error) {
 	taken = map[string]Cell{}
 	held, _, err := s.all(ctx, leases)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for _, c := range held {
-		taken[items+c.Key[2:]] = c
+		taken[c.Key] = c
 	}
 	cells, _, err := s.all(ctx, items)
 	for _, c := range cells {
 		i := state.Item{Cursor: state.NumberCursor(c.Rev)}
 		if err := decode(c, &i.Line); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		i.ID = state.ItemID(i.Line)
-		if lease, ok := taken[c.Key]; ok {
+		if lease, ok := taken[leaseKey(c.Key)]; ok {
 			if err := json.Unmarshal(lease.Data, &i.Leased); err != nil {
-				return nil, nil, nil, err
+				return nil, nil, err
 			}
 		}
-		list, keys = append(list, i), append(keys, c.Key)
+		list = append(list, i)
 	}
-	return list, keys, taken, err
+	return list, taken, err
 }
+
+// leaseKey returns the key of the lease of an item.
+func leaseKey(item string) string { return leases + strings.TrimPrefix(item, items) }
 
 // Inbox returns the items that match the query.
 func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, more int, _ []state.Problem, err error) {
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
 	}
-	all, _, _, err := s.inboxItems(ctx)
+	all, _, err := s.inboxItems(ctx)
 	picked, more := q.Pick(all)
 	for _, i := range picked {
 		list = append(list, all[i])
@@ -72,14 +71,14 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	}
 	q.Free, q.Now = true, now
 	for {
-		all, keys, taken, err := s.inboxItems(ctx)
+		all, taken, err := s.inboxItems(ctx)
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		var list []state.Item
 		var ops []Op
 		more := 0
-		for k, i := range all {
+		for _, i := range all {
 			switch {
 			case !q.Wants(i, i.Line.TaskID):
 			case q.Limit > 0 && len(list) == q.Limit || len(ops) == commitMost:
@@ -87,8 +86,9 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 			default:
 				i.Leased = state.UTC(until)
 				data, _ := json.Marshal(i.Leased)
-				lease := taken[keys[k]]
-				lease.Key = leases + keys[k][2:]
+				key := leaseKey(itemKey(i.ID))
+				lease := taken[key]
+				lease.Key = key
 				ops = append(ops, lease.with(data))
 				list = append(list, i)
 			}
@@ -128,7 +128,7 @@ func (s *Store) drop(ctx context.Context, key string) error {
 		if len(c.Data) == 0 {
 			break
 		}
-		lease := Op{Cell: Cell{Key: leases + key[2:], Rev: Any}}
+		lease := Op{Cell: Cell{Key: leaseKey(key), Rev: Any}}
 		if _, err := s.commit(ctx, []Op{c.with(nil), lease}); !errors.Is(err, ErrMoved) {
 			return err
 		}

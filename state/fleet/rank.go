@@ -16,15 +16,6 @@ type arrival struct {
 	at time.Time
 }
 
-// applyHeartbeat records a heartbeat, or that a runner has ended.
-func (f *follower) applyHeartbeat(c Cell) {
-	if r, there := runnerIn(c); there {
-		f.heartbeats[c.Key] = arrival{r, time.Now()}
-	} else {
-		delete(f.heartbeats, c.Key)
-	}
-}
-
 // Rank returns the position of this machine among those that may start an occurrence. Each machine
 // has a weight for it, which all machines compute alike (rendezvous hashing). So occurrences are
 // spread evenly, and few move when a machine joins or leaves.

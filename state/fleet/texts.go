@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -39,39 +41,27 @@ const (
 // fetchTexts caches the texts of tasks, with one request for many. What it does not get is read
 // later, one by one.
 func (s *Store) fetchTexts(ctx context.Context, docs []state.Doc) {
-	missing := s.uncached(docs)
+	missing := map[string]bool{}
+	for _, d := range docs {
+		missing[textKey(d.Task.ID, d.Task.Revision)] = true
+		for _, o := range d.Open {
+			missing[textKey(d.Task.ID, o.Task.Revision)] = true
+		}
+	}
+	s.mu.Lock()
+	maps.DeleteFunc(missing, func(key string, _ bool) bool { _, ok := s.tasks[key]; return ok })
+	s.mu.Unlock()
 	if len(missing) < 2 { // one is read as fast later
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, peekLimit)
 	defer cancel()
-	list, _ := s.kv.Peek(limited, missing...)
+	list, _ := s.kv.Peek(limited, slices.Collect(maps.Keys(missing))...)
 	for _, c := range list {
 		if task, _, err := codec.DecodeTask(c.Data); err == nil {
 			s.keepText(c.Key, task)
 		}
 	}
-}
-
-// uncached returns the keys of the texts of tasks that are not cached, each once.
-func (s *Store) uncached(docs []state.Doc) (keys []string) {
-	missing := map[string]bool{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	note := func(id string, revision int64) {
-		key := textKey(id, revision)
-		if _, ok := s.tasks[key]; !ok && !missing[key] {
-			missing[key] = true
-			keys = append(keys, key)
-		}
-	}
-	for _, d := range docs {
-		note(d.Task.ID, d.Task.Revision)
-		for _, o := range d.Open {
-			note(d.Task.ID, o.Task.Revision)
-		}
-	}
-	return keys
 }
 
 // text returns the text of a task in a revision.

@@ -142,20 +142,15 @@ func turn() time.Duration { return rand.N(2 * time.Millisecond) }
 // commitAll commits a transaction. Operations that expect a revision come first, as commit
 // requires.
 func (s *Store) commitAll(ctx context.Context, t *tx) (seen Cell, err error) {
-	var ops []Op
+	var ops, others []Op
 	for _, key := range t.order {
-		ops = append(ops, Op{Cell: t.cells[key].Cell})
+		if op := (Op{Cell: t.cells[key].Cell}); op.Rev == Any {
+			others = append(others, op)
+		} else {
+			ops = append(ops, op)
+		}
 	}
-	slices.SortStableFunc(ops, func(a, b Op) int {
-		if (a.Rev == Any) == (b.Rev == Any) {
-			return 0
-		}
-		if b.Rev == Any {
-			return -1
-		}
-		return 1
-	})
-	if ops = append(ops, t.after...); len(ops) == 0 {
+	if ops = slices.Concat(ops, others, t.after); len(ops) == 0 {
 		return Cell{}, nil
 	}
 	return s.commit(ctx, ops)

@@ -281,11 +281,7 @@ func (t *tx) line(l state.Line) {
 	}
 	run := l.TaskID + "." + strconv.Itoa(l.Number)
 	if l.Inbox != "" {
-		key := items + run
-		if l.Type == state.LineDelivery {
-			key += "." + state.ChannelForm(l.Channel)
-		}
-		t.writeJSON(key, l)
+		t.writeJSON(itemKey(state.ItemID(l)), l)
 	}
 	for _, c := range l.Channels() {
 		t.writeJSON(hashKey(notices+run+".", c), notice{Line: l, Channel: c, Due: state.UTC(l.At), Node: t.o.Node.Name})

@@ -104,7 +104,7 @@ func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 }
 
 func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) (n int, err error) {
-	list, keys, _, err := s.inboxItems(ctx)
+	list, _, err := s.inboxItems(ctx)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
@@ -119,12 +119,12 @@ func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) 
 		list[k].Cursor = last
 	}
 	old := keep.Surplus(list, func(id string) bool { return there[id] }, now)
-	for k, i := range list {
+	for _, i := range list {
 		if err != nil {
 			return n, err
 		}
 		if old[i.Cursor] {
-			switch e := s.drop(ctx, keys[k]); {
+			switch e := s.drop(ctx, itemKey(i.ID)); {
 			case e == nil:
 				n++
 			case !errors.Is(e, state.ErrNotFound):

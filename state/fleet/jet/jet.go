@@ -196,19 +196,6 @@ func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
 	return k.last(ctx, k.stream, k.subject(key))
 }
 
-// Peek implements fleet.KV: any server of the stream answers.
-func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
-	if len(keys) != 1 {
-		return k.peekMany(ctx, keys)
-	}
-	answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream + "." + k.subject(keys[0])})
-	if err != nil || answer.Header["Status"] == "404" {
-		return nil, err
-	}
-	c, err := k.cell(answer)
-	return []fleet.Cell{c}, err
-}
-
 // cell reads a message of the stream that a server has sent.
 func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
 	if status := m.Header["Status"]; status != "" {

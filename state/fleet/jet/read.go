@@ -26,14 +26,22 @@ func (k *KV) page(ctx context.Context, prefix string, from uint64, most int, yie
 	return k.directGet(ctx, ask, yield)
 }
 
-// peekMany is Peek for many keys.
-func (k *KV) peekMany(ctx context.Context, keys []string) (list []fleet.Cell, err error) {
+// Peek implements fleet.KV: any server of the stream answers. One key is a plain request.
+func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err error) {
+	if len(keys) == 1 {
+		answer, err := k.request(ctx, nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream + "." + k.subject(keys[0])})
+		if err != nil || answer.Header["Status"] == "404" {
+			return nil, err
+		}
+		c, err := k.cell(answer)
+		return []fleet.Cell{c}, err
+	}
 	for some := range slices.Chunk(keys, pageMost) {
 		subjects := make([]string, len(some))
 		for i, key := range some {
 			subjects[i] = k.subject(key)
 		}
-		_, err := k.directGet(ctx, map[string]any{"multi_last": subjects}, func(c fleet.Cell) bool {
+		_, err = k.directGet(ctx, map[string]any{"multi_last": subjects}, func(c fleet.Cell) bool {
 			list = append(list, c)
 			return true
 		})
