@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -181,4 +182,45 @@ func TestManyAreFewRequests(t *testing.T) {
 		t.Fatalf("%d are listed, %v", listed, err)
 	}
 	is("a list of 100", "map[peek:1 prefix:1]")
+}
+
+// TestMovesWhileItIsRead: a task that comes back and is removed anew while it is looked for is there all the time.
+func TestMovesWhileItIsRead(t *testing.T) {
+	ctx, now, kv := t.Context(), time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC), model.New()
+	a, b := fleet.New(kv, fleet.Options{Local: memory.New()}), fleet.New(kv, fleet.Options{Local: memory.New()})
+	e, err := a.Add(ctx, state.Task{Created: now, When: state.Timing{Text: "in 1h", Kind: "once", Zone: "UTC", Start: now}, Run: state.Job{Argv: []string{"true"}, Dir: "/"}}, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := e.Task.ID
+	if _, err := b.Remove(ctx, id, now); err != nil {
+		t.Fatal(err)
+	}
+	gets, busy := 0, false
+	kv.Fate = func(what string) model.Fate {
+		if what != "get" || busy {
+			return model.Fine
+		}
+		gets++
+		busy = true
+		defer func() { busy = false }()
+		var err error
+		switch gets { // of the living, of what has ended, of the living again
+		case 2:
+			_, err = b.Restore(ctx, id, now.Add(time.Hour), now)
+		case 3:
+			_, err = b.Remove(ctx, id, now)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return model.Fine
+	}
+	if l, err := a.Find(ctx, id); err != nil || len(l) != 1 {
+		t.Errorf("after %d reads: %v, %v", gets, l, err)
+	}
+	kv.Fate = nil
+	if _, err := a.Find(ctx, "zzzzzzzz"); !errors.Is(err, state.ErrNotFound) {
+		t.Errorf("one that never was: %v", err)
+	}
 }

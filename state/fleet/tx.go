@@ -160,27 +160,29 @@ func (t *tx) load(id string) (state.Doc, error) {
 	if !state.WholeID(id) {
 		return state.Doc{}, state.ErrNotFound
 	}
-	// The last is read again: the task may have come back in between.
-	for _, place := range []string{living, over, living} {
-		key := place + idKey(id)
-		c, err := t.read(key)
-		if err != nil {
-			return state.Doc{}, err
-		}
-		if len(c.Data) == 0 {
-			if place == over {
-				delete(t.cells, living+idKey(id))
+	here, gone := living+idKey(id), over+idKey(id)
+	for was, again := uint64(0), false; ; again = true {
+		for _, key := range []string{here, gone} {
+			c, err := t.read(key)
+			if err != nil {
+				return state.Doc{}, err
 			}
-			continue
+			if len(c.Data) > 0 {
+				d, err := t.decode(t.ctx, c.Cell)
+				if err == nil {
+					t.docs[id] = held{d, key}
+				}
+				return d, err
+			}
+			if again && key == here && c.Rev == was {
+				return state.Doc{}, state.ErrNotFound
+			}
 		}
-		d, err := t.decode(t.ctx, c.Cell)
-		if err != nil {
-			return d, err
-		}
-		t.docs[id] = held{d, key}
-		return d, nil
+		// Both are read again: the task may have come back, and ended anew, in between.
+		was = t.cells[here].Rev
+		delete(t.cells, here)
+		delete(t.cells, gone)
 	}
-	return state.Doc{}, state.ErrNotFound
 }
 
 // Holder returns the live task that has a key.
