@@ -382,15 +382,10 @@ func rangeOfHours(x *match, m *meaning) bool {
 
 func partOfDay(x *match, m *meaning) bool {
 	m.has, m.dayPart = hasDayPart, x.tok(0).dayPart
-	if x.begin < x.end-1 { // in the morning
+	if x.begin < x.end-1 { // in the morning, at night
 		m.clock.how = clockAfterAt
 	}
-	return true
-}
-
-func atNight(x *match, m *meaning) bool {
-	m.has, m.dayPart, m.clock.how = hasDayPart, night, clockAfterAt
-	return true
+	return m.dayPart == night || !x.says("at")
 }
 
 func (x *match) partOn(m *meaning, part uint8, days int32) bool {

@@ -196,11 +196,6 @@ func yearOf(x *match, m *meaning) bool {
 	return true
 }
 
-func nthLast(_ *match, m *meaning) bool {
-	m.n = -1
-	return true
-}
-
 func nthOfThree(x *match, m *meaning) bool {
 	m.n = int(x.tok(0).n)
 	return true
@@ -315,11 +310,6 @@ func monthAlone(x *match, m *meaning) bool {
 func noDayInMonth(x *match, m *meaning) bool {
 	m.err = &refusal{why: "a month is not a day", hint: "add the day"}
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
-}
-
-func vagueEnd(x *match, m *meaning) bool {
-	m.err = &refusal{why: "an end is not an exact time", hint: "give the day and the time of day"}
-	return true
 }
 
 // fromEnd refuses "the second last day of the month".

@@ -28,14 +28,7 @@ func weekdayIs(d day) func(x *match, m *meaning) bool {
 	}
 }
 
-// weekFrom reads "next week" into m.n, and weekdayOf "monday of next week".
-func weekFrom(weeks int) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		m.n = weeks
-		return true
-	}
-}
-
+// weekdayOf reads "monday of next week".
 func weekdayOf(x *match, m *meaning) bool {
 	weekday, weeks := x.tok(x.labelled(isOfDay)).day, x.of(x.labelled(isPeriod)).n
 	return x.setDay(m, day{kind: onWeek, weekday: int8(weekday), shift: int32(weeks)})

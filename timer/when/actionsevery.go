@@ -43,6 +43,11 @@ func (m *meaning) period(u unit, n int64) bool {
 	return true
 }
 
+// periodOf returns the action of words that always name the same period.
+func periodOf(n int64, u unit) func(x *match, m *meaning) bool {
+	return func(_ *match, m *meaning) bool { return m.period(u, n) }
+}
+
 // everyUnit returns the action that reads "every hour", and with n of 2 "every other day".
 func everyUnit(n int64) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
@@ -76,8 +81,6 @@ func alternate(x *match, m *meaning) bool {
 	t := x.tok(0)
 	return t.unit >= uDay && m.period(t.unit, 2)
 }
-
-func allDays(_ *match, m *meaning) bool { return m.period(uDay, 1) }
 
 func everySpan(x *match, m *meaning) bool { return m.everySpan(x.of(1)) }
 
@@ -165,9 +168,6 @@ func biannual(x *match, m *meaning) bool {
 	m.err = either("it may be twice a year or every two years", x.off(), x.stop(), "every 6 months", "every 2 years")
 	return true
 }
-
-// halfYearly reads "semi-annually".
-func halfYearly(_ *match, m *meaning) bool { return m.period(uMonth, 6) }
 
 // twiceWord reads "biweekly" and "bimonthly". They mean every two weeks or months, or two times in
 // each: see builder.days.

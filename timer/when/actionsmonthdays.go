@@ -34,25 +34,14 @@ func dateItem(x *match, m *meaning) bool {
 	return true
 }
 
-func everyMonth(x *match, m *meaning) bool { return m.period(uMonth, 1) }
-
-// everyQuarter and everyYear read "of every quarter" and "of every year" after days that are
-// counted in it.
-func everyQuarter(x *match, m *meaning) bool { return m.period(uQuarter, 1) }
-
-func everyYear(x *match, m *meaning) bool {
+// everyYear reads "of every year" after days that are counted in it.
+func everyYear(_ *match, m *meaning) bool {
 	m.period(uYear, 1)
 	m.recur.within = uYear
 	return true
 }
 
-func everyMonths(x *match, m *meaning) bool {
-	n := int64(2)
-	if x.has(0) {
-		n = x.of(0).q.whole
-	}
-	return m.period(uMonth, n)
-}
+func everyMonths(x *match, m *meaning) bool { return m.period(uMonth, x.of(0).q.whole) }
 
 // eachMonth reads "of every january".
 func eachMonth(x *match, m *meaning) bool {
@@ -220,10 +209,6 @@ func dayInMonths(x *match, m *meaning) bool {
 		}
 	}
 	return bits.OnesCount16(m.recur.months) > 1
-}
-
-func everyDated(x *match, m *meaning) bool {
-	return refused("a date with its year comes once", "leave the year out")(x, m)
 }
 
 func oneMonth(x *match, m *meaning) bool {

@@ -45,9 +45,18 @@ func halves(x *match, m *meaning) bool {
 	return true
 }
 
-func countOf(n int64) func(x *match, m *meaning) bool {
+// amount returns the action of words that are whole + nano / 1e9.
+func amount(whole, nano int64) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
-		m.q.whole = n
+		m.q = quantity{whole, nano}
+		return true
+	}
+}
+
+// numberIs returns the action of words that name the n-th of something, the last one with -1.
+func numberIs(n int) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		m.n = n
 		return true
 	}
 }
@@ -85,11 +94,4 @@ func ordinal(x *match, m *meaning) bool {
 	}
 	m.q.whole = 1
 	return true
-}
-
-func fractionOf(nano int64) func(x *match, m *meaning) bool {
-	return func(x *match, m *meaning) bool {
-		m.q.nano = nano
-		return true
-	}
 }

@@ -140,18 +140,6 @@ func minutesEvery(x *match, m *meaning) bool {
 	return true
 }
 
-func minutesAfterEvery(x *match, m *meaning) bool {
-	m.period(uHour, 1)
-	m.has |= hasMinutes
-	return x.minuteOf(m, x.of(0).q.whole)
-}
-
-func minutesToEvery(x *match, m *meaning) bool {
-	m.period(uHour, 1)
-	m.has |= hasMinutes
-	return x.minuteOf(m, 60-x.of(0).q.whole)
-}
-
 func window1(x *match, m *meaning) bool {
 	m.has, m.recur.from, m.recur.to = hasWindow, x.of(0).clock, x.of(1).clock
 	if x.of(0).err != nil {

@@ -265,15 +265,24 @@ func (f *cronField) number(text string) (int, error) {
 	return v, nil
 }
 
-// library writes the field for gorhill/cronexpr: only in numbers and special forms, which it
-// reads correctly.
+// library writes the field for gorhill/cronexpr: only in numbers, ranges and special forms, which
+// it reads correctly.
 func (set *cronSet) library(f *cronField) string {
 	if set.all {
 		return "*"
 	}
 	items := slices.Clone(set.special)
 	for v := f.min; v <= f.max; v++ {
-		if set.values[v] {
+		if !set.values[v] {
+			continue
+		}
+		first := v
+		for v < f.max && set.values[v+1] {
+			v++
+		}
+		if v > first {
+			items = append(items, strconv.Itoa(first)+"-"+strconv.Itoa(v))
+		} else {
 			items = append(items, strconv.Itoa(v))
 		}
 	}

@@ -12,9 +12,9 @@ func table() []row {
 		{"COUNT", "NUM ^/ ^NUM", halves},
 		{"COUNT", "NUM NUM ^/ ^NUM", halves},
 		{"COUNT", "CARD", asIs},
-		{"COUNT", "a? couple of?", countOf(2)},
-		{"COUNT", "a pair of", countOf(2)},
-		{"COUNT", "half a dozen", countOf(6)},
+		{"COUNT", "a? couple of?", amount(2, 0)},
+		{"COUNT", "a pair of", amount(2, 0)},
+		{"COUNT", "half a dozen", amount(6, 0)},
 		{"CARD", "LOW|TENS", cardinal},
 		{"CARD", "TENS -? ONES", cardinal},
 		{"CARD", "a hundred|thousand|dozen", cardinal},
@@ -24,9 +24,9 @@ func table() []row {
 		{"ORD", "NUM SUFFIX", ordinal},
 		{"ORD", "ORDWORD", ordinal},
 		{"ORD", "TENS -? ORD1", ordinal},
-		{"FRACTION", "half", fractionOf(5e8)},
-		{"FRACTION", "quarter", fractionOf(25e7)},
-		{"QUARTERS", "three ^-? quarter|quarters", fractionOf(75e7)},
+		{"FRACTION", "half", amount(0, 5e8)},
+		{"FRACTION", "quarter", amount(0, 25e7)},
+		{"QUARTERS", "three ^-? quarter|quarters", amount(0, 75e7)},
 		{"QUARTERS", "NUM ^/ ^NUM", halves},
 
 		// Lengths of time.
@@ -198,7 +198,7 @@ func table() []row {
 		// Parts of the day.
 		{"PART", "DAYPART", partOfDay},
 		{"PART", "in the DAYPART", partOfDay},
-		{"PART", "at night", atNight},
+		{"PART", "at DAYPART", partOfDay},
 		{"PART", "this DAYPART", thisPart},
 		{"PART", "tonight|tonite", tonight},
 		{"PART", "last night", lastNight},
@@ -230,9 +230,9 @@ func table() []row {
 		{"DAY", "WEEKDAY week", weekdayIs(day{kind: onWeekday, shift: 1})},
 		{"DAY", "next WEEKDAY ^.?", weekdayIs(day{kind: onWeekday, next: true})},
 		{"DAY", "this|the? coming|upcoming|following WEEKDAY ^.?", weekdayIs(day{kind: onWeekday, next: true})},
-		{"WEEKREF", "next week", weekFrom(1)},
-		{"WEEKREF", "this week", weekFrom(0)},
-		{"WEEKREF", "last week", weekFrom(-1)},
+		{"WEEKREF", "next week", numberIs(1)},
+		{"WEEKREF", "this week", numberIs(0)},
+		{"WEEKREF", "last week", numberIs(-1)},
 		{"DAY", "o:WEEKDAY of|in? e:WEEKREF", weekdayOf},
 		{"DAY", "e:WEEKREF on|,? o:WEEKDAY ^.?", weekdayOf},
 		{"DAY", "next week's WEEKDAY ^.?", weekdayIs(day{kind: onWeek, shift: 1})},
@@ -315,7 +315,7 @@ func table() []row {
 		{"SPANREF", "this|the current? quarter", quarterFrom(0)},
 		{"NTH", "the? ORD", asIs},
 		{"NTH", "the? N3 ^SUFFIX", nthOfThree},
-		{"NTH", "the? last", nthLast},
+		{"NTH", "the? last", numberIs(-1)},
 		{"WORKDAY", "weekday|workday", nothing},
 		{"WORKDAY", "working|business day", nothing},
 		{"WORKDAYS", "workdays", nothing},
@@ -407,6 +407,11 @@ var longZones = [...]struct{ name, abbr string }{
 	{"eastern european time", "eet"}, {"eastern european summer time", "eest"}, {"british summer time", "bst"}, {"india|indian standard time", "ist"},
 	{"japan standard time", "jst"}, {"eastern time", "et"}, {"central time", "ct"}, {"mountain time", "mt"}, {"pacific time", "pt"},
 }
+
+var (
+	vagueEnd   = refused("an end is not an exact time", "give the day and the time of day")
+	everyDated = refused("a date with its year comes once", "leave the year out")
+)
 
 // moved refuses a holiday whose date differs between years or countries.
 var moved = refused("its date is not the same in all years and countries", "name the date")
