@@ -74,14 +74,6 @@ func CheckFree(due time.Time, taken ...time.Time) error {
 	return nil
 }
 
-// CheckEnd refuses a claim's end without an outcome.
-func CheckEnd(o Outcome) error {
-	if o == "" {
-		return fmt.Errorf("%w: a claim ends with an outcome", ErrInvalid)
-	}
-	return nil
-}
-
 // CheckSkip refuses an outcome that only a started run can have.
 func CheckSkip(o Outcome) error {
 	if o == "" || o.Ran() {

@@ -54,14 +54,6 @@ func (e *LimitError) Error() string {
 
 func (e *LimitError) Unwrap() error { return ErrLimit }
 
-// CheckTasks refuses another task if have tasks that wait are the most.
-func (l Limits) CheckTasks(have int) error {
-	if l.Tasks > 0 && have >= l.Tasks {
-		return &LimitError{Setting: SettingTasks, Have: have, Most: l.Tasks, File: l.File}
-	}
-	return nil
-}
-
 // CheckPending refuses another task of an origin if have tasks of it that wait are the most.
 func (l Limits) CheckPending(origin string, have int) error {
 	if l.Pending > 0 && have >= l.Pending {
@@ -116,8 +108,8 @@ func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := l.CheckTasks(n); err != nil {
-			return err
+		if n >= l.Tasks {
+			return &LimitError{Setting: SettingTasks, Have: n, Most: l.Tasks, File: l.File}
 		}
 	}
 	if l.Pending > 0 && origin != "" {

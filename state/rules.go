@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -305,8 +306,8 @@ func End(r Record, line Line) Rule {
 		if i < 0 {
 			return d, nil, ErrEnded
 		}
-		if err := CheckEnd(line.Outcome); err != nil {
-			return d, nil, err
+		if line.Outcome == "" {
+			return d, nil, fmt.Errorf("%w: a claim ends with an outcome", ErrInvalid)
 		}
 		r := d.Open[i]
 		if r.Number == 0 { // its record was damaged

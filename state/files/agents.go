@@ -2,9 +2,9 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -39,23 +39,6 @@ func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	names, err := readNames(s.path(runsDir))
-	if err != nil {
-		return nil, fail("looking for agents", err)
-	}
-	var problems []error
-	for _, name := range names {
-		if !strings.HasPrefix(name, agentsPrefix) || !strings.HasSuffix(name, suffix) {
-			continue
-		}
-		var a state.Agents
-		switch err := s.load(runsDir+"/"+name, &a); {
-		case missing(err): // its runner has none any more
-		case err != nil:
-			problems = append(problems, fmt.Errorf("%s: %w", s.path(runsDir+"/"+name), err))
-		default:
-			all = append(all, a)
-		}
-	}
-	return all, errors.Join(problems...)
+	notes, err := loadAll[state.Agents](s, agentsPrefix)
+	return slices.Collect(maps.Values(notes)), err
 }

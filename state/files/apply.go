@@ -12,21 +12,21 @@ import (
 // stage writes the new content of files beside them, where no reader looks. So a lack of room is
 // noticed before anything has happened. A new file that is only found by its name is made when the
 // change is applied.
-func (t *tx) stage() (temps []string, err error) {
+func (t *tx) stage() error {
 	if err := t.guardOps(); err != nil {
-		return nil, err
+		return err
 	}
-	for _, o := range t.ops {
-		temp := ""
-		if o.kind == opPut && !o.new {
-			temp = fresh(t.path(path.Dir(o.place)))
-			if err := t.create(temp, o.data); err != nil {
-				return temps, fail("writing "+o.place, err)
-			}
+	for i, o := range t.ops {
+		if o.kind != opPut || o.new {
+			continue
 		}
-		temps = append(temps, temp)
+		temp := fresh(t.path(path.Dir(o.place)))
+		if err := t.create(temp, o.data); err != nil {
+			return fail("writing "+o.place, err)
+		}
+		t.ops[i].temp = temp
 	}
-	return temps, nil
+	return nil
 }
 
 // create makes a file, and its folder if that is gone.
@@ -70,16 +70,17 @@ func (t *tx) guardDir(dir string) error {
 	return err
 }
 
-func (t *tx) unstage(temps []string) {
-	for _, temp := range temps {
-		if temp != "" {
-			t.disk.remove(temp)
+// unstage removes what was staged for operations.
+func (t *tx) unstage(ops []op) {
+	for _, o := range ops {
+		if o.temp != "" {
+			t.disk.remove(o.temp)
 		}
 	}
 }
 
 // apply does what was committed. If it fails, it undoes all of it; errLater: that was not possible.
-func (t *tx) apply(temps []string) error {
+func (t *tx) apply() error {
 	for i, o := range t.ops {
 		var err error
 		switch o.kind {
@@ -88,7 +89,7 @@ func (t *tx) apply(temps []string) error {
 				i++ // a part of it may be there
 			}
 		case opPut:
-			err = t.applyPut(o, temps[i])
+			err = t.applyPut(o)
 		case opMove:
 			err = t.disk.rename(t.path(o.place), t.path(o.to))
 		case opRemove:
@@ -97,16 +98,16 @@ func (t *tx) apply(temps []string) error {
 			}
 		}
 		if err != nil {
-			return t.undo(i, temps, fail("changing "+o.place, err))
+			return t.undo(i, fail("changing "+o.place, err))
 		}
 	}
 	return nil
 }
 
-// applyPut gives a file its content. The content is in temp, unless the file is new.
-func (t *tx) applyPut(o op, temp string) error {
+// applyPut gives a file its content.
+func (t *tx) applyPut(o op) error {
 	if !o.new {
-		return t.disk.rename(temp, t.path(o.place))
+		return t.disk.rename(o.temp, t.path(o.place))
 	}
 	err := t.create(t.path(o.place), o.data)
 	if os.IsExist(err) { // somebody has put something there by hand
@@ -116,9 +117,9 @@ func (t *tx) applyPut(o op, temp string) error {
 }
 
 // undo takes back the lines and the first n operations, the last one first.
-func (t *tx) undo(n int, temps []string, why error) error {
+func (t *tx) undo(n int, why error) error {
 	later := fmt.Errorf("%w; %w", why, errLater)
-	for i, o := range slices.Backward(t.ops[:n]) {
+	for _, o := range slices.Backward(t.ops[:n]) {
 		var err error
 		switch {
 		case o.kind == opAppend:
@@ -134,11 +135,10 @@ func (t *tx) undo(n int, temps []string, why error) error {
 		case o.kind == opRemove: // what it had nobody knows
 			return later
 		}
-		temps[i] = ""
 		if err != nil {
 			return later
 		}
 	}
-	t.unstage(temps)
+	t.unstage(t.ops[n:])
 	return why
 }

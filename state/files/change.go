@@ -30,13 +30,14 @@ func (s *Store) inBatches(ctx context.Context, n int, do func(tx state.Transacti
 			return
 		}
 		t.limits = limits
-		from = t.batch(from, min(n, from+batchMost), do, answer)
+		from, _ = t.batch(from, min(n, from+batchMost), do, answer)
 		t.done()
 	}
 }
 
-// batch does the things from one on, and returns the first that is left to do.
-func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) int {
+// batch does the things from one on, and returns the first that is left to do, and why the last
+// commit failed.
+func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) (next int, err error) {
 	var done []int
 	i := from
 	for ; i < to; i++ {
@@ -48,37 +49,23 @@ func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, ans
 			done = append(done, i)
 		}
 	}
-	err := t.finish()
-	if err == nil {
-		return i
+	if err = t.collect(); err == nil {
+		err = t.commit()
 	}
-	if i == from+1 || errors.Is(err, errLater) {
+	if err == nil || i == from+1 || errors.Is(err, errLater) {
 		for _, k := range done {
 			answer(k, err)
 		}
-		return i
+		return i, err
 	}
 	// also those refused because of another one, which may not be committed
 	for k := from; k < i; k++ {
 		t.forget()
-		err := do(t, k)
-		if err == nil {
-			err = t.finish()
-		}
-		answer(k, err)
-		if errors.Is(err, errLater) {
-			return k + 1 // the rest is for the next transaction
+		if _, err := t.batch(k, k+1, do, answer); errors.Is(err, errLater) {
+			return k + 1, err // the rest is for the next transaction
 		}
 	}
-	return i
-}
-
-// finish commits the collected changes of tasks.
-func (t *tx) finish() error {
-	if err := t.collect(); err != nil {
-		return err
-	}
-	return t.commit()
+	return i, nil
 }
 
 // Dry returns a handle that answers what changes would do. It takes the lock that readers share,

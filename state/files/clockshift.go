@@ -12,9 +12,9 @@ func (s *Store) ClockShift(ctx context.Context) (b state.ClockShift, err error) 
 	if err := ctx.Err(); err != nil {
 		return b, err
 	}
-	err = s.load(clockShiftFile, &b)
-	if missing(err) || garbled(err) {
-		return state.ClockShift{}, nil
+	b, err = loadNote[state.ClockShift](s, clockShiftFile)
+	if garbled(err) {
+		err = nil
 	}
 	b.Peak = state.UTC(b.Peak)
 	return b, fail("reading what is known of the clock", err)

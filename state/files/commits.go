@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,33 +93,25 @@ type op struct {
 	data  []byte
 	was   string // checksum of what was there before; empty: nothing, or not known
 
-	old []byte // what was there, as long as the writer lives
-	new bool   // a put of a file that is not there and that nobody reads without the state lock
+	old  []byte // what was there, as long as the writer lives
+	temp string // of a put: the file with the content that is to take the place
+	new  bool   // a put of a file that is not there and that nobody reads without the state lock
 }
 
 // text writes the operation for a record: a line, and the data after it.
 func (o op) text(to []byte) []byte {
-	to = append(append(append(to, o.kind...), ' '), o.place...)
+	was := cmp.Or(o.was, "-")
 	switch o.kind {
-	case opPut:
-		to = fmt.Appendf(to, " %s %d\n", orNone(o.was), len(o.data))
-		to = append(append(to, o.data...), '\n')
 	case opMove:
-		to = fmt.Appendf(to, " %s %s\n", o.to, orNone(o.was))
+		return fmt.Appendf(to, "%s %s %s %s\n", o.kind, o.place, o.to, was)
 	case opRemove:
-		to = append(append(append(to, ' '), orNone(o.was)...), '\n')
+		return fmt.Appendf(to, "%s %s %s\n", o.kind, o.place, was)
+	case opPut:
+		to = fmt.Appendf(to, "%s %s %s %d\n", o.kind, o.place, was, len(o.data))
 	case opAppend:
-		to = fmt.Appendf(to, " %d %d\n", o.at, len(o.data))
-		to = append(append(to, o.data...), '\n')
+		to = fmt.Appendf(to, "%s %s %d %d\n", o.kind, o.place, o.at, len(o.data))
 	}
-	return to
-}
-
-func orNone(sum string) string {
-	if sum == "" {
-		return "-"
-	}
-	return sum
+	return append(append(to, o.data...), '\n')
 }
 
 // commit is one change: a record of the file.

@@ -28,23 +28,14 @@ type stored struct {
 	records map[string][]byte // the files of open claims, by due instant as stamp writes it
 }
 
-// dirOf is the folder of the tasks in a phase.
-func dirOf(p state.Phase) string {
-	return map[state.Phase]string{state.Pending: queueDir, state.Paused: pausedDir, state.Ended: endedDir, state.Removed: removedDir}[p]
-}
-
 // doc is how a task stands by its file: without its tally and its claims.
 func (f found) doc(t state.Task) state.Doc {
-	d := state.Doc{Task: t, Due: f.time()}
-	switch f.dir {
-	case queueDir:
-		d.Phase = state.Pending
-	case pausedDir:
-		d.Phase, d.Resume = state.Paused, f.moment()
-	case endedDir:
-		d.Phase = state.Ended
-	case removedDir:
-		d.Phase, d.Gone = state.Removed, f.moment()
+	d := state.Doc{Task: t, Due: f.time(), Phase: f.phase(false)}
+	switch d.Phase {
+	case state.Paused:
+		d.Resume = f.moment()
+	case state.Removed:
+		d.Gone = f.moment()
 	}
 	return d
 }
@@ -61,7 +52,7 @@ func foundOf(d state.Doc) (f found, err error) {
 	case state.Removed:
 		n, err = n.with(d.Gone)
 	}
-	return found{n, dirOf(d.Phase)}, err
+	return found{n, taskDirs[slices.Index(taskPhases[:], d.Phase)]}, err
 }
 
 // doc reads a task. The change says where to look for it first. state.ErrNotFound: there is no such
@@ -128,7 +119,7 @@ func (t *tx) find(id string) (found, error) {
 func (t *tx) read(f found) (*stored, error) {
 	d := &stored{at: f}
 	var err error
-	if d.raw, err = readOwn(t.path(f.place()), state.TaskLimit); err != nil {
+	if d.raw, err = readOwn(nil, t.path(f.place()), nil, state.TaskLimit); err != nil {
 		if missing(err) {
 			return nil, state.ErrNotFound
 		}

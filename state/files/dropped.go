@@ -2,22 +2,17 @@ package files
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// noteDropped counts items that were dropped before anybody acknowledged them. A count that cannot
-// be read begins at 0 again.
+// noteDropped counts items that were dropped before anybody acknowledged them.
 func (t *tx) noteDropped(items int, now time.Time) error {
 	if items == 0 {
 		return nil
 	}
-	d, err := t.dropped()
-	if err != nil {
-		d = state.Dropped{}
-	}
+	d, _ := t.dropped() // a count that cannot be read begins at 0 again
 	d.Count(items, now)
 	return t.putNote(droppedFile, d, true)
 }
@@ -30,14 +25,8 @@ func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
 	return s.dropped()
 }
 
-func (s *Store) dropped() (d state.Dropped, err error) {
-	err = s.load(droppedFile, &d)
-	if missing(err) {
-		return d, nil
-	}
-	if err != nil {
-		return state.Dropped{}, fmt.Errorf("%s: %w", s.path(droppedFile), err)
-	}
+func (s *Store) dropped() (state.Dropped, error) {
+	d, err := loadNote[state.Dropped](s, droppedFile)
 	d.Since, d.Last = state.UTC(d.Since), state.UTC(d.Last)
-	return d, nil
+	return d, err
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
@@ -428,17 +427,10 @@ func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) str
 	return "no dead process left a file"
 }
 
-// unknownKeys are the keys of a task's file that this version does not know.
+// unknownKeys are the keys of a task's file that this version does not know. Only examinations
+// report them.
 type unknownKeys []string
 
 func (k unknownKeys) Error() string {
 	return "has keys that this version does not know: " + strings.Join(k, ", ") + " (they are kept)"
-}
-
-// unknownIn is the problem of a task's file with such keys. Only examinations report it.
-func (s *Store) unknownIn(path string, unknown map[string]any) []state.Problem {
-	if !s.inspect || len(unknown) == 0 {
-		return nil
-	}
-	return []state.Problem{{Path: path, Err: unknownKeys(codec.Names(unknown))}}
 }

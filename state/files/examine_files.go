@@ -224,25 +224,14 @@ func (s *Store) quarantineFinding(path string) state.Finding {
 
 // lookAtKeys looks for keys of tasks that are gone.
 func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string {
-	var keys []string
-	known := map[string]bool{}
-	err := s.look(ctx, func() error {
-		var all *names
-		files, err := readNames(s.path(keysDir))
-		if err == nil && len(files) > 0 {
-			all, err = s.list(everything, "")
-		}
-		if err != nil || all == nil {
-			return err
-		}
-		keys = files
-		for id := range all.ids(nil) {
-			known[id] = true
-		}
-		return nil
-	})
+	keys, err := readNames(s.path(keysDir)) // before the tasks: a key comes with its task or later
+	var there map[string]bool
+	if err == nil && len(keys) > 0 {
+		there, err = s.about(ctx)
+	}
 	if err != nil {
 		tell(s.fault(s.path(keysDir), err))
+		keys = nil
 	}
 	slices.Sort(keys)
 	for _, file := range keys {
@@ -252,13 +241,12 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string
 		place := keysDir + "/" + file
 		path := s.path(place)
 		id, _, err := s.readKey(place)
-		aside, unsure := s.quarantinedOf(id)
 		switch {
 		case missing(err):
 		case err != nil:
 			tell(state.Finding{Level: state.Odd, Reason: isUnreadable, Subject: path, Text: path + " cannot be read, so that adding a task with that key is slow",
 				Hint: "rm " + quoted(path), Mend: s.removing(place, func(t *tx) error { return t.keyIsFree(place, "") })})
-		case !known[id] && len(aside) == 0 && unsure == nil: // else it may come back
+		case !there[id]:
 			tell(state.Finding{Level: state.Odd, Reason: isLeft, Subject: path, Text: fmt.Sprintf("%s is the key of task %s, which is no more", path, id),
 				Hint: "nothing: it is in nobody's way", Mend: s.removing(place, func(t *tx) error { return t.keyIsFree(place, id) })})
 		}

@@ -23,19 +23,7 @@ func (s *Store) guard() error {
 		return nil
 	}
 	now := time.Now()
-	err := guard.Home(s.dir)
-	whole := err == nil
-	if missing(err) { // and all that would be in it
-		return nil
-	}
-	for _, f := range folders {
-		if err == nil {
-			err = guard.Folder(s.path(f))
-		}
-		if missing(err) {
-			whole, err = false, nil
-		}
-	}
+	whole, err := s.guardFolders(folders...)
 	for _, f := range mainFiles {
 		if err == nil {
 			err = guard.Plain(s.path(f))
@@ -49,12 +37,32 @@ func (s *Store) guard() error {
 	return err
 }
 
-// guardLately is guard, unless that found no fault just now.
-func (s *Store) guardLately() error {
-	if lately, _ := s.lately(); lately {
+// guardFolders is guard for the state folder and some of its folders. whole says that all of them
+// are there.
+func (s *Store) guardFolders(places ...string) (whole bool, err error) {
+	if err := guard.Home(s.dir); missing(err) { // and all that would be in it
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	whole = true
+	for _, f := range places {
+		err := guard.Folder(s.path(f))
+		if err != nil && !missing(err) {
+			return false, err
+		}
+		whole = whole && err == nil
+	}
+	return whole, nil
+}
+
+// guardWriter checks what every writer writes to, unless guard found no fault just now.
+func (s *Store) guardWriter() error {
+	if lately, _ := s.lately(); lately || s.inspect {
 		return nil
 	}
-	return s.guard()
+	_, err := s.guardFolders(queueDir, runsDir)
+	return err
 }
 
 // latelyMost is how long a handle that follows the queue, or was just opened, relies on its last

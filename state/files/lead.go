@@ -49,7 +49,7 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Leader{}, false, err
 	}
-	if err := s.guardLately(); err != nil {
+	if err := s.guardWriter(); err != nil {
 		return state.Leader{}, false, err
 	}
 	r, led, err := s.runner().Who()
@@ -79,10 +79,7 @@ func (s *Store) say(r state.Leader) error {
 // LastLed returns who has last said that it is the runner; the zero value for nobody. It takes no
 // lock, so it never keeps a runner from starting, however often it is called.
 func (s *Store) LastLed() state.Leader {
-	r, err := s.leader()
-	if err != nil {
-		return state.Leader{}
-	}
+	r, _ := s.leader()
 	return r
 }
 
@@ -103,9 +100,9 @@ func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	err = s.load(troubleFile, &t)
-	if missing(err) || garbled(err) {
-		return state.Trouble{}, nil
+	t, err = loadNote[state.Trouble](s, troubleFile)
+	if garbled(err) {
+		err = nil
 	}
 	t.At = state.UTC(t.At)
 	return t, fail("reading what a runner had trouble with", err)

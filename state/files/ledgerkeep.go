@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -26,16 +25,10 @@ type gone struct {
 	Offset int64 `toml:"offset"`
 }
 
-func (s *Store) readGone() (g gone, err error) {
-	err = s.load(goneFile, &g)
-	if missing(err) {
-		return g, nil
-	}
-	if err != nil {
-		return gone{}, fmt.Errorf("%s: %w", s.path(goneFile), err)
-	}
+func (s *Store) readGone() (gone, error) {
+	g, err := loadNote[gone](s, goneFile)
 	g.Until, g.To = state.UTC(g.Until), state.Place{Part: g.Part, Offset: g.Offset}
-	return g, nil
+	return g, err
 }
 
 // Gone counts what Prune has dropped of the ledger.
@@ -63,25 +56,23 @@ func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 // lines until the rest is within most bytes. The zero instant and 0 are no bound. The growing file
 // is not touched, except for its name.
 func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p *state.Pruned) error {
+	// more has to go than the parts have
+	if end, err := os.Lstat(s.path(ledgerFile)); err == nil && most > 0 && end.Size() > most {
+		if err := s.transact(ctx, func(t *tx) error { return t.rotate(1) }); err != nil {
+			return fail("pruning the ledger", err)
+		}
+	}
 	list, err := s.ledger.Parts()
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return fail("pruning the ledger", err)
 	}
-	newest := 1 // parts that appear meanwhile wait for the next time, except one of its own
-	if len(list) > 0 {
-		newest = list[len(list)-1] + 1
-	}
-	for rotated := false; ; {
-		d, err := s.toDrop(before, most, rotated)
+	for {
+		d, err := s.toDrop(before, most)
 		switch {
-		case err == nil && d != nil && d.number > newest:
-			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errToRotate):
-			rotated, err = true, s.transact(ctx, func(t *tx) error { return t.rotateAt(1) })
-		case err == nil && d == nil:
-			return nil
+		case err == nil && (d == nil || d.number > list[len(list)-1]):
+			return nil // parts that appear meanwhile wait for the next time
 		case err == nil:
 			err = s.dropLines(ctx, *d, p)
 		}
@@ -91,9 +82,6 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p
 	}
 }
 
-// errToRotate says that more has to go than the parts have.
-var errToRotate = errors.New("the ledger is to be rotated")
-
 // dropping is what to drop of a part.
 type dropping struct {
 	number int
@@ -101,9 +89,8 @@ type dropping struct {
 	upTo   int64 // where in the file the lines to keep begin; its size: none
 }
 
-// toDrop returns what to drop next, or nil. After the ledger was rotated, there are no further
-// parts.
-func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, error) {
+// toDrop returns what to drop next, or nil.
+func (s *Store) toDrop(before time.Time, most int64) (*dropping, error) {
 	list, err := s.ledger.Parts()
 	if err != nil {
 		return nil, err
@@ -132,9 +119,6 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 	if most <= 0 {
 		over = 0
 	}
-	if over > total-end.Size() && !rotated {
-		return nil, errToRotate
-	}
 	if len(infos) == 0 {
 		return nil, nil
 	}
@@ -160,11 +144,8 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 		return err
 	}
 	defer f.Close()
-	g, err := s.readGone()
-	if err != nil {
-		g = gone{} // it is counted anew
-	}
-	counted := int64(0) // a process that died counted up to here
+	g, _ := s.readGone() // what cannot be read is counted anew
+	counted := int64(0)  // a process that died counted up to here
 	switch {
 	case g.Part == d.number:
 		counted = max(g.Offset-f.Base, 0)

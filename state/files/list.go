@@ -3,6 +3,7 @@ package files
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -16,12 +17,15 @@ import (
 // listing is the tasks of some phases at the moment of listing. It may be read concurrently.
 type listing struct {
 	*Store
-	ctx     context.Context
-	phases  []state.Phase
-	tasks   []listed
-	open    map[string][]name
+	ctx    context.Context
+	prefix string // of their IDs
+	phases []state.Phase
+	tasks  []listed
+	open   map[string][]name
+	// of a list of many: which tasks have a tally, and the folders of taskDirs, opened at the first
+	// read; nil if that fails
 	tallied func() (map[string]bool, error)
-	folders map[string]func() *os.File // of taskDirs, opened at the first read; nil if that fails
+	folders map[string]func() *os.File
 
 	mu    sync.Mutex
 	moved *names             // a new listing, after a file was gone
@@ -30,30 +34,12 @@ type listing struct {
 
 // List reads the names, and the files of a task only if it has several.
 func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
-	all, err := s.snapshot(ctx, covering(phases), "")
+	l, problems, err := s.listing(ctx, "", phases...)
 	if err != nil {
 		return state.Listing{}, err
 	}
-	var problems []state.Problem
-	wins := map[string]found{}
-	for id, files := range all.doubles() {
-		win, losers := s.winner(files)
-		wins[id], problems = win, append(problems, losers...)
-	}
-	l := &listing{Store: s, ctx: ctx, phases: phases, open: all.open, tallied: sync.OnceValues(s.tallied), folders: map[string]func() *os.File{}}
-	for _, dir := range taskDirs {
-		l.folders[dir] = sync.OnceValue(func() *os.File {
-			folder, _ := plainfile.Folder(s.path(dir)) // who reads is told by the path
-			return folder
-		})
-	}
-	l.tasks = slices.DeleteFunc(all.tasks, func(t listed) bool {
-		f := t.found()
-		win, several := wins[f.id]
-		return several && f != win || !l.asks(all.phase(f))
-	})
 	for i, t := range l.tasks {
-		l.tasks[i].rank = uint8(all.phase(t.found()).Rank())
+		l.tasks[i].rank = uint8(t.found().phase(len(l.open[t.found().id]) > 0).Rank())
 	}
 	slices.SortFunc(l.tasks, func(a, b listed) int {
 		if a.rank != b.rank {
@@ -61,7 +47,35 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 		}
 		return strings.Compare(a.file, b.file)
 	})
+	l.tallied, l.folders = sync.OnceValues(s.tallied), map[string]func() *os.File{}
+	for _, dir := range taskDirs {
+		l.folders[dir] = sync.OnceValue(func() *os.File {
+			folder, _ := plainfile.Folder(s.path(dir)) // who reads is told by the path
+			return folder
+		})
+	}
 	return state.Listing{Len: len(l.tasks), Wake: l.wake, Read: l.read, Problems: problems}, nil
+}
+
+// listing lists the tasks of phases whose ID begins with prefix, and what could not be read to tell
+// which of several files of a task counts.
+func (s *Store) listing(ctx context.Context, prefix string, phases ...state.Phase) (l *listing, problems []state.Problem, err error) {
+	all, err := s.snapshot(ctx, covering(phases), prefix)
+	if err != nil {
+		return nil, nil, err
+	}
+	wins := map[string]found{}
+	for id, files := range all.doubles() {
+		win, losers := s.winner(files)
+		wins[id], problems = win, append(problems, losers...)
+	}
+	l = &listing{Store: s, ctx: ctx, prefix: prefix, phases: phases, open: all.open}
+	l.tasks = slices.DeleteFunc(all.tasks, func(t listed) bool {
+		f := t.found()
+		win, several := wins[f.id]
+		return several && f != win || !l.asks(all.phase(f))
+	})
+	return l, problems, nil
 }
 
 // asks reports whether tasks of the phase are listed.
@@ -85,13 +99,17 @@ func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err err
 	f := l.tasks[i].found()
 	open := l.open[f.id]
 	var tallied map[string]bool // nil: any may have a tally
-	if i >= talliesAsked {
+	if i >= talliesAsked && l.tallied != nil {
 		if tallied, err = l.tallied(); err != nil {
 			return nil, err
 		}
 	}
 	for range roundsMost {
-		problems, err = l.Store.read(f, l.folders[f.dir](), open, e)
+		var folder *os.File
+		if opened := l.folders[f.dir]; opened != nil {
+			folder = opened()
+		}
+		problems, err = l.Store.read(f, folder, open, e)
 		if err == nil && (tallied == nil || tallied[f.id]) {
 			e.Tally, err = l.readTally(f.id)
 		}
@@ -105,7 +123,7 @@ func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err err
 			return nil, err
 		}
 	}
-	return nil, state.ErrNotFound
+	return nil, fmt.Errorf("%w: %s changes faster than it can be read", state.ErrBusy, f.id)
 }
 
 // again finds a task whose file is gone from its place.
@@ -113,7 +131,7 @@ func (l *listing) again(was found) (found, []name, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.moved == nil || slices.Contains(l.files[was.id], was) {
-		all, err := l.snapshot(l.ctx, covering(l.phases), "")
+		all, err := l.snapshot(l.ctx, covering(l.phases), l.prefix)
 		if err != nil {
 			return found{}, nil, err
 		}

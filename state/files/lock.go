@@ -18,7 +18,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	if s.inspect {
 		return nil, fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
 	}
-	if err := s.guardLately(); err != nil {
+	if err := s.guardWriter(); err != nil {
 		return nil, err
 	}
 	unlock, err = s.lock.Exclusive(ctx, s.furnish)
@@ -44,8 +44,10 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.guardLately(); err != nil {
-		return err
+	if lately, _ := s.lately(); !lately {
+		if err := s.guard(); err != nil {
+			return err
+		}
 	}
 	looked := false
 	for {

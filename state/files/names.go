@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"path"
@@ -26,8 +27,11 @@ type listed struct {
 	rank uint8  // of its phase, in a list
 }
 
-// taskDirs are the folders with files of tasks.
-var taskDirs = [...]string{queueDir, pausedDir, endedDir, removedDir}
+// taskDirs are the folders with files of tasks, and taskPhases the phases of the tasks in each.
+var (
+	taskDirs   = [...]string{queueDir, pausedDir, endedDir, removedDir}
+	taskPhases = [...]state.Phase{state.Pending, state.Paused, state.Ended, state.Removed}
+)
 
 // found parses the name, which was checked when it was listed.
 func (l listed) found() (f found) {
@@ -302,15 +306,8 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 	if len(c) == 0 {
 		return files[0], nil // all have moved, which the caller notices
 	}
-	order := []string{removedDir, endedDir, pausedDir, queueDir}
 	slices.SortFunc(c, func(a, b candidate) int {
-		if a.revision != b.revision {
-			return int(min(max(b.revision-a.revision, -1), 1))
-		}
-		if d := strings.Compare(b.due, a.due); d != 0 {
-			return d
-		}
-		return slices.Index(order, b.dir) - slices.Index(order, a.dir)
+		return cmp.Or(cmp.Compare(b.revision, a.revision), strings.Compare(b.due, a.due), slices.Index(taskDirs[:], a.dir)-slices.Index(taskDirs[:], b.dir))
 	})
 	for _, l := range c[1:] {
 		p := state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"}
@@ -327,17 +324,10 @@ func (all *names) phase(f found) state.Phase { return f.phase(len(all.open[f.id]
 
 // phase is where a task stands by its file and by whether it has open claims.
 func (f found) phase(open bool) state.Phase {
-	switch {
-	case f.dir == removedDir:
-		return state.Removed
-	case open:
+	if open && f.dir != removedDir {
 		return state.Running
-	case f.dir == endedDir:
-		return state.Ended
-	case f.dir == pausedDir:
-		return state.Paused
 	}
-	return state.Pending
+	return taskPhases[slices.Index(taskDirs[:], f.dir)]
 }
 
 // stampOf writes an instant so that it compares with the due instants in names. An instant that

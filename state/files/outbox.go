@@ -100,31 +100,22 @@ func (s *Store) Postpone(ctx context.Context, v state.Notice) error {
 		if err != nil {
 			return err
 		}
-		if err := t.noteLast(n, was, v.Last); err != nil {
-			return err
+		if v.Last != was.Last {
+			data, err := json.Marshal(noticeFile{Channel: was.Channel, Last: v.Last, Line: was.Line})
+			if err != nil {
+				return fmt.Errorf("%w: %w", state.ErrInvalid, err)
+			}
+			old, err := readFile(t.path(n.place()), mailLimit)
+			if err != nil {
+				return fail("postponing a notice", err)
+			}
+			t.put(n.place(), append(data, '\n'), old)
 		}
 		to := n
 		to.due, to.attempts = stampOf(v.Due), max(v.Attempts, 0)
 		t.move(n.place(), to.place(), nil)
 		return nil
 	})
-}
-
-// noteLast stores the last error of a notice.
-func (t *tx) noteLast(n noticeName, was state.Notice, last string) error {
-	if last == was.Last {
-		return nil
-	}
-	data, err := json.Marshal(noticeFile{Channel: was.Channel, Last: last, Line: was.Line})
-	if err != nil {
-		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
-	}
-	old, err := readFile(t.path(n.place()), mailLimit)
-	if err != nil {
-		return fail("postponing a notice", err)
-	}
-	t.put(n.place(), append(data, '\n'), old)
-	return nil
 }
 
 // Told appends the line, makes its item if it has one, and removes the notice.

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 func (s *Store) formers(ctx context.Context, before, now time.Time) (list []former, err error) {
 	// Very many names are read without the lock. In this order no living task is missed, except one
 	// that moves meanwhile. That one looks gone, and prune looks again.
-	tallies, err := readNames(s.path(tallyDir))
+	tallied, err := s.tallied()
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +104,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	if err != nil {
 		return nil, err
 	}
-	remains := outputs
-	for _, f := range tallies {
-		if id, ok := strings.CutSuffix(f, suffix); ok {
-			remains = append(remains, id)
-		}
-	}
+	remains := slices.AppendSeq(outputs, maps.Keys(tallied))
 	known, err := s.filesOf(living, &over, remains)
 	if err != nil {
 		return nil, err
@@ -225,13 +221,9 @@ func (t *tx) prune(list []former, p *state.Pruned) error {
 	if err != nil {
 		return err
 	}
-	aside, err := t.idsIn(corruptDir)
+	there, err := t.aboutIn(all)
 	if err != nil {
 		return err
-	}
-	there := map[string]bool{}
-	for id := range all.ids(aside) {
-		there[id] = true
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(f former) bool {
 		if f.dir == "" {

@@ -57,6 +57,11 @@ func (s *Store) about(ctx context.Context) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.aboutIn(all)
+}
+
+// aboutIn is about for names that were listed.
+func (s *Store) aboutIn(all *names) (map[string]bool, error) {
 	aside, err := s.idsIn(corruptDir)
 	there := map[string]bool{}
 	for id := range all.ids(aside) {

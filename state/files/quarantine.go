@@ -29,15 +29,6 @@ func (s *Store) Quarantine(ctx context.Context, unchanged time.Duration) ([]stat
 		return nil, err
 	}
 	var bad []broken
-	look := func(f found, err error) {
-		if !garbled(err) && !errors.Is(err, state.ErrCopy) {
-			return
-		}
-		info, statErr := os.Lstat(s.path(f.place()))
-		if statErr == nil && alone(info, unchanged) {
-			bad = append(bad, broken{f, err, info})
-		}
-	}
 	doubles := all.doubles()
 	for f := range all.found() {
 		_, err := s.readTask(f.place(), f.id)
@@ -46,9 +37,14 @@ func (s *Store) Quarantine(ctx context.Context, unchanged time.Duration) ([]stat
 				err = state.ErrCopy
 			}
 		}
-		look(f, err)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if !garbled(err) && !errors.Is(err, state.ErrCopy) {
+			continue
+		}
+		if info, statErr := os.Lstat(s.path(f.place())); statErr == nil && alone(info, unchanged) {
+			bad = append(bad, broken{f, err, info})
 		}
 	}
 	if len(bad) == 0 {

@@ -27,7 +27,7 @@ func (s *Store) readTask(place, id string) (t state.Task, err error) {
 func readInto(folder *os.File, file, id string, t *state.Task) (unknown map[string]any, err error) {
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
-	data, err := readOwnIn(folder, file, *room, state.TaskLimit)
+	data, err := readOwn(folder, file, *room, state.TaskLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -133,13 +133,6 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	return list, problems, nil
 }
 
-// markAwaited sets whether somebody waits for the task, which its file does not say.
-func (s *Store) markAwaited(e *state.Entry) {
-	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
-		e.Awaited = lease.Awaited(s.path(announceFile(e.Task.ID)))
-	}
-}
-
 // read reads all that is known about a task into e, except its tally, and returns which of its open
 // claims could not be read. folder is its open folder, or nil.
 func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (problems []state.Problem, err error) {
@@ -160,9 +153,11 @@ func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (pro
 			return nil, err
 		}
 	}
-	s.markAwaited(e)
-	if len(unknown) > 0 {
-		problems = append(problems, s.unknownIn(s.path(f.place()), unknown)...)
+	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
+		e.Awaited = lease.Awaited(s.path(announceFile(f.id)))
+	}
+	if s.inspect && len(unknown) > 0 {
+		problems = append(problems, state.Problem{Path: s.path(f.place()), Err: unknownKeys(codec.Names(unknown))})
 	}
 	return problems, nil
 }
@@ -185,17 +180,11 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 	if id == "" {
 		return nil, state.ErrNotFound
 	}
-	for range roundsMost {
-		all, err := s.snapshot(ctx, everything, id)
-		if err != nil {
-			return nil, err
-		}
-		list, moved, err := s.among(all, id)
-		if err != nil || !moved {
-			return list, err
-		}
+	l, _, err := s.listing(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s changes faster than it can be read", state.ErrBusy, id)
+	return l.find(id)
 }
 
 // roundsMost bounds how often a reader looks again for files that were renamed between listing and
@@ -204,43 +193,36 @@ const roundsMost = 50
 
 // Finder is Find for many IDs. It lists the folders once. Its function is for one goroutine.
 func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string) ([]state.Entry, error), error) {
-	all, err := s.snapshot(ctx, everything, "")
+	l, _, err := s.listing(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, id string) ([]state.Entry, error) {
-		if list, moved, err := s.among(all, id); !moved && id != "" {
-			return list, err
-		}
-		return s.Find(ctx, id) // a file has moved since
+		l.ctx = ctx
+		return l.find(id)
 	}, nil
 }
 
-// among reads the tasks whose ID begins with id. moved says that one was no longer there.
-func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, err error) {
-	groups := map[string][]found{}
-	for f := range all.found() {
-		if state.MatchID(f.id, id) {
-			groups[f.id] = append(groups[f.id], f)
+// find reads the tasks whose ID begins with id.
+func (l *listing) find(id string) (list []state.Entry, err error) {
+	for i := range l.tasks {
+		if !state.MatchID(l.tasks[i].found().id, id) {
+			continue
 		}
-	}
-	if len(groups) == 0 {
-		return nil, false, state.ErrNotFound
-	}
-	for id, files := range groups {
-		win, _ := s.winner(files)
 		var e state.Entry
-		if _, err = s.read(win, nil, all.open[id], &e); err == nil {
-			e.Tally, err = s.readTally(id)
-		}
-		if missing(err) {
-			return nil, true, nil
-		}
-		if err != nil {
-			return nil, false, fail("reading a task", err)
+		switch problems, err := l.read(i, &e); {
+		case errors.Is(err, state.ErrNotFound) && len(problems) == 0: // it is gone by now
+			continue
+		case errors.Is(err, state.ErrNotFound):
+			return nil, fail("reading a task", problems[0].Err)
+		case err != nil:
+			return nil, err
 		}
 		list = append(list, e)
 	}
+	if len(list) == 0 {
+		return nil, state.ErrNotFound
+	}
 	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
-	return list, false, nil
+	return list, nil
 }

@@ -111,8 +111,11 @@ func (n *fate) was(o op) {
 }
 
 // sumAt is the checksum of a file's content, without the note at the beginning of an open record,
-// which is written over at any time.
+// which is written over at any time. It is empty if there is no content.
 func sumAt(place string, data []byte) string {
+	if data == nil {
+		return ""
+	}
 	if path.Dir(place) == openDir && len(data) >= codec.NoteSize {
 		data = data[codec.NoteSize:]
 	}
@@ -133,43 +136,23 @@ func (t *tx) redo(records []commit) error {
 			return err
 		}
 	}
-	for _, n := range f.list {
-		if n.lines == nil {
-			continue
-		}
-		if err := t.redoLines(n); err != nil {
-			return err
-		}
-	}
-	for _, n := range f.list { // moves first: the old name of a file may now be another's
-		if n.gone || n.data != nil || n.lines != nil {
-			continue
-		}
-		if err := t.redoMove(n, f); err != nil {
-			return err
-		}
-	}
-	for _, n := range f.list {
-		if n.gone || n.data == nil {
-			continue
-		}
-		if err := t.redoPut(n, f); err != nil {
-			return err
-		}
-	}
-	for _, n := range f.list {
-		if !n.gone {
-			continue
-		}
-		if err := t.redoRemove(n); err != nil {
-			return err
+	// moves before new content: the old name of a file may now be another's
+	for _, redo := range []func(*fate, *fates) error{t.redoLines, t.redoMove, t.redoPut, t.redoRemove} {
+		for _, n := range f.list {
+			if err := redo(n, f); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// redoMove gives a file its last name, whichever of its earlier names it has now.
+// redoMove gives a file that was only moved its last name, whichever of its earlier names it has
+// now.
 func (t *tx) redoMove(n *fate, f *fates) error {
+	if n.gone || n.data != nil || n.lines != nil {
+		return nil
+	}
 	for _, place := range slices.Backward(n.trail) {
 		if o := f.at[place]; place != n.place && o != nil && !o.gone {
 			continue // another's by now
@@ -210,9 +193,12 @@ func (t *tx) mended(to, place string) bool {
 	return err == nil
 }
 
-// redoLines makes a file end with lines. A file that was cut short or removed by hand gets them at
-// its end.
-func (t *tx) redoLines(n *fate) error {
+// redoLines makes a file end with its lines. A file that was cut short or removed by hand gets them
+// at its end.
+func (t *tx) redoLines(n *fate, _ *fates) error {
+	if n.lines == nil {
+		return nil
+	}
 	at, path := n.from, t.path(n.place)
 	have := make([]byte, len(n.lines))
 	size := int64(0)
@@ -245,6 +231,9 @@ func (t *tx) redoLines(n *fate) error {
 
 // redoPut gives a file its content, unless somebody has changed or renamed it by hand.
 func (t *tx) redoPut(n *fate, f *fates) error {
+	if n.gone || n.data == nil {
+		return nil
+	}
 	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
 	switch sum := sumAt(n.place, data); {
 	case err == nil && sum == sumAt(n.place, n.data) && !t.earlierNote(n, data):
@@ -329,8 +318,11 @@ func (t *tx) renamed(place string, f *fates) bool {
 	return false
 }
 
-// redoRemove removes a file, unless it is another one than the one that was removed.
-func (t *tx) redoRemove(n *fate) error {
+// redoRemove removes a file that is gone, unless it is another one than the one that was removed.
+func (t *tx) redoRemove(n *fate, _ *fates) error {
+	if !n.gone {
+		return nil
+	}
 	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
 	switch {
 	case missing(err):

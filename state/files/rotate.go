@@ -14,14 +14,12 @@ import (
 // partMost is how large the ledger becomes unless Options say otherwise.
 const partMost = 8 << 20
 
-// rotate begins a new file if the ledger has become large, or is gone while parts of it exist.
+// rotate begins a new file if the ledger has at least this many bytes, or is gone while parts of it
+// exist.
 // First it makes the disk take everything in the old one. A rotation that fails is not an error,
 // and is tried again after some more lines. There is one exception: the new file is in place, but
 // its name may not be durable. Nothing may then be written into it, and adopt sees to that.
-func (t *tx) rotate() error { return t.rotateAt(t.partMost) }
-
-// rotateAt is rotate for a ledger of at least this many bytes.
-func (t *tx) rotateAt(least int64) error {
+func (t *tx) rotate(least int64) error {
 	gone := t.at.Ledger == 0
 	if !gone && (t.at.Ledger < least || t.at.Ledger < t.later && least >= t.partMost) {
 		return nil

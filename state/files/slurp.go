@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
@@ -48,12 +49,6 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return slurped(data, nil, path, limit, err)
 }
 
-// readOwn is readFile for a file whose content is executed. It refuses one that others can write or
-// that belongs to another user.
-func readOwn(path string, limit int64) ([]byte, error) {
-	return readOwnIn(nil, path, nil, limit)
-}
-
 // pathIn is the path of a file in an open folder. If folder is nil, name is already its path.
 func pathIn(folder *os.File, name string) string {
 	if folder == nil {
@@ -62,8 +57,10 @@ func pathIn(folder *os.File, name string) string {
 	return filepath.Join(folder.Name(), name)
 }
 
-// readOwnIn is readOwn for a file in an open folder. It reads into room if that is large enough.
-func readOwnIn(folder *os.File, name string, room []byte, limit int64) ([]byte, error) {
+// readOwn is readFile for a file whose content is executed. It refuses one that others can write or
+// that belongs to another user. It reads the file in an open folder, or at its path if folder is
+// nil, and into room if that is large enough.
+func readOwn(folder *os.File, name string, room []byte, limit int64) ([]byte, error) {
 	data, err := plainfile.ReadInto(room, folder, name, limit, func(uid int, mode os.FileMode) error {
 		if guard.File(name, uid, mode) == nil {
 			return nil
@@ -80,6 +77,39 @@ func (s *Store) load(place string, v any) error {
 		return err
 	}
 	return codec.Decode(data, v)
+}
+
+// loadNote is load of a file that may be missing. It returns the zero value for one that cannot be
+// read.
+func loadNote[T any](s *Store, place string) (v T, err error) {
+	err = s.load(place, &v)
+	if err == nil || missing(err) {
+		return v, nil
+	}
+	return *new(T), fmt.Errorf("%s: %w", s.path(place), err)
+}
+
+// loadAll reads those of them in runs/ whose names begin with prefix, by the rest of the name. One
+// that cannot be read is left out and reported by the error.
+func loadAll[T any](s *Store, prefix string) (map[string]T, error) {
+	files, err := readNames(s.path(runsDir))
+	all, problems := map[string]T{}, []error{err}
+	for _, file := range files {
+		name, ours := strings.CutPrefix(file, prefix)
+		name, whole := strings.CutSuffix(name, suffix)
+		if !ours || !whole {
+			continue
+		}
+		var one T
+		switch err := s.load(runsDir+"/"+file, &one); {
+		case missing(err): // it was removed since
+		case err != nil:
+			problems = append(problems, fmt.Errorf("%s: %w", s.path(runsDir+"/"+file), err))
+		default:
+			all[name] = one
+		}
+	}
+	return all, errors.Join(problems...)
 }
 
 // noteLimit bounds what is read of a small file.

@@ -1,10 +1,6 @@
 package files
 
-import (
-	"context"
-	"errors"
-	"strings"
-)
+import "context"
 
 // spoolPrefix is what the names of texts begin with that are kept for others who do not answer.
 const spoolPrefix = "spool-"
@@ -26,22 +22,10 @@ func (s *Store) Spooled(ctx context.Context) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	names, err := readNames(s.path(runsDir))
-	if missing(err) {
-		return nil, nil
+	notes, err := loadAll[spooled](s, spoolPrefix)
+	all := map[string]string{}
+	for name, one := range notes {
+		all[name] = one.Text
 	}
-	all, problems := map[string]string{}, []error{fail("looking for what is kept for the servers", err)}
-	for _, file := range names {
-		name, ours := strings.CutPrefix(strings.TrimSuffix(file, suffix), spoolPrefix)
-		if !ours {
-			continue
-		}
-		var one spooled
-		if err := s.load(runsDir+"/"+file, &one); err == nil {
-			all[name] = one.Text
-		} else if !missing(err) {
-			problems = append(problems, fail("reading "+file, err))
-		}
-	}
-	return all, errors.Join(problems...)
+	return all, fail("reading what is kept for the servers", err)
 }

@@ -47,7 +47,7 @@ func (s *Store) begin(ctx context.Context) (*tx, error) {
 	}
 	t := &tx{Store: s, unlock: unlock}
 	if err = t.recover(); err == nil {
-		err = t.rotate()
+		err = t.rotate(t.partMost)
 	}
 	if err != nil {
 		t.done()
@@ -168,21 +168,20 @@ func (t *tx) commit() error {
 	if len(t.ops) == 0 || t.dry {
 		return nil
 	}
-	temps, err := t.stage()
-	if err != nil {
-		t.unstage(temps)
+	if err := t.stage(); err != nil {
+		t.unstage(t.ops)
 		return err
 	}
 	t.next.Seq, t.next.Boot, t.next.Size = t.at.Seq+1, "", 0
 	text := commit{position: t.next, ops: t.ops}.text()
 	if err := t.disk.log(t.log.Handle, t.at.Size, text); err != nil {
-		t.unstage(temps)
+		t.unstage(t.ops)
 		if errors.Is(err, plainfile.ErrSync) {
 			err = errors.Join(err, t.renew())
 		}
 		return fail("writing the log of commits", err)
 	}
-	if err := t.apply(temps); err != nil {
+	if err := t.apply(); err != nil {
 		if !errors.Is(err, errLater) && t.disk.cut(t.log.Name(), t.at.Size) != nil {
 			err = fmt.Errorf("%w; %w", err, errLater)
 		}
@@ -207,11 +206,7 @@ var errLater = errors.New("the change may be made later")
 
 // put collects a file's new content. old is its present content; nil: there is no file.
 func (t *tx) put(place string, data, old []byte) {
-	o := op{kind: opPut, place: place, data: data, old: old}
-	if old != nil {
-		o.was = sumAt(place, old)
-	}
-	t.ops = append(t.ops, o)
+	t.ops = append(t.ops, op{kind: opPut, place: place, data: data, old: old, was: sumAt(place, old)})
 }
 
 // make collects the content of a new file that nobody relies on while it is half written. Tasks and
@@ -223,23 +218,14 @@ func (t *tx) make(place string, data []byte) {
 
 // move collects a new name of a file. old is its content; nil: not known.
 func (t *tx) move(place, to string, old []byte) {
-	if place == to {
-		return
+	if place != to {
+		t.ops = append(t.ops, op{kind: opMove, place: place, to: to, was: sumAt(place, old)})
 	}
-	o := op{kind: opMove, place: place, to: to}
-	if old != nil {
-		o.was = sumAt(place, old)
-	}
-	t.ops = append(t.ops, o)
 }
 
 // remove collects the removal of a file. old is its content; nil: not known.
 func (t *tx) remove(place string, old []byte) {
-	o := op{kind: opRemove, place: place, old: old}
-	if old != nil {
-		o.was = sumAt(place, old)
-	}
-	t.ops = append(t.ops, o)
+	t.ops = append(t.ops, op{kind: opRemove, place: place, old: old, was: sumAt(place, old)})
 }
 
 // drop collects the removal of a file that nobody edits by hand.

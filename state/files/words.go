@@ -1,13 +1,11 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // Spell adds the text of their tasks to lines of the ledger that lack it. It looks at a task's file
@@ -58,37 +56,18 @@ func (s *Store) lookUp(ctx context.Context, lack state.Texts, all *names) error 
 	if len(left) == 0 {
 		return nil
 	}
-	last, err := s.ledger.End()
-	if err != nil {
-		return fail("reading the ledger", err)
-	}
-	for p, err := range s.ledger.Chain(last) {
-		if err != nil {
-			continue // other readers report the part's problem
-		}
-		err := p.Lines("", func(line []byte, _ int64, whole bool) bool {
-			id, _, ok := ledger.TaskOf(line)
-			if !whole || !ok || !bytes.HasPrefix(line, []byte(`{"type":"`+state.LineTask+`"`)) || !left[string(id)] {
-				return ctx.Err() == nil
+	// other readers report what of it cannot be read
+	err := s.ledger.Changes(func(id string, line []byte) bool {
+		var l state.Line
+		if left[id] && json.Unmarshal(line, &l) == nil {
+			lack.Read(l)
+			if l.Event == state.EventCreated || !lack.Open(id) {
+				delete(left, id)
 			}
-			var l state.Line
-			if json.Unmarshal(line, &l) == nil {
-				lack.Read(l)
-				if l.Event == state.EventCreated || !lack.Open(l.TaskID) {
-					delete(left, l.TaskID)
-				}
-			}
-			return len(left) > 0
-		})
-		p.Close()
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return fail("reading the ledger", err)
 		}
-		if len(left) == 0 {
-			break
-		}
-	}
-	return nil
+		return len(left) > 0 && ctx.Err() == nil
+	})
+	return fail("reading the ledger", errors.Join(err, ctx.Err()))
 }
 
 // spelled is the line with the text of its task, for what is made from it.

@@ -204,24 +204,43 @@ func (d Dir) History(taskID string, yield func(e Entry) bool) error {
 	if err != nil {
 		return err
 	}
+	return d.lines(end, taskID, func(err error) error { return err }, func(_ Part, line []byte, _ int64, whole bool) bool {
+		var e Entry
+		return !whole || json.Unmarshal(line, &e) != nil || taskID != "" && e.TaskID != taskID || yield(e)
+	})
+}
+
+// Changes calls yield with the lines about changes of tasks, newest first and not decoded, until
+// yield returns false. Files that cannot be opened are left out.
+func (d Dir) Changes(yield func(taskID string, line []byte) bool) error {
+	end, err := d.End()
+	if err != nil {
+		return err
+	}
+	return d.lines(end, "", func(error) error { return nil }, func(_ Part, line []byte, _ int64, whole bool) bool {
+		id, _, ok := TaskOf(line)
+		return !whole || !ok || !bytes.HasPrefix(line, []byte(`{"type":"`+state.LineTask+`"`)) || yield(string(id), line)
+	})
+}
+
+// lines calls yield with the lines of the files of Chain about a task, or with all if the ID is
+// empty, newest first, until yield returns false. It goes on after a file that cannot be opened,
+// unless skip returns an error.
+func (d Dir) lines(end *Part, taskID string, skip func(error) error, yield func(p Part, line []byte, at int64, whole bool) bool) error {
 	for p, err := range d.Chain(end) {
 		if err != nil {
-			return err
+			if err := skip(err); err != nil {
+				return err
+			}
+			continue
 		}
 		on := true
-		err := p.Lines(taskID, func(line []byte, _ int64, whole bool) bool {
-			var e Entry
-			if whole && json.Unmarshal(line, &e) == nil && (taskID == "" || e.TaskID == taskID) {
-				on = yield(e)
-			}
+		err := p.Lines(taskID, func(line []byte, at int64, whole bool) bool {
+			on = yield(p, line, at, whole)
 			return on
 		})
-		p.Close()
-		if err != nil {
+		if p.Close(); err != nil || !on {
 			return err
-		}
-		if !on {
-			break
 		}
 	}
 	return nil
@@ -251,20 +270,13 @@ type Tail struct {
 
 // Tail reads the end of the ledger. The caller makes sure that no other process writes to it.
 func (d Dir) Tail() (t Tail, err error) {
-	f, err := plainfile.OpenFile(d.path(Name), os.O_RDONLY, 0)
-	if missing(err) {
-		return t, nil
-	}
-	if err != nil {
+	p, err := d.End()
+	if p == nil {
 		return t, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return t, err
-	}
+	defer p.Close()
 	first := true
-	err = backwards(f, info.Size(), func(line []byte, end int64, whole bool) bool {
+	err = backwards(p, p.Size, func(line []byte, end int64, whole bool) bool {
 		if !whole {
 			t.Torn = int64(len(line))
 			return true

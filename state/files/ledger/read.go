@@ -51,46 +51,32 @@ func (d Dir) older(ctx context.Context, newest *Part, taskID string, want func(l
 	if newest != nil {
 		end = state.Place{Part: max(newest.Number, 1), Offset: newest.Size}
 	}
-	on := true
-	for p, err := range d.Chain(newest) {
-		if err != nil {
-			problems = append(problems, d.unreadable(err))
-			continue
-		}
-		err := p.Lines(taskID, func(line []byte, at int64, whole bool) bool {
-			if ctx.Err() != nil {
-				return false
-			}
-			if !whole {
-				problems = append(problems, Torn(p.Name(), int64(len(line))))
-				if newest != nil && p.File == newest.File {
-					end.Offset -= int64(len(line))
-				}
-				return true
-			}
-			if !want(line) {
-				return true
-			}
-			l, ok := readOrReport(line, p.Name(), at, &problems)
-			if !ok {
-				return true
-			}
-			if l.Type == Head || taskID != "" && l.TaskID != taskID {
-				return true
-			}
-			// The creation of a task is the oldest line about it.
-			on = yield(l) && (taskID == "" || l.Type != state.LineTask || l.Event != state.EventCreated)
-			return on
-		})
-		p.Close()
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return end, problems, err
-		}
-		if !on {
-			break
-		}
+	skip := func(err error) error {
+		problems = append(problems, d.unreadable(err))
+		return nil
 	}
-	return end, problems, nil
+	err = d.lines(newest, taskID, skip, func(p Part, line []byte, at int64, whole bool) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		if !whole {
+			problems = append(problems, Torn(p.Name(), int64(len(line))))
+			if newest != nil && p.File == newest.File {
+				end.Offset -= int64(len(line))
+			}
+			return true
+		}
+		if !want(line) {
+			return true
+		}
+		l, ok := readOrReport(line, p.Name(), at, &problems)
+		if !ok || l.Type == Head || taskID != "" && l.TaskID != taskID {
+			return true
+		}
+		// The creation of a task is the oldest line about it.
+		return yield(l) && (taskID == "" || l.Type != state.LineTask || l.Event != state.EventCreated)
+	})
+	return end, problems, errors.Join(err, ctx.Err())
 }
 
 // readOrReport is readLine, and adds what is wrong with the line to problems. It returns false if
