@@ -27,7 +27,7 @@ const reliable = `
 // asking any file system. The table is read again after a change.
 type mounts struct {
 	mu    sync.Mutex
-	table int // a descriptor of the table that polls its changes; 0 if it is not open yet
+	table int // the descriptor of the table; 0 if it is not open yet
 	risky map[string]bool
 
 	safe recent // the searches (Spec.searchKey) that met no risky mount point
@@ -35,15 +35,13 @@ type mounts struct {
 
 var ownMounts mounts
 
-const mountTable = "/proc/self/mountinfo"
-
 // current returns the risky mount points of this process. It returns none if the kernel does not
 // tell.
 func (m *mounts) current() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.table == 0 {
-		table, err := retryInterrupted(func() (int, error) { return unix.Open(mountTable, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+		table, err := retryInterrupted(func() (int, error) { return unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 		if err != nil {
 			return nil
 		}
@@ -51,11 +49,26 @@ func (m *mounts) current() map[string]bool {
 	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
 		return m.risky
 	}
-	if text, err := os.ReadFile(mountTable); err == nil {
-		m.risky = riskyMounts(string(text))
+	if text, err := readAll(m.table); err == nil {
+		m.risky = riskyMounts(text)
 		m.safe.clear()
 	}
 	return m.risky
+}
+
+// readAll reads a file of the kernel from its beginning.
+func readAll(fd int) (string, error) {
+	text := make([]byte, 0, 8<<10)
+	for {
+		n, err := retryInterrupted(func() (int, error) { return unix.Pread(fd, text[len(text):cap(text)], int64(len(text))) })
+		switch {
+		case err != nil:
+			return "", err
+		case n == 0:
+			return string(text), nil
+		}
+		text = slices.Grow(text[:len(text)+n], 4<<10)
+	}
 }
 
 // riskyMounts finds the risky mount points in the kernel's table (proc_pid_mountinfo(5)). A line is

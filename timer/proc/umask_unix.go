@@ -4,7 +4,6 @@ package proc
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -36,7 +35,7 @@ func Umask() int {
 // statusField reads a number from a status file of /proc (proc_pid_status(5)). It returns false if
 // the system has no such file, or no such line there.
 func statusField(path, name string, base int) (uint64, bool) {
-	status, err := os.ReadFile(path)
+	status, err := readHead(path, make([]byte, 4<<10))
 	if err != nil {
 		return 0, false
 	}
