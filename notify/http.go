@@ -33,8 +33,8 @@ type reply struct {
 	again  time.Duration
 }
 
-// request is a request. A body of url.Values is sent as a form, a string as text, bytes as they are,
-// anything else as JSON, and nil not at all.
+// request is a request. A body of url.Values is sent as a form, a string as text, bytes as they
+// are, anything else as JSON, and nil not at all.
 type request struct {
 	method string // "" for POST
 	url    string
