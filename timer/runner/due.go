@@ -335,15 +335,15 @@ func (g *engine) held(j *job, now time.Time) {
 // the wait.
 func (g *engine) someoneWaits(ctx context.Context, j *job, now time.Time) (ok bool, err error) {
 	id := j.slot.ID
-	found, err := g.Store.Find(ctx, id)
+	e, err := g.entry(ctx, g.Store.Find, id)
 	switch {
-	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+	case errors.Is(err, state.ErrNotFound):
 		g.agenda.put(state.Slot{ID: id, Gone: true})
 		return true, nil
 	case err != nil:
 		return true, err
-	case found[0].Awaited:
-		g.agenda.at(id, now.Add(min(max(now.Sub(found[0].Due), time.Second), awaitedMost)))
+	case e.Awaited:
+		g.agenda.at(id, now.Add(min(max(now.Sub(e.Due), time.Second), awaitedMost)))
 		return true, nil
 	}
 	j.alone = true

@@ -120,11 +120,8 @@ func (g *engine) before(ctx context.Context, r state.Record) rules.AlertState {
 	if n := g.runs[claimOf(r)]; n != nil && n.alert != nil {
 		return *n.alert
 	}
-	found, err := g.Store.Find(context.WithoutCancel(ctx), r.Task.ID)
-	if err != nil || len(found) != 1 {
-		return rules.AlertState{} // rather told twice than not at all
-	}
-	return rules.AlertOf(found[0].Tally)
+	e, _ := g.entry(context.WithoutCancel(ctx), g.Store.Find, r.Task.ID)
+	return rules.AlertOf(e.Tally) // if it is not known: rather told twice than not at all
 }
 
 // disperse leaves the alert states of tasks to the store, because another runner may write outcomes

@@ -95,7 +95,7 @@ func serve(ctx context.Context, o Options, lease state.Lease, delays map[string]
 	if err := l.recover(ctx, o.Clock.Now()); err != nil {
 		return false, false, err
 	}
-	l.notifier = startNotifier(l.Options, l.problems)
+	l.notifier = notifier.Start(notifier.Options{Store: l.Store, Clock: l.Clock, Awake: l.Awake, Say: l.Say, Warn: l.Warn, Send: l.Send, Told: l.Told, GiveUp: l.GiveUp, Problems: l.problems})
 	go l.survey(starting)
 	go l.forget(starting)
 	if c, ok := o.Clock.(clock.Settable); ok {
@@ -114,11 +114,6 @@ func serve(ctx context.Context, o Options, lease state.Lease, delays map[string]
 	stop()
 	l.end(ctx)
 	return l.yielded, l.left, err
-}
-
-// startNotifier starts what delivers notices. It is nil if there is nothing to send with.
-func startNotifier(o Options, problems func([]state.Problem)) *notifier.Notifier {
-	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Warn: o.Warn, Send: o.Send, Told: o.Told, GiveUp: o.GiveUp, Problems: problems})
 }
 
 // newLoop makes a loop with the real host. After starting has ended, nothing more is started; after

@@ -162,14 +162,13 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
 	}
-	found, err := g.Store.Find(ctx, r.Task.ID)
+	e, err := g.entry(ctx, g.Store.Find, r.Task.ID)
 	switch {
-	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+	case errors.Is(err, state.ErrNotFound):
 		return true, nil
 	case err != nil:
 		return false, err
 	}
-	e := found[0]
 	other := e.Task.Revision != r.Task.Revision &&
 		(!reflect.DeepEqual(e.Task.Run, r.Task.Run) || !reflect.DeepEqual(e.Task.When, r.Task.When))
 	return other || e.Held || e.Phase == state.Removed, nil
@@ -178,14 +177,13 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 // wanted reports whether an unstarted claim that cannot be given back may start as it is: the task
 // is unchanged, and no other run excludes it.
 func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
-	found, err := g.Store.Find(ctx, r.Task.ID)
+	e, err := g.entry(ctx, g.Store.Find, r.Task.ID)
 	switch {
-	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+	case errors.Is(err, state.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	e := found[0]
 	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
 		(len(e.Open) == 1 || rules.RulesOf(e.Task).Overlap == state.OverlapAllow), nil
 }
@@ -200,13 +198,11 @@ func (g *engine) own(ctx context.Context, n *run) (ok bool) {
 	}
 	g.runs[claimOf(n.r)] = n
 	if n.r.Fence > 0 { // it has another one by now, and the name of this machine
-		found, e := g.Store.Find(context.WithoutCancel(ctx), n.r.Task.ID)
-		err = errors.Join(err, e)
-		for _, f := range found {
-			for _, open := range f.Open {
-				if open.Number == n.r.Number {
-					n.r.Fence, n.r.Node = open.Fence, open.Node
-				}
+		e, unfound := g.entry(context.WithoutCancel(ctx), g.Store.Find, n.r.Task.ID)
+		err = errors.Join(err, unfound)
+		for _, open := range e.Open {
+			if open.Number == n.r.Number {
+				n.r.Fence, n.r.Node = open.Fence, open.Node
 			}
 		}
 	}
