@@ -19,16 +19,19 @@ import (
 type chains struct {
 	waiting map[string][]string // by the ID of a task, those that wait for it
 	look    map[string]bool     // those that are to be looked at
+	seen    map[string]bool     // those that were, or are to be
 }
 
-func newChains() chains { return chains{map[string][]string{}, map[string]bool{}} }
+func newChains() chains {
+	return chains{map[string][]string{}, map[string]bool{}, map[string]bool{}}
+}
 
 // watch passes on what the queue tells, and notes which tasks to look at.
 func (c chains) watch(slots iter.Seq[state.Slot]) iter.Seq[state.Slot] {
 	return func(yield func(state.Slot) bool) {
 		for s := range slots {
 			if !s.Gone && state.IsUnscheduled(s.Wake()) {
-				c.look[s.ID] = true
+				c.look[s.ID], c.seen[s.ID] = true, true
 			}
 			c.changed(s.ID)
 			if !yield(s) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/memory"
 )
 
 // follow adds a task that runs a program after the runs of others have ended, as by --after; the words are ID:on.
@@ -99,6 +100,53 @@ func TestChainAfterARunnerDied(t *testing.T) {
 			}
 		}
 		if got := fmt.Sprint(w.cmds.started, w.outcomes(t)); got != "[m002/1@0s] [ok skipped:after_ended ok]" {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// addsLate is a store in which something is added when the runner is about to give up its lock.
+type addsLate struct {
+	*memory.Store
+	add func()
+}
+
+type lateLease struct {
+	state.Lease
+	add func()
+}
+
+func (s addsLate) Lead(ctx context.Context, l state.Leader) (state.Lease, error) {
+	lease, err := s.Store.Lead(ctx, l)
+	return lateLease{lease, s.add}, err
+}
+
+func (l lateLease) Release() error {
+	l.add()
+	return l.Lease.Release()
+}
+
+// TestChainBesideARunnerThatEnds adds a task after a run that has ended, when the runner is about to end: who added it saw a runner alive,
+// so that one takes its lock back. It does not for tasks that it has looked at.
+func TestChainBesideARunnerThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Drain)
+		first := w.add(t, "once", time.Second, "true")
+		boot := state.Task{Created: time.Now(), When: state.Timing{Text: "at boot", Kind: state.KindBoot, Zone: "UTC", Start: time.Now()}, Text: "booted"}
+		if _, err := w.store.Add(t.Context(), boot, state.Unscheduled); err != nil {
+			t.Fatal(err)
+		}
+		w.o.Self.Boot = ""
+		times := 0
+		w.o.Store = addsLate{w.store, func() {
+			if times++; times == 1 {
+				w.follow(t, "true", first.Task.ID+":ok")
+			}
+		}}
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(w.outcomes(t), times); got != "[ok ok] 2" {
 			t.Errorf("%s", got)
 		}
 	})

@@ -23,7 +23,7 @@ func TestDelaysOutliveTheLock(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end() // it starts nothing
 	o := Options{Store: s, Clock: clock.System, MaxParallel: AtMost(1), Say: t.Logf, Ended: func(state.Record, state.Line) {}}
-	if _, _, err := serve(ended, o, lease, delays); err != nil && ended.Err() == nil {
+	if _, _, err := serve(ended, o, lease, known{delays, map[string]bool{}}); err != nil && ended.Err() == nil {
 		t.Fatal(err)
 	}
 	who, led, err := s.Led(t.Context())

@@ -31,9 +31,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	delays := map[string]delay{} // what is put off stays so when the lock is taken back
+	// when the lock is taken back what was put off stays so, and what was looked at is known
+	k := known{delays: map[string]delay{}, unscheduled: map[string]bool{}}
 	for {
-		yielded, left, err := serve(ctx, o, lease, delays)
+		yielded, left, err := serve(ctx, o, lease, k)
 		if e := lease.Release(); err == nil {
 			err = e
 		}
@@ -47,7 +48,7 @@ func Run(ctx context.Context, o Options) error {
 			}
 			o.Yield, o.Leader.Yields = nil, false
 		default:
-			_, more, err := state.Next(ctx, o.Store, time.Time{})
+			more, err := o.more(ctx, k)
 			if err != nil || !more && !o.mail(ctx) {
 				return err
 			}
@@ -60,6 +61,39 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+}
+
+// known is what a runner keeps that gives up the lock and takes it back.
+type known struct {
+	delays      map[string]delay // the starts that are put off
+	unscheduled map[string]bool  // the tasks without an instant that it has looked at
+}
+
+// more reports whether the queue has something for a runner that has given up the lock: a task with
+// an instant, or a task without one that it has not looked at, as what that waits for may have come.
+func (o Options) more(ctx context.Context, k known) (bool, error) {
+	l, err := o.Store.List(ctx, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return false, err
+	}
+	for i := range l.Len {
+		at := l.Wake(i)
+		if at.IsZero() {
+			continue
+		}
+		if !state.IsUnscheduled(at) {
+			return true, nil
+		}
+		var e state.Entry
+		switch _, err := l.Read(i, &e); {
+		case errors.Is(err, state.ErrNotFound):
+		case err != nil:
+			return false, err
+		case !k.unscheduled[e.Task.ID]:
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // afterYield is how long a runner that has stepped down leaves the lock to others before it tells
@@ -76,9 +110,8 @@ func (o Options) mail(ctx context.Context) bool {
 }
 
 // serve is Run under the lock, until nothing is left to do, or the lock was given up. left says
-// that there were news after that, which it could not tell. delays are the starts that are put off,
-// and it changes them.
-func serve(ctx context.Context, o Options, lease state.Lease, delays map[string]delay) (yielded, left bool, err error) {
+// that there were news after that, which it could not tell. It changes k.
+func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded, left bool, err error) {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
 	seeing, blind := context.WithCancel(context.WithoutCancel(ctx))
@@ -87,7 +120,7 @@ func serve(ctx context.Context, o Options, lease state.Lease, delays map[string]
 	if err != nil {
 		return false, false, err
 	}
-	l.yield, l.lease, l.delays = o.Yield, lease, delays
+	l.yield, l.lease, l.delays, l.chains.seen = o.Yield, lease, k.delays, k.unscheduled
 	l.tellDelays() // with the lock, what others were told of them is gone
 	if err := l.recall(ctx); err != nil {
 		return false, false, err
