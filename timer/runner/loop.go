@@ -70,7 +70,7 @@ type known struct {
 }
 
 // more reports whether the queue has something for a runner that has given up the lock: a task with
-// an instant, or a task without one that it has not looked at, as what that waits for may have come.
+// an instant, or one without that it has not looked at, as what that one waits for may have come.
 func (o Options) more(ctx context.Context, k known) (bool, error) {
 	l, err := o.Store.List(ctx, state.Pending, state.Running, state.Paused)
 	if err != nil {
