@@ -400,12 +400,24 @@ func (s *Store) cutOff(ctx context.Context) (n int64) {
 		}
 		defer log.Close()
 		info, err := os.Lstat(s.path(ledgerFile))
-		if err == nil && info.Mode().IsRegular() && log.applied(s.boot()) {
+		if err == nil && info.Mode().IsRegular() && log.applied(s.boot()) && !s.justRotated(log.head.Ledger) {
 			n = max(log.head.Ledger-info.Size(), 0)
 		}
 		return err
 	})
 	return n
+}
+
+// justRotated reports whether a file of the ledger was begun by a process that died before it wrote
+// into the log of commits how long it is: size is how long the part before it is.
+func (s *Store) justRotated(size int64) bool {
+	p, err := s.ledger.Open(ledger.Name)
+	if err != nil {
+		return false
+	}
+	defer p.Close()
+	before, err := os.Lstat(s.path(runsDir + "/" + p.Before))
+	return err == nil && p.Before != "" && before.Size() == size
 }
 
 // lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims
