@@ -307,7 +307,8 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		return files[0], nil // all have moved, which the caller notices
 	}
 	slices.SortFunc(c, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.revision, a.revision), strings.Compare(b.due, a.due), slices.Index(taskDirs[:], a.dir)-slices.Index(taskDirs[:], b.dir))
+		return cmp.Or(cmp.Compare(b.revision, a.revision), strings.Compare(b.due, a.due),
+			slices.Index(taskDirs[:], a.dir)-slices.Index(taskDirs[:], b.dir))
 	})
 	for _, l := range c[1:] {
 		p := state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"}

@@ -31,7 +31,6 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	// when the lock is taken back what was put off stays so, and what was looked at is known
 	k := known{delays: map[string]delay{}, unscheduled: map[string]bool{}}
 	for {
 		yielded, left, err := serve(ctx, o, lease, k)
@@ -63,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// known is what a runner keeps that gives up the lock and takes it back.
+// known is what a runner still knows when it takes back the lock that it gave up.
 type known struct {
 	delays      map[string]delay // the starts that are put off
 	unscheduled map[string]bool  // the tasks without an instant that it has looked at
@@ -128,7 +127,10 @@ func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded,
 	if err := l.recover(ctx, o.Clock.Now()); err != nil {
 		return false, false, err
 	}
-	l.notifier = notifier.Start(notifier.Options{Store: l.Store, Clock: l.Clock, Awake: l.Awake, Say: l.Say, Warn: l.Warn, Send: l.Send, Told: l.Told, GiveUp: l.GiveUp, Problems: l.problems})
+	l.notifier = notifier.Start(notifier.Options{
+		Store: l.Store, Clock: l.Clock, Awake: l.Awake, Say: l.Say, Warn: l.Warn,
+		Send: l.Send, Told: l.Told, GiveUp: l.GiveUp, Problems: l.problems,
+	})
 	go l.survey(starting)
 	go l.forget(starting)
 	if c, ok := o.Clock.(clock.Settable); ok {
