@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"cmd/mcp/before":        {},
 	"completions":           {},
 	"docs/man":              {},
-	"notify":                {"state", "state/plain"},
+	"notify":                {"state", "state/plain", "timer/proc"},
 	"notify/notifytest":     {},
 	"state":                 {},
 	"state/codec":           {"state"},

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // DesktopCommand is the hidden command of this program that shows a notification.
@@ -55,15 +55,13 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if err != nil {
 		return "", permanent("%s", plain.Line(err.Error())).named(c.Name)
 	}
-	var said tail
 	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
-	cmd.Env, cmd.Stdin, cmd.Stderr = vars, bytes.NewReader(in), &said
-	defer inOwnGroup(cmd)()
-	err = cmd.Run()
-	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
+	cmd.Env, cmd.Stdin, cmd.WaitDelay = vars, bytes.NewReader(in), leftOpen
+	said, err := proc.RunGroup(cmd)
+	if err == nil {
 		return "Told by " + c.Name + ".", nil
 	}
-	return "", transient("%s", cmp.Or(strings.TrimPrefix(said.line(), userAgent+": "), plain.Line(err.Error()))).named(c.Name)
+	return "", transient("%s", cmp.Or(strings.TrimPrefix(shownLine(said), userAgent+": "), plain.Line(err.Error()))).named(c.Name)
 }
 
 // hasBuses reports whether this system shows notifications through D-Bus.

@@ -1,14 +1,12 @@
 package health
 
 import (
-	"context"
 	"flag"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -18,20 +16,8 @@ func TestMain(m *testing.M) {
 		os.Stdin.Read(make([]byte, 1)) // until its parent closes the pipe
 		return
 	}
-	if line := os.Getenv("HEALTH_TEST_EXEC"); line != "" {
-		execForever(line)
-	}
 	flag.Set("test.parallel", "16") // those that are parallel wait for a second or two, and do little else
 	os.Exit(m.Run())
-}
-
-// execForever is a process of the tests that waits with a command that does not end.
-func execForever(line string) {
-	target, err := Parse("exec:" + line)
-	if err == nil {
-		Wait(context.Background(), []Target{target}, Options{Attempt: time.Hour})
-	}
-	os.Exit(1)
 }
 
 // child starts a process that runs until end is called, and is reaped then.

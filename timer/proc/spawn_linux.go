@@ -111,3 +111,12 @@ func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) fo
 	defer unix.PthreadSigmask(unix.SIG_SETMASK, &ours, nil)
 	return spawnLocked(path, argv, attr, umask)
 }
+
+// diesWithUs makes the kernel kill a child when this process is killed. The kernel watches the
+// thread that started the child, not the process. So the calling goroutine keeps that thread until
+// release. What the child has started is not reached.
+func diesWithUs(attr *syscall.SysProcAttr) (release func()) {
+	runtime.LockOSThread()
+	attr.Pdeathsig = syscall.SIGKILL
+	return runtime.UnlockOSThread
+}
