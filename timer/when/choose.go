@@ -168,11 +168,12 @@ func (p *parser) severalReadings(list []outcome) *Error {
 		if o.s.rule != nil {
 			at, _ = o.s.Next(p.opts.Now)
 		}
-		if was, ok := p.means(text); text == p.text || !ok || !was.Equal(at) {
+		was, ok := p.means(text)
+		if text == p.text || !ok || !was.Equal(at) {
 			text = o.s.Canonical
+			_, ok = p.means(text) // after --every a rule is not understood
 		}
-		// After --every a rule is not understood.
-		if _, ok := p.means(text); ok {
+		if ok {
 			e.Candidates = append(e.Candidates, Candidate{text, at})
 		}
 	}

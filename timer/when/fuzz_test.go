@@ -233,21 +233,32 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// TestParseMedian measures each text of the corpus by itself when OURO_BENCH is set: a median is no benchmark of Go's.
+// TestParseMedian measures each text of both corpora by itself when OURO_BENCH is set: a median is no benchmark of Go's.
 func TestParseMedian(t *testing.T) {
 	if os.Getenv("OURO_BENCH") == "" {
 		t.Skip("set OURO_BENCH=1 to measure")
 	}
 	var times []time.Duration
-	for _, c := range phrases(t) {
-		o := Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ)}
+	slowest := ""
+	measure := func(text, now, zone string) {
+		o := Options{Now: instant(t, now), Zone: zoned(t, zone)}
 		const n = 500
 		start := time.Now()
 		for range n {
-			_, _ = Parse(c.Text, o)
+			_, _ = Parse(text, o)
 		}
-		times = append(times, time.Since(start)/n)
+		took := time.Since(start) / n
+		if len(times) == 0 || took > slices.Max(times) {
+			slowest = text
+		}
+		times = append(times, took)
+	}
+	for _, c := range phrases(t) {
+		measure(c.Text, c.Ref, c.TZ)
+	}
+	for _, c := range typedCases(t) {
+		measure(c.Text, c.Now, c.TZ)
 	}
 	slices.Sort(times)
-	t.Logf("parse: median %v, p90 %v, worst %v", times[len(times)/2], times[len(times)*9/10], times[len(times)-1])
+	t.Logf("parse: median %v, p90 %v, worst %v: %q", times[len(times)/2], times[len(times)*9/10], times[len(times)-1], slowest)
 }

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ type pattern struct {
 	act    func(x *match, m *meaning) bool
 	tokens uint16 // a bit for each capture that is a token
 	labels labels
+	need   first // a token that every match has
 }
 
 // labels gives for each label the number of its capture, counted from 1.
@@ -76,6 +78,9 @@ func (f first) fits(t *token) bool {
 	return f.any || f.set&t.set != 0 || t.lit != 0 && f.bits>>(t.lit&63)&1 != 0
 }
 
+// in reports whether one of some tokens may fit; all is what they are together.
+func (f *first) in(all *first) bool { return f.any || f.set&all.set != 0 || f.bits&all.bits != 0 }
+
 // prefix is what the first two tokens of a match may be. When short is set, a match may be one
 // token long, and anything may follow.
 type prefix struct {
@@ -96,6 +101,7 @@ type compiledGrammar struct {
 	words    map[string]uint16
 	lits     []uint16    // the words of all elements
 	patterns [][]pattern // the patterns of each symbol, by its number
+	needs    []first     // what one token of each match of a symbol is
 	// What the matches of each symbol may begin with, and of each of its patterns.
 	prefixes        []prefix
 	patternPrefixes [][]prefix
@@ -105,7 +111,9 @@ type compiledGrammar struct {
 
 // grammar compiles the table at its first use. Each process that reads a time pays for this, so the
 // patterns, prefixes, elements and words are four allocations.
-var grammar = sync.OnceValue(func() *compiledGrammar {
+var grammar = sync.OnceValue(compile)
+
+func compile() *compiledGrammar {
 	rows := table()
 	g := &compiledGrammar{words: make(map[string]uint16, len(rows)), names: map[string]int{}}
 	var counts []int // the number of patterns of each symbol
@@ -127,6 +135,7 @@ var grammar = sync.OnceValue(func() *compiledGrammar {
 	els := make([]element, 0, elements)
 	g.lits = make([]uint16, 0, words)
 	g.patterns = make([][]pattern, len(g.names)+1)
+	g.needs = make([]first, len(g.names)+1)
 	g.prefixes, g.patternPrefixes = make([]prefix, len(g.names)+1), make([][]prefix, len(g.names)+1)
 	for i, n := range counts {
 		g.patterns[i+1], patterns = patterns[:0:n], patterns[n:]
@@ -179,7 +188,7 @@ var grammar = sync.OnceValue(func() *compiledGrammar {
 		}
 	}
 	return g
-})
+}
 
 // wordsOf returns the numbers of the words that an element matches.
 func (g *compiledGrammar) wordsOf(e *element) []uint16 { return g.lits[e.words:e.end] }
@@ -273,14 +282,19 @@ func (g *compiledGrammar) candidates(symbol int, t, next *token) (s patternSet) 
 	return s
 }
 
-// findPrefixes works out what each pattern may begin with. It repeats until nothing changes,
-// because symbols contain one another.
+// findPrefixes works out what each pattern may begin with and what it needs. It repeats until
+// nothing changes, because symbols contain one another.
 func (g *compiledGrammar) findPrefixes() {
 	for changed := true; changed; {
 		changed = false
 		for n := range g.patterns {
 			for i := range g.patterns[n] {
-				if l := g.prefixOf(g.patterns[n][i].els); l != g.patternPrefixes[n][i] {
+				p := &g.patterns[n][i]
+				if need := g.needOf(p.els); need != p.need {
+					p.need, changed = need, true
+					g.needs[n] = g.needs[n].or(need)
+				}
+				if l := g.prefixOf(p.els); l != g.patternPrefixes[n][i] {
 					g.patternPrefixes[n][i], changed = l, true
 					g.prefixes[n] = g.prefixes[n].or(l)
 				}
@@ -321,21 +335,48 @@ func (g *compiledGrammar) prefixOf(els []element) (l prefix) {
 	return l
 }
 
+// needOf returns what one token of each match of some elements is. It takes the element that the
+// fewest tokens fit, so that most patterns are passed over when a text has no such token.
+func (g *compiledGrammar) needOf(els []element) (need first) {
+	least := math.MaxInt
+	for i := range els {
+		e := &els[i]
+		if e.optional {
+			continue
+		}
+		f := g.own(e)
+		if e.symbol != 0 {
+			f = f.or(g.needs[e.symbol])
+		}
+		if n := 16*bits.OnesCount64(uint64(f.set)) + bits.OnesCount64(f.bits); n < least && !f.any {
+			least, need = n, f
+		}
+	}
+	need.any = least == math.MaxInt
+	return need
+}
+
 // firstOf returns the tokens that a match of some elements may begin with, when one of the elements
 // must be there.
 func (g *compiledGrammar) firstOf(els []element) (f first) {
 	for i := range els {
 		e := &els[i]
-		f.set |= e.set
-		for _, w := range g.wordsOf(e) {
-			f.bits |= 1 << (w & 63)
-		}
+		f = f.or(g.own(e))
 		if e.symbol != 0 {
 			f = f.or(g.prefixes[e.symbol].one[0])
 		}
 		if !e.optional {
 			break
 		}
+	}
+	return f
+}
+
+// own returns the tokens that an element matches by itself, and not by its symbol.
+func (g *compiledGrammar) own(e *element) first {
+	f := first{set: e.set}
+	for _, w := range g.wordsOf(e) {
+		f.bits |= 1 << (w & 63)
 	}
 	return f
 }

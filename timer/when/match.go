@@ -13,8 +13,7 @@ type result struct {
 type match struct {
 	p          *parser
 	begin, end int
-	tokens     uint16 // a bit for each capture that is a token
-	labels     labels
+	pat        *pattern
 	// for each capture, the index of its token or of its result; -1 when it is left out
 	at [maxCaptures]int32
 }
@@ -38,14 +37,14 @@ func (x *match) tok(i int) *token {
 func (x *match) of(i int) *meaning { return &x.p.res[x.at[i]].m }
 
 // isToken reports whether a capture is a token, and not a symbol.
-func (x *match) isToken(i int) bool { return x.tokens>>i&1 != 0 }
+func (x *match) isToken(i int) bool { return x.pat.tokens>>i&1 != 0 }
 
 // has reports whether an optional capture is there.
 func (x *match) has(i int) bool { return x.at[i] >= 0 }
 
 // labelled returns the capture that has a label, or -1.
 func (x *match) labelled(label int) int {
-	i := int(x.labels[label]) - 1
+	i := int(x.pat.labels[label]) - 1
 	if i < 0 || x.at[i] < 0 {
 		return -1
 	}
@@ -101,7 +100,10 @@ func (p *parser) derive(part, pos int) int32 {
 	for i, set := range p.g.candidates(part, t, &p.toks[min(pos+1, p.n)]) {
 		for ; set != 0; set &= set - 1 {
 			pat := &patterns[i<<6+bits.TrailingZeros64(set)]
-			x.begin, x.tokens, x.labels, x.at = pos, pat.tokens, pat.labels, noCaptures
+			if !pat.need.in(&p.ahead[pos]) {
+				continue
+			}
+			x.pat, x.begin, x.at = pat, pos, noCaptures
 			p.match(pat, 0, pos, x, &head, &tail)
 		}
 	}

@@ -48,6 +48,7 @@ type parser struct {
 	low   string // the same in lower case
 	toks  [maxTokens + 4]token
 	n     int
+	ahead [maxTokens + 4]first // what the tokens from each on are together
 
 	recurs bool // some word occurs only in recurrences
 	timed  bool // the word "time" is there
@@ -196,6 +197,15 @@ func (p *parser) open(text string, o *Options) *Error {
 	p.memo = p.memo[:size]
 	for i := range p.memo {
 		p.memo[i] = unread
+	}
+	var all first
+	for i := p.n; i >= 0; i-- {
+		t := &p.toks[i]
+		all.set |= t.set
+		if t.lit != 0 {
+			all.bits |= 1 << (t.lit & 63)
+		}
+		p.ahead[i] = all
 	}
 	for i := range p.toks[:p.n] {
 		t := &p.toks[i]

@@ -318,17 +318,18 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 			break
 		}
 	}
+	if len(right) == 0 {
+		return "", false
+	}
 	slices.Sort(right)
-	for i := range right { // two that mean the same count as one: minute and minutes
-		first, _ := p.means(right[0])
-		if at, _ := p.means(right[i]); !at.Equal(first) {
+	last := len(right) - 1
+	for _, other := range right[:last] { // two that mean the same count as one: minute and minutes
+		a, _ := p.means(other)
+		if b, _ := p.means(right[last]); !a.Equal(b) {
 			return "", false
 		}
 	}
-	if right == nil {
-		return "", false
-	}
-	return right[len(right)-1], true
+	return right[last], true
 }
 
 // common reports whether a word of the patterns is one that people often misspell.

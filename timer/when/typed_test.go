@@ -50,8 +50,8 @@ func (a typedAnswer) right(t *testing.T, s *Schedule, err error, now time.Time) 
 	return s.Kind != Once && !(a.Ends && more)
 }
 
-// Every case is answered right, and refused for its reason.
-func TestTypedCorpus(t *testing.T) {
+func typedCases(t *testing.T) (cases []typedCase) {
+	t.Helper()
 	file, err := os.Open("testdata/typed.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +62,14 @@ func TestTypedCorpus(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// Every case is answered right, and refused for its reason.
+func TestTypedCorpus(t *testing.T) {
+	for _, c := range typedCases(t) {
 		now := instant(t, c.Now)
 		s, err := Parse(c.Text, Options{Now: now, Zone: zoned(t, c.TZ)})
 		if !c.Expect.right(t, s, err, now) {
