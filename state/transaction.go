@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -86,8 +87,8 @@ func admit(tx Transaction, before *Doc, after Doc, now time.Time) (other Doc, er
 }
 
 // Transactions makes the n changes of a call. It calls do for each, with any number of them in one
-// transaction. It calls answer for each that was refused or could not be stored. If changes cannot
-// be stored together, it makes them again, one by one.
+// transaction, and answer once for each, with the reason if it was refused or could not be stored.
+// If changes cannot be stored together, it makes them again, one by one.
 type Transactions func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error))
 
 // AddAll adds tasks.
@@ -125,14 +126,15 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
 	d := &dry{keys: map[string]Doc{}}
 	d.Transactions = func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error)) {
+		refused := make([]error, n)
 		err := transact(ctx, func(tx Transaction) error {
 			for i := range n {
-				answer(i, do(dryTransaction{tx, d.keys}, i))
+				refused[i] = do(dryTransaction{tx, d.keys}, i)
 			}
 			return ctx.Err()
 		})
-		for i := 0; err != nil && i < n; i++ {
-			answer(i, err)
+		for i, why := range refused {
+			answer(i, cmp.Or(err, why))
 		}
 	}
 	d.Verbs = Verbs{d}

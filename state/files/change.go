@@ -1,8 +1,10 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -38,23 +40,21 @@ func (s *Store) inBatches(ctx context.Context, n int, do func(tx state.Transacti
 // batch does the things from one on, and returns the first that is left to do, and why the last
 // commit failed.
 func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, answer func(i int, err error)) (next int, err error) {
-	var done []int
+	var refused []error // nil for one that is collected
 	i := from
 	for ; i < to; i++ {
 		err := do(t, i)
-		if errors.Is(err, errPart) && len(done) > 0 {
+		if errors.Is(err, errPart) && slices.Contains(refused, nil) {
 			break
 		}
-		if answer(i, err); err == nil {
-			done = append(done, i)
-		}
+		refused = append(refused, err)
 	}
 	if err = t.collect(); err == nil {
 		err = t.commit()
 	}
 	if err == nil || i == from+1 || errors.Is(err, errLater) {
-		for _, k := range done {
-			answer(k, err)
+		for k, why := range refused {
+			answer(from+k, cmp.Or(why, err))
 		}
 		return i, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -57,6 +58,25 @@ func TestRefusedBesideOneThatFailed(t *testing.T) {
 			if found, err := s.Find(ctx, a.Entry.Task.ID); err != nil || len(found) != 1 {
 				t.Errorf("step %d, a %s: %q has the key, and is not there: %v", at, d.kind, a.Entry.Task.ID, err)
 			}
+		}
+	}
+}
+
+// TestAnsweredOnce: each change of a call gets one answer, whatever the disk does.
+func TestAnsweredOnce(t *testing.T) {
+	drafts := []state.Draft{{Task: keyed(once("one"), key), Due: day0}, {Task: keyed(once("two"), key), Due: day0}, {Task: once("three"), Due: day0}}
+	for at := 1; ; at++ {
+		d := &faultDisk{disk: lazyDisk{}, at: at, err: syscall.ENOSPC}
+		answers := make([]int, len(drafts))
+		lazy(t, t.TempDir(), d).Transactions(ctx, len(drafts), func(tx state.Transaction, i int) error {
+			_, err := state.AddIn(tx, drafts[i])
+			return err
+		}, func(i int, _ error) { answers[i]++ })
+		if !slices.Equal(answers, []int{1, 1, 1}) {
+			t.Errorf("step %d, a %s: %v answers", at, d.kind, answers)
+		}
+		if !d.hit {
+			break
 		}
 	}
 }
