@@ -33,12 +33,11 @@ const seenMost = 1 << 14
 // sets aside and reports what cannot be understood. If the system's limit of watches is reached, or
 // other machines may make changes, it signals every 2 s.
 func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
-	q, w := s.queueWatch(ctx)
-	signal, err := s.watch(ctx, w)
-	if err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	q.signal = signal
+	q, w := s.queueWatch(ctx)
+	q.signal = s.watch(ctx, w)
 	s.followed.Store(true)
 	context.AfterFunc(ctx, func() { s.followed.Store(false) })
 	return q, nil
@@ -58,10 +57,6 @@ func (s *Store) queueWatch(ctx context.Context) (*queue, *watch.Watch) {
 			}
 			return q.see(e)
 		}}
-	// the system does not report what other machines do
-	if v, err := s.Volume(); err == nil && v.Network {
-		w.Check = watch.Tick
-	}
 	return q, w
 }
 

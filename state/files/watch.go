@@ -10,21 +10,25 @@ import (
 
 // WatchMail watches names come in the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	return s.watch(ctx, &watch.Watch{Paths: []string{s.path(inboxDir), s.path(outboxDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
 		_, item := parseItem(e.File)
 		_, notice := parseNotice(e.File)
 		return e.Made && (item && e.Folder == s.path(inboxDir) || notice && e.Folder == s.path(outboxDir))
-	}})
+	}}), nil
 }
 
-// watch makes the folders and starts the watch.
-func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, error) {
-	if err := s.ready(); err != nil {
-		return nil, err
+// watch starts a watch. The system does not report what other machines do, so where they may have
+// the folder, too, it signals every 2 s.
+func (s *Store) watch(ctx context.Context, w *watch.Watch) <-chan struct{} {
+	if v, err := s.Volume(); err == nil && v.Network {
+		w.Check = watch.Tick
 	}
 	signal := w.Set()
 	go w.Run(ctx)
-	return signal, nil
+	return signal
 }
 
 // tellsOfClaim reports whether an event is about a new claim or a request to end one. Notes and
@@ -61,10 +65,6 @@ func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, e
 		w.Paths = append(w.Paths, s.path(openDir))
 		w.Also = []string{s.path(outputDir + "/" + taskID)} // made before the claim is seen
 	}
-	// the system does not report what other machines do
-	if v, err := s.Volume(); err == nil && v.Network {
-		w.Check = watch.Tick
-	}
 	w.Tells = func(e watch.Event) bool {
 		switch e.Folder {
 		case s.path(runsDir):
@@ -74,7 +74,5 @@ func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, e
 		}
 		return e.Made || e.Written
 	}
-	signal := w.Set()
-	go w.Run(ctx)
-	return signal, nil
+	return s.watch(ctx, w), nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // signalled waits for a signal; how long decides nothing.
@@ -86,4 +87,20 @@ func TestWatchLogOfNothing(t *testing.T) {
 	}
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	signalled(t, c, "the first line ever")
+}
+
+// TestWatchOfTheNetwork: what other machines do is not reported, so every watch ticks, and again.
+func TestWatchOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	s := must[*Store](t)(Open(t.TempDir(), Options{volume: func(string) (guard.Volume, error) { return guard.Volume{Network: true}, nil }}))
+	ticks := map[string]<-chan struct{}{
+		"tasks":  must[state.Queue](t)(s.Follow(t.Context())).Changed(),
+		"mail":   must[<-chan struct{}](t)(s.WatchMail(t.Context())),
+		"ledger": must[<-chan struct{}](t)(s.WatchLog(t.Context(), "")),
+	}
+	for range 2 {
+		for what, c := range ticks {
+			signalled(t, c, "the "+what+" of another machine")
+		}
+	}
 }

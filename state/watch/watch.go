@@ -48,10 +48,11 @@ type Watch struct {
 	// others; or nil.
 	Missed func()
 
-	// Content says that what is in the files counts, beside their names: there is a signal whenever
-	// nobody may have told of a change.
+	// Content says that what is in the files counts, beside their names: where folders are polled,
+	// there is a signal each time.
 	Content bool
-	// Check is how often it makes sure that it sees what is at the paths; 0 means every 15 minutes.
+	// Check is how often it makes sure that it sees what is at the paths, and signals; 0 means
+	// every 15 minutes.
 	Check time.Duration
 
 	signal  chan struct{}
@@ -187,7 +188,7 @@ func (w *Watch) run(ctx context.Context) {
 		case <-timer.C:
 			if w.watcher == nil || w.moved() {
 				w.again(ctx)
-			} else if w.Content || w.Missed != nil {
+			} else {
 				w.missed()
 			}
 		}
