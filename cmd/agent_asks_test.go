@@ -55,6 +55,8 @@ func TestAgentAsks(t *testing.T) {
 		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"weekends, 23 nov"}`, `"due_date":"2026-11-24T09:00:00+01:00"`},
 		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"banana"}`, `"except": could not understand the days "banana"; name days, as in`},
 		{"reminders.create", `{"title":"x","when":"2h","except":"weekends"}`, `days are left out of recurrences, and "2h" comes once; give a recurrence, or leave out "except"`},
+		{"reminders.create", `{"title":"x","when":"1h","rrule":"FREQ=DAILY"}`, `"when": "1h" is a duration, and an instant is asked for; say "in 1h", or name one`},
+		{"reminders.create", `{"title":"\ud83d","when":"1h"}`, `-32602 it has half of a character, \ud83d`},
 		{"reminders.steal", `{}`, `-32601 there is no method "reminders.steal"`},
 	} {
 		answer, refused := ask("./one", c.method, c.params)
@@ -73,6 +75,9 @@ func TestAgentAsks(t *testing.T) {
 	var made schedule.CreatedReminder
 	if err := json.Unmarshal([]byte(answer), &made); err != nil {
 		t.Fatal(err)
+	}
+	if in, _ := ask("./one", "reminders.create", `{"title":"due as it will be told","when":"2027-01-01T00:00:00.1234Z"}`); !strings.Contains(in, `"due_date":"2027-01-01T01:00:00.123+01:00"`) {
+		t.Errorf("an instant is answered as %s", in)
 	}
 	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(schedule.RefusedData).Code != problem.NotFound {
 		t.Errorf("another program's reminder: %v", refused)

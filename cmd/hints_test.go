@@ -220,6 +220,7 @@ func TestHintsByObject(t *testing.T) {
 		{`{"when":"every 1ms","command":["true"]}`, "an interval of 1ms is too short for a task", "give 1s or more; to wait here for less: ouro-timer wait 'every 1ms'"},
 		{`{"when":"1h","command":["true"],"env":{"A B":"1"}}`, `"A B" in "env" is not a name of a variable`, `write "env": {"NAME": "VALUE"}`},
 		{`{"when":"1h","command":["true"],"env":["A B=1"]}`, `"env" is "A B=1"`, `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
+		{`{"every":"5m","start":"1h","task":"x"}`, `"start": "1h" is a duration, and an instant is asked for`, `say "in 1h", or name one, as in "tomorrow at 9:00"`},
 		{`{"until":"5m","task":"x"}`, `"5m" is a duration, and an instant is asked for`, `say "in 5m", or give the duration with "delay"`},
 		{`{"when":"1h","task":"x","program":"sh"}`, `"program" is for commands, and this is a message`, `leave it out, or give a command: "command": ["COMMAND"]`},
 		{`{"when":"1h","cron":"0 9 * * *","shell":"x"}`, `"cron" already gives the time; what is "1h"?`, "leave one of them out"},

@@ -274,6 +274,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"schedule_task", `{"when":"1h","command":["sh","-c","a\u0000b"]}`, `"command" has a NUL character`, "leave it out"},
 		{"schedule_task", `{"when":"1h","shell":"a\u0000b"}`, `"shell" has a NUL character`, "leave it out"},
 		{"schedule_task", `{"when":"1h","task":"a\u0000b"}`, `"task" has a NUL character`, "leave it out"},
+		{"schedule_task", `{"when":"1h","task":"\ud83d"}`, `it has half of a character, \ud83d`, "write both halves"},
 		{"schedule_task", `{"when":"1h","shell":"true","env":{"A":"a\u0000b"}}`, `"env" has a NUL character`, "leave it out"},
 		{"task_log", `{"id":"zzzz","after":"x"}`, `"after" goes with "wait"`, `add "wait": true`},
 		{"schedule_task", `{"when":"1h","file":"-"}`, `"file" is -, and this call has no standard input`, `give the text in "shell"`},
@@ -292,6 +293,9 @@ func TestMCPRefusals(t *testing.T) {
 		}
 		if call.message == "" {
 			continue
+		}
+		if now, _ := answer["now"].(string); len(now) > len("2006-01-02T15:04:05.999+00:00") {
+			t.Errorf("%s %s: now is %s", call.tool, call.args, now)
 		}
 		told, _ := answer["error"].(map[string]any)
 		message, _ := told["message"].(string)

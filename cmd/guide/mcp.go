@@ -126,8 +126,8 @@ func openAgain(s *cli.Call) (state.Store, error) {
 
 // refusedCall is the answer of a call that was refused, in the form of a command's answer.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
-	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: s.AsErrorJSON(f)})
-	if err != nil { // JSON has no form for the year
+	answer := cli.Encode(cli.FailedJSON{Now: s.Stamp(), Error: s.AsErrorJSON(f)})
+	if len(answer) == 0 { // JSON has no form for the year
 		answer = []byte("{}")
 	}
 	return answer

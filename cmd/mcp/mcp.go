@@ -256,7 +256,7 @@ func (s *server) supervise(ctx context.Context, r *sdk.CallToolRequest, c reques
 				total = max(total, elapsed) // the call is late
 				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
 					Progress: elapsed.Seconds(), Total: total.Seconds(),
-					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - elapsed).Seconds()))})
+					Message: fmt.Sprintf("waiting, for %s more at most", (total - elapsed).Round(time.Second))})
 			}
 		}
 	}()
@@ -297,7 +297,7 @@ func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToo
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
 	if answer.Next.Command != "" {
-		if tool, args := words.arguments(words.tool.next(answer.Next)); tool != nil {
+		if tool, args := words.arguments(answer.Next); tool != nil {
 			if !bounded {
 				delete(args, maxSeconds)
 			}

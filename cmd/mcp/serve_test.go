@@ -77,9 +77,9 @@ func start(t *testing.T, o *Options) (to io.WriteCloser, from io.ReadCloser) {
 // on.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := make(chan float64, 100)
+		told := make(chan string, 100)
 		c, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			told <- r.Params.Progress
+			told <- fmt.Sprint(r.Params.Progress, " ", r.Params.Message)
 		}}, func(ctx context.Context, r Request) Answer {
 			if r.Command != "wait" || r.Line.Values.Text("max") != "50s" || !r.Line.Values.Bool("json") || strings.Join(r.Line.Args, " ") != "1h" {
 				t.Errorf("%+v", r)
@@ -97,7 +97,7 @@ func TestProgress(t *testing.T) {
 			t.Error(text)
 		}
 		synctest.Wait()
-		if n := len(told); n != 2 || <-told != 5 || <-told != 10 {
+		if n := len(told); n != 2 || <-told != "5 waiting, for 45s more at most" || <-told != "10 waiting, for 40s more at most" {
 			t.Errorf("told %d times", n)
 		}
 	})

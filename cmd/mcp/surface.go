@@ -63,6 +63,8 @@ func (s surface) toolOf(command string) (*tool, map[string]any) {
 		name = "ls"
 	case "ack":
 		name = "inbox"
+	case "stop": // of a one-shot or of a removed task: a tool is told to stop no other
+		name, with["kill"] = "rm", true
 	case "pause", "resume", "restore":
 		name, with["action"] = "edit", command
 	}
@@ -134,6 +136,12 @@ func (t *tool) placeWords(c problem.Call, args map[string]any) bool {
 		rest("when")
 	case "show", "log", "pause", "resume", "restore":
 		first("id")
+	case "stop": // names runs, too
+		for i, word := range words {
+			words[i], _, _ = strings.Cut(word, "/")
+		}
+		words = slices.Compact(words)
+		all("ids")
 	case "rm", "inbox":
 		all("ids")
 	case "ack":
@@ -150,27 +158,6 @@ func (t *tool) placeWords(c problem.Call, args map[string]any) bool {
 		args["command"] = c.Tail
 	}
 	return len(words) == 0
-}
-
-// next returns the call that goes on as one that a tool can make. What goes on waiting for the ends
-// of runs is stop, which is not a tool: the tool that has told them to end does so, too.
-func (t *tool) next(c problem.Call) problem.Call {
-	if c.Command != "stop" {
-		return c
-	}
-	again := problem.To(t.command).With("kill", true)
-	for _, run := range c.Args {
-		id, _, _ := strings.Cut(run, "/")
-		if !slices.Contains(again.Args, id) {
-			again.Args = append(again.Args, id)
-		}
-	}
-	for _, set := range c.Set {
-		if set.Name == "max" {
-			again = again.With("max", set.Value)
-		}
-	}
-	return again
 }
 
 // timed reports whether an option is given that says a time, or after what task.

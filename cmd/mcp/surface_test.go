@@ -46,6 +46,7 @@ func TestSurface(t *testing.T) {
 		{"schedule_task", problem.T("try %s", problem.To("at", "tomorrow at 10:00").Running("make", "backup")), `try schedule_task {"command":["make","backup"],"when":"tomorrow at 10:00"}`},
 		{"schedule_task", problem.T("%s", problem.To("at", "in 1 hour").With("task", "call Bob")), `schedule_task {"task":"call Bob","when":"in 1 hour"}`},
 		{"cancel_task", problem.T("%s undoes that", problem.To("restore", "k7m2")), `edit_task {"action":"restore","id":"k7m2"} undoes that`},
+		{"edit_task", problem.T("%s ends it", problem.To("stop", "k7m2/2", "k7m2/3", "w3xq")), `cancel_task {"ids":["k7m2","w3xq"],"kill":true} ends it`},
 		{"edit_task", problem.T("%s gives it another time", problem.To("edit", "k7m2")), `edit_task {"id":"k7m2"} gives it another time`},
 		{"task_log", problem.T("%s shows the latest", problem.To("log", "k7m2").With("number", 20)), `task_log {"id":"k7m2","number":20} shows the latest`},
 		{"inbox", problem.T("it waits in the inbox (%s); %s", problem.To("inbox").With("wait", true), problem.Set("notify", "desktop")),

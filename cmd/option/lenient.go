@@ -33,6 +33,9 @@ const DepthMost = 64
 
 // Read reads the arguments of a call.
 func (l Lenient) Read(raw json.RawMessage) (Values, error) {
+	if err := WholeCharacters(raw); err != nil {
+		return Values{}, err
+	}
 	fields, err := l.object(raw)
 	if err != nil {
 		return Values{}, err

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
@@ -104,9 +103,6 @@ type requestParams map[string]string
 // readParams reads the params of a method, as leniently as the arguments of MCP's tools are read: a
 // param that is null, "" or "None" counts as absent.
 func readParams(name string, m method, params json.RawMessage) (requestParams, error) {
-	if err := option.WholeCharacters(params); err != nil {
-		return nil, err
-	}
 	l := option.Lenient{Name: name, Example: m.example, Shown: m.params}
 	for _, param := range m.params {
 		row := option.Option{Name: param, Kind: option.Text}
@@ -138,9 +134,9 @@ func (a *agentRequests) call(r state.Record) *cli.Call {
 
 // CreatedReminder is the answer to reminders.create.
 type CreatedReminder struct {
-	ID       string    `json:"id"`
-	Due      time.Time `json:"due_date"`
-	Warnings []string  `json:"warnings,omitempty"`
+	ID       string   `json:"id"`
+	Due      string   `json:"due_date"` // as the agent is told of it
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // request returns what reminders.create asks for. Beside a rule, "when" is the time at which the
@@ -217,7 +213,7 @@ func (a *agentRequests) create(ctx context.Context, r state.Record, p requestPar
 		draft.warnings = append(draft.warnings, cli.Warning{Kind: cli.WarnRunner,
 			Text: problem.T("no runner is alive to tell the agent")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)),
+	return CreatedReminder{runner.ReminderID(e.Task.ID), agent.Due(e.Due.In(rules.TaskZone(e.Task))),
 		s.WarningTexts(draft.warnings)}, nil
 }
 
@@ -284,15 +280,15 @@ func (Reminders) Call(c problem.Call) string {
 
 // reminderRow is a reminder in the answer to reminders.list.
 type reminderRow struct {
-	ID          string    `json:"id"`
-	Title       string    `json:"title"`
-	Description *string   `json:"description"`
-	When        string    `json:"when"` // as it was given
-	Due         time.Time `json:"due_date"`
-	Project     *string   `json:"project_id"`
-	Priority    string    `json:"priority"`
-	Program     string    `json:"process_name"`
-	Paused      bool      `json:"paused"`
+	ID          string  `json:"id"`
+	Title       string  `json:"title"`
+	Description *string `json:"description"`
+	When        string  `json:"when"` // as it was given
+	Due         string  `json:"due_date"`
+	Project     *string `json:"project_id"`
+	Priority    string  `json:"priority"`
+	Program     string  `json:"process_name"`
+	Paused      bool    `json:"paused"`
 }
 
 // reminderList is the answer to reminders.list.
@@ -331,7 +327,7 @@ func (a *agentRequests) list(ctx context.Context, r state.Record, p requestParam
 	for _, e := range found[:len(found)-answer.More] {
 		t := e.Task
 		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(),
-			cli.OrNull(t.Description), t.When.Text, e.Due.In(rules.TaskZone(t)),
+			cli.OrNull(t.Description), t.When.Text, agent.Due(e.Due.In(rules.TaskZone(t))),
 			cli.OrNull(t.Reminder.Project), view.PriorityOf(t), state.ShellLine(t.Run.Agent), e.Held})
 	}
 	return answer, nil

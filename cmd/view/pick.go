@@ -40,11 +40,13 @@ func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	return list
 }
 
-// PickFailed is the error of an ID or a text that names no task, or several, which are candidates.
+// PickFailed is the error of an ID or a text that names no task, or several, the first ten of which
+// are candidates.
 func PickFailed(id string, code problem.Code, message problem.Text, candidates ...state.Entry) *PickError {
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
+	const most = 10
 	var ids []string
-	for _, e := range candidates {
+	for _, e := range candidates[:min(most, len(candidates))] {
 		c := when.Candidate{Text: e.Task.ID}
 		if !state.IsUnscheduled(e.Due) {
 			c.At = e.Due.In(rules.TaskZone(e.Task))
@@ -52,10 +54,9 @@ func PickFailed(id string, code problem.Code, message problem.Text, candidates .
 		p.Candidates = append(p.Candidates, c)
 		ids = append(ids, e.Task.ID)
 	}
-	const most = 10
-	switch {
-	case len(ids) > most:
-		p.Hint = problem.T("it could be %s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+	switch more := len(candidates) - most; {
+	case more > 0:
+		p.Hint = problem.T("it could be %s and %d more", strings.Join(ids, ", "), more)
 	case len(ids) > 0:
 		p.Hint = problem.T("it could be %s", strings.Join(ids, ", "))
 	}

@@ -61,7 +61,7 @@ var Codes = []Meaning{
 	{Limit, ExitUsage, "it is more, longer or closer together than is taken; the message names the limit"},
 	{NotAllowed, ExitUsage, "the configuration does not allow it"},
 	{NotFound, ExitNotFound, "there is no such task or item"},
-	{IDAmbiguous, ExitNotFound, "several fit the ID or the text; candidates has them"},
+	{IDAmbiguous, ExitNotFound, "several fit the ID or the text; candidates has the first ten"},
 	{Ended, ExitNotFound, "the task has ended, or was taken by somebody else, so it cannot be changed"},
 	{Busy, ExitState, "another process holds the state; nothing was changed: call again"},
 	{Unusable, ExitState, "the state cannot be read or written; the message says why"},

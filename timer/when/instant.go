@@ -48,6 +48,9 @@ func (p *parser) wrongForm(m *meaning) *Error {
 		}
 	case p.opts.Form == UntilForm && m.has&hasSpan != 0 && m.span.bare && m.has&hasClock == 0:
 		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
+		if p.past { // it bounds something else, so no option gives its length
+			e.Hint, e.Options = `name one, as in "tomorrow at 9:00"`, nil
+		}
 		if list := p.understood("in " + p.typed); list != nil {
 			e.Hint, e.instead = fmt.Sprintf("say %q, or ", list[0])+e.Hint, list
 		}
