@@ -55,7 +55,7 @@ var WhenFlags = option.Rows{
 	{Name: "delay", Group: GroupWhen, Kind: option.Duration,
 		Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
 	{Name: "until", Group: GroupWhen, Kind: option.Instant,
-		Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+		Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2030-12-24T18:00"},
 	{Name: "every", Group: GroupWhen, Aliases: []string{"interval"}, Kind: option.Duration,
 		Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
 	{Name: "cron", Group: GroupWhen, Kind: option.Cron,

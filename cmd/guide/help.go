@@ -23,7 +23,7 @@ Waits, schedules and runs: understands "tomorrow at 9am", remembers across crash
 `
 
 const Epilogue = `
-A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next Friday at noon", 2026-12-24T18:00,
+A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next Friday at noon", 2030-12-24T18:00,
 "now + 5 minutes") or a recurrence (every 5m, "every weekday at 9am", "0 9 * * 1-5", @daily, FREQ=DAILY;BYHOUR=18).
   ouro-timer when "next Friday at noon"             how one is read
 

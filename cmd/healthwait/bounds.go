@@ -58,7 +58,7 @@ func (b *bounds) read(s *cli.Call) (err error) {
 // untilHint is the hint with examples of --until.
 func untilHint() problem.Text {
 	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"),
-		problem.Set("until", "2026-12-24T18:00:00+01:00"))
+		problem.Set("until", "2030-12-24T18:00:00+01:00"))
 }
 
 // deadline reads --until. A deadline that has passed is no error, because this may be the last of

@@ -22,7 +22,7 @@ func flags() option.Rows {
 		option.Option{Name: "timeout", Kind: option.Duration, Group: "How long",
 			Default: cli.SpanText(defaultTimeout), Help: "give up after DURATION; 0 means never"},
 		option.Option{Name: "until", Kind: option.Instant, Group: "How long",
-			Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
+			Help: "give up at INSTANT instead: 2030-12-24T18:00:00+01:00, 10pm"},
 		option.Option{Name: "max", Kind: option.Duration, Group: "How long", Env: "OURO_MAX",
 			Help: "wait for the targets for at most DURATION, then exit with code 75 and the command that continues; a " +
 				"command that has begun is not ended (default: OURO_MAX)"},
@@ -61,7 +61,7 @@ func flags() option.Rows {
 			Help: "with TLS: the certificate must be valid for N more days"},
 		option.Option{Name: "non-empty", Kind: option.Flag, Group: "Files", Help: "file: it must not be empty"},
 		option.Option{Name: "newer-than", Kind: option.File, Group: "Files",
-			Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
+			Help: "file: changed after FILE was, since an instant (2030-12-24T18:00:00Z), within a duration (10m), " +
 				"or since the wait began (now)"},
 		option.Option{Name: "stream", Kind: option.Flag, OfCall: true,
 			Help: "with --json and a command: answer first, then pass on what the command writes"},

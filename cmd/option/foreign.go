@@ -46,7 +46,7 @@ var ForeignOptions = []ForeignOption{
 	{"at", "M", "write --notify-on never"},
 	{"at", "u", "write --notify email:bob@example.org"},
 	{"at", "t",
-		"the time is not an option: ouro-timer at 2026-12-24T18:00, or in the form of at -t: ouro-timer at 202612241800"},
+		"the time is not an option: ouro-timer at 2030-12-24T18:00, or in the form of at -t: ouro-timer at 203012241800"},
 	{"at", "b",
 		"ouro-timer at now -- COMMAND; when the load is low, as batch does: " +
 			"ouro-timer at every 1m --if 'SHELL TEXT' --until-ok -- COMMAND"},

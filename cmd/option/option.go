@@ -80,7 +80,7 @@ var Kinds = []struct {
 	{Duration, "a length of time: `90s`, `2h30m`, `1d`", "DURATION"},
 	{Time, "a time expression, as `ouro-timer when` explains them: an instant, " +
 		"and where it fits a recurrence or a duration", "WHEN"},
-	{Instant, "a time expression that is one instant: `10pm`, `tomorrow at 9am`, `2026-12-24T18:00`", "INSTANT"},
+	{Instant, "a time expression that is one instant: `10pm`, `tomorrow at 9am`, `2030-12-24T18:00`", "INSTANT"},
 	{Timestamp, "an instant of RFC 3339, with its offset", "TIMESTAMP"},
 	{Cron, "a line of cron, or `@daily`", "CRON"},
 	{Rule, "a rule of RFC 5545", "RULE"},

@@ -39,9 +39,9 @@ alone, task by task.`,
 			"ouro-timer simulate",
 			"ouro-timer simulate --to 1y --json",
 			"ouro-timer simulate --to 24h --summary",
-			"ouro-timer simulate --down 2026-11-23T01:00..2026-11-24T09:30",
-			"ouro-timer simulate --suspend 2026-11-23T22:00..9h --duration k7m2=40m",
-			"ouro-timer simulate --clock-step 2026-11-23T12:00=-5h",
+			"ouro-timer simulate --down 'tomorrow 1am..tomorrow 9:30am'",
+			"ouro-timer simulate --suspend 'tomorrow 10pm..9h' --duration k7m2=40m",
+			"ouro-timer simulate --clock-step 'tomorrow 12:00=-5h'",
 			"ouro-timer simulate --file tasks.jsonl --from 2026-03-28 --to 3d",
 		},
 		Options: option.Rows{
@@ -195,7 +195,7 @@ func (m *simulation) readPeriod(s *cli.Call, o when.Options) error {
 		t, ok := spanEnd(text, m.from, o)
 		if !ok {
 			return isNot("to", text, "an instant or a duration",
-				problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "2026-12-24")))
+				problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "24 dec")))
 		}
 		m.to = t
 	}
@@ -234,7 +234,7 @@ func spanEnd(text string, begin time.Time, o when.Options) (time.Time, bool) {
 // readSpans reads an option with spans A..B.
 func (m *simulation) readSpans(s *cli.Call, o when.Options, name problem.Option, each func(a, b time.Time)) error {
 	hint := problem.T("write it as %s, or with a duration, ..6h",
-		problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
+		problem.Set(name, "tomorrow 1am..tomorrow 7:30am"))
 	for _, text := range s.Opt.List(string(name)) {
 		left, right, ok := strings.Cut(text, "..")
 		if !ok {
@@ -296,7 +296,7 @@ func (m *simulation) readEvents(s *cli.Call, o when.Options) error {
 		return err
 	}
 	step, hint := problem.Option("clock-step"),
-		problem.T("write it as %s or =+90s", problem.Set("clock-step", "2026-11-23T12:00=-5h"))
+		problem.T("write it as %s or =+90s", problem.Set("clock-step", "tomorrow 12:00=-5h"))
 	for _, text := range s.Opt.List("clock-step") {
 		left, right, ok := strings.Cut(text, "=")
 		right = strings.TrimSpace(right)
