@@ -148,7 +148,9 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 			a.Refused = append(a.Refused, refusedJSON{w.line, w.text, s.AsErrorJSON(p), p, w.prefix()})
 			continue
 		}
-		warnings := s.WarningTexts(handover.CannotRun(ctx, s, changes[i].Task))
+		t := changes[i].Task
+		warnings := s.WarningTexts(append(handover.CannotRun(ctx, s, t),
+			handover.Unready(s, handover.RecipientsOf(s, t), handover.RunnerState{})...))
 		a.addCompared(rows[i], w, changes[i], warnings)
 	}
 	if !allOrNothing || len(a.Refused) == 0 {

@@ -90,6 +90,9 @@ var signs = map[string]string{"create": "+", "change": "~", "keep": " ", "remove
 // differencesShown is how many differences of a task are written for people.
 const differencesShown = 4
 
+// notesShown is of how many tasks a note is said by name.
+const notesShown = 3
+
 // Text writes what becomes of the tasks, what is refused, and a summary.
 func (a planJSON) Text(o *cli.Out) {
 	for _, t := range a.Tasks {
@@ -102,6 +105,16 @@ func (a planJSON) Text(o *cli.Out) {
 		}
 		o.LineUnlessQuiet("%s", line)
 	}
+	about := map[string][]string{} // what a note is about: what is said of many tasks is said once
+	var notes []string
+	for _, t := range a.Tasks {
+		for _, note := range t.Notes {
+			if about[note] == nil {
+				notes = append(notes, note)
+			}
+			about[note] = append(about[note], cmp.Or(t.prefix, t.Key))
+		}
+	}
 	for _, t := range a.Tasks {
 		about := cmp.Or(t.prefix, t.Key)
 		for i, d := range t.Differences {
@@ -111,9 +124,13 @@ func (a planJSON) Text(o *cli.Out) {
 			}
 			o.Note("note: %s %s", about, d)
 		}
-		for _, note := range t.Notes {
-			o.Note("note: %s: %s", about, cli.Visible(note))
+	}
+	for _, note := range notes {
+		whose := about[note]
+		if more := len(whose) - notesShown; more > 0 {
+			whose = append(whose[:notesShown], fmt.Sprintf("and %d more", more))
 		}
+		o.Note("note: %s: %s", strings.Join(whose, ", "), cli.Visible(note))
 	}
 	for _, note := range a.Notes {
 		o.Note("note: %s", cli.Visible(note))

@@ -160,7 +160,7 @@ func checkType(c state.Channel, byURL string, say reporter) bool {
 	at := codec.Key{channelsTable, c.Name}
 	switch {
 	case c.Type == "":
-		say(at, `write type = "email"; a url, a host or a command says it, too`, "channel %s has no type, and nothing in it that says one", c.Name)
+		say(at, `write type = "email"; a url, a host or a command says it, too`, "channel %s has no type, and its keys say none, or several", c.Name)
 	case byURL != "" && byURL != c.Type:
 		say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", c.Name, typeWords(c.Type), byURL)
 	case byURL == "" && !slices.Contains(channelTypes, c.Type):
