@@ -27,20 +27,15 @@ type attempter struct {
 	changed        <-chan struct{}
 	waitsForChange bool // the answer stays the same until changed signals
 
-	id         proc.Identity      // pid: the process that had the number when it was first seen
-	subscribed bool               // task: Changed of Tasks was called
-	pending    <-chan observation // an observation that has outlasted its attempt
+	id      proc.Identity      // pid: the process that had the number when it was first seen
+	follow  func()             // task: makes changed signal
+	pending <-chan observation // an observation that has outlasted its attempt
 }
 
-// observation is what an attempt found, and what it learned for the next one.
+// observation is what an attempt found.
 type observation struct {
 	err            error
 	waitsForChange bool
-	changed        <-chan struct{} // nil: the same as before
-}
-
-func newAttempter(ctx context.Context, o Options, t Target) *attempter {
-	return &attempter{prober: prober{o}, target: t, wait: ctx}
 }
 
 // attempt makes one attempt.
@@ -54,9 +49,7 @@ func (l *attempter) attempt(ctx context.Context) error {
 	case l.target.scheme == "unix":
 		return l.detached(ctx, func() observation { return l.socket(ctx) })
 	case l.target.scheme == "task":
-		first := !l.subscribed
-		l.subscribed = true
-		return l.detached(ctx, func() observation { return l.task(ctx, first) })
+		return l.detached(ctx, func() observation { return l.task(ctx) })
 	case l.target.scheme == "pid":
 		return l.process()
 	}
@@ -71,9 +64,8 @@ func (l *attempter) detached(ctx context.Context, look func() observation) error
 	}
 	if l.pending != nil {
 		select {
-		case v := <-l.pending:
+		case <-l.pending:
 			l.pending = nil
-			l.learn(v)
 		case <-ctx.Done():
 			return late()
 		}
@@ -82,17 +74,10 @@ func (l *attempter) detached(ctx context.Context, look func() observation) error
 	go func() { done <- look() }()
 	select {
 	case v := <-done:
-		l.learn(v)
 		l.waitsForChange = v.waitsForChange
 		return v.err
 	case <-ctx.Done():
 		l.pending = done
 		return late()
-	}
-}
-
-func (l *attempter) learn(v observation) {
-	if v.changed != nil {
-		l.changed = v.changed
 	}
 }

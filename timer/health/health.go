@@ -23,6 +23,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -190,8 +191,9 @@ func Wait(ctx context.Context, targets []Target, o Options) Result {
 
 	w := newWaiter(targets, o)
 	defer close(w.stopped)
+	follow := sync.OnceFunc(func() { w.follow(bounded) })
 	for i := range targets {
-		go w.watch(bounded, i)
+		go w.watch(bounded, i, follow)
 	}
 	for !w.decided() && w.running > 0 {
 		select {
@@ -215,14 +217,15 @@ func Wait(ctx context.Context, targets []Target, o Options) Result {
 	return w.result(ctx, time.Since(start))
 }
 
-// waiter is the state of one call of Wait. Its watch goroutines and the caller share only attempts
-// and the channels.
+// waiter is the state of one call of Wait. Its goroutines and the caller share only attempts and
+// the channels.
 type waiter struct {
 	Options
 	targets  []Target
 	state    []TargetResult
-	attempts []atomic.Int64 // attempts started
-	running  int            // watch goroutines that have not sent done
+	attempts []atomic.Int64        // attempts started
+	changed  map[int]chan struct{} // of the targets that are tasks
+	running  int                   // watch goroutines that have not sent done
 	reports  chan report
 	stopped  chan struct{} // closed when nobody reads reports any more
 }
@@ -262,12 +265,16 @@ func newWaiter(targets []Target, o Options) *waiter {
 		targets:  targets,
 		state:    make([]TargetResult, len(targets)),
 		attempts: make([]atomic.Int64, len(targets)),
+		changed:  map[int]chan struct{}{},
 		running:  len(targets),
 		reports:  make(chan report),
 		stopped:  make(chan struct{}),
 	}
 	for i, t := range targets {
 		w.state[i].Target = t.String()
+		if t.scheme == "task" {
+			w.changed[i] = make(chan struct{}, 1)
+		}
 	}
 	return w
 }

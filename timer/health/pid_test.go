@@ -101,7 +101,7 @@ func TestNumberOfAnotherProcess(t *testing.T) {
 	if err != nil || self.Start == 0 {
 		t.Skip("this system knows processes by their numbers alone")
 	}
-	l := newAttempter(t.Context(), Options{}, mustParse(t, "pid:"+strconv.Itoa(os.Getpid()))[0])
+	l := &attempter{target: mustParse(t, "pid:"+strconv.Itoa(os.Getpid()))[0], wait: t.Context()}
 	if err := l.attempt(t.Context()); err != nil {
 		t.Fatalf("the first look: %v", err)
 	}

@@ -5,16 +5,13 @@ import (
 	"context"
 )
 
-// task checks a task of ours. It is healthy when it has ended well. The first time, it asks for
-// reports of changes before it checks, so that none is missed.
-func (l *attempter) task(ctx context.Context, first bool) observation {
+// task checks a task of ours. It is healthy when it has ended well.
+func (l *attempter) task(ctx context.Context) observation {
 	if l.Tasks == nil {
 		return observation{err: &fault{Cause: Cause{Kind: NoTasks}, permanent: true, inconclusive: true, rank: wrong}}
 	}
+	l.follow() // before it checks, so that no change is missed
 	var v observation
-	if first {
-		v.changed, _ = l.Tasks.Changed(l.wait) // without a channel, Outcome is called now and then
-	}
 	s, err := l.Tasks.Outcome(ctx, l.target.arg)
 	v.waitsForChange = err == nil
 	switch {
@@ -31,4 +28,28 @@ func (l *attempter) task(ctx context.Context, first bool) observation {
 		v.err = &fault{Cause: newCause(cmp.Or(s.Why, Failed), s.How), permanent: true, rank: wrong}
 	}
 	return v
+}
+
+// follow makes the changes that Tasks reports signals for all targets that are tasks, until ctx
+// ends. It closes their channels when nothing reports changes: Outcome is called now and then.
+func (w *waiter) follow(ctx context.Context) {
+	changed, err := w.Tasks.Changed(ctx)
+	go func() {
+		for open := err == nil; open; {
+			select {
+			case _, open = <-changed:
+			case <-ctx.Done():
+				return
+			}
+			for _, c := range w.changed {
+				select {
+				case c <- struct{}{}:
+				default: // many changes in a row are one
+				}
+			}
+		}
+		for _, c := range w.changed {
+			close(c)
+		}
+	}()
 }

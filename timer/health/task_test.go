@@ -15,6 +15,7 @@ type ledger struct {
 	state   TaskState
 	err     error
 	asked   int
+	watched int
 	changed chan struct{} // nil: nothing tells
 	block   chan struct{} // nil: Outcome answers at once
 }
@@ -34,6 +35,7 @@ func (l *ledger) Outcome(_ context.Context, id string) (TaskState, error) {
 }
 
 func (l *ledger) Changed(context.Context) (<-chan struct{}, error) {
+	l.watched++ // by one goroutine
 	if l.changed == nil {
 		return nil, errors.New("nothing to watch with")
 	}
@@ -123,12 +125,34 @@ func TestTaskIsNotPolled(t *testing.T) {
 	})
 }
 
+// TestTasksShareAWatch: each change makes all of them looked at.
+func TestTasksShareAWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{state: TaskState{Known: true}, changed: make(chan struct{}, 1)}
+		done := make(chan Result)
+		go func() { done <- Wait(t.Context(), mustParse(t, "task:k7m2", "task:k7m2/3"), Options{Tasks: l}) }()
+		for range 3 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if n := l.count(true); n != 2 {
+				t.Errorf("asked %d times of 2 tasks", n)
+			}
+			l.changed <- struct{}{}
+		}
+		l.set(TaskState{Known: true, Ended: true, OK: true})
+		l.changed <- struct{}{}
+		if r := <-done; !r.Healthy || l.watched != 1 {
+			t.Errorf("%d watches: %+v", l.watched, r)
+		}
+	})
+}
+
 // TestManyRingsAreFewQuestions: a store that changes all the time is not asked all the time.
 func TestManyRingsAreFewQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{state: TaskState{Known: true}, changed: make(chan struct{})}
 		go func() {
-			for {
+			for ; ; time.Sleep(time.Millisecond) {
 				select {
 				case l.changed <- struct{}{}:
 				case <-t.Context().Done():

@@ -7,7 +7,7 @@ import (
 )
 
 // watch makes attempts on one target until it is healthy, has a permanent fault, or ctx ends.
-func (w *waiter) watch(ctx context.Context, i int) {
+func (w *waiter) watch(ctx context.Context, i int, follow func()) {
 	r := report{i: i}
 	say := func() {
 		select {
@@ -16,7 +16,7 @@ func (w *waiter) watch(ctx context.Context, i int) {
 		}
 	}
 	defer func() { r = report{i: i, done: true}; say() }()
-	l := newAttempter(ctx, w.Options, w.targets[i])
+	l := &attempter{prober: prober{w.Options}, target: w.targets[i], wait: ctx, changed: w.changed[i], follow: follow}
 
 	s := schedule{pace: pace{longest: w.Interval, random: w.random}, begin: time.Now(), due: time.Now()}
 	p := proof{successes: w.Successes, stable: w.Stable, interval: w.Interval}
