@@ -219,7 +219,7 @@ func (u *badTargets) answer(s *cli.Call, o *healthWait) error {
 // notStarted returns why a program cannot be run, with the exit code of a shell.
 func notStarted(err error) error {
 	f := problem.New(problem.Failed, problem.T(err.Error()),
-		problem.T("give a program and its arguments after %s, not a line for the shell", problem.Command))
+		problem.T("give the name or the path of a program and its arguments after %s; a line for the shell is sh -c 'LINE'", problem.Command))
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		f.Exit = start.ExitCode()
 	}

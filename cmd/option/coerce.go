@@ -85,7 +85,7 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	case bare && (o.Kind == Time || o.Kind == Instant):
 		// As times 1800 would be a time of day, and 3600 would be refused.
 		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, kindOf(n)),
-			fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
+			fmt.Sprintf(`send "%ss" for seconds, or a text such as "18:00"`, n))
 	case o.Kind == Duration && strings.Trim(text, "0123456789.") == "":
 		text += "s"
 	}
