@@ -74,7 +74,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
 	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
-	brief := s.Opt.Bool("all") && s.Compact()
+	brief := view.Brief(s)
 	if !brief {
 		answer.Paused = []view.TaskJSON{}
 	}
@@ -109,7 +109,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 type pauseJSON struct {
 	Now      time.Time            `json:"now"`
 	Count    int                  `json:"count" jsonschema:"how many tasks are paused"`
-	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks; paused has them with --json=full"`
+	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all and --tag: the tasks; paused has them with --json=full"`
 	ResumeAt *time.Time           `json:"resume_at,omitempty" jsonschema:"when the pause ends by itself"`
 	Paused   []view.TaskJSON      `json:"paused,omitzero"`
 	Errors   []view.PickErrorJSON `json:"errors,omitempty"`

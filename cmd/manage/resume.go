@@ -51,7 +51,7 @@ type resumed struct {
 type resumeJSON struct {
 	Now      time.Time            `json:"now"`
 	Count    int                  `json:"count" jsonschema:"how many tasks go on"`
-	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks that go on; resumed has them with --json=full"`
+	IDs      []string             `json:"ids,omitempty" jsonschema:"of --all and --tag: the tasks that go on; resumed has them with --json=full"`
 	Resumed  []resumed            `json:"resumed,omitzero"`
 	Skipped  []resumed            `json:"skipped,omitempty"`
 	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
@@ -101,7 +101,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	found, failed = refuseWaits(found, failed, view.HeldWait, "and can only go on where somebody waits for it")
 	now := s.Clock.Now()
 	answer := resumeJSON{now: now.In(zone)}
-	brief := s.Opt.Bool("all") && s.Compact()
+	brief := view.Brief(s)
 	if !brief {
 		answer.Resumed = []resumed{}
 	}

@@ -67,7 +67,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	brief := s.Opt.Bool("all") && s.Compact()
+	brief := view.Brief(s)
 	answer := rmJSON{Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
 	if !brief {
 		answer.Removed = []removedTask{}
@@ -122,11 +122,11 @@ type removedTask struct {
 // rmJSON is the answer of rm.
 type rmJSON struct {
 	Now     time.Time            `json:"now"`
-	Removed []removedTask        `json:"removed,omitzero" jsonschema:"of --all only tasks that were running; with --json=full every one"`
+	Removed []removedTask        `json:"removed,omitzero" jsonschema:"of --all, --tag and --origin only tasks that were running; with --json=full every one"`
 	Errors  []view.PickErrorJSON `json:"errors,omitempty"`
 	Stopped []stopped            `json:"stopped,omitempty" jsonschema:"the runs that --kill ended"`
 	Count   int                  `json:"count" jsonschema:"how many were removed"`
-	IDs     []string             `json:"ids,omitempty" jsonschema:"of --all: the tasks"`
+	IDs     []string             `json:"ids,omitempty" jsonschema:"of --all, --tag and --origin: the tasks"`
 	DryRun  bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue is the call that waits for the end of the runs that --kill ends.
 	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when --max was reached: the command that waits for the end; else absent"`
