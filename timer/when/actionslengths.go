@@ -31,7 +31,10 @@ func item(one int64) func(x *match, m *meaning) bool {
 		a, t := quantity{whole: one}, x.tok(x.labelled(isUnit))
 		if i := x.labelled(isCount); i >= 0 {
 			a = x.of(i).q
-		} else if t.is(cUnits) {
+		} else if t.is(cUnits) && !x.p.toks[x.end].is(cTime) { // in a weeks time
+			return false
+		}
+		if t.unit == uQuarter && x.p.word(x.begin-1, "and") { // 2 hours and three quarters
 			return false
 		}
 		if i := x.labelled(isFraction); i >= 0 {
@@ -67,8 +70,6 @@ func itemOne(x *match, m *meaning) bool {
 	switch {
 	// 12:59a day after tomorrow
 	case x.begin > 0 && !x.p.toks[x.begin].gap && x.p.toks[x.begin-1].is(cNum):
-		return false
-	case t.unit == uQuarter && x.p.word(x.begin-1, "and"): // 2 hours and a quarter
 		return false
 	}
 	return t.gap && item(1)(x, m)

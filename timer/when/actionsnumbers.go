@@ -71,7 +71,7 @@ func cardinal(x *match, m *meaning) bool {
 		case x.p.word(i, "thousand"):
 			*n = max(*n, 1) * 1000
 		case x.p.word(i, "dozen"):
-			*n = 12
+			*n = max(*n, 1) * 12
 		default:
 			*n += int64(t.num)
 		}
