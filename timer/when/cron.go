@@ -198,6 +198,7 @@ type cronRule struct {
 
 	mu    sync.Mutex // the library writes to an Expression while it searches
 	lines []*cronexpr.Expression
+	ahead []time.Time // the last wall time of a single line, and those after it that are known
 	here  offsetRange // the last range that was used
 }
 
@@ -329,12 +330,33 @@ func proxyYear(day1 time.Time) int {
 
 func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
+// walk returns the next wall time of a single line. It asks for several at once when it is asked
+// for one after the other, because each question costs a list of the days of a month.
+func (c *cronRule) walk(from time.Time) time.Time {
+	many := uint(1)
+	if len(c.ahead) > 0 && c.ahead[0].Equal(from) {
+		c.ahead, many = c.ahead[1:], 20
+	} else {
+		c.ahead = nil
+	}
+	if len(c.ahead) == 0 {
+		c.ahead = c.lines[0].NextN(from, many)
+	}
+	if len(c.ahead) == 0 {
+		return time.Time{}
+	}
+	return c.ahead[0]
+}
+
 // library returns the next wall time that gorhill/cronexpr finds, labelled UTC. With two lines, it
 // is on the first day that both match.
 func (c *cronRule) library(from time.Time) time.Time {
+	if len(c.lines) == 1 {
+		return c.walk(from)
+	}
 	for {
 		next := c.lines[0].Next(from)
-		if len(c.lines) == 1 || next.IsZero() {
+		if next.IsZero() {
 			return next
 		}
 		day := midnight(next)
