@@ -149,7 +149,7 @@ func (c *Notifier) run() {
 		c.mu.Lock()
 		by, now := c.last, c.Clock.Now()
 		changed = changed || c.dirty
-		c.dirty = false
+		c.dirty, c.idle, c.empty = false, false, false // nobody knows before the pass is over
 		c.mu.Unlock()
 		if by.IsZero() || by.After(now) {
 			by = now

@@ -18,11 +18,10 @@ const (
 	AtOnce      = 8 // attempts at the same time
 	EachChannel = 2 // of one channel
 
-	// An attempt is repeated for so long after a notice was queued, unless the settings say
-	// otherwise.
+	// TellFor is how long after a notice was queued it is tried, unless the settings say otherwise.
 	TellFor = 24 * time.Hour
-	// The least number of attempts: the machine may have been off, and needs a moment until its
-	// network is back.
+	// minAttempts are made even after that: the machine may have been off, and needs a moment until
+	// its network is back.
 	minAttempts = 5
 	maxPause    = time.Hour // the longest pause between two attempts
 )
@@ -31,7 +30,7 @@ const (
 type Options struct {
 	Store state.Mail
 	Clock clock.Clock
-	// measures how long an attempt takes, without the time that the machine sleeps
+	// Awake measures how long an attempt takes, without the time that the machine sleeps.
 	Awake clock.Clock
 	// Say writes a line to the log of the runner.
 	Say func(format string, a ...any)
@@ -70,6 +69,14 @@ type SendError struct {
 func (e *SendError) Error() string { return e.Err.Error() }
 func (e *SendError) Unwrap() error { return e.Err }
 
+// sendErrorOf returns what an error says about further attempts, if anything.
+func sendErrorOf(err error) (said SendError) {
+	if e, ok := errors.AsType[*SendError](err); ok {
+		said = *e
+	}
+	return said
+}
+
 // giveUp returns for how long a notice is tried.
 func (o Options) giveUp() time.Duration {
 	if o.GiveUp == nil {
@@ -82,10 +89,7 @@ func (o Options) giveUp() time.Duration {
 // attempts were made, and the last failed with err at now. The result depends only on the
 // arguments.
 func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Duration) (time.Time, bool) {
-	var said SendError
-	if e := (*SendError)(nil); errors.As(err, &e) {
-		said = *e
-	}
+	said := sendErrorOf(err)
 	pause, end := max(retryPause(attempts), said.RetryAfter), queued.Add(tellFor)
 	at := now.Add(pause)
 	switch {
@@ -128,11 +132,10 @@ type Plan struct {
 	broken  map[string]bool   // what was sent and can never be written; it is not sent again
 	said    string            // the last error of reading the outbox
 
-	ready []state.Notice // notices that were read and are due, earliest first
-	stale bool           // something that was not read may be due
-	// the channels for which this is so, because they were busy at the last reading
-	hidden []string
-	next   time.Time // when the earliest notice is due that is not due yet; zero for none
+	ready  []state.Notice // notices that were read and are due, earliest first
+	stale  bool           // something that was not read may be due
+	hidden []string       // channels that the last reading left out, because they were busy
+	next   time.Time      // when the earliest notice is due that is not due yet; zero for none
 }
 
 // outcome is the result of an attempt. With a line, the notice ends; without one, it is kept for
@@ -286,10 +289,7 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 		p.results = append(p.results, outcome{n, nil})
 		return
 	}
-	var said SendError
-	if e := (*SendError)(nil); errors.As(err, &e) {
-		said = *e
-	}
+	said := sendErrorOf(err)
 	if said.Moot {
 		p.Say("%s is not told by %s: %s", n.ID(), shown(n.Channel), n.Last)
 	} else {
