@@ -1,9 +1,7 @@
 package audit_test
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,136 +9,36 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 )
 
-// day is a time of the day that the tests are about.
-func day(clock string) time.Time {
-	form := "2006-01-02 15:04"
-	if strings.Count(clock, ":") == 2 {
-		form += ":05"
-	}
-	at, err := time.Parse(form, "2026-11-21 "+clock)
-	if err != nil {
-		panic(err)
-	}
-	return at
-}
+// fault is a ledger, and what the audit finds in it: nothing, or each fault that was planted there.
+type fault struct{ name, ledger, want string }
 
-// every is a task that runs every five minutes from 9:05 on.
-var every = state.Task{ID: "cczu", Created: day("09:00"), Revision: 1, When: state.Timing{Text: "every 5m", Kind: "interval", Zone: "UTC", Start: day("09:00")}}
-
-// tasks are what the lines of the tests are about.
-var tasks = map[string]state.Task{
-	"every":  every,
-	"hourly": {ID: "cczu", Created: day("09:00"), Revision: 2, When: state.Timing{Text: "every 1h", Kind: "interval", Zone: "UTC", Start: day("09:00")}},
-	"again":  {ID: "cczu", Created: day("09:00"), Revision: 2, When: every.When}, // another command, say
-	"once":   {ID: "cczu", Created: day("09:00"), Revision: 1, When: state.Timing{Text: "9:30", Kind: "once", Zone: "UTC"}},
-	"twelve": {ID: "cczu", Created: day("09:00"), Revision: 1, When: state.Timing{Text: "every 5m", Kind: "interval", Zone: "UTC", Start: day("09:00"), Count: 2}},
-}
-
-// lines reads a ledger as tests write it, a line each:
-//
-//	at EVENT TASK due [given N]
-//	at OUTCOME number due[..last xCOUNT] [started CLOCK] [attempts N] [rev N] [manual]
-//
-// A change without a task is of every; one without given says nothing about numbers, as those of older versions.
-func lines(t *testing.T, text string) (list []state.Line) {
-	t.Helper()
-	task := every
-	for row := range strings.Lines(text) {
-		words := strings.Fields(row)
-		if len(words) == 0 {
-			continue
+// faults audits ledgers.
+func faults(t *testing.T, rows []fault) {
+	for _, c := range rows {
+		list := lines(t, c.ledger)
+		if got := found(auditOf(list, audit.Options{})); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		at, what := day(words[0]), words[1]
-		rest := words[2:]
-		next := func() string {
-			if len(rest) == 0 {
-				return ""
-			}
-			word := rest[0]
-			rest = rest[1:]
-			return word
+		// Which accounts are packed after each line makes no difference, nor do other tasks between the lines.
+		restore := audit.Recent(1)
+		if got := found(auditOf(list, audit.Options{})); got != c.want {
+			t.Errorf("%s: packed %q, want %q", c.name, got, c.want)
 		}
-		switch what {
-		case "ok", "failed", "missed", "skipped", "interrupted", "cancelled", "bogus":
-			l := state.Line{Type: state.LineOccurrence, At: at, TaskID: task.ID, Count: 1, Outcome: state.Outcome(what), Attempts: 1, Revision: task.Revision}
-			fmt.Sscan(next(), &l.Number)
-			first, last, many := strings.Cut(next(), "..")
-			due := day(first)
-			if l.Due = &due; many {
-				due := day(last)
-				l.DueLast = &due
-				fmt.Sscanf(next(), "x%d", &l.Count)
-			}
-			if what == "ok" || what == "failed" {
-				l.Started, l.ExitCode = &due, new(int)
-			}
-			for len(rest) > 0 {
-				switch word := next(); word {
-				case "started":
-					started := day(next())
-					l.Started = &started
-				case "attempts":
-					fmt.Sscan(next(), &l.Attempts)
-				case "rev":
-					fmt.Sscan(next(), &l.Revision)
-				case "manual":
-					l.Type = state.LineManual
-				case "message":
-					l.ExitCode = nil
-				default:
-					t.Fatalf("%q in %q", word, row)
-				}
-			}
-			list = append(list, l)
-		default:
-			if len(rest) > 0 && tasks[rest[0]].ID != "" {
-				task = tasks[next()]
-			}
-			e := state.Entry{Task: task, Due: day(next())}
-			l := state.TaskLine(e, what, at)
-			if l.Given = nil; next() == "given" {
-				l.Given = new(int)
-				fmt.Sscan(next(), l.Given)
-			}
-			list = append(list, l)
+		restore()
+		var more []state.Line
+		for i, l := range list {
+			other := state.Entry{Task: state.Task{ID: state.ID(uint64(1000 + i)), Revision: 1, When: tasks["once"].When}, Due: day("23:00")}
+			more = append(more, state.TaskLine(other, state.EventCreated, l.At), l)
+		}
+		if got := found(auditOf(more, audit.Options{})); got != c.want {
+			t.Errorf("%s: among others %q, want %q", c.name, got, c.want)
 		}
 	}
-	return list
 }
 
-// found are the findings of a ledger, as KIND or KIND/NUMBER and the first instant.
-func found(r audit.Result) string {
-	var got []string
-	for _, f := range r.Findings {
-		name := f.Kind
-		if f.Number > 0 {
-			name += fmt.Sprint("/", f.Number)
-		}
-		if f.Count > 1 {
-			name += fmt.Sprint(" x", f.Count)
-		}
-		got = append(got, name+" "+f.First.Format("15:04"))
-	}
-	return strings.Join(got, ", ")
-}
-
-func auditOf(lines []state.Line, o audit.Options, entries ...state.Entry) audit.Result {
-	a := audit.New(o)
-	for _, e := range entries {
-		a.Expect(e)
-	}
-	for _, l := range lines {
-		a.Add(l)
-	}
-	for _, e := range entries {
-		a.Stand(e)
-	}
-	return a.Result()
-}
-
-// TestFaults: each fault that is planted into a ledger is named, and what looks like one is not.
-func TestFaults(t *testing.T) {
-	for _, c := range []struct{ name, ledger, want string }{
+// TestOneOutcome: each instant has one outcome, and one-shots have one run.
+func TestOneOutcome(t *testing.T) {
+	faults(t, []fault{
 		{"all is well", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -188,7 +86,12 @@ func TestFaults(t *testing.T) {
 			09:16 ok 3 09:15
 			09:17 ok 4 09:10
 			09:20 ok 1 09:05`, "twice/4 09:10"},
+	})
+}
 
+// TestClockPutBack: instants that come again have another outcome, but what ran does not run again.
+func TestClockPutBack(t *testing.T) {
+	faults(t, []fault{
 		{"a run after the clock was put back", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -256,7 +159,12 @@ func TestFaults(t *testing.T) {
 			09:07 clock every 09:10 given 8
 			09:10 ok 9 09:10
 			09:15 missed 10 09:15`, "twice/9 09:10"},
+	})
+}
 
+// TestNumberedOnce: a number is given to one occurrence, and to one run by hand.
+func TestNumberedOnce(t *testing.T) {
+	faults(t, []fault{
 		{"a number that was given before", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -279,7 +187,12 @@ func TestFaults(t *testing.T) {
 			09:05 ok 1 09:05
 			09:06 edited again 09:15 given 2
 			09:15 ok 3 09:15`, "lacking/2 09:05"},
+	})
+}
 
+// TestRemoved: nothing runs after a removal but what it found going on.
+func TestRemoved(t *testing.T) {
+	faults(t, []fault{
 		{"a run after a removal", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -345,7 +258,12 @@ func TestFaults(t *testing.T) {
 			09:00 created every 09:05
 			09:05:01 removed 09:10
 			09:10 ok 1 09:05`, ""},
+	})
+}
 
+// TestFinished: nothing runs after the stop condition was met, unless by hand.
+func TestFinished(t *testing.T) {
+	faults(t, []fault{
 		{"a run after the stop condition was met", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -356,7 +274,12 @@ func TestFaults(t *testing.T) {
 			09:05 ok 1 09:05
 			09:05 finished 09:10 given 1
 			09:10 ok 2 09:10 manual`, ""},
+	})
+}
 
+// TestPaused: nothing runs in a pause but what it found going on.
+func TestPaused(t *testing.T) {
+	faults(t, []fault{
 		{"a run in a pause", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -390,7 +313,12 @@ func TestFaults(t *testing.T) {
 			09:00 created every 09:05
 			09:07 paused 09:05
 			09:12 ok 1 09:05 started 09:12`, "paused/1 09:05"},
+	})
+}
 
+// TestEdited: what was planned before an edit does not run after it, unless it had begun.
+func TestEdited(t *testing.T) {
+	faults(t, []fault{
 		{"the old rhythm after an edit", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -429,7 +357,12 @@ func TestFaults(t *testing.T) {
 			09:21 missed 2 09:10..09:20 x3
 			09:21 edited hourly 10:00 given 4
 			10:00 ok 5 10:00`, ""},
+	})
+}
 
+// TestUnscheduled: an outcome is one of the known, at instants that the schedule has.
+func TestUnscheduled(t *testing.T) {
+	faults(t, []fault{
 		{"an instant that is none", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05
@@ -447,26 +380,7 @@ func TestFaults(t *testing.T) {
 			09:05 bogus 1 09:05`, "outcome/1 09:05"},
 		{"no making", `
 			09:05 ok 1 09:05`, ""},
-	} {
-		list := lines(t, c.ledger)
-		if got := found(auditOf(list, audit.Options{})); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-		// Which accounts are packed after each line makes no difference, nor do other tasks between the lines.
-		restore := audit.Recent(1)
-		if got := found(auditOf(list, audit.Options{})); got != c.want {
-			t.Errorf("%s: packed %q, want %q", c.name, got, c.want)
-		}
-		restore()
-		var more []state.Line
-		for i, l := range list {
-			other := state.Entry{Task: state.Task{ID: state.ID(uint64(1000 + i)), Revision: 1, When: tasks["once"].When}, Due: day("23:00")}
-			more = append(more, state.TaskLine(other, state.EventCreated, l.At), l)
-		}
-		if got := found(auditOf(more, audit.Options{})); got != c.want {
-			t.Errorf("%s: among others %q, want %q", c.name, got, c.want)
-		}
-	}
+	})
 }
 
 // TestPartOfALedger: when the making of a task is no longer there, its outcomes are held against the schedule it has; where that was edited
@@ -484,16 +398,54 @@ func TestPartOfALedger(t *testing.T) {
 		unknown bool
 		count   int
 	}{
-		{"its making is gone", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "", "", false, 4},
-		{"by an older version", "09:20 ok 3 09:20 rev 0\n09:25 ok 4 09:25 rev 0\n09:30 ok 5 09:30 rev 0\n09:35 ok 6 09:35 rev 0", entry, "", "", false, 4},
-		{"its making is gone, and a line", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "", "none 09:25", false, 3},
-		{"its making is gone, and it was edited", "09:20 ok 3 09:20\n09:26 edited again 09:30 given 3\n09:30 ok 4 09:30\n09:35 ok 5 09:35", edited, "", "", true, 2},
-		{"a line before an edit", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:26 edited again 09:30 given 5\n09:30 ok 6 09:30\n09:35 ok 7 09:35", edited, "", "lacking/5 09:25", true, 2},
-		{"edited before the ledger begins", "09:20 paused again 09:25 given 3\n09:21 resumed again 09:25 given 3\n09:25 ok 4 09:25\n09:30 ok 5 09:30\n09:35 ok 6 09:35", edited, "", "", false, 3},
-		{"a hole before the period", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "09:28", "", false, 2},
-		{"the last one is missing", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:30 ok 5 09:30", entry, "", "none 09:35", false, 3},
-		{"an earlier one ends late", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:27 ok 2 09:15\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "", "", false, 5},
-		{"removed", "09:20 removed every 09:25 given 3\n09:26 ok 4 09:25", state.Entry{}, "", "removed/4 09:25", false, 0},
+		{"its making is gone", `
+			09:20 ok 3 09:20
+			09:25 ok 4 09:25
+			09:30 ok 5 09:30
+			09:35 ok 6 09:35`, entry, "", "", false, 4},
+		{"by an older version", `
+			09:20 ok 3 09:20 rev 0
+			09:25 ok 4 09:25 rev 0
+			09:30 ok 5 09:30 rev 0
+			09:35 ok 6 09:35 rev 0`, entry, "", "", false, 4},
+		{"its making is gone, and a line", `
+			09:20 ok 3 09:20
+			09:30 ok 5 09:30
+			09:35 ok 6 09:35`, entry, "", "none 09:25", false, 3},
+		{"its making is gone, and it was edited", `
+			09:20 ok 3 09:20
+			09:26 edited again 09:30 given 3
+			09:30 ok 4 09:30
+			09:35 ok 5 09:35`, edited, "", "", true, 2},
+		{"a line before an edit", `
+			09:20 ok 3 09:20
+			09:25 ok 4 09:25
+			09:26 edited again 09:30 given 5
+			09:30 ok 6 09:30
+			09:35 ok 7 09:35`, edited, "", "lacking/5 09:25", true, 2},
+		{"edited before the ledger begins", `
+			09:20 paused again 09:25 given 3
+			09:21 resumed again 09:25 given 3
+			09:25 ok 4 09:25
+			09:30 ok 5 09:30
+			09:35 ok 6 09:35`, edited, "", "", false, 3},
+		{"a hole before the period", `
+			09:20 ok 3 09:20
+			09:30 ok 5 09:30
+			09:35 ok 6 09:35`, entry, "09:28", "", false, 2},
+		{"the last one is missing", `
+			09:20 ok 3 09:20
+			09:25 ok 4 09:25
+			09:30 ok 5 09:30`, entry, "", "none 09:35", false, 3},
+		{"an earlier one ends late", `
+			09:20 ok 3 09:20
+			09:25 ok 4 09:25
+			09:27 ok 2 09:15
+			09:30 ok 5 09:30
+			09:35 ok 6 09:35`, entry, "", "", false, 5},
+		{"removed", `
+			09:20 removed every 09:25 given 3
+			09:26 ok 4 09:25`, state.Entry{}, "", "removed/4 09:25", false, 0},
 	} {
 		o := audit.Options{Dropped: true}
 		if c.since != "" {
