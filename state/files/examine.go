@@ -400,7 +400,11 @@ func (s *Store) cutOff(ctx context.Context) (n int64) {
 		}
 		defer log.Close()
 		info, err := os.Lstat(s.path(ledgerFile))
-		if err == nil && info.Mode().IsRegular() && log.applied(s.boot()) && !s.justRotated(log.head.Ledger) {
+		switch {
+		case !log.applied(s.boot()) || s.justRotated(log.head.Ledger):
+		case missing(err):
+			n = log.head.Ledger
+		case err == nil && info.Mode().IsRegular():
 			n = max(log.head.Ledger-info.Size(), 0)
 		}
 		return err

@@ -39,9 +39,9 @@ type Options struct {
 	// the Store. Nil means that nobody is told.
 	Report func(state.Problem)
 
-	// Waiting is called once in each wait for the state lock that has lasted a second, with who has
-	// the lock and how long the wait may last. It is called by the goroutine that waits, and must
-	// not call the Store. Nil means that nobody is told.
+	// Waiting is called once in each wait for the state lock that has lasted lock.Patience, with
+	// who has the lock and how long the wait may last. It is called by the goroutine that waits,
+	// and must not call the Store. Nil means that nobody is told.
 	Waiting func(who *lock.BusyError, most time.Duration)
 
 	// Inspect opens a folder that may be unsafe or damaged, to look at it. Readers then read all
@@ -96,7 +96,7 @@ type Store struct {
 	mu    sync.Mutex
 	later int64 // size at which rotation is tried again after it failed
 
-	followed atomic.Bool // somebody follows the queue
+	followed atomic.Bool // somebody follows the queue, or has followed it
 
 	guarded time.Time // when guard last found no fault
 	whole   bool      // and every folder

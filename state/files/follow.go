@@ -39,7 +39,6 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	q, w := s.queueWatch(ctx)
 	q.signal = s.watch(ctx, w)
 	s.followed.Store(true)
-	context.AfterFunc(ctx, func() { s.followed.Store(false) })
 	return q, nil
 }
 

@@ -111,8 +111,8 @@ func (s *Store) ready() error {
 	return s.furnish()
 }
 
-// furnish makes the missing folders, durably. It makes no state folder for the process that follows
-// the queue, because that had one before.
+// furnish makes the missing folders, durably. It makes no state folder for the process that has
+// followed the queue, because that had one before.
 func (s *Store) furnish() error {
 	if s.inspect {
 		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)

@@ -311,7 +311,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 			slices.Index(taskDirs[:], a.dir)-slices.Index(taskDirs[:], b.dir))
 	})
 	for _, l := range c[1:] {
-		p := state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"}
+		p := state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "ouro-timer doctor --fix sets it aside, and so does a runner that starts"}
 		if l.err != nil && (c[0].err != nil || !garbled(l.err)) { // it may be the newer one
 			p = s.problem(l.found, l.err)
 		}

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -77,7 +76,7 @@ func (g *engine) followUp(ctx context.Context, now time.Time) (again bool) {
 		clear(g.chains.look)
 		for _, id := range ids {
 			if err := g.followUpOne(ctx, find, id, now); unlessTaken(err) != nil {
-				g.warnOnce(fmt.Sprintf("task %s waits for another, which could not be looked at: %v", id, err))
+				g.warnOnce("task %s waits for another, which could not be looked at: %v", id, err)
 				failed = append(failed, id)
 			}
 		}

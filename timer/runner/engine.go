@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -417,16 +418,16 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 // problems tells each piece of state that cannot be read, once.
 func (g *engine) problems(list []state.Problem) {
 	for _, p := range list {
-		g.warnOnce(p.Error())
+		g.warnOnce("%v", p)
 	}
 }
 
 // warnOnce warns unless the same was said before.
-func (g *engine) warnOnce(text string) {
+func (g *engine) warnOnce(format string, a ...any) {
 	g.telling.Lock()
 	defer g.telling.Unlock()
-	if !g.said[text] {
+	if text := fmt.Sprintf(format, a...); !g.said[text] {
 		g.said[text] = true
-		g.warn("%s", text)
+		g.warn(format, a...)
 	}
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"time"
 
@@ -122,8 +123,14 @@ type Options struct {
 // AtMost is a MaxParallel that does not change.
 func AtMost(n int) func() int { return func() int { return n } }
 
-// warn reports a problem of the runner itself.
+// warn reports a problem of the runner itself. That something was not done because the runner was
+// told to end is none.
 func (o Options) warn(format string, a ...any) {
+	for _, v := range a {
+		if err, ok := v.(error); ok && errors.Is(err, context.Canceled) {
+			return
+		}
+	}
 	if o.Warn == nil {
 		o.Warn = o.Say
 	}

@@ -33,7 +33,7 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 	}
 	timing, sched, changed, err := rules.Reread(e.Task.When, func(path string) (string, error) { return g.DayFile(ctx, path) })
 	if err != nil {
-		g.warnOnce("task " + e.Task.ID + ": " + err.Error() + "; the days that were read before are left out")
+		g.warnOnce("task %s: %v; the days that were read before are left out", e.Task.ID, err)
 	}
 	if !changed {
 		return after, false

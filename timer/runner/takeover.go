@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -30,7 +29,7 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		}
 		if err := g.takeOver(ctx, r, now); err != nil {
 			g.unsettled = true
-			g.warnOnce(fmt.Sprintf("%s was left open, and cannot be taken over yet: %v", occurrence(r), err))
+			g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
 		}
 	}
 	g.flush(ctx, now)

@@ -13,6 +13,25 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/memory"
 )
 
+// TestBeingToldToEndIsNoTrouble: what was not done because the runner was told to end is not said; anything else is.
+func TestBeingToldToEndIsNoTrouble(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{context.Canceled, ""},
+		{fmt.Errorf("reading: %w", context.Canceled), ""},
+		{context.DeadlineExceeded, "task b42p cannot be run now: context deadline exceeded"},
+		{errors.New("no room"), "task b42p cannot be run now: no room"},
+	} {
+		said := ""
+		Options{Warn: func(format string, a ...any) { said = fmt.Sprintf(format, a...) }}.warn("task %s cannot be run now: %v", "b42p", c.err)
+		if said != c.want {
+			t.Errorf("%v: %q", c.err, said)
+		}
+	}
+}
+
 // synced counts how often the disk was made to take all.
 type synced struct {
 	*memory.Store
