@@ -35,14 +35,14 @@ func exceptDated(x *match, m *meaning) bool {
 
 // exceptDate reads "the last day of the month". "The first of the month" may be a weekday.
 func exceptDate(x *match, m *meaning) bool {
-	return x.says("day") && x.of(1).recur.months == 0 && asIs(x, m)
+	return (x.says("day") || x.of(0).recur.dates>>6 != 0) && x.of(1).recur.months == 0 && asIs(x, m)
 }
 
 // exceptShort reads "except 24/12", whose order must be known.
 func exceptShort(x *match, m *meaning) bool {
-	d := x.of(0).day
-	m.has, m.bound[boundExcept] = hasExcept, x.at[0]
-	if date, month := int(d.date), int(d.month); len(x.of(0).rewrites) > 0 && date <= 12 && date != month {
+	d := x.of(1).day
+	m.has, m.bound[boundExcept] = hasExcept, x.at[1]
+	if date, month := int(d.date), int(d.month); len(x.of(1).rewrites) > 0 && date <= 12 && date != month {
 		m.err = either("the order of day and month in "+x.p.text[d.off:d.end]+" is not known", int(d.off), int(d.end),
 			fmt.Sprintf("%d %s", date, time.Month(month)), fmt.Sprintf("%d %s", month, time.Month(date)))
 	}
@@ -51,8 +51,8 @@ func exceptShort(x *match, m *meaning) bool {
 
 // exceptOffset reads "except tomorrow".
 func exceptOffset(x *match, m *meaning) bool {
-	d := x.of(0).day
-	m.has, m.err, m.bound[boundExcept] = hasExcept, x.of(0).err, x.at[0]
+	d := x.of(1).day
+	m.has, m.err, m.bound[boundExcept] = hasExcept, x.of(1).err, x.at[1]
 	if d.kind == onOffset {
 		on := x.p.dateOf(d)
 		m.passing = []rewrite{{int(d.off), int(d.end), on.iso8601()}}
@@ -88,27 +88,29 @@ func boundWeek(x *match, m *meaning) bool {
 }
 
 func except(x *match, m *meaning) bool {
-	m.has, m.err, m.rewrites = hasExcept, x.of(0).err, x.of(0).rewrites
-	m.bound[boundExcept] = x.at[0]
+	m.has, m.err, m.rewrites = hasExcept, x.of(1).err, x.of(1).rewrites
+	m.bound[boundExcept] = x.at[1]
 	return x.p.recurs && (x.begin > 0 || x.p.toks[x.end].mark() == ',')
 }
 
 // exceptTimes reads "except at noon", and exceptWindow "except between 12:00 and 14:00".
 func exceptTimes(x *match, m *meaning) bool {
-	m.has, m.err = hasSkip, x.of(0).err
+	m.has, m.err = hasSkip, x.of(1).err
 	if t := x.p.toks[max(x.end-4, 0):x.end]; len(t) == 4 && t[0].mark() == 0 && t[1].is(cN1) && t[2].mark() == '/' && t[3].is(cN1) {
 		return false // except 24/12
 	}
 	if x.p.toks[x.end-1].is(cYear) && x.p.toks[x.end-2].mark() == '/' {
 		return false // except 3/4/2027
 	}
-	m.recur.skip = append([]clock{x.of(0).clock}, x.of(0).more...)
+	m.recur.skip = append([]clock{x.of(1).clock}, x.of(1).more...)
 	return x.p.recurs && x.begin > 0
 }
 
 func exceptWindow(x *match, m *meaning) bool {
-	m.has, m.recur.skip, m.recur.skipSpan = hasSkip, []clock{x.of(0).clock, x.of(1).clock}, true
-	m.err = x.firstErr()
+	m.has, m.recur.skip, m.recur.skipSpan = hasSkip, []clock{x.of(1).clock, x.of(2).clock}, true
+	if m.err = x.of(1).err; m.err == nil {
+		m.err = x.of(2).err
+	}
 	return x.p.recurs && x.begin > 0
 }
 
@@ -214,6 +216,15 @@ func boundNext(x *match, m *meaning) bool {
 // boundEnd reads "until the end of the year": its last day.
 func boundEnd(x *match, m *meaning) bool {
 	return x.nth(m, -1, x.of(0).day)
+}
+
+// boundUnitEnd reads "until month end": its last day.
+func boundUnitEnd(x *match, m *meaning) bool {
+	d := day{kind: onNth, named: true, months: 1}
+	if x.says("year") {
+		d = day{kind: onNth, month: 1, year: int16(wallTime(x.p.opts.Now, x.p.opts.Zone).Year()), months: 12}
+	}
+	return x.nth(m, -1, d)
 }
 
 // boundWeekday reads "until friday 27 november".

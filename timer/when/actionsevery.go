@@ -84,6 +84,27 @@ func alternate(x *match, m *meaning) bool {
 
 func everySpan(x *match, m *meaning) bool { return m.everySpan(x.of(1)) }
 
+// spanApart reads "at 5 minute intervals".
+func spanApart(x *match, m *meaning) bool { return m.everySpan(x.of(0)) }
+
+// ofEvery reads "of every year" behind a date, and "of every week" behind a weekday.
+func ofEvery(x *match, m *meaning) bool {
+	t, behind := x.tok(1), cDay|cDays
+	switch t.unit {
+	case uDay:
+		behind = cMer | cNum | cDayPart
+	case uYear:
+		behind = cMonth | cN1 | cSuffix | cOrd
+	case uWeek:
+	default:
+		return false
+	}
+	if x.begin == 0 || t.is(cUnits) || !x.p.toks[x.begin-1].is(behind) {
+		return false
+	}
+	return m.period(t.unit, 1)
+}
+
 // everySpan makes a length of time the period.
 func (m *meaning) everySpan(of *meaning) bool {
 	s := of.span
@@ -136,6 +157,14 @@ func everyDayPart(days int64) func(x *match, m *meaning) bool {
 		m.clock.how = clockAfterAt
 		return true
 	}
+}
+
+// everyNthPart reads "every second morning".
+func everyNthPart(x *match, m *meaning) bool {
+	n := x.of(1).n
+	m.period(uDay, int64(n))
+	m.has, m.dayPart, m.clock.how = m.has|hasDayPart, x.tok(2).dayPart, clockAfterAt
+	return n > 1
 }
 
 // everyClock reads "every 9am" as every day at that time. "Every 9:30" may be a length as well.

@@ -41,11 +41,23 @@ func everyYear(_ *match, m *meaning) bool {
 	return true
 }
 
-func everyMonths(x *match, m *meaning) bool { return m.period(uMonth, x.of(0).q.whole) }
+// everyMonths reads "of every 2 months" and "of every second month".
+func everyMonths(x *match, m *meaning) bool {
+	of := x.of(1)
+	return of.n != 1 && m.period(uMonth, max(of.q.whole, int64(of.n)))
+}
+
+// dateIs returns the action of words for one day of the month; 0 is the last.
+func dateIs(n int) func(x *match, m *meaning) bool {
+	return func(_ *match, m *meaning) bool {
+		m.recur.dates = 1 << n
+		return true
+	}
+}
 
 // eachMonth reads "of every january".
 func eachMonth(x *match, m *meaning) bool {
-	inMonths(x, m)
+	x.months(m, 1)
 	return m.period(uYear, 1)
 }
 
@@ -124,7 +136,7 @@ func numbered(has int, fits func(l, of *meaning) bool) func(x *match, m *meaning
 }
 
 // several accepts "2nd and 4th tuesday of the month" as monthly. A single one may be meant once.
-func several(l, _ *meaning) bool { return l.n&isList != 0 }
+func several(l, of *meaning) bool { return l.n&isList != 0 || of.n&isPlural != 0 }
 
 // countsMonths accepts "every last friday" and "every first monday" as monthly. Higher numbers may
 // count weeks.
@@ -236,12 +248,17 @@ func fromMonths(x *match, m *meaning) bool {
 }
 
 func inMonths(x *match, m *meaning) bool {
-	of := x.of(0)
+	x.months(m, 0)
+	return x.p.recurs
+}
+
+// months takes the months of a capture.
+func (x *match) months(m *meaning, i int) {
+	of := x.of(i)
 	m.has, m.err, m.recur.months, m.passing = hasMonths, of.err, of.recur.months, of.passing
 	if m.recur.year = of.recur.year; m.recur.year != 0 {
 		m.has |= hasInYear
 	}
-	return x.p.recurs
 }
 
 // monthsOfYear reads "june and july 2027". The year of "december and january 2027" is that of one

@@ -121,10 +121,16 @@ func (x *match) minuteOf(m *meaning, n int64) bool {
 
 func minutesPast(x *match, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
 
+// minuteMore reads the list "15 and 45" of minutes.
+func minuteMore(x *match, m *meaning) bool {
+	ok := minutesPast(x, m)
+	m.recur.minutes |= x.of(1).recur.minutes
+	return ok
+}
+
 // pastTheHour reads "every hour, 5 minutes past the hour".
 func pastTheHour(x *match, m *meaning) bool {
-	m.has = hasMinutes
-	return x.p.recurs && minutesPast(x, m)
+	return x.p.recurs && (x.says("past") || x.says("after") || x.says("to") || x.says("before")) && hourMinutes(x, m)
 }
 
 func minutesTo(x *match, m *meaning) bool { return x.minuteOf(m, 60-x.of(0).q.whole) }

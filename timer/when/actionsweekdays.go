@@ -115,6 +115,20 @@ func weekdaysAlone(x *match, m *meaning) bool {
 	return true
 }
 
+// weekendThen reads "on the weekend" of what recurs.
+func weekendThen(x *match, m *meaning) bool {
+	m.has, m.recur.weekdays = hasWeekdays, 0b1000001
+	return x.p.recurs
+}
+
+// onThatWeekday reads "on a monday" of what recurs.
+func onThatWeekday(x *match, m *meaning) bool {
+	return x.p.recurs && x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day)})
+}
+
+// unionOfList joins a weekday to a list that "and" ends: mondays wednesdays and fridays.
+func unionOfList(x *match, m *meaning) bool { return x.of(1).n&isList != 0 && union(true)(x, m) }
+
 // weekdayParts reads "friday afternoons", which recur by themselves.
 func weekdayParts(x *match, m *meaning) bool {
 	l := x.of(0)

@@ -191,6 +191,8 @@ func (b *builder) days() *refusal {
 // named returns how many times of each day, or days of each week or month, the text names.
 func (b *builder) named() int {
 	switch m, c := b.m, b.c; {
+	case c.unit == uHour:
+		return bits.OnesCount64(c.minutes)
 	case c.unit == uWeek:
 		return bits.OnesCount8(c.weekdays)
 	case c.unit == uMonth:
@@ -206,7 +208,7 @@ func (b *builder) rate() *refusal {
 	m, c := b.m, b.c
 	switch {
 	case m.has&hasRate == 0:
-	case m.has&hasPeriod != 0 && c.unit <= uHour:
+	case b.named() != int(c.aDay) && m.has&hasPeriod != 0 && c.unit <= uHour:
 		return &refusal{why: "it does not say how far apart", hint: "give the length of time between two of them, or the minutes of the hour"}
 	case b.named() != int(c.aDay):
 		why := "it does not say when"
