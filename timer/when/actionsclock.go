@@ -141,14 +141,14 @@ func clockHourAlone(x *match, m *meaning) bool {
 	return clockAs(clockBare|clockLone)(x, m) && m.clock.hour < 24
 }
 
-// clockH reads 1h30, 18h, 09h and 2230h, which may be lengths as well.
+// clockH reads 1h30, 18h, 09h and 2230h, which may be lengths as well. Behind "at", 9h is a time.
 func clockH(x *match, m *meaning) bool {
 	_, digits := x.number(isHour)
 	next := &x.p.toks[x.end]
 	switch minutes := x.labelled(isMinute) >= 0; {
 	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit):
 		return false
-	case digits <= 2 && !minutes && (x.tok(0).n <= 12 && x.p.low[x.off()] != '0' || !next.gap):
+	case digits <= 2 && !minutes && (x.tok(0).n <= 12 && x.p.low[x.off()] != '0' && !x.p.word(x.begin-1, "at") || !next.gap):
 		return false
 	}
 	return clockAs(clockLength)(x, m) && m.clock.hour < 24

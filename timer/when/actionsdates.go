@@ -73,6 +73,11 @@ func numbers(order int) func(x *match, m *meaning) bool {
 	}
 }
 
+// spacedNumbers reads 24. 12. 2026, with the day first.
+func spacedNumbers(x *match, m *meaning) bool {
+	return x.p.toks[x.begin+2].gap && x.p.toks[x.begin+4].gap && numbers(dayFirst)(x, m)
+}
+
 // twoNumbers returns the action that reads 25/12 or 12/25: the next such date. With a hyphen, a
 // weekday must stand beside it.
 func twoNumbers(order int) func(x *match, m *meaning) bool {
@@ -106,6 +111,9 @@ func twoNumbers(order int) func(x *match, m *meaning) bool {
 			return false
 		}
 		x.setAnnual(m, month, date)
+		if a == 24 && b == 7 && x.p.n == 3 && mark == '/' {
+			m.err = either("it may be a date, or mean at all times", x.off(), x.stop(), "24 July")
+		}
 		if mark == '-' {
 			m.day.needs = 'w'
 		}

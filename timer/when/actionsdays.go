@@ -172,7 +172,7 @@ func dayMonth(x *match, m *meaning) bool {
 func monthDay(x *match, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
 	next := &x.p.toks[x.end]
-	if last.is(cNum) && (x.clockFollows() || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap) {
+	if last.is(cNum) && (x.clockFollows() || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].is(cYear) && !x.p.toks[x.end+1].gap) {
 		return false
 	}
 	return x.setAnnual(m, int(x.tok(0).month), x.dateIn(1))

@@ -106,7 +106,7 @@ func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, 
 			hour = 12 // ten to one in the afternoon
 		}
 		var ok bool
-		if hour, ok = inDayPart(hour, part); !ok {
+		if hour, ok = inDayPart(hour, int(c.minute), part); !ok {
 			return 0, false, wrong
 		}
 	case c.how&clockBare != 0 && hour <= 12 && hour > 0:
@@ -125,9 +125,9 @@ func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, 
 		time.Duration(c.second)*time.Second + time.Duration(c.nano), next, nil
 }
 
-// inDayPart returns the hour of the day that an hour of the 12-hour clock is in a part of the day.
-// It reports false when that part does not have the hour.
-func inDayPart(hour int, part uint8) (int, bool) {
+// inDayPart returns the hour of the day that a time of the 12-hour clock has in a part of the day.
+// It reports false when that part does not have the time.
+func inDayPart(hour, minute int, part uint8) (int, bool) {
 	switch part {
 	case morning:
 		return hour, hour < 12
@@ -142,6 +142,6 @@ func inDayPart(hour int, part uint8) (int, bool) {
 		case hour <= 4:
 			return hour, true
 		}
-		return hour + 12, hour >= 6
+		return hour + 12, hour >= 6 || minute > 0 // quarter to six tonight
 	}
 }

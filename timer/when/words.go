@@ -205,7 +205,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	add("st nd rd th", cSuffix, nil)
 	add("am pm", cMer, nil)
 	add("a p", cLetter, nil)
-	add("utc gmt", cUTC, nil)
+	add("utc gmt ut", cUTC, nil)
 	add("every each weekdays workdays weekends biweekly bimonthly biannually bi semi once twice thrice times days", cAgain, nil)
 	add("time", cTime, nil)
 	for name := range abbreviations() {
