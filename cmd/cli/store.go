@@ -37,7 +37,7 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	var st *files.Store
-	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: checkSchedule, Limits: s.storeLimits,
+	st, err = files.Open(dir, files.Options{LockWait: lockWaitOf(s), Check: checkSchedule, Limits: s.storeLimits,
 		// No answer has it as a warning that it waits for another process.
 		Waiting: func(who *lock.BusyError, most time.Duration) {
 			if !s.InJSON {
@@ -245,6 +245,18 @@ func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 // lockWait is how long a call waits for the state lock. It is held for a millisecond or two unless
 // the disk stalls, and a task that is added late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
+
+// leastLockWait is how long it waits at least, however short its own bound is.
+const leastLockWait = 2 * time.Second
+
+// lockWaitOf is lockWait, or the bound of the call if that is shorter. Nobody waits for a runner,
+// so the bound of the call that has started it is none of its own.
+func lockWaitOf(s *Call) time.Duration {
+	if most, err := Bound(s); err == nil && most > 0 && s.Cmd.Name != "run" {
+		return min(lockWait, max(most, leastLockWait))
+	}
+	return lockWait
+}
 
 // warnNetworkVolume warns, for commands that schedule or run, that the state is on a network file
 // system. With --json the answer has the warning. The check costs one system call. Nothing is
