@@ -117,6 +117,9 @@ type Line struct {
 	said string // the task's text, until the line is in a ledger (Kept)
 }
 
+// Has reports whether the line is about the occurrence with a number.
+func (l *Line) Has(number int) bool { return l.Number <= number && number < l.Number+max(l.Count, 1) }
+
 // Counts reports whether the line changes its task's tally.
 func (l Line) Counts() bool {
 	return l.Type == LineOccurrence || l.Type == LineManual || l.Type == LineTask && l.Event == EventClock

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"syscall"
@@ -21,10 +22,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	limit := given
-	if given == 0 {
-		limit = cli.StopWait
-	}
+	limit := cmp.Or(given, cli.StopWait)
 	limited, cancel := cli.WithBound(ctx, s.Clock, limit)
 	defer cancel()
 	standby := st.Standby(ctx)

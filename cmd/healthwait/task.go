@@ -170,7 +170,7 @@ func (t *taskTargets) line(ctx context.Context, id string, number int) (line *st
 		switch {
 		case l.Type == state.LineTask, number == 0 && l.Type != state.LineOccurrence:
 			return true
-		case number > 0 && (l.Number > number || l.Number+max(l.Count, 1) <= number):
+		case number > 0 && !l.Has(number):
 			return true
 		}
 		line = &l

@@ -165,14 +165,11 @@ func auditedTask(ctx context.Context, s *cli.Call, st state.Store) (*state.Entry
 		return nil, problem.Of(problem.T("an audit is of a task, not of one occurrence"),
 			problem.T("%s", problem.To("log", strings.SplitN(s.Args[0], "/", 2)[0]).With("audit", true)))
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+	e, err := view.PickOne(ctx, s, st, func(state.Entry) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	if len(failed) > 0 {
-		return nil, failed[0].Problem
-	}
-	return &found[0], nil
+	return &e, nil
 }
 
 // countOverdue is how many instants of a task are due and have not begun.

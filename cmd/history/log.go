@@ -166,14 +166,11 @@ func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 		}
 	}
 	if o.task == "" {
-		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+		e, err := view.PickOne(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return false, err
 		}
-		if len(failed) > 0 {
-			return false, failed[0].Problem
-		}
-		o.task, known = found[0].Task.ID, true
+		o.task, known = e.Task.ID, true
 	}
 	if hasNumber {
 		if o.occurrence, err = strconv.Atoi(numberText); err != nil || o.occurrence < 1 {
@@ -264,12 +261,8 @@ func (o *logOptions) pastLines(running bool) int {
 // notFound returns the problem of a call that names a task or an occurrence that does not exist.
 func (o *logOptions) notFound(ctx context.Context, s *cli.Call, st state.Tasks, p logPast, known bool) error {
 	if o.namesTask() && !known && !p.inLedger && len(p.open) == 0 {
-		_, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
-		if err != nil {
+		if _, err := view.PickOne(ctx, s, st, func(state.Entry) bool { return true }); err != nil {
 			return err
-		}
-		if len(failed) > 0 {
-			return failed[0].Problem
 		}
 	}
 	if o.occurrence == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 ||

@@ -37,7 +37,7 @@ func (o *logOptions) namesTask() bool { return o.task != "" }
 // shows reports whether a line is among those that the call asks for.
 func (o *logOptions) shows(l state.Line) bool {
 	switch {
-	case o.occurrence > 0 && (l.Number > o.occurrence || l.Number+max(l.Count, 1) <= o.occurrence):
+	case o.occurrence > 0 && !l.Has(o.occurrence):
 		return false
 	case len(o.outcomes) > 0:
 		return slices.Contains(o.outcomes, string(l.Outcome))

@@ -71,14 +71,10 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Phase != state.Removed })
+	e, err := view.PickOne(ctx, s, st, func(e state.Entry) bool { return e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
-	if len(failed) > 0 {
-		return failed[0].Problem
-	}
-	e := found[0]
 	o, err := tasks.Firing(ctx, schedule.WorldOf(s), st, e, s.Opt.Bool("tell"))
 	if err != nil {
 		return err

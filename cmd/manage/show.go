@@ -75,14 +75,10 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+	e, err := view.PickOne(ctx, s, st, func(state.Entry) bool { return true })
 	if err != nil {
 		return err
 	}
-	if len(failed) > 0 {
-		return failed[0].Problem
-	}
-	e := found[0]
 	zone := rules.TaskZone(e.Task)
 	now := s.Now(zone)
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone),

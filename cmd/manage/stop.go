@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,10 +188,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	bound := most
-	if most == 0 {
-		bound = cli.StopWait
-	}
+	bound := cmp.Or(most, cli.StopWait)
 	st, err := s.Open()
 	if err != nil {
 		return err

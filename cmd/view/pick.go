@@ -72,6 +72,18 @@ func FailedBy(id string, err error) PickError {
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
+// PickOne finds the task that a call names. fits reports whether the command can take it.
+func PickOne(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) (state.Entry, error) {
+	found, failed, err := Pick(ctx, s, st, fits)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if len(failed) > 0 {
+		return state.Entry{}, failed[0].Problem
+	}
+	return found[0], nil
+}
+
 // Pick finds the tasks that a call names: by IDs, of which a unique beginning is enough, or by
 // --match, --all or --origin. fits reports whether the command can take a task. Pick tries each ID,
 // and returns the errors of those that fail beside the tasks that it found.

@@ -61,7 +61,7 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
 	end, problems, err = s.Log(ctx, taskID, func(l state.Line) bool {
 		known = true
-		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
+		return !l.Has(number) || yield(l)
 	})
 	return end, known, problems, err
 }

@@ -82,7 +82,7 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 	// the first line that says how the run ended
 	ends := func(l state.Line) bool {
 		if found = l.TaskID == a.ID && l.Outcome != "" && (l.Type == state.LineOccurrence || l.Type == state.LineManual) &&
-			(a.Number == 0 || l.Number <= a.Number && a.Number < l.Number+max(l.Count, 1)); found {
+			(a.Number == 0 || l.Has(a.Number)); found {
 			line = l
 		}
 		return !found

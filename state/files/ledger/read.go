@@ -23,7 +23,7 @@ func (d Dir) Occurrence(ctx context.Context, newest *Part, taskID string, number
 		known = known || ok && string(id) == taskID
 		return !ok || mayConcern(line, rest, number)
 	}, func(l state.Line) bool {
-		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
+		return !l.Has(number) || yield(l)
 	})
 	return end, known, problems, err
 }

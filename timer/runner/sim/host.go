@@ -47,15 +47,6 @@ type child struct {
 	watcher *attempt // who waits for its end
 }
 
-// span reads a duration of a policy. It returns 0 if there is none.
-func span(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0
-	}
-	return d
-}
-
 // begin makes an attempt in a stage.
 func (r *Runner) begin(rec state.Record, s stage) *attempt {
 	a := &attempt{by: r, r: rec, stage: s, seq: r.w.next()}
@@ -179,7 +170,7 @@ func (a *attempt) perform() {
 	if a.halt != "" {
 		a.res.Halted = a.halt
 		c.stop()
-	} else if timeout := span(a.r.Task.Policy.Timeout); timeout > 0 {
+	} else if timeout := rules.Span(a.r.Task.Policy.Timeout); timeout > 0 {
 		a.next = w.after(timeout, a.timesOut)
 	}
 }
@@ -190,7 +181,7 @@ func (a *attempt) tellAgent() {
 	a.stage, a.res.Started = telling, w.Now()
 	w.tell(Happening{What: Tells, Runner: a.by, Record: &a.r})
 	takes, late := a.fate.Takes, false
-	if timeout := span(a.r.Task.Policy.Timeout); timeout > 0 && takes > timeout {
+	if timeout := rules.Span(a.r.Task.Policy.Timeout); timeout > 0 && takes > timeout {
 		takes, late = timeout, true
 	}
 	a.next = w.after(takes, func() {
@@ -249,7 +240,7 @@ func (r *Runner) Adopt(rec state.Record) {
 	}
 	c.watcher, a.child = a, c
 	a.next = &event{}
-	if timeout := span(rec.Task.Policy.Timeout); timeout > 0 {
+	if timeout := rules.Span(rec.Task.Policy.Timeout); timeout > 0 {
 		a.next = r.w.after(max(timeout-r.w.Now().Sub(rec.Started), 0), a.timesOut)
 	}
 }
