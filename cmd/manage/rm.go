@@ -89,7 +89,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 			continue
 		}
 		answer.Removed = append(answer.Removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()),
-			len(e.Open) > 0, view.Describe(e.Task)})
+			tasks.IsRunning(e), view.Describe(e.Task)})
 	}
 	var left unended
 	if kill {
