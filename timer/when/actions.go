@@ -74,6 +74,9 @@ func filler(x *match, _ *meaning) bool {
 	return x.begin > 0 && (x.p.toks[x.end].is(cEnd) || before.is(cNum|cMer|cDayPart|cLow) || x.p.word(x.begin-1, "noon", "midnight", "o'clock", "oclock"))
 }
 
+// onlyThen reads the word in "only on weekdays", which changes nothing.
+func onlyThen(x *match, m *meaning) bool { return x.p.recurs }
+
 // vague returns the action that refuses a text as ambiguous; refused returns the one that refuses
 // it as not understood.
 func vague(why, hint string) func(x *match, m *meaning) bool {

@@ -117,7 +117,7 @@ func (m *meaning) everySpan(of *meaning) bool {
 	}
 	switch {
 	case s.open:
-		return refuse("M is minutes or months", "write minutes with a small m, and months in full")
+		return vague("M is minutes or months", "write minutes with a small m, and months in full")(nil, m)
 	case s.calendar && s.elapsed != 0:
 		return refuse("it mixes days and hours", "give hours alone")
 	case s.months != 0 && s.days != 0:

@@ -34,6 +34,20 @@ func dateItem(x *match, m *meaning) bool {
 	return true
 }
 
+// dateRange reads "the 1st to the 5th".
+func dateRange(x *match, m *meaning) bool {
+	var ends [2]int
+	for i := range ends {
+		if x.isToken(i) {
+			ends[i] = int(x.tok(i).n)
+		} else {
+			ends[i] = x.of(i).n
+		}
+	}
+	m.recur.dates = 1<<(ends[1]+1) - 1<<ends[0]
+	return 0 < ends[0] && ends[0] < ends[1] && ends[1] <= 31
+}
+
 // everyYear reads "of every year" after days that are counted in it.
 func everyYear(_ *match, m *meaning) bool {
 	m.period(uYear, 1)

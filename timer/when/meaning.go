@@ -257,9 +257,19 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	return false
 }
 
-// rangesOn reports whether what looks like a bound is the end of a range of weekdays: tuesday
-// through friday. "Until" is one behind several weekdays, and behind those that are left out.
+// rangesOn reports whether what looks like a bound is the end of a range of weekdays, or of days of
+// the month: tuesday through friday, the 1st through 5th. "Until" is one behind several weekdays,
+// and behind those that are left out.
 func (m *meaning) rangesOn(p *parser, begin int) bool {
+	if last := begin + 1; m.has&(hasDates|hasDay) != 0 && begin > 0 && p.toks[begin-1].is(cSuffix|cOrd) && p.word(begin, "through", "thru") {
+		if p.word(last, "the") {
+			last++
+		}
+		if p.toks[last+1].is(cSuffix) {
+			last++
+		}
+		return p.toks[last].is(cSuffix|cOrd) && !p.word(last+1, "of") && !p.toks[last+1].is(cMonth)
+	}
 	if begin == 0 || !p.toks[begin-1].is(cDay) || !p.toks[begin+1].is(cDay) {
 		return false
 	}
@@ -429,7 +439,7 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 
 // everyDay reports whether a part of a text that has some things is "every day".
 func (c *recurrence) everyDay(has int) bool {
-	return has == hasPeriod|hasEvery && c.unit == uDay && c.n == 1
+	return has&^(hasWindow|hasClock) == hasPeriod|hasEvery && c.unit == uDay && c.n == 1
 }
 
 // merge adds what another part of the text says about the recurrence.

@@ -20,6 +20,9 @@ func (p *parser) everyBare(a quantity) *Error {
 // periodClash refuses a period and days that do not go together.
 var periodClash = &refusal{why: "its period and its days do not go together", hint: "leave one of the two out"}
 
+// hoursNotAgreed refuses a length of time in a part of the day.
+var hoursNotAgreed = &refusal{code: CodeAmbiguous, why: "its hours are not agreed", hint: "say between which times of day"}
+
 // builder makes the schedule of a recurrence.
 type builder struct {
 	p      *parser
@@ -390,6 +393,9 @@ func (b *builder) lengthAndDays() *refusal {
 	}
 	if c.weekdays != 0 {
 		texts = append(texts, p.text+" between 9:00 and 17:00")
+	}
+	if b.m.has&(hasClock|hasDayPart) == hasDayPart {
+		return hoursNotAgreed
 	}
 	return &refusal{why: "a length of time and days or times do not go together", say: "say %q", end: len(p.text), readings: texts,
 		hint: "leave one of the two out, or say between which times"}

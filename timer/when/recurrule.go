@@ -23,7 +23,7 @@ func (b *builder) frequency() *refusal {
 	within := period && c.unit <= uHour
 	switch {
 	case within && m.has&(hasDayPart|hasClock) == hasDayPart:
-		return &refusal{code: CodeAmbiguous, why: "its hours are not agreed", hint: "say between which times of day"}
+		return hoursNotAgreed
 	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMinutes != 0 && c.unit != uHour:
 		if m.has&hasWindow != 0 && !within {
 			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: "add how often"}
