@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -119,26 +120,14 @@ func (c Change) Do() error {
 	return nil
 }
 
-// replace writes a file as a whole. Only its owner can read a new file, because it may have
-// secrets.
+// replace writes a file whole, with the mode that it has. Only its owner can read a new file,
+// because it may have secrets.
 func replace(path string, text []byte) error {
 	mode := os.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
+	return plainfile.Replace(path, text, mode)
 }
 
 // read returns the text of a file, and whether the file exists.

@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/metrics"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -134,26 +135,12 @@ func checkTextfile(path string) error {
 	return nil
 }
 
-// writeTextfile replaces a file that everybody may read. A reader sees the old text or the new one.
-// On an error the old one stays.
-func writeTextfile(path string, text []byte) (err error) {
+// writeTextfile replaces a file that everybody may read.
+func writeTextfile(path string, text []byte) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "replace", Path: path, Err: errNotRegular}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(text)
-	if err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return plainfile.Replace(path, text, 0o644)
 }
 
 var errNotRegular = errors.New("it is not a regular file")

@@ -1,9 +1,11 @@
 package plainfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // ErrSync says that a sync has failed. After that the system may report data as written that are
@@ -25,4 +27,21 @@ func Finish(f *os.File) error {
 		return refused(err)
 	}
 	return f.Close()
+}
+
+// Replace writes a file whole, with a mode that no umask changes. A reader sees the old text or the
+// new one, and on an error the old one stays.
+func Replace(path string, text []byte, mode os.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = cmp.Or(err, f.Chmod(mode), Finish(f)); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
