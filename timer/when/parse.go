@@ -155,7 +155,7 @@ func (p *parser) open(text string, o *Options) *Error {
 		return &Error{
 			Code:    CodeLimit,
 			Message: fmt.Sprintf("the time expression is longer than %d bytes", maxText),
-			Hint:    tryThese,
+			Hint:    p.tryThese(),
 		}
 	}
 	var buf [2*maxText + 8]byte
@@ -186,7 +186,7 @@ func (p *parser) open(text string, o *Options) *Error {
 		p.low = string(out)
 	}
 	if !p.lex() {
-		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
+		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
 	}
 	p.g = grammar()
 	p.partSymbol = p.g.names["PART"]
@@ -291,7 +291,7 @@ func (p *parser) schedule() (*Schedule, *Error) {
 	start := meaning{}
 	p.read(0, &start, false)
 	if p.work > maxWork {
-		return nil, &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
+		return nil, &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
 	}
 	return p.choose()
 }

@@ -221,6 +221,24 @@ func TestOnceOnly(t *testing.T) {
 	}
 }
 
+// What a hint offers where one instant is asked for is one.
+func TestOnceOffers(t *testing.T) {
+	for _, text := range []string{"x", "", strings.Repeat("x", 600)} {
+		o := Options{Now: instant(t, friday), Zone: time.UTC, OnceOnly: true}
+		_, err := Parse(text, o)
+		_, hint, _ := strings.Cut(checkError(t, text, err).Hint, "try ")
+		offers := strings.Split(hint, `"`)
+		if len(offers) < 3 {
+			t.Errorf("%q: %+v", text, err)
+		}
+		for i := 1; i < len(offers); i += 2 {
+			if _, err := Parse(offers[i], o); err != nil {
+				t.Errorf("%q: it offers %q: %v", text, offers[i], err)
+			}
+		}
+	}
+}
+
 // Several days where one instant is asked for are refused in terms of what was typed.
 func TestSeveralDaysOnce(t *testing.T) {
 	for text, want := range map[string]string{

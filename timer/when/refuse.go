@@ -41,15 +41,14 @@ const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
 
 // tryThese returns texts to type instead, in the form that Options ask for.
 func (p *parser) tryThese() string {
-	form := Any
-	if p.opts != nil {
-		form = p.opts.Form
-	}
-	switch form {
-	case DelayForm, EveryForm:
+	switch o := p.opts; {
+	case o == nil:
+	case o.Form == DelayForm || o.Form == EveryForm:
 		return `try "90s", "15m" or "2 hours"`
-	case UntilForm:
+	case o.Form == UntilForm:
 		return `try "22:00", "tomorrow at 9:00" or "2031-12-24T18:00"`
+	case o.OnceOnly:
+		return `try "in 10m", "tomorrow at 9:00" or "2031-12-24T18:00"`
 	}
 	return tryThese
 }
