@@ -44,11 +44,11 @@ func (o Option) Coerce(key string, v any) (any, error) {
 	case o.Kind == Whole:
 		text, ok := scalar(v)
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		switch too, hint := beyond(n); {
+		switch too := beyond(n); {
 		case !ok || err != nil || n != math.Trunc(n):
 			return nil, wrong("5")
 		case too != "":
-			return nil, usage(fmt.Sprintf("%q is %s, which is too %s", key, kindOf(v), too), hint)
+			return nil, usage(fmt.Sprintf("%q is %s, which is too %s", key, kindOf(v), too), fmt.Sprintf("send %q: 5", key))
 		}
 		return int(n), nil
 	case o.Pairs:

@@ -23,9 +23,9 @@ func (o Option) strict(f field) (any, error) {
 		}
 		i, err := strconv.Atoi(n.String())
 		number, _ := n.Float64()
-		switch too, hint := beyond(number); {
+		switch too := beyond(number); {
 		case too != "" && (err == nil || errors.Is(err, strconv.ErrRange)):
-			return nil, usage(plain.Quote(f.key)+" is "+n.String()+", which is too "+too, hint)
+			return nil, usage(plain.Quote(f.key)+" is "+n.String()+", which is too "+too, "write "+plain.Quote(f.key)+": 5")
 		case err == nil:
 			return i, nil
 		}

@@ -5,7 +5,6 @@
 package option
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -187,16 +186,16 @@ func (r Rows) Shown() Rows {
 	return slices.DeleteFunc(slices.Clone(r), func(o Option) bool { return o.Hidden })
 }
 
-// beyond is what a number exceeds that is not taken for a whole one, as an adjective, with what to
-// do; empty for one that is taken.
-func beyond(n float64) (too, hint string) {
+// beyond says that a number is too large or too small to be taken, as an adjective; empty for one
+// that is taken. What an option takes may be less.
+func beyond(n float64) string {
 	switch {
 	case n > math.MaxInt32:
-		return "large", fmt.Sprint("the most is ", math.MaxInt32)
+		return "large"
 	case n < math.MinInt32:
-		return "small", fmt.Sprint("the least is ", math.MinInt32)
+		return "small"
 	}
-	return "", ""
+	return ""
 }
 
 // Argument is a word of a call that is not an option. Its position decides what it means.

@@ -289,11 +289,12 @@ func checkNumber(o Option, flag, value string) error {
 	}
 	_, err := strconv.Atoi(value)
 	n, _ := strconv.ParseFloat(value, 64)
-	too, hint := beyond(n)
+	too := beyond(n)
 	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
 	switch {
 	case too != "" && (err == nil || errors.Is(err, strconv.ErrRange)):
-		return problem.Of(problem.T("%s is %s, which is too %s", flag, plain.Quote(value), too), problem.T(hint))
+		return problem.Of(problem.T("%s is %s, which is too %s", flag, plain.Quote(value), too),
+			problem.T("write %s 5", flag))
 	case err != nil && digits != "" && len(digits) < 9:
 		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)),
 			problem.T("write %s %s", flag, digits))
