@@ -18,7 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
-	"github.com/ouro-timer/ouro-timer/timer/doctor"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // TestGuideIsShort keeps the page readable at one look, and true: the commands and options that it names exist.
@@ -164,7 +164,7 @@ func shape(at string, want, got any) (diffs []string) {
 
 // TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs.
 func TestGuideNamesTheEnvironment(t *testing.T) {
-	for _, name := range append(slices.Clone(daemon.Heeded), doctor.Handed...) {
+	for _, name := range append(slices.Clone(daemon.Heeded), runner.Handed...) {
 		if !slices.ContainsFunc(guide.Variables, func(v guide.VariableJSON) bool { return v.Name == name }) {
 			t.Errorf("the guide does not name %s", name)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ func HasInput(s *Call) bool { return s.Surface == nil }
 // bytes, so that the caller sees whether there are more than most. It returns when ctx ends,
 // because nobody may ever write to a pipe; the read then blocks until the process ends.
 func ReadInput(ctx context.Context, s *Call, name string, most int64) ([]byte, error) {
+	if name == "" { // which is no path of the folder of the call
+		return nil, errors.New("its name is empty")
+	}
 	type result struct {
 		data []byte
 		err  error

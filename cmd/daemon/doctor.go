@@ -298,7 +298,7 @@ func (a doctorJSON) Text(o *cli.Out) {
 		form := "setting\t%s\t%s\t%s"
 		if terminal {
 			o.Line("")
-			form = "%-17s %-28s %s"
+			form = settingForm(a.Settings)
 		}
 		for _, v := range a.Settings {
 			o.Line(form, v.Key, cli.Visible(fmt.Sprint(v.Value)), cli.Visible(v.from()))
@@ -307,6 +307,15 @@ func (a doctorJSON) Text(o *cli.Out) {
 	if terminal {
 		o.Line("\n%s", a.summary)
 	}
+}
+
+// settingForm is the format of the settings in columns, the first as wide as their longest key.
+func settingForm(all []setting) string {
+	width := 0
+	for _, v := range all {
+		width = max(width, len(v.Key))
+	}
+	return fmt.Sprintf("%%-%ds %%-28s %%s", width)
 }
 
 // findingsSummary says how many findings there are of each kind.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -23,6 +24,16 @@ func TestDoctorPage(t *testing.T) {
 	for _, i := range (&doctor.Doctor{Store: st}).Inspections() {
 		if !strings.Contains(string(page), "\n| `"+i.Name+"` | ") {
 			t.Errorf("docs/doctor.md has nothing of the check %s", i.Name)
+		}
+	}
+}
+
+// TestSettingForm: a long key moves no column.
+func TestSettingForm(t *testing.T) {
+	form := settingForm([]setting{{Key: "home"}, {Key: "run.heartbeat_every"}})
+	for _, key := range []string{"home", "run.heartbeat_every"} {
+		if line := fmt.Sprintf(form, key, "1m", "default"); strings.Index(line, "1m") != len("run.heartbeat_every ") {
+			t.Errorf("%q", line)
 		}
 	}
 }

@@ -18,14 +18,14 @@ type HelpRequest struct {
 	Manual  bool   // its manual page, and not its help
 }
 
-// ReadHelp reads the words after help. It skips --json, which is read before, and -q, which changes
-// nothing.
+// ReadHelp reads the words after help. It skips --json, which is read before, and -q and --help,
+// which change nothing. The help of help is that of the program.
 func ReadHelp(words []string) (a HelpRequest, err error) {
 	for _, w := range words {
 		switch {
 		case w == "--man":
 			a.Manual = true
-		case slices.Contains([]string{"--json", "--json=full", "-q", "--quiet", "--"}, w):
+		case slices.Contains([]string{"--json", "--json=full", "-q", "--quiet", "-h", "--help", "--", "help"}, w):
 		case strings.HasPrefix(w, "-"):
 			return a, problem.Of(problem.T("help has no option %s", cli.Quote(w)),
 				problem.T("it has %s and %s", problem.Option("man"), problem.Option("json")))

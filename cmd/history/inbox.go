@@ -251,7 +251,7 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 				task = id
 			}
 		default:
-			e, refused, err := view.PickID(ctx, st.Find, name, s.Clock.Now(), func(state.Entry) bool { return true })
+			e, refused, err := view.PickID(ctx, st.Find, word, s.Clock.Now(), func(state.Entry) bool { return true })
 			if err != nil {
 				return nil, nil, err
 			}

@@ -58,9 +58,12 @@ type exportJSON struct {
 func runExport(ctx context.Context, s *cli.Call) error {
 	forms := map[string]func([]state.Entry, time.Time) (string,
 		error){kindCrontab: asCrontab, formICS: asICS, formJSONL: asJSONL}
-	if len(s.Args) != 1 || forms[s.Args[0]] == nil {
-		return problem.Of(problem.T("export needs a form"),
-			problem.T("%s; or crontab, or ics", problem.To("export", formJSONL)))
+	hint := problem.T("%s; or crontab, or ics", problem.To("export", formJSONL))
+	switch {
+	case len(s.Args) == 0:
+		return problem.Of(problem.T("export needs a form"), hint)
+	case len(s.Args) > 1 || forms[s.Args[0]] == nil:
+		return problem.Of(problem.T("export takes one form, and not %s", cli.Quote(s.Args[len(s.Args)-1])), hint)
 	}
 	st, err := s.Open()
 	if err != nil {

@@ -94,7 +94,11 @@ func runImport(ctx context.Context, s *cli.Call) error {
 			return carryOut(ctx, s, from, false)
 		}
 	}
-	return problem.Of(problem.T("import needs a kind of source"), problem.T("%s; or %s",
+	message := problem.T("import needs a kind of source")
+	if len(s.Args) > 0 {
+		message = problem.T("%s is not a kind of source", cli.Quote(s.Args[0]))
+	}
+	return problem.Of(message, problem.T("%s; or %s",
 		problem.To("import", kindCrontab).With("user", true), strings.Join(kindNames()[1:], ", ")))
 }
 

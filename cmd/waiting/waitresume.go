@@ -119,7 +119,7 @@ func pickWait(ctx context.Context, s *cli.Call, st state.Tasks) (state.Entry, er
 		return e, nil
 	case bad.Other != nil:
 		other := bad.Other.Task
-		return e, problem.Of(problem.T("task %s is a %s, and %s goes on with a wait", other.ID, other.Type(),
+		return e, problem.Of(problem.T("task %s has the type %s, and %s goes on with a wait", other.ID, other.Type(),
 			problem.Option("resume")),
 			problem.T("%s shows which tasks are waits; %s shows this one", problem.To("ls"),
 				problem.To("show", other.ID)))

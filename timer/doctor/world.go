@@ -128,16 +128,14 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	return fmt.Sprintf("%s gives %s", r.Path, plain.Plural(len(r.Values), "setting"))
 }
 
-// Handed are the variables that commands of tasks get. This process may be such a command.
-var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", "OURO_FENCE", runner.OriginVariable}
-
 // checkEnvironment checks the variables that begin with OURO_.
 func (d *Doctor) checkEnvironment(_ context.Context, tell report) string {
 	var set []string
 	for _, pair := range slices.Sorted(slices.Values(d.Environ)) {
 		name, value, _ := strings.Cut(pair, "=")
 		switch {
-		case !strings.HasPrefix(name, "OURO_") || slices.Contains(Handed, name):
+		case !strings.HasPrefix(name, "OURO_") || slices.Contains(runner.Handed, name):
+			// This process may be that of a run.
 		case slices.Contains(d.Settings, name):
 			set = append(set, name+"="+plain.Quote(value))
 		default:

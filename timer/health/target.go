@@ -293,6 +293,9 @@ func parseName(rest string) (string, error) {
 	}
 	if name == "" || strings.ContainsAny(name, "/?#@:") {
 		hint := `try "dns:db.example.org"`
+		if host, record, typed := strings.Cut(name, "?"); typed && host != "" && checkHost(host) == nil {
+			hint = `a record is asked for at a server: try "dns://SERVER/` + host + `?` + record + `"`
+		}
 		host, _, err := net.SplitHostPort(name)
 		if err == nil && host != "" && checkHost(host) == nil {
 			hint = `try "dns:` + host + `"`

@@ -71,6 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unix, two slashes", "unix://run/app.sock", "must begin with /", `"unix:///run/app.sock"`},
 		{"unix folder", "unix:///run/", "has no path", ""},
 		{"dns with port", "dns:localhost:80", "is not a host name", "dns:"},
+		{"dns of a record", "dns:db.example.org?type=MX", "is not a host name", `"dns://SERVER/db.example.org?type=MX"`},
 		{"dns of nothing", "dns:", "is not a host name", ""},
 		{"pid of nothing", "pid:", `"" is not the number of a process`, "pgrep"},
 		{"pid zero", "pid:0", "not the number of a process", "pid:1234"},

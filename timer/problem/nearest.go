@@ -1,12 +1,16 @@
 package problem
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// Nearest returns the name that is at most a third of its length away from the word, or "".
+// Nearest returns the name that is at most a third of its length away from the word, or "". A word
+// in capitals is as near as one without.
 func Nearest(word string, names []string) string {
 	best, least := "", 1<<30
 	for _, n := range names {
-		if d := distance(word, n); d < least {
+		if d := min(distance(word, n), distance(strings.ToLower(word), n)); d < least {
 			best, least = n, d
 		}
 	}

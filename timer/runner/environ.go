@@ -63,6 +63,9 @@ func atHome(t state.Task) state.Task {
 // was the first. It is never captured.
 const OriginVariable = "OURO_ORIGIN"
 
+// Handed are the variables that every run gets of its own.
+var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", "OURO_FENCE", OriginVariable}
+
 // argv is the command line of a claim's job.
 func argv(j state.Job) []string {
 	switch {

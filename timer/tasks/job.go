@@ -138,12 +138,12 @@ func (c doing) newJob(ctx context.Context, way problem.Option) error {
 // run sets what a job executes.
 func (c doing) run(ctx context.Context, way problem.Option, job *state.Job) (err error) {
 	at := problem.To("at", c.Task.When.Text)
+	if !c.adds {
+		at = problem.To("edit", c.Task.ID)
+	}
 	switch way {
 	case problem.Command:
 		if len(c.Command) == 0 || c.Command[0] == "" {
-			if !c.adds {
-				at = problem.To("edit", c.Task.ID)
-			}
 			return problem.Of(problem.T("no command after %s", problem.Command), problem.T("%s", at.Running("make", "backup")))
 		}
 		if c.Program != nil {
@@ -245,7 +245,7 @@ func (c doing) named() (map[string]string, error) {
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\n\x00"):
 			return nil, problem.Of(problem.T("%s is %s", problem.Option("env"), plain.Quote(pair)), problem.T("write %s or %s", problem.Set("env", "NAME"), problem.Set("env", "NAME=VALUE")))
-		case name == runner.OriginVariable:
+		case slices.Contains(runner.Handed, name):
 			return nil, problem.Of(problem.T("%s: every run is given its own", problem.Set("env", name)), problem.T("leave it out"))
 		case !has:
 			if value, has = c.variable(name); !has {

@@ -22,7 +22,7 @@ func ShareOf(span time.Duration, i, n int) *Share {
 // Of returns the share for a schedule. The duration must fit the schedule.
 func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) {
 	if sched.Every > 0 && h.span > sched.Every {
-		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", h.span, sched.Every), problem.T("give %s or less", problem.Set("spread", sched.Every.String())))
+		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", briefly(h.span), briefly(sched.Every)), problem.T("give %s or less", problem.Set("spread", briefly(sched.Every))))
 	}
 	return h.span, h.delay, nil
 }

@@ -130,7 +130,7 @@ func (c timing) jitter(sched *when.Schedule) (span, delay time.Duration, err err
 			return 0, 0, nil
 		}
 		if sched.Every > 0 && span >= sched.Every {
-			return 0, 0, problem.Of(problem.T("the task's jitter of %s is as long as the interval", span),
+			return 0, 0, problem.Of(problem.T("the task's jitter of %s is as long as the interval", briefly(span)),
 				problem.T("give less with %s, or none: %s", problem.Option("jitter"), problem.Set("jitter", "")))
 		}
 		return span, delayOf(t), nil
@@ -141,7 +141,7 @@ func (c timing) jitter(sched *when.Schedule) (span, delay time.Duration, err err
 		return 0, 0, err
 	}
 	if sched.Every > 0 && span >= sched.Every {
-		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", span), problem.T("give less than %s", sched.Every))
+		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", briefly(span)), problem.T("give less than %s", briefly(sched.Every)))
 	}
 	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
 }
