@@ -51,6 +51,8 @@ func schemelessHint(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	known, alias := aliases()[strings.ToLower(scheme)]
 	switch m, s := portOnly().FindStringSubmatch(text), slipped().FindStringSubmatch(text); {
+	case rest == "" && (alias || slices.Contains(Schemes(), strings.ToLower(scheme))):
+		return `write the scheme and what follows it as one word, such as "tcp://localhost:5432"`
 	case m != nil:
 		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
 	case s != nil:

@@ -38,6 +38,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ name, text, problem, hint string }{
 		{"nothing", "", "is empty", "tcp://localhost:5432"},
 		{"spaces", "  ", "is empty", "tcp://localhost:5432"},
+		{"scheme alone", "tcp", "has no scheme", `as one word, such as "tcp://localhost:5432"`},
 		{"host and port", "localhost:5432", "has no scheme", `"tcp://localhost:5432" or "http://localhost:5432"`},
 		{"address and port", "127.0.0.1:80", "has no scheme", `"tcp://127.0.0.1:80"`},
 		{"IPv6 and port", "[::1]:80", "has no scheme", `"tcp://[::1]:80"`},
