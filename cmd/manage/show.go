@@ -262,7 +262,7 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 		field("end", view.Stamp(*j.End))
 	}
 	if e.Task.When.Delay != "" {
-		field("jitter", "delayed by "+view.Brief(e.Task.When.Delay)+" of at most "+view.Brief(e.Task.When.Jitter))
+		field("jitter", "delayed by "+view.AsTyped(e.Task.When.Delay)+" of at most "+view.AsTyped(e.Task.When.Jitter))
 	}
 	if j.Count != nil {
 		field("count", strconv.Itoa(*j.Count))

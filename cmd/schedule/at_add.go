@@ -329,7 +329,7 @@ func (d *Scheduled) notes() []string {
 	}
 	var notes []string
 	if t := d.Entry.Task.When; t.Delay != "" && d.Share == nil {
-		notes = append(notes, "delayed by "+view.Brief(t.Delay)+", chosen at random from the jitter of "+view.Brief(t.Jitter))
+		notes = append(notes, "delayed by "+view.AsTyped(t.Delay)+", chosen at random from the jitter of "+view.AsTyped(t.Jitter))
 	}
 	return slices.Concat(notes, readings(d.Sched, d.Now))
 }

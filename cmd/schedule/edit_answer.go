@@ -37,7 +37,7 @@ func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 	case now && !before:
 		if changed("timeout") || changed("retries") {
 			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s change that",
-				cli.OrElse(view.Brief(is.Policy.Timeout), "any time"), cli.Plural(is.Policy.Retries+1, "time"),
+				cli.OrElse(view.AsTyped(is.Policy.Timeout), "any time"), cli.Plural(is.Policy.Retries+1, "time"),
 				problem.Options(" and ", "timeout", "retries")))
 		}
 	case before && !now:

@@ -93,9 +93,9 @@ func PolicyFields(t state.Task) []PolicyField {
 	}
 	var set []PolicyField
 	for _, f := range []PolicyField{
-		{"catchup", p.Catchup}, {"window", Brief(p.Window)}, {"overlap", p.Overlap}, {"if", p.If},
-		{"timeout", Brief(p.Timeout)}, {"retries", number(p.Retries)},
-		{"backoff", Brief(p.Backoff)}, {"backoff factor", number(p.Factor)}, {"rerun", yes(p.Rerun)}, {"nice", number(p.Nice)},
+		{"catchup", p.Catchup}, {"window", AsTyped(p.Window)}, {"overlap", p.Overlap}, {"if", p.If},
+		{"timeout", AsTyped(p.Timeout)}, {"retries", number(p.Retries)},
+		{"backoff", AsTyped(p.Backoff)}, {"backoff factor", number(p.Factor)}, {"rerun", yes(p.Rerun)}, {"nice", number(p.Nice)},
 		{"ionice", p.IONice}, {"memory", memory}, {"cpu", cpu},
 		{"until ok", yes(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
@@ -106,8 +106,8 @@ func PolicyFields(t state.Task) []PolicyField {
 	return set
 }
 
-// Brief is a length of time of a task without the units of which it has none: 1h for 1h0m0s.
-func Brief(span string) string {
+// AsTyped is a length of time of a task without the units of which it has none: 1h for 1h0m0s.
+func AsTyped(span string) string {
 	for _, none := range []string{"m0s", "h0m"} {
 		if rest, has := strings.CutSuffix(span, none); has {
 			span = rest + none[:1]
