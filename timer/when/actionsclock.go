@@ -240,15 +240,19 @@ func minutesOrRange(n int, h clock) []string {
 	case n <= 12 && h.mer == 0 && h.name == 0:
 		list = append(list, at(n, 0))
 	case n <= 12:
-		begin := n % 12
-		if begin+12 < end || begin >= end {
-			begin += 12
-		}
-		list = append(list, at(begin, 0))
+		list = append(list, at(hourBefore(n, end), 0))
 	default:
 		list = append(list, at(n, 0))
 	}
 	return append(list, at(end, 0))
+}
+
+// hourBefore returns the last hour before another that a clock of twelve hours shows as n.
+func hourBefore(n, end int) int {
+	if n %= 12; n+12 < end || n >= end {
+		n += 12
+	}
+	return n
 }
 
 // spokenHalf refuses "half eight", which is 8:30 to some and 7:30 to others.
@@ -276,8 +280,10 @@ func clockDashed(x *match, m *meaning) bool {
 	return x.begin > 0 && x.p.toks[x.begin].gap && x.p.toks[x.begin+1].gap && !x.p.toks[x.begin-1].is(cNum|cMer|cDays) && !x.p.recurs && afterAt(x, m)
 }
 
-// afterSpacedAt reads "@ 3". Without the space, @3 is a second since 1970.
-func afterSpacedAt(x *match, m *meaning) bool { return x.p.toks[x.begin+1].gap && afterAt(x, m) }
+// afterSpacedAt reads "@ 3", and the @3 behind a day. Alone, @3 is a second since 1970.
+func afterSpacedAt(x *match, m *meaning) bool {
+	return (x.begin > 0 || x.p.toks[x.begin+1].gap) && afterAt(x, m)
+}
 
 // untilHour reads the 5 of "until 5". Nothing says which half of the day is meant, so it stays
 // ambiguous.
@@ -355,6 +361,9 @@ func rangeOfTimes(x *match, m *meaning) bool {
 			c := x.of(i).clock
 			texts = append(texts, x.p.text[c.off:c.end])
 		}
+	}
+	if len(texts) == 1 && x.isToken(0) && x.tok(0).is(cH12) && x.of(1).clock.mer != 0 { // 5-6pm
+		texts = []string{fmt.Sprintf("%d:00", hourBefore(int(x.tok(0).n), x.of(1).clock.hour24())), texts[0]}
 	}
 	if len(texts) == 2 {
 		m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), texts

@@ -86,7 +86,7 @@ func twoNumbers(order int) func(x *match, m *meaning) bool {
 		days, months := isDate(2000, b, a), isDate(2000, a, b)
 		mark := x.p.toks[x.begin+1].mark()
 		next := &x.p.toks[x.end]
-		if !next.gap && (next.mark() == mark || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || next.is(cUnit|cMer)) || next.is(cUnit) || mark == '.' && next.is(cNum) && !next.gap {
+		if !next.gap && (next.mark() == mark || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || next.is(cUnit|cMer)) || next.is(cUnit) && next.unit != uQuarter || mark == '.' && next.is(cNum) && !next.gap {
 			return false
 		}
 		month, date := b, a
@@ -260,8 +260,12 @@ func whichMonth(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onNth, nth: int16(x.of(0).n), weekday: int8(x.tok(1).day), named: true, months: 1})
 }
 
-// epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC.
+// epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC. It leaves "tonight @8" to
+// afterSpacedAt.
 func epoch(x *match, m *meaning) bool {
+	if x.begin > 0 && x.tok(0).is(cH24) {
+		return false
+	}
 	n, nano := x.tok(0).n, int64(0)
 	if x.has(1) {
 		nano = fraction(x.p.low[x.tok(1).off:x.tok(1).end])

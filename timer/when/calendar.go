@@ -72,7 +72,7 @@ func looksLikeCalendar(text string) bool {
 		strings.Contains(c.weekdays, ",") && !strings.HasSuffix(c.weekdays, ",") && c.clock != "",
 		stepsYears && len(year) == 4 && strings.Count(c.date, "-") == 2,
 		stepped && err == nil && n <= 12,
-		strings.ContainsAny(minutes, ",/") && !strings.Contains(minutes, ":"):
+		strings.ContainsAny(strings.TrimSuffix(minutes, ","), ",/") && !strings.Contains(minutes, ":"):
 		return true
 	}
 	return false

@@ -60,6 +60,8 @@ func TestOffers(t *testing.T) {
 		{"9:00..17:00", CodeNotUnderstood, ""},
 		{"mon 9-17", CodeAmbiguous, "mon 9:00 | mon 17:00"},
 		{"tomorrow 9-5", CodeAmbiguous, ""},
+		{"5-6pm", CodeAmbiguous, "17:00 | 6pm"},
+		{"tomorrow from 11 to 1pm", CodeAmbiguous, "tomorrow 11:00 | tomorrow 1pm"},
 		{"biannually at noon", CodeAmbiguous, "every 6 months at noon | every 2 years at noon"},
 
 		{"every 5/6", CodeAmbiguous, "every 5 June | every 6 May"},
