@@ -74,7 +74,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
 	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
-	brief := view.Brief(s)
+	brief := view.IDsAlone(s)
 	if !brief {
 		answer.Paused = []view.TaskJSON{}
 	}

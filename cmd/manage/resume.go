@@ -101,7 +101,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	found, failed = refuseWaits(found, failed, view.HeldWait, "and can only go on where somebody waits for it")
 	now := s.Clock.Now()
 	answer := resumeJSON{now: now.In(zone)}
-	brief := view.Brief(s)
+	brief := view.IDsAlone(s)
 	if !brief {
 		answer.Resumed = []resumed{}
 	}

@@ -67,7 +67,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	brief := view.Brief(s)
+	brief := view.IDsAlone(s)
 	answer := rmJSON{Stopped: []stopped{}, origin: s.Opt.Text("origin"), tagged: s.Opt.Has("tag"), kill: kill}
 	if !brief {
 		answer.Removed = []removedTask{}
