@@ -11,7 +11,7 @@ const maxPiece = 16_000
 
 // lines cuts a stream into lines. The zero value is at its beginning.
 type lines struct {
-	partial []byte // the line that is not complete yet; less than lineMost
+	partial []byte // the line that is not complete yet; less than maxPiece
 	from    int64  // where it begins
 }
 

@@ -48,9 +48,9 @@ type Sink interface {
 const (
 	// chunk is how much is read at once.
 	chunk = 64 << 10
-	// napLeast and napMost bound the pause between two reads of files that do not grow.
+	// minPoll and maxPoll bound the pause between two reads of files that do not grow.
 	minPoll, maxPoll = 2 * time.Millisecond, 100 * time.Millisecond
-	// pauseMost is how long an incomplete line, such as a question, is kept back.
+	// maxHold is how long an incomplete line, such as a question, is kept back.
 	maxHold = time.Second
 )
 
@@ -99,7 +99,8 @@ type Run struct {
 }
 
 // Follow begins to copy the standard output and the standard error of a run. With late, what it has
-// written before is left out silently.
+// written before is left out silently. With an error, it copies the stream that could be opened, if
+// any.
 func (r *Relay) Follow(ctx context.Context, task string, number int, stdout, stderr state.Stream, late bool) (*Run, error) {
 	if r == nil {
 		return nil, nil
@@ -107,21 +108,22 @@ func (r *Relay) Follow(ctx context.Context, task string, number int, stdout, std
 	run := &Run{relay: r}
 	var errs error
 	for i, from := range []state.Stream{stdout, stderr} {
-		s := &stream{Piece: Piece{Run: state.OccurrenceID(task, number), Task: task, Stream: [...]string{"stdout", "stderr"}[i]}, end: -1}
 		file, err := from.Open(ctx)
-		if err == nil && late {
-			s.at, err = file.Size()
-			s.lines.from = s.at
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // nothing of it is kept
+		if errors.Is(err, fs.ErrNotExist) { // nothing of it is kept
 			continue
-		case err != nil:
+		}
+		var at int64
+		if err == nil && late {
+			if at, err = file.Size(); err != nil {
+				file.Close()
+			}
+		}
+		if err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}
-		s.file = file
-		run.streams = append(run.streams, s)
+		about := Piece{Run: state.OccurrenceID(task, number), Task: task, Stream: [...]string{"stdout", "stderr"}[i]}
+		run.streams = append(run.streams, &stream{Piece: about, file: file, at: at, end: -1, lines: lines{from: at}})
 	}
 	r.mu.Lock()
 	if r.failed || r.closing {
@@ -172,7 +174,7 @@ func (run *Run) End() {
 	run.relay.signal()
 }
 
-// countLost counts bytes of a run that are left out.
+// countLost counts a run of which so many bytes are left out; 0: none.
 func (r *Relay) countLost(lost int64) {
 	if lost == 0 {
 		return
@@ -193,8 +195,12 @@ func (r *Relay) Close(ctx context.Context) (left int64) {
 	r.closing = true
 	rest := slices.Clone(r.streams)
 	r.mu.Unlock()
-	for _, s := range rest { // including runs that go on without this runner
-		r.countLost(s.finish(r))
+	lost := map[string]int64{} // by run
+	for _, s := range rest {   // including runs that go on without this runner
+		lost[s.Run] += s.finish(r)
+	}
+	for _, n := range lost {
+		r.countLost(n)
 	}
 	r.signal()
 	select {

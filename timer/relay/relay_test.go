@@ -404,6 +404,53 @@ func TestEveryLineOfManyRuns(t *testing.T) {
 	}
 }
 
+// A run whose two streams are both left out is one run.
+func TestCloseCountsRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := reader{stuck: make(chan struct{})}
+		r := begin(t, &to)
+		out, errs := new(page), new(page)
+		follow(t, r, 1, out, errs)
+		out.write("one\n")
+		soon() // the reader is stuck
+		out.write("two\n")
+		errs.write("three\n")
+		r.mu.Lock()
+		r.ended = maxEnded // no room for the rest of either
+		r.mu.Unlock()
+		go func() { time.Sleep(time.Second); close(to.stuck) }()
+		r.Close(t.Context())
+		to.wants(t, "k7m2/1 stdout:one", "10 bytes of 1 runs lost")
+	})
+}
+
+// odd is a stream whose size nobody can tell.
+type odd struct {
+	page
+	closed int
+}
+
+func (o *odd) Open(context.Context) (state.StreamReader, error) { return oddReader{odd: o}, nil }
+
+type oddReader struct {
+	state.StreamReader
+	*odd
+}
+
+func (oddReader) Size() (int64, error) { return 0, errors.New("no size") }
+func (o oddReader) Close() error       { o.closed++; return nil }
+
+func TestWhatCannotBeFollowedIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t, new(reader))
+		defer r.Close(t.Context())
+		of := new(odd)
+		if _, err := r.Follow(t.Context(), "k7m2", 1, of, nothing{}, true); err == nil || of.closed != 1 {
+			t.Errorf("%v, closed %d times", err, of.closed)
+		}
+	})
+}
+
 // file is a stream in a file.
 type file string
 

@@ -14,12 +14,12 @@ type stream struct {
 
 	idle time.Duration // how long nothing has been written; only the goroutine of the relay uses it
 
-	mu         sync.Mutex
+	mu         sync.Mutex         // for all below; the relay's may be locked while it is held
 	file       state.StreamReader // nil once it is closed
 	rest       rest               // read instead of the file
 	reserved   int64              // how much of the memory of the relay it uses
 	at         int64              // how far it was read
-	head, gone int64              // what lies between them was dropped
+	head, gone int64              // what lies between these places was dropped from the file
 	end        int64              // where it ended; below zero while it goes on
 	over       bool
 	lines      lines
@@ -61,7 +61,7 @@ func (s *stream) step(r *Relay, buf, to []byte) (text []byte, over bool) {
 	if size < 0 {
 		var err error
 		if size, err = s.file.Size(); err != nil {
-			return to, false // it may be reported again
+			return to, false // the next step asks again
 		}
 	}
 	if size < s.at { // the file was emptied and begins again
