@@ -79,10 +79,11 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 	if err != nil {
 		return line, at, false, err
 	}
-	// the first line that says how the run ended
+	// ends looks for the first line that says how the run ended. A line may stand for several.
 	ends := func(l state.Line) bool {
-		if found = l.TaskID == a.ID && l.Outcome != "" && (l.Type == state.LineOccurrence || l.Type == state.LineManual) &&
-			(a.Number == 0 || l.Has(a.Number)); found {
+		of := l.TaskID == a.ID && (l.Type == state.LineOccurrence || l.Type == state.LineManual)
+		asked := a.Number == 0 || l.Has(a.Number)
+		if found = of && asked && l.Outcome != ""; found {
 			line = l
 		}
 		return !found

@@ -62,6 +62,9 @@ func (system) Now() time.Time { return time.Now().Round(0) }
 
 func (system) Boot() time.Duration { return boot() }
 
+// wall is Now as the time since 1970.
+func wall() time.Duration { return time.Duration(System.Now().UnixNano()) }
+
 func (s system) Until(ctx context.Context, t time.Time) error { return untilWall(ctx, t) }
 
 func (s system) UntilBoot(ctx context.Context, at time.Duration) error { return untilBoot(ctx, at) }

@@ -32,74 +32,86 @@ func waitFor(ctx context.Context, d time.Duration) error {
 }
 
 func untilWall(ctx context.Context, t time.Time) error {
-	left := func() time.Duration { return t.Sub(System.Now()) }
-	return armed(ctx, unix.CLOCK_REALTIME, unix.TFD_TIMER_ABSTIME|unix.TFD_TIMER_CANCEL_ON_SET, left,
-		func(left time.Duration) unix.Timespec {
-			if left > longestArm {
-				return unix.NsecToTimespec(System.Now().Add(longestArm).UnixNano())
-			}
-			return unix.NsecToTimespec(t.UnixNano())
-		},
-		func() error { return napUntil(ctx, t) })
+	return armed(ctx, unix.CLOCK_REALTIME, wall, func(now time.Duration) time.Duration { return t.Sub(time.Unix(0, int64(now))) })
 }
 
 func untilBoot(ctx context.Context, at time.Duration) error {
-	left := func() time.Duration { return at - boot() }
-	return armed(ctx, unix.CLOCK_BOOTTIME, unix.TFD_TIMER_ABSTIME, left,
-		func(left time.Duration) unix.Timespec {
-			if left > longestArm {
-				return unix.NsecToTimespec(int64(later(boot(), longestArm)))
-			}
-			return unix.NsecToTimespec(int64(at))
-		},
-		func() error { return napFor(ctx, left) })
+	return armed(ctx, unix.CLOCK_BOOTTIME, boot, func(now time.Duration) time.Duration { return at - now })
 }
 
-// armed waits on one timerfd until left answers 0 or less. target is the instant, on clockid, to
-// arm for. ECANCELED, which settime and read both answer after the clock was set, is not a failure:
-// look, decide, arm again. Any other failure (no descriptor to be had, a kernel or filter without
-// timerfd) hands over to naps, so that nothing but ctx ends the wait too soon.
-func armed(ctx context.Context, clockid, flags int, left func() time.Duration,
-	target func(left time.Duration) unix.Timespec, naps func() error) error {
-
-	if err := ctx.Err(); err != nil {
+// armed waits on one timer until 0 or less is left. now reads the clock clockid. When there is no
+// timer to be had (no descriptor, a kernel or filter without timerfd), it naps, so that nothing but
+// ctx ends the wait too soon.
+func armed(ctx context.Context, clockid int, now func() time.Duration, left func(now time.Duration) time.Duration) error {
+	if err := ctx.Err(); err != nil || left(now()) <= 0 {
 		return err
 	}
-	if left() <= 0 {
-		return nil
-	}
-	fd, err := openTimer(clockid)
+	naps := func() error { return napFor(ctx, func() time.Duration { return left(now()) }) }
+	t, err := newTimer(ctx, clockid)
 	if err != nil {
 		return naps()
 	}
-	// The descriptor is non-blocking, so the file waits in the runtime's poller and holds no
-	// thread.
-	file := os.NewFile(uintptr(fd), "timerfd")
-	defer file.Close()
-	stop := context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-
-	var expirations [8]byte
+	defer t.close()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d := left()
+		from := now()
+		d := left(from)
 		if d <= 0 {
 			return nil
 		}
-		spec := unix.ItimerSpec{Value: target(d)}
-		if err := unix.TimerfdSettime(fd, flags, &spec, nil); err != nil {
-			if err == unix.ECANCELED || err == unix.EINTR {
-				continue
-			}
-			return naps()
-		}
-		if _, err := file.Read(expirations[:]); err != nil {
-			if errors.Is(err, unix.ECANCELED) || errors.Is(err, os.ErrDeadlineExceeded) {
-				continue
-			}
+		if err := t.wait(from + min(d, longestArm)); err != nil && err != errSet {
 			return naps()
 		}
 	}
+}
+
+// timer is a timerfd. It is non-blocking, so that a wait is in the runtime's poller and holds no
+// thread.
+type timer struct {
+	fd    int
+	flags int
+	file  *os.File
+	stop  func() bool // stops waiting for the end of the context
+}
+
+// newTimer makes a timer on a clock of the kernel. The end of ctx ends its waits.
+func newTimer(ctx context.Context, clockid int) (*timer, error) {
+	fd, err := openTimer(clockid)
+	if err != nil {
+		return nil, err
+	}
+	t := &timer{fd: fd, flags: unix.TFD_TIMER_ABSTIME, file: os.NewFile(uintptr(fd), "timerfd")}
+	if clockid == unix.CLOCK_REALTIME {
+		t.flags |= unix.TFD_TIMER_CANCEL_ON_SET
+	}
+	t.stop = context.AfterFunc(ctx, func() { t.file.SetReadDeadline(time.Unix(1, 0)) })
+	return t, nil
+}
+
+func (t *timer) close() {
+	t.stop()
+	t.file.Close()
+}
+
+// errSet is the error of a wait during which, or before which, somebody set the clock.
+var errSet = errors.New("the clock was set")
+
+// wait returns when the clock reads at, or sooner, for the caller to look at the clock and at its
+// context. Errors other than errSet say that the timer is of no use.
+func (t *timer) wait(at time.Duration) error {
+	var expirations [8]byte
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(at))}
+	err := unix.TimerfdSettime(t.fd, t.flags, &spec, nil)
+	if err == nil {
+		_, err = t.file.Read(expirations[:])
+	}
+	switch {
+	case errors.Is(err, unix.ECANCELED): // both may answer it
+		return errSet
+	case errors.Is(err, unix.EINTR), errors.Is(err, os.ErrDeadlineExceeded):
+		return nil
+	}
+	return err
 }

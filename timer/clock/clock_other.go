@@ -7,15 +7,17 @@ import (
 	"time"
 )
 
-func untilWall(ctx context.Context, t time.Time) error { return napUntil(ctx, t) }
+func untilWall(ctx context.Context, t time.Time) error {
+	return napFor(ctx, func() time.Duration { return t.Sub(System.Now()) })
+}
 
 func untilBoot(ctx context.Context, at time.Duration) error {
 	return napFor(ctx, func() time.Duration { return at - boot() })
 }
 
-// waitFor counts on boot, but a boot clock that moves in coarse ticks may show d after less than d:
-// such a reading only counts with a tick on top. The monotonic clock, which leaves suspended time
-// out, is never ahead of real time.
+// waitFor is over when either of two clocks says so: the monotonic one, which may leave suspended
+// time out, or boot. As boot may move in coarse ticks, and show d after less than d, it has to show
+// a tick more.
 func waitFor(ctx context.Context, d time.Duration) error {
 	start, began := boot(), time.Now()
 	return napFor(ctx, func() time.Duration {

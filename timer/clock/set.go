@@ -39,4 +39,4 @@ func napSets(ctx context.Context, ahead func() time.Duration, pause func(context
 }
 
 // ahead is how far the wall clock is ahead of the clock that is never set.
-func ahead() time.Duration { return time.Duration(System.Now().UnixNano()) - boot() }
+func ahead() time.Duration { return wall() - boot() }

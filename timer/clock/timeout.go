@@ -10,7 +10,8 @@ type Waiter interface {
 	For(ctx context.Context, d time.Duration) error
 }
 
-// WithTimeout is context.WithTimeout by the time of c.
+// WithTimeout is context.WithTimeout by the time of c. The error of a context whose time is up is
+// context.Canceled.
 func WithTimeout(ctx context.Context, c Waiter, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
