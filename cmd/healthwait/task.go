@@ -181,7 +181,7 @@ func (t *taskTargets) line(ctx context.Context, id string, number int) (line *st
 
 // openState returns the state of an open claim.
 func openState(r state.Record) (health.TaskState, error) {
-	if !tasks.RunAlive(r) && !runner.Elsewhere(r.Runner) {
+	if !tasks.RunAlive(r) && !runner.InOtherContainer(r.Runner) {
 		return health.TaskState{Why: health.Stranded}, errStranded
 	}
 	return health.TaskState{Known: true, How: "is running"}, nil

@@ -203,7 +203,7 @@ const instantsMost = 1_000_000
 func sortClaims(open []state.Record, program string) (running, resting int, warnings []string) {
 	for _, r := range open {
 		switch {
-		case runner.Elsewhere(r.Runner) || tasks.RunAlive(r) && r.Retry.IsZero():
+		case runner.InOtherContainer(r.Runner) || tasks.RunAlive(r) && r.Retry.IsZero():
 			running++
 		case !r.Retry.IsZero():
 			resting++

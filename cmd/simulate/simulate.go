@@ -120,7 +120,7 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	m.past = begin.Before(now)
 	m.world = sim.New(begin)
 	// Without claims ahead, no power failure interrupts a run before its instant.
-	m.world.NoLead = true
+	m.world.NoClaimAhead = true
 	config, err := s.Settings()
 	if err != nil {
 		return err

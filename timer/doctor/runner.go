@@ -43,7 +43,7 @@ func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 		case r.Number == 0: // its record is damaged, which is reported elsewhere
 		case runner.Alive(r.Runner) || runner.Alive(r.Child):
 			alive++
-		case runner.Elsewhere(r.Runner):
+		case runner.InOtherContainer(r.Runner):
 			tell(odd(Elsewhere, id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: "+d.Program+" doctor"))
 		case !r.Retry.IsZero():
 			tell(wrong(Resting, id, name+" was to be tried again at "+stamp(r.Retry.In(d.Zone))+", and its runner is gone", again+d.prospect(r, self)))
@@ -120,7 +120,7 @@ func (d *Doctor) checkRunner(ctx context.Context, tell report) (fine string) {
 		fine = "no runner is alive, and none is needed: " + first
 	case d.leader.Ident.PID == 0:
 		tell(odd(Unnamed, "", "a runner holds the lock and has not said who it is", "call again in a moment; "+lock+" finds it"))
-	case runner.Elsewhere(d.leader.Ident):
+	case runner.InOtherContainer(d.leader.Ident):
 		tell(odd(Elsewhere, about, who+" runs in another container", "ask there: "+d.Program+" doctor"))
 	case !runner.Alive(d.leader.Ident):
 		tell(wrong(LockKept, about, who+" is gone, and something keeps its lock", "find it: "+lock))

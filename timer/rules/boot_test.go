@@ -38,7 +38,7 @@ func TestDecideBoots(t *testing.T) {
 			t.Fatalf("its schedule: %v, %v", sched, err)
 		}
 		p := Decide(e, sched, now)
-		ok := len(p.Steps) == len(row.want) && p.Held == row.held
+		ok := len(p.Steps) == len(row.want) && p.Waits == row.held
 		for i, s := range p.Steps {
 			ok = ok && s.Kind == row.want[i] && (s.Kind != StepRun && s.Kind != StepSkip || state.IsUnscheduled(s.Next))
 		}

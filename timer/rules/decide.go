@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -75,13 +76,13 @@ const (
 	// grace is how late an instant may run when its task catches up with nothing: a busy machine is
 	// not a missing one.
 	grace = time.Minute
-	// backlogMost is how many missed instants a task runs that catches up with all.
+	// maxBacklog is how many missed instants a task runs that catches up with all.
 	maxBacklog = 100
-	// BackoffLeast is the pause before the second attempt when the policy has none. backoffMost is
+	// BackoffLeast is the pause before the second attempt when the policy has none. BackoffMost is
 	// the longest pause.
 	BackoffLeast = 10 * time.Second
 	BackoffMost  = time.Hour
-	// rerunMost is how often an occurrence starts again after its runner or its machine died.
+	// maxReruns is how often an occurrence starts again after its runner or its machine died.
 	maxReruns = 3
 )
 
@@ -100,23 +101,28 @@ func HaltReason(why string) string {
 	return why
 }
 
-// rules is the policy of a task in the form that Decide uses.
-type rules struct {
+// policy is the policy of a task in the form that Decide uses.
+type policy struct {
 	all, never bool          // catch up with all that was missed, or with nothing
 	window     time.Duration // 0 for none
-	Overlap    string
+	overlap    string
 }
 
-func RulesOf(t state.Task) rules {
+func policyOf(t state.Task) policy {
 	p := t.Policy
-	r := rules{all: p.Catchup == state.CatchupAll, never: p.Catchup == state.CatchupSkip, window: Span(p.Window), Overlap: p.Overlap}
-	if r.Overlap == "" {
-		r.Overlap = state.OverlapSkip
-	}
+	r := policy{all: p.Catchup == state.CatchupAll, never: p.Catchup == state.CatchupSkip, window: Span(p.Window), overlap: Overlap(t)}
 	if t.Told() {
-		r.window, r.never, r.Overlap = 0, false, state.OverlapAllow // it is never too late to tell
+		r.window, r.never = 0, false // it is never too late to tell
 	}
 	return r
+}
+
+// Overlap returns what happens to an instant of a task that comes while a run of it goes on.
+func Overlap(t state.Task) string {
+	if t.Told() {
+		return state.OverlapAllow
+	}
+	return cmp.Or(t.Policy.Overlap, state.OverlapSkip)
 }
 
 // Span reads a duration of a policy, or 0 for none.
@@ -129,7 +135,7 @@ func Span(text string) time.Duration {
 }
 
 // limit returns how late an instant may run, and the reason of later ones. 0 means no limit.
-func (r rules) limit() (time.Duration, string) {
+func (r policy) limit() (time.Duration, string) {
 	if r.never && (r.window == 0 || r.window > grace) {
 		return grace, reasonCatchup
 	}
@@ -159,15 +165,15 @@ type Step struct {
 // Plan is what to do about a task, in order.
 type Plan struct {
 	Steps []Step
-	// Held says that the task is due and waits for the end of its run. Nothing is written for it
+	// Waits says that the task is due and waits for the end of its run. Nothing is written for it
 	// meanwhile; its instants get their outcomes then.
-	Held bool
+	Waits bool
 }
 
 func (p *Plan) Add(s Step) { p.Steps = append(p.Steps, s) }
 
 // Decide returns what to do about an entry at now. The result depends only on the arguments. It
-// never decides about an instant after now. Its plan leaves the task due after now, held, or ended,
+// never decides about an instant after now. Its plan leaves the task due after now, waiting, or ended,
 // except for a backlog that is worked off one by one. docs/semantics.md explains the rules to
 // users.
 func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
@@ -181,13 +187,13 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 		return p
 	// The waiting process reports it. If that ends before it has, the runner does.
 	case e.Awaited:
-		p.Held = true
+		p.Waits = true
 		return p
 	case e.Tally.Stop != "":
 		p.Add(Step{Kind: StepFinish, Due: e.Due, Why: e.Tally.Stop})
 		return p
 	}
-	r := RulesOf(e.Task)
+	r := policyOf(e.Task)
 	if sched == nil {
 		p.once(e, r, now)
 		return p
@@ -201,9 +207,9 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	}
 	if len(e.Open) > 0 {
 		backlog := r.all && (latest.After(e.Due) || slices.ContainsFunc(e.Open, func(o state.Record) bool { return catchingUp(o, sched) }))
-		if r.Overlap != state.OverlapAllow || backlog {
-			p.Held = true
-			if r.Overlap == state.OverlapReplace && !backlog {
+		if r.overlap != state.OverlapAllow || backlog {
+			p.Waits = true
+			if r.overlap == state.OverlapReplace && !backlog {
 				p.Add(Step{Kind: StepHalt, Due: e.Due, Why: ReasonReplaced})
 			}
 			return p
@@ -217,7 +223,7 @@ func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 // has come, or it is too late. With OverlapAllow other claims may have followed, and nothing is.
 func Stale(r state.Record, now time.Time) bool {
 	sched, err := Schedule(r.Task)
-	if err != nil || RulesOf(r.Task).Overlap == state.OverlapAllow {
+	if err != nil || Overlap(r.Task) == state.OverlapAllow {
 		return false
 	}
 	p := Decide(state.Entry{Task: r.Task, Due: r.Due}, sched, now)
@@ -229,14 +235,14 @@ func Stale(r state.Record, now time.Time) bool {
 }
 
 // once plans a one-shot that is due, or a run of each boot. It runs, however late, unless it has a
-// window.
-func (p *Plan) once(e state.Entry, r rules, now time.Time) {
+// window or catches up with nothing.
+func (p *Plan) once(e state.Entry, r policy, now time.Time) {
 	if most, reason := r.limit(); most > 0 && now.Sub(e.Due) > most {
 		p.Add(Step{Kind: StepSkip, Due: e.Due, Next: dueAfterOnly(e.Task), Skip: RangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
 		return
 	}
-	if len(e.Open) > 0 && r.Overlap != state.OverlapAllow { // run by hand
-		p.Held = true
+	if len(e.Open) > 0 && r.overlap != state.OverlapAllow { // run by hand
+		p.Waits = true
 		return
 	}
 	p.Add(Step{Kind: StepRun, Due: e.Due, Next: dueAfterOnly(e.Task)})
@@ -252,7 +258,7 @@ func dueAfterOnly(t state.Task) time.Time {
 
 // recurring plans a recurring task that has no run, or that may run beside itself. latest is its
 // last instant that has come.
-func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, now time.Time) {
+func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r policy, latest, now time.Time) {
 	after := func(t time.Time) time.Time { next, _ := sched.Next(t); return next }
 	// last returns the last instant from a to b. When there is none, because the schedule has lost
 	// it, it is a.
@@ -273,12 +279,12 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 			return
 		}
 	}
-	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.Overlap != state.OverlapAllow {
+	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.overlap != state.OverlapAllow {
 		// The instant came during a run that has ended since.
-		switch r.Overlap {
+		switch r.overlap {
 		case state.OverlapQueue:
 			p.Add(Step{Kind: StepRun, Due: first, Next: after(first)})
-			if more, ok := sched.Latest(first, busy); ok { // an earlier one was held already
+			if more, ok := sched.Latest(first, busy); ok { // an earlier one waits already
 				skip(after(first), more, state.Skipped, ReasonOverlap)
 			}
 			return
@@ -314,8 +320,8 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 	p.Add(Step{Kind: StepRun, Due: latest, Next: after(latest)})
 }
 
-// nthLast returns the n-th instant counted back from latest, which is the first, but not before
-// first.
+// nthLast returns the n-th instant counted back from latest, which counts as the first of them. It
+// returns none before first.
 func nthLast(sched *when.Schedule, first, latest time.Time, n int) time.Time {
 	t := latest
 	for range n - 1 {

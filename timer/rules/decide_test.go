@@ -17,7 +17,7 @@ func timetable(t *testing.T, p Plan) string {
 		}
 		return x.In(at(t, "2026-01-01 00:00").Location()).Format("02 15:04 -07")
 	}
-	if p.Held {
+	if p.Waits {
 		parts = append(parts, "held")
 	}
 	for _, s := range p.Steps {

@@ -87,7 +87,7 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 }
 
 // Excepted returns the days that are left out of a task. For a file, they are those that were last
-// read.
+// read. They do not depend on o.Now (when.ParseDays), and are cached by their texts alone.
 func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 	if len(t.Except) == 0 {
 		return nil, nil

@@ -49,8 +49,8 @@ const (
 	due                  // a place
 )
 
-func newAgenda(lead time.Duration) *agenda {
-	a := &agenda{claimAhead: lead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
+func newAgenda(claimAhead time.Duration) *agenda {
+	a := &agenda{claimAhead: claimAhead, items: map[uint64]*item{}, resumes: map[uint64]time.Time{}, copies: map[uint64][]state.Slot{}, unscheduled: map[uint64]bool{}}
 	a.waiting.first = func(x, y *item) bool { return x.at.Compare(y.at) < 0 }
 	// by instant, and at the same instant in the order in which they were made
 	a.due.first = func(x, y *item) bool {
@@ -175,8 +175,8 @@ func (a *agenda) put(s state.Slot) {
 	a.enter(it, waiting)
 }
 
-// awaited reports whether a task will be due, or runs.
-func (a *agenda) awaited() bool { return len(a.items) > len(a.unscheduled) }
+// pending reports whether a task will be due, or runs.
+func (a *agenda) pending() bool { return len(a.items) > len(a.unscheduled) }
 
 // moved notes a task's new due instant. The task may be paused.
 func (a *agenda) moved(id string, due time.Time) {

@@ -167,7 +167,7 @@ func (s *supervisor) tellAgent() rules.Result {
 	call.Stderr = func() (*os.File, error) { return stderr.Create(s.ctx) }
 	var copied *relay.Run
 	call.Started = func(id proc.Identity) {
-		copied = s.copied(r, false, stdout, stderr)
+		copied = s.copyOutput(r, false, stdout, stderr)
 		r.Child, r.Started = ident(id), s.Clock.Now()
 		r.Starting, r.First = r.Started, rules.Begun(r, r.Started)
 		if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // core has the decisions that the engine asks for: functions that depend on nothing but their
-// arguments. The program has one core. Tests replace it by wrong ones, to see that the simulation
-// finds them out.
+// arguments. The program has one, realCore. Tests replace it by wrong ones, to see that the
+// simulation finds them out.
 type core struct {
 	decide     func(e state.Entry, sched *when.Schedule, now time.Time) rules.Plan
 	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (rules.Step, bool)
@@ -26,7 +26,7 @@ type core struct {
 	clockShift func(b state.ClockShift, latest time.Time, c state.Clocks) (state.ClockShift, bool)
 }
 
-var rightly = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, rules.Follow, state.ClockShift.Look}
+var realCore = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, rules.Follow, state.ClockShift.Look}
 
 // passing reports whether something temporary prevented an attempt, which is then made later.
 func passing(res rules.Result) bool { return res.Postponed != nil }

@@ -37,12 +37,12 @@ func (j *job) does(kind rules.StepKind) bool {
 
 // Why a rule leaves a task as it is.
 var (
-	errEarly  = errors.New("it is not due")
-	errPlace  = errors.New("there is no place for it")
-	errHeld   = errors.New("it waits for the end of what runs")
-	errUnread = errors.New("its files of days may have changed")
-	errUnsaid = errors.New("the ledger does not know its due instant")
-	errWaits  = errors.New("somebody may wait for it")
+	errEarly   = errors.New("it is not due")
+	errPlace   = errors.New("there is no place for it")
+	errRunning = errors.New("it waits for the end of what runs")
+	errUnread  = errors.New("its files of days may have changed")
+	errUnsaid  = errors.New("the ledger does not know its due instant")
+	errAwaited = errors.New("somebody may wait for it")
 )
 
 const (
@@ -179,8 +179,8 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 			}
 			lines = append(lines, more...)
 		}
-		if j.plan.Held && !j.halts {
-			return d, nil, errHeld
+		if j.plan.Waits && !j.halts {
+			return d, nil, errRunning
 		}
 		j.run = len(after.Open) > len(d.Open)
 		return after, lines, nil
@@ -199,10 +199,10 @@ func (g *engine) plan(j *job, now time.Time) error {
 		j.plan.Add(s)
 		return nil
 	case !e.Held && e.Task.Type() == state.TypeWait && !j.alone:
-		return errWaits
+		return errAwaited
 	}
 	j.plan = g.decide(e, j.sched, now)
-	if len(j.plan.Steps) == 0 && !j.plan.Held {
+	if len(j.plan.Steps) == 0 && !j.plan.Waits {
 		return errEarly
 	}
 	return nil
@@ -252,14 +252,14 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		for _, l := range j.lines {
 			g.Ended(state.Record{Task: j.entry.Task, Due: *l.Due}, l)
 		}
-		if j.plan.Held {
-			g.held(j, now)
+		if j.plan.Waits {
+			g.awaitRuns(j, now)
 		}
 		if j.does(rules.StepResume) {
 			g.Say("task %s goes on", id)
 		}
-	case errors.Is(err, errHeld):
-		g.held(j, now)
+	case errors.Is(err, errRunning):
+		g.awaitRuns(j, now)
 	case errors.Is(err, errPlace):
 		g.agenda.back(id)
 	case errors.Is(err, errEarly):
@@ -285,7 +285,7 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		}
 		j.said = true
 		return false, nil
-	case errors.Is(err, errWaits):
+	case errors.Is(err, errAwaited):
 		return g.someoneWaits(ctx, j, now)
 	case errors.Is(err, state.ErrNotFound):
 		g.agenda.put(state.Slot{ID: id, Gone: true})
@@ -310,8 +310,8 @@ func (g *engine) start(d state.Doc, j *job) {
 	g.host.Start(r, n.last)
 }
 
-// held makes a task wait for the end of its run, or of its wait.
-func (g *engine) held(j *job, now time.Time) {
+// awaitRuns makes a task wait for the end of its runs, which it ends if that is planned.
+func (g *engine) awaitRuns(j *job, now time.Time) {
 	id := j.slot.ID
 	for _, s := range j.plan.Steps {
 		if s.Kind != rules.StepHalt {

@@ -19,57 +19,57 @@ import (
 const claimAhead = 50 * time.Millisecond
 
 // engine is the runner without its waiting. It is told the time and what became of what it began;
-// it decides (package rules) and writes. It never waits for anything but the store. One goroutine
-// uses it. The loop drives it by the real clock and simulations by a simulated one, with the same
-// results.
+// it decides (package rules) and writes. It never waits for anything but the store. The loop drives
+// it by the real clock and simulations by a simulated one, with the same results.
+//
+// One goroutine uses it. Only survey, rereadAll and warnOnce may run on others: they use no more
+// than its Options and said.
 type engine struct {
 	Options
 	core
-	host  Host
-	runs  map[claim]*run
-	ready []*run // runs whose pause is over and that wait for room
-
-	// with runners of other machines: this one's place among them for an occurrence; nil: alone
-	rank   func(id string, due time.Time) int
-	shared bool   // with runners of other machines
-	stands string // what the last warning about contact said
-
+	host   Host
 	queue  state.Queue
 	agenda *agenda
-
-	ends  []state.Ending
-	pause time.Duration // pause before the next try to write what could not be written
-	// when that is; zero: at once
-	flushAt time.Time
-
-	schedules       map[string]cached
-	quarantineAt    time.Time     // when to look again at what cannot be read
-	quarantinePause time.Duration // before that
-	unsettled       bool          // an open claim could not be taken over yet
-	// somebody may have asked for an end, but the store did not answer
-	unheard bool
-	telling sync.Mutex
-	said    map[string]bool // problems that were told, some of them by the survey
-	// due tasks that cannot be claimed, without a schedule or a disk
-	stuck  map[string]bool
-	latest time.Time        // the latest instant that the clock has shown
-	back   state.ClockShift // what is known of one that is back
-	noted  state.ClockShift // of that, what the store has
-	// how long it had stayed back when tasks were last moved back; 0: not yet
-	tried  time.Duration
-	looked time.Time        // when the last pass was
-	closed bool             // nothing is claimed any more
-	behind map[string]bool  // tasks to move back after their runs have ended
-	catch  bool             // some of that has ended
-	delays map[string]delay // tasks whose start was put off
 	chains chains
+	runs   map[claim]*run
+	ready  []*run    // runs whose pause is over and that wait for room
+	closed bool      // nothing is claimed any more
+	looked time.Time // when the last pass was
+
+	shared bool // with runners of other machines
+	// this one's place among them for an occurrence; nil: alone
+	rank   func(id string, due time.Time) int
+	stands string // what the last warning about contact said
+
+	ends    []state.Ending // outcomes that are to be written
+	pause   time.Duration  // the last pause after they could not be; 0: they could
+	flushAt time.Time      // when to try again; zero: at once
+
+	schedules map[string]cached
+	stuck     map[string]bool  // due tasks that cannot be claimed, without a schedule or a disk
+	delays    map[string]delay // tasks whose start was put off
+	unsettled bool             // an open claim could not be taken over yet
+	unheard   bool             // somebody may have asked for an end, but the store did not answer
+
+	quarantineAt    time.Time     // when to look again at what cannot be read
+	quarantinePause time.Duration // the pause before that
+
+	telling sync.Mutex
+	said    map[string]bool // warnings of warnOnce; telling guards it
+
+	latest      time.Time        // the latest instant that the clock has shown
+	shift       state.ClockShift // what is known of a clock that was put back
+	shiftNoted  state.ClockShift // what the store has of that
+	rewoundAt   time.Duration    // how long it had stayed back at the last rewind; 0: there was none
+	unmoved     map[string]bool  // tasks that rewind could not move, because they run
+	rewindAgain bool             // a run of these has ended
 }
 
 // run is an open claim of ours.
 type run struct {
 	r       state.Record
 	sched   *when.Schedule
-	last    string // the outcome before
+	last    string // the outcome of the task's previous occurrence
 	resting bool   // it pauses before an attempt, and takes no place
 	keeps   bool   // it takes a place even while it rests
 	delayed bool   // it rests before a first attempt that was put off and not noted yet
@@ -94,7 +94,7 @@ type cached struct {
 
 func newEngine(o Options, host Host) *engine {
 	ahead := claimAhead
-	if o.Mode == Once || o.NoLead {
+	if o.Mode == Once || o.NoClaimAhead {
 		ahead = 0
 	}
 	fleet, shared := state.SharedBy(o.Store)
@@ -102,8 +102,8 @@ func newEngine(o Options, host Host) *engine {
 	if shared && o.Mode != Once { // which has no later
 		rank = fleet.Rank
 	}
-	return &engine{Options: o, core: rightly, host: host, rank: rank, shared: shared, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
-		said: map[string]bool{}, stuck: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
+	return &engine{Options: o, core: realCore, host: host, rank: rank, shared: shared, runs: map[claim]*run{}, agenda: newAgenda(ahead), schedules: map[string]cached{},
+		said: map[string]bool{}, stuck: map[string]bool{}, unmoved: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
 }
 
 // schedule reads a task's schedule once for each revision. It also compares the words, because
@@ -196,7 +196,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 // runner ends. A claim that has had attempts stays open and rests, and so does one that cannot be
 // given back when the runner ends. The next runner goes on with it.
 func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
-	g.left(n.r)
+	g.dropClaim(n.r)
 	if n.r.Attempt > 1 {
 		n.r.Attempt, n.r.Retry = n.r.Attempt-1, now
 		n.r.Starting, n.r.Started, n.r.Child = time.Time{}, time.Time{}, state.Ident{}
@@ -309,7 +309,7 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 	} else {
 		o.sooner(now.Add(contactStep))
 	}
-	o.pending = g.agenda.awaited()
+	o.pending = g.agenda.pending()
 	if again > 0 && o.pending {
 		o.sooner(now.Add(again))
 	}
@@ -339,8 +339,8 @@ func (g *engine) settle(ctx context.Context, now time.Time) {
 // short reports whether something that is due waits for a place.
 func (g *engine) short() bool { return len(g.agenda.due.list) > 0 }
 
-// left takes in that a claim is no longer ours.
-func (g *engine) left(r state.Record) {
+// dropClaim takes in that a claim is no longer ours.
+func (g *engine) dropClaim(r state.Record) {
 	delete(g.runs, claimOf(r))
 	g.ended(g.agenda, r.Task.ID)
 }
@@ -351,14 +351,14 @@ func (g *engine) quarantine(ctx context.Context, now time.Time) {
 	if now.Before(g.quarantineAt) && g.quarantineAt.Sub(now) <= quarantineMost {
 		return
 	}
-	moved, err := g.Store.Quarantine(ctx, settle)
+	moved, err := g.Store.Quarantine(ctx, quarantineAge)
 	if err == nil {
 		g.problems(moved)
 	}
 	if len(moved) > 0 {
 		g.quarantinePause = 0
 	}
-	g.quarantinePause = min(max(2*g.quarantinePause, settle), quarantineMost)
+	g.quarantinePause = min(max(2*g.quarantinePause, quarantineAge), quarantineMost)
 	g.quarantineAt = now.Add(g.quarantinePause)
 }
 
@@ -387,7 +387,7 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 			g.startDelayed(ctx, n, g.Clock.Now())
 			continue
 		}
-		changed, err := g.changed(ctx, n.r)
+		changed, err := g.taskChanged(ctx, n.r)
 		if changed {
 			n.over = true
 			g.ends = append(g.ends, state.Ending{Record: n.r, Line: rules.Abandoned(n.judged)})
@@ -402,7 +402,7 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 		if err != nil {
 			// another process, which took us for dead, has it
 			if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrTaken) {
-				g.left(n.r)
+				g.dropClaim(n.r)
 				continue
 			}
 			g.warn("%s cannot be tried again now: %v", occurrence(n.r), err)

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/clock"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -33,9 +31,9 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	if err != nil {
 		return line, err
 	}
-	overlap := rules.RulesOf(e.Task).Overlap
+	overlap := rules.Overlap(e.Task)
 	if overlap == state.OverlapSkip {
-		going, err := l.before(ctx, e.Task.ID, 0)
+		going, err := l.goingBefore(ctx, e.Task.ID, 0)
 		if err != nil {
 			return line, err
 		}
@@ -90,9 +88,9 @@ func (l *loop) seeFired(ctx context.Context) {
 	}
 }
 
-// before returns the claims of a task that somebody runs and whose number is below the given one
+// goingBefore returns the claims of a task that somebody runs and whose number is below the given one
 // (0: all).
-func (l *loop) before(ctx context.Context, id string, number int) (list []state.Record, err error) {
+func (l *loop) goingBefore(ctx context.Context, id string, number int) (list []state.Record, err error) {
 	records, _, err := l.Store.Open(ctx)
 	for _, r := range records {
 		if r.Task.ID == id && (number == 0 || r.Number < number) && (l.host.Alive(r.Runner, true) || l.host.Alive(r.Child, true)) {
@@ -112,7 +110,7 @@ func (l *loop) awaitOverlap(ctx context.Context, r state.Record, overlap string)
 		return "", nil
 	}
 	for said := false; ; said = true {
-		going, err := l.before(ctx, r.Task.ID, r.Number)
+		going, err := l.goingBefore(ctx, r.Task.ID, r.Number)
 		if err != nil || len(going) == 0 {
 			return "", err
 		}
@@ -142,29 +140,4 @@ func (l *loop) awaitOverlap(ctx context.Context, r state.Record, overlap string)
 			return "", err
 		}
 	}
-}
-
-// EndOrphan ends the command of a claim whose runner is gone, and its group: with TERM, and with
-// KILL after the grace. It returns when the command is gone, or with ctx.Err().
-func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
-	return proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace)
-}
-
-// EndedLine is the outcome of a claim whose runner is gone and that somebody has therefore ended.
-// End accepts it only if no runner has ended the claim meanwhile.
-func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
-	sched, _ := rules.Schedule(r.Task) // without one it is no catching up
-	res := rules.Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
-	if !r.Started.IsZero() {
-		stdout, stderr := st.Output(r.Task.ID, r.Number)
-		res.Stdout, res.Stderr = kept(ctx, stdout), kept(ctx, stderr)
-	}
-	return rules.Judge(r, sched, res)
-}
-
-// Elsewhere reports whether a process may live where it cannot be seen from here: in another
-// container on this machine.
-func Elsewhere(i state.Ident) bool {
-	self, err := Self()
-	return err == nil && i.Boot == self.Boot && i.NS != self.NS
 }

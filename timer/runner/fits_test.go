@@ -40,7 +40,7 @@ func TestOnlyWhoMayRunItGoesOn(t *testing.T) {
 				r.Task.Policy.Rerun = true
 				r.Attempt, r.Starting, r.Started = 1, now, now
 			}
-			if err := g.takeOver(t.Context(), r, now); err != nil {
+			if err := g.takeOverClaim(t.Context(), r, now); err != nil {
 				t.Fatal(err)
 			}
 			return g, r

@@ -20,15 +20,15 @@ func (g *engine) flush(ctx context.Context, now time.Time) {
 		return
 	}
 	for {
-		wave, later := g.nextBatch(ctx)
-		failed := g.write(ctx, wave, now)
-		g.ends = append(failed, later...)
+		batch, rest := g.nextBatch(ctx)
+		failed := g.write(ctx, batch, now)
+		g.ends = append(failed, rest...)
 		if len(failed) > 0 {
 			g.pause = min(max(2*g.pause, 100*time.Millisecond), pauseMost)
 			g.flushAt = now.Add(g.pause)
 			return
 		}
-		if len(later) == 0 {
+		if len(rest) == 0 {
 			g.pause, g.flushAt = 0, time.Time{}
 			return
 		}
@@ -40,7 +40,7 @@ const pauseMost = time.Minute
 
 // nextBatch returns the ends that can be written together, with what is told of them. Two ends of a
 // task cannot if what is told of the second depends on whether the first could be written.
-func (g *engine) nextBatch(ctx context.Context) (wave, later []state.Ending) {
+func (g *engine) nextBatch(ctx context.Context) (batch, rest []state.Ending) {
 	if g.Mute {
 		return g.ends, nil
 	}
@@ -50,17 +50,17 @@ func (g *engine) nextBatch(ctx context.Context) (wave, later []state.Ending) {
 		id, was := e.Record.Task.ID, rules.AlertState{}
 		if rules.TellsByHistory(e.Record.Task, standing) {
 			if taken[id] {
-				later = append(later, e)
+				rest = append(rest, e)
 				continue
 			}
 			taken[id] = true
-			was = g.before(ctx, e.Record)
+			was = g.alertBefore(ctx, e.Record)
 		}
 		e.Line.Inbox, e.Line.Tell, e.Line.News = "", nil, ""
 		g.inform(e.Record, was, standing, &e.Line)
-		wave = append(wave, e)
+		batch = append(batch, e)
 	}
-	return wave, later
+	return batch, rest
 }
 
 // write writes outcomes, and returns those that it could not write.
@@ -73,18 +73,18 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 		e := ends[i]
 		switch {
 		case err == nil:
-			g.left(e.Record)
-			g.catch = g.catch || g.behind[e.Record.Task.ID]
+			g.dropClaim(e.Record)
+			g.rewindAgain = g.rewindAgain || g.unmoved[e.Record.Task.ID]
 			g.chains.changed(e.Record.Task.ID)
 			g.Ended(e.Record, e.Line)
 			if e.Line.Stop != "" {
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
 			}
 		case errors.Is(err, state.ErrEnded):
-			g.left(e.Record) // another process, which took us for dead, has ended it
+			g.dropClaim(e.Record) // another process, which took us for dead, has ended it
 		case errors.Is(err, state.ErrInvalid):
 			g.warn("%s: its outcome (%s) cannot be written: %v", occurrence(e.Record), e.Line.Outcome, err)
-			g.left(e.Record)
+			g.dropClaim(e.Record)
 		default:
 			g.warn("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			failed = append(failed, e)
@@ -115,8 +115,8 @@ func (g *engine) alert(e state.Entry) *rules.AlertState {
 	return nil
 }
 
-// before is the alert state of a task before the end of one of its runs.
-func (g *engine) before(ctx context.Context, r state.Record) rules.AlertState {
+// alertBefore is the alert state of a task before the end of one of its runs.
+func (g *engine) alertBefore(ctx context.Context, r state.Record) rules.AlertState {
 	if n := g.runs[claimOf(r)]; n != nil && n.alert != nil {
 		return *n.alert
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -45,4 +47,22 @@ func (g *engine) haltAll(why string, now time.Time) {
 			g.halt(n, why, now)
 		}
 	}
+}
+
+// EndOrphan ends the command of a claim whose runner is gone, and its group: with TERM, and with
+// KILL after the grace. It returns when the command is gone, or with ctx.Err().
+func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
+	return proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace)
+}
+
+// EndedLine is the outcome of a claim whose runner is gone and that somebody has therefore ended.
+// End accepts it only if no runner has ended the claim meanwhile.
+func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
+	sched, _ := rules.Schedule(r.Task) // without one it is no catching up
+	res := rules.Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
+	if !r.Started.IsZero() {
+		stdout, stderr := st.Output(r.Task.ID, r.Number)
+		res.Stdout, res.Stderr = trim(ctx, stdout), trim(ctx, stderr)
+	}
+	return rules.Judge(r, sched, res)
 }

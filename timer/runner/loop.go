@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	k := known{delays: map[string]delay{}, unscheduled: map[string]bool{}}
 	for {
-		yielded, left, err := serve(ctx, o, lease, k)
+		yielded, untold, err := serve(ctx, o, lease, k)
 		if e := lease.Release(); err == nil {
 			err = e
 		}
@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		case yielded:
 			// The runner that has taken over tells the news. If it has ended since, this one does.
-			if !o.Linger || !left || o.Clock.For(ctx, afterYield) != nil {
+			if !o.Linger || !untold || o.Clock.For(ctx, afterYield) != nil {
 				return nil
 			}
 			o.Yield, o.Leader.Yields = nil, false
@@ -108,9 +108,9 @@ func (o Options) mail(ctx context.Context) bool {
 	return err == nil && (len(due) > 0 || !next.IsZero())
 }
 
-// serve is Run under the lock, until nothing is left to do, or the lock was given up. left says
-// that there were news after that, which it could not tell. It changes k.
-func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded, left bool, err error) {
+// serve is Run under the lock, until nothing is left to do, or the lock was given up. untold
+// says that there were news after that, which it could not tell. It changes k.
+func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded, untold bool, err error) {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
 	seeing, blind := context.WithCancel(context.WithoutCancel(ctx))
@@ -148,7 +148,7 @@ func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded,
 	}
 	stop()
 	l.end(ctx)
-	return l.yielded, l.left, err
+	return l.yielded, l.untold, err
 }
 
 // newLoop makes a loop with the real host. After starting has ended, nothing more is started; after
@@ -188,7 +188,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 		l.count(line)
 		if len(line.Tell) > 0 {
 			l.notifier.Poke()
-			l.left = l.left || l.yielded
+			l.untold = l.untold || l.yielded
 		}
 		ended(r, line)
 	}
@@ -205,26 +205,25 @@ type loop struct {
 	kill    <-chan struct{}
 
 	ran  int           // runs that have ended
-	many chan struct{} // receives when many have
+	many chan struct{} // receives after each forgetAfter of them
 
-	set      chan struct{} // the clock was
-	yield    <-chan struct{}
-	lease    state.Lease
-	yielded  bool // the lock was given up
+	set      chan struct{} // receives when somebody has set the clock
 	notifier *notifier.Notifier
 	shut     <-chan struct{} // closed when the notifier of a runner that ends has ended
-	left     bool            // after that there were news
+	lease    state.Lease
+	yield    <-chan struct{}
+	yielded  bool // the lock was given up for a newer runner
+	untold   bool // there were news after that
 
 	delayed []state.Delay // what others were told of starts that are put off
 
-	tookOver    time.Time // when the claims of others were last looked at
-	openChanged bool      // something has changed since
-	// the store has done what it put off, and nothing has happened since
-	tidied bool
-	// when to look at the claims of others even without a change; zero: only then
-	relook time.Time
-	others map[state.Ident]bool // processes with their own claims whose end is waited for
-	gone   chan state.Ident     // those of them that have ended
+	tidied bool // the store has done what it put off, and nothing has happened since
+
+	tookOver    time.Time            // when the claims of others were last looked at
+	openChanged bool                 // something has changed since
+	relook      time.Time            // when to look again even if nothing has; zero: not before
+	others      map[state.Ident]bool // processes with their own claims whose end is waited for
+	gone        chan state.Ident     // receives those of them that have ended
 }
 
 // ErrLost: the runner lock is not this runner's any more, and another runner may have the tasks.
@@ -425,7 +424,7 @@ func (l *loop) takeOver(ctx context.Context) (again time.Time) {
 			dead = true
 		case !l.host.Alive(r.Runner, !rules.Unbegun(r)):
 			dead = true
-		case elsewhere(l.Self, r.Runner):
+		case onOtherNode(l.Self, r.Runner):
 			l.relook = now.Add(nodeStep) // nobody tells of its end
 		default:
 			l.others[r.Runner] = true

@@ -194,7 +194,7 @@ var Mutants = []Mutant{
 		}
 	}, nil),
 	deciding("what is to be replaced goes on", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
-		if p.Held {
+		if p.Waits {
 			p.Steps = nil
 		}
 	}),

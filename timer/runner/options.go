@@ -23,8 +23,7 @@ const (
 	Once                // when what is due now was done
 )
 
-// Options is what the loop works with. All of it is required, except Awake and what follows
-// MaxParallel.
+// Options is what the loop works with. What has no word about nil or about being set is required.
 type Options struct {
 	Store state.Store
 	Clock clock.Clock
@@ -75,8 +74,8 @@ type Options struct {
 	// Keep returns how much of the past to keep. It is called whenever some of it is to be dropped.
 	// Nil: all is kept.
 	Keep func() state.Keep
-	// NoLead claims no occurrence before its instant.
-	NoLead bool
+	// NoClaimAhead claims no occurrence before its instant.
+	NoClaimAhead bool
 	// Kill, when closed, ends the running commands, with the usual grace.
 	Kill <-chan struct{}
 	// Yield, when closed, makes the runner step down: it gives up the lock at once, claims nothing

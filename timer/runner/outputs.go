@@ -51,9 +51,9 @@ func (o *outputs) bound(awake clock.Waiter, copied *relay.Run, stdout, stderr st
 	}
 }
 
-// copied starts to copy what a run writes, if anybody wants it. From an adopted run it copies what
+// copyOutput starts to copy what a run writes, if anybody wants it. From an adopted run it copies what
 // comes from now on.
-func (m *machine) copied(r state.Record, adopted bool, stdout, stderr state.Stream) *relay.Run {
+func (m *machine) copyOutput(r state.Record, adopted bool, stdout, stderr state.Stream) *relay.Run {
 	run, err := m.Relay.Follow(context.WithoutCancel(m.ctx), r.Task.ID, r.Number, stdout, stderr, adopted)
 	if err != nil {
 		m.warn("%s: what it writes cannot be copied: %v", occurrence(r), err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -74,7 +73,7 @@ func (g *engine) postpone(ctx context.Context, n *run, why error, now time.Time)
 	case !short && !n.r.Manual:
 		err := g.Store.Release(ctx, n.r)
 		if err == nil || errors.Is(err, state.ErrEnded) {
-			g.left(n.r)
+			g.dropClaim(n.r)
 			if err == nil {
 				g.agenda.put(state.Slot{ID: id, Due: n.r.Due})
 				g.agenda.at(id, d.until)
@@ -115,7 +114,7 @@ func (g *engine) startDelayed(ctx context.Context, n *run, now time.Time) {
 // first. It forgets tasks that are not tried again because they were removed.
 func (g *engine) postponed(now time.Time) (list []state.Delay) {
 	for id, d := range g.delays {
-		if now.Sub(d.until) > 2*delayMost && !slices.ContainsFunc(slices.Collect(maps.Values(g.runs)), func(n *run) bool { return n.r.Task.ID == id }) {
+		if now.Sub(d.until) > 2*delayMost && !g.running(id) {
 			delete(g.delays, id)
 		} else if now.Sub(d.since) >= delayTold {
 			list = append(list, state.Delay{TaskID: id, Since: d.since, Why: brief(d.why)})

@@ -22,7 +22,7 @@ func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node
 	switch {
 	case visible(self, i):
 		return here(i)
-	case elsewhere(self, i):
+	case onOtherNode(self, i):
 		return leased(i.Node)
 	}
 	return false
@@ -32,10 +32,17 @@ func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node
 // pid namespace.
 func visible(self, i state.Ident) bool { return i.Boot == self.Boot && i.NS == self.NS }
 
-// elsewhere reports whether a process is one of another machine, or of another container on this
+// onOtherNode reports whether a process is one of another machine, or of another container on this
 // one that is a node of its own.
-func elsewhere(self, i state.Ident) bool {
+func onOtherNode(self, i state.Ident) bool {
 	return !visible(self, i) && i.Node != "" && i.Node != self.Node
+}
+
+// InOtherContainer reports whether a process may live where it cannot be seen from here: in another
+// container on this machine.
+func InOtherContainer(i state.Ident) bool {
+	self, err := Self()
+	return err == nil && i.Boot == self.Boot && i.NS != self.NS
 }
 
 // Distant reports whether a claim of a fleet is one of a process that cannot be seen from here: of

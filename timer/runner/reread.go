@@ -39,9 +39,9 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 		return after, false
 	}
 	files := strings.Join(rules.DayFiles(timing), " or ")
-	from := e.Due.Add(-1)
-	if e.Due.After(now.Add(claimAhead)) { // a due task may now come earlier
-		from = later(now, e.Tally.Floor())
+	from := e.Due.Add(-1) // what is due stays so, unless its day is left out now
+	if e.Due.After(now.Add(claimAhead)) {
+		from = later(now, e.Tally.Floor()) // what is not may now come earlier
 	}
 	due, left := time.Time{}, false
 	if sched != nil {

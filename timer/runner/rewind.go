@@ -33,8 +33,8 @@ func (g *engine) recall(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	g.back, err = g.Store.ClockShift(ctx)
-	g.noted = g.back
+	g.shift, err = g.Store.ClockShift(ctx)
+	g.shiftNoted = g.shift
 	return err
 }
 
@@ -60,29 +60,32 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	if g.shared {
 		return 0
 	}
-	if g.back.IsZero() && !now.Before(g.latest.Add(-state.ClockBack)) {
+	if g.shift.IsZero() && !now.Before(g.latest.Add(-state.ClockBack)) {
 		if now.After(g.latest) {
 			g.latest = now
 		}
 		return 0
 	}
 	c := g.clocks(now)
-	was := g.back
+	was := g.shift
+	if was.IsZero() { // nothing of an earlier shift counts
+		g.rewoundAt, g.rewindAgain = 0, false
+	}
 	after, believed := g.clockShift(was, g.latest, c)
-	g.back = after
+	g.shift = after
 	switch {
 	case after.IsZero():
 		g.Say("the clock shows what it should again, %s; nothing was changed", when.Stamp(now))
 		g.noteClock(ctx)
 		g.latest = later(g.latest, now)
 		return 0
-	case believed && (g.catch || after.Stayed-g.tried >= state.BackStep || g.tried == 0):
-		if g.tried == 0 {
+	case believed && (g.rewindAgain || after.Stayed-g.rewoundAt >= state.BackStep || g.rewoundAt == 0):
+		if g.rewoundAt == 0 {
 			g.warn("the clock was put back from %s to %s and has stayed so; schedules go on from now", when.Stamp(after.Peak), when.Stamp(now))
 		}
-		g.tried = after.Stayed
+		g.rewoundAt = after.Stayed
 		if g.rewind(ctx, now, after.Since(now)) {
-			g.back, g.latest, g.tried = state.ClockShift{}, now, 0
+			g.shift, g.latest = state.ClockShift{}, now
 			g.noteClock(ctx)
 			return 0
 		}
@@ -90,8 +93,8 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 		g.warn("the clock was put back from %s to %s; schedules go on from there should it stay so for an hour, or be kept right by a time server for a minute",
 			when.Stamp(after.Peak), when.Stamp(now))
 	}
-	g.catch = false
-	if after.Boot != g.noted.Boot || after.Stayed-g.noted.Stayed >= state.BackStep {
+	g.rewindAgain = false
+	if after.Boot != g.shiftNoted.Boot || after.Stayed-g.shiftNoted.Stayed >= state.BackStep {
 		g.noteClock(ctx)
 	}
 	return state.BackLook
@@ -100,14 +103,14 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 // noteClock stores what this runner knows of the clock for later ones. Without that they begin to
 // count again.
 func (g *engine) noteClock(ctx context.Context) {
-	if g.noted.IsZero() && g.back.IsZero() {
+	if g.shiftNoted.IsZero() && g.shift.IsZero() {
 		return
 	}
-	if err := g.Store.SetClockShift(context.WithoutCancel(ctx), g.back); err != nil {
+	if err := g.Store.SetClockShift(context.WithoutCancel(ctx), g.shift); err != nil {
 		g.warn("what is known of the clock could not be noted: %v", err)
 		return
 	}
-	g.noted = g.back
+	g.shiftNoted = g.shift
 }
 
 // rewind makes recurring tasks go on from the instant since, if the present clock makes them due
@@ -129,7 +132,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 		g.warn("the queue could not be read: %v", err)
 		return false
 	}
-	clear(g.behind)
+	clear(g.unmoved)
 	done = true
 	for _, m := range moves {
 		id := m.task.ID
@@ -137,7 +140,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 		case err == nil:
 			g.agenda.moved(id, m.to)
 		case errors.Is(err, state.ErrTaken):
-			g.behind[id], done = true, false
+			g.unmoved[id], done = true, false
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 		case err != nil:
 			g.warn("task %s keeps its due instant %s: %v", id, when.Stamp(m.due), err)

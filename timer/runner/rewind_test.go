@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -152,9 +153,53 @@ func TestRestOfAWrongClock(t *testing.T) {
 		g := newEngine(Options{Store: memory.New(), Say: t.Logf}, h)
 		r := state.Record{Task: state.Task{ID: "k7m2", Policy: state.Policy{Backoff: c.backoff, Retries: 3}, Run: state.Job{Argv: []string{"true"}}},
 			Number: 1, Attempt: 1, Starting: now, Retry: c.retry}
-		g.takeOver(t.Context(), r, now)
+		g.takeOverClaim(t.Context(), r, now)
 		if len(h.pauses) != 1 || h.pauses[0] != c.want {
 			t.Errorf("of %v after %q: %v, want %v", c.retry.Sub(now), c.backoff, h.pauses, c.want)
 		}
+	}
+}
+
+// rewinds is a store that moves no task back while it is busy.
+type rewinds struct {
+	state.Store
+	busy  bool
+	moved int
+}
+
+func (r *rewinds) Rewind(ctx context.Context, t state.Task, to, now time.Time) (state.Entry, error) {
+	if r.busy {
+		return state.Entry{}, state.ErrTaken
+	}
+	r.moved++
+	return r.Store.Rewind(ctx, t, to, now)
+}
+
+// TestASecondShiftOfTheClock: a clock that is put back once more is believed as soon as it was the
+// first time, also when a task ran for as long as it was back then.
+func TestASecondShiftOfTheClock(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	c, s := clocktest.NewManual(now), &rewinds{Store: memory.New(), busy: true}
+	task := state.Task{Created: now, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "UTC", Start: now.AddDate(0, -1, 0)}}
+	if _, err := s.Add(t.Context(), task, at(t, "2026-11-22 09:00")); err != nil {
+		t.Fatal(err)
+	}
+	g := newEngine(Options{Store: s, Clock: c, Say: t.Logf}, nil)
+	look := func() { g.lookAtClock(t.Context(), c.Now()) }
+	back := func() {
+		c.Step(-10 * time.Hour)
+		for range 62 {
+			look()
+			c.Advance(state.BackLook)
+		}
+	}
+	look()
+	back()
+	c.Step(10 * time.Hour)
+	look()
+	s.busy = false
+	back()
+	if s.moved != 1 {
+		t.Errorf("%d tasks were moved back", s.moved)
 	}
 }

@@ -124,9 +124,9 @@ const (
 	keepTail = 192 << 10
 )
 
-// kept trims what a run has written and returns what is left. Output that cannot be trimmed stays
+// trim trims what a run has written and returns what is left. Output that cannot be trimmed stays
 // whole.
-func kept(ctx context.Context, stream state.Stream) state.Output {
+func trim(ctx context.Context, stream state.Stream) state.Output {
 	out, _ := stream.Trim(ctx, keepHead, keepTail)
 	return out
 }

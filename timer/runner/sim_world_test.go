@@ -100,7 +100,7 @@ func perform(s script, hk hooks) *play {
 	w := p.w
 	p.mail = mail{w: w, newPlan: hk.notifier, delivered: p.delivered, of: map[*sim.Runner]*mailer{}}
 	w.Worked = p.mail.worked
-	w.NoLead, w.MaxParallel, w.Engine = s.noLead, s.parallel, hk.engine
+	w.NoClaimAhead, w.MaxParallel, w.Engine = s.noLead, s.parallel, hk.engine
 	w.Fate = func(r state.Record) sim.Fate { return p.byID[r.Task.ID].fate(r.Due, r.Attempt) }
 	w.Told = p.told
 	p.post()

@@ -129,9 +129,9 @@ func (s *supervisor) notedAt() time.Time {
 	return s.r.Due.Add(-noteAhead)
 }
 
-// await waits for an instant up to that of a claim that was made before it. It is false if the
-// claim must not start. A claim whose instant does not come is given back, so that the task does
-// not wait with it for as long as the clock was put back.
+// await waits until the clock shows an instant, if the claim was made ahead of its own. It is false
+// if the claim must not start: it was halted, nothing more is started, or the clock was put back,
+// and the claim is given back so that its task does not wait for as long as that.
 func (s *supervisor) await(until time.Time) bool {
 	if !s.r.Claimed.Before(s.r.Due) || !until.After(s.Clock.Now()) {
 		return true
@@ -166,10 +166,10 @@ func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 		return s.unbegun(), false
 	case proc.Passing(err):
 		return rules.Result{Postponed: err}, false
-	case refusal != nil:
-		now := s.Clock.Now()
-		return rules.Result{Started: now, Ended: now, Err: refusal}, false
-	case err != nil:
+	case err == nil && refusal != nil:
+		err = refusal
+	}
+	if err != nil {
 		now := s.Clock.Now()
 		return rules.Result{Started: now, Ended: now, Err: err}, false
 	}
@@ -339,7 +339,7 @@ func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	watching, seen := context.WithCancel(s.killed)
 	s.endWhenCutOff(watching)
 	defer seen()
-	enough := s.outputs.bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
+	enough := s.outputs.bound(s.Awake, s.copyOutput(s.r, late, stdout, stderr), stdout, stderr)
 	res := s.see(c, timeout)
 	enough()
 	if res.Unknown && s.life.Err() != nil && Alive(s.r.Child) {
@@ -347,7 +347,7 @@ func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	}
 	working := context.WithoutCancel(s.ctx)
 	res.Matched = matches(working, stdout, s.r.Task.Policy.UntilOutput)
-	res.Stdout, res.Stderr = kept(working, stdout), kept(working, stderr)
+	res.Stdout, res.Stderr = trim(working, stdout), trim(working, stderr)
 	if rules.NotifyOn(s.r.Task, s.standing().On) == state.NotifyChange {
 		res.Sum = sumOf(working, stdout)
 	}

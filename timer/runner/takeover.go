@@ -27,7 +27,7 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 			// fired the task by hand
 			continue
 		}
-		if err := g.takeOver(ctx, r, now); err != nil {
+		if err := g.takeOverClaim(ctx, r, now); err != nil {
 			g.unsettled = true
 			g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
 		}
@@ -36,9 +36,9 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// takeOver settles one claim whose runner is gone. An error says that the store did not answer, and
+// takeOverClaim settles one claim whose runner is gone. An error says that the store did not answer, and
 // that nothing has happened.
-func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) error {
+func (g *engine) takeOverClaim(ctx context.Context, r state.Record, now time.Time) error {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
 	as := r
@@ -48,7 +48,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	}
 	what := g.takingOver(as, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child, true))
 	if what == rules.ToTell || what == rules.ToRerun {
-		changed, err := g.changed(ctx, r)
+		changed, err := g.taskChanged(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	start, err := g.wanted(ctx, r)
 	if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
 		var changed bool
-		changed, err = g.changed(ctx, r)
+		changed, err = g.taskChanged(ctx, r)
 		start = !changed // told at least once
 	}
 	switch {
@@ -154,10 +154,10 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	return nil
 }
 
-// changed reports whether the task of a claim was removed or paused since the claim, or has another
+// taskChanged reports whether the task of a claim was removed or paused since the claim, or has another
 // command or schedule. Then nothing of it starts any more. All else that is edited is for later
 // occurrences. A run by hand was meant whatever the task's schedule says, so it does not count.
-func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
+func (g *engine) taskChanged(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
 	}
@@ -184,7 +184,7 @@ func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 		return false, err
 	}
 	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rules.RulesOf(e.Task).Overlap == state.OverlapAllow), nil
+		(len(e.Open) == 1 || rules.Overlap(e.Task) == state.OverlapAllow), nil
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us. It is
@@ -224,7 +224,7 @@ func (g *engine) interrupted(ctx context.Context, r state.Record) {
 	if first := rules.Begun(r, r.Started); !first.IsZero() {
 		l.Started, l.Late = &first, rules.Late(first, r.Due)
 		stdout, stderr := g.Store.Output(r.Task.ID, r.Number)
-		l.Stdout, l.Stderr = kept(ctx, stdout), kept(ctx, stderr)
+		l.Stdout, l.Stderr = trim(ctx, stdout), trim(ctx, stderr)
 	}
 	g.ends = append(g.ends, state.Ending{Record: r, Line: l})
 }

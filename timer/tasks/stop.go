@@ -93,7 +93,7 @@ func endOrphans(ctx context.Context, st state.Store, c clock.Clock, runs []*Stop
 	errs := make([]error, len(left))
 	var wg sync.WaitGroup
 	for i, r := range left {
-		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && !runner.Distant(r) && ctx.Err() == nil {
+		if !runner.Alive(r.Runner) && !runner.InOtherContainer(r.Runner) && !runner.Distant(r) && ctx.Err() == nil {
 			wg.Go(func() { errs[i] = endOrphan(ctx, st, c, r, why) })
 		}
 	}

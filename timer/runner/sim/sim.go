@@ -43,8 +43,8 @@ type World struct {
 	Worked func(*Runner)
 	// MaxParallel bounds how many commands of a runner run at once. 0 means 64.
 	MaxParallel int
-	// NoLead makes runners claim nothing before its instant.
-	NoLead bool
+	// NoClaimAhead makes runners claim nothing before its instant.
+	NoClaimAhead bool
 
 	// Synced says that the clock of the machine is synchronised.
 	Synced bool
@@ -309,7 +309,7 @@ func (w *World) UpOn(node string) *Runner {
 	}
 	o := runner.Options{
 		Store: r.store, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(parallel),
-		NoLead: w.NoLead, Mute: w.Standing == nil, Standing: w.Standing,
+		NoClaimAhead: w.NoClaimAhead, Mute: w.Standing == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})
