@@ -173,9 +173,9 @@ type Plan struct {
 func (p *Plan) Add(s Step) { p.Steps = append(p.Steps, s) }
 
 // Decide returns what to do about an entry at now. The result depends only on the arguments. It
-// never decides about an instant after now. Its plan leaves the task due after now, waiting, or ended,
-// except for a backlog that is worked off one by one. docs/semantics.md explains the rules to
-// users.
+// never decides about an instant after now. Its plan leaves the task due after now, waiting, or
+// ended, except for a backlog that is worked off one by one. docs/semantics.md explains the rules
+// to users.
 func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
 	switch {
 	case e.Held:

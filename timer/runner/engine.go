@@ -60,7 +60,7 @@ type engine struct {
 	latest      time.Time        // the latest instant that the clock has shown
 	shift       state.ClockShift // what is known of a clock that was put back
 	shiftNoted  state.ClockShift // what the store has of that
-	rewoundAt   time.Duration    // how long it had stayed back at the last rewind; 0: there was none
+	rewoundAt   time.Duration    // how long it had stayed back at the last rewind; 0: none
 	unmoved     map[string]bool  // tasks that rewind could not move, because they run
 	rewindAgain bool             // a run of these has ended
 }

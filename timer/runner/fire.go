@@ -88,8 +88,8 @@ func (l *loop) seeFired(ctx context.Context) {
 	}
 }
 
-// goingBefore returns the claims of a task that somebody runs and whose number is below the given one
-// (0: all).
+// goingBefore returns the claims of a task that somebody runs and whose number is below the given
+// one (0: all).
 func (l *loop) goingBefore(ctx context.Context, id string, number int) (list []state.Record, err error) {
 	records, _, err := l.Store.Open(ctx)
 	for _, r := range records {

@@ -51,8 +51,8 @@ func (o *outputs) bound(awake clock.Waiter, copied *relay.Run, stdout, stderr st
 	}
 }
 
-// copyOutput starts to copy what a run writes, if anybody wants it. From an adopted run it copies what
-// comes from now on.
+// copyOutput starts to copy what a run writes, if anybody wants it. From an adopted run it copies
+// what comes from now on.
 func (m *machine) copyOutput(r state.Record, adopted bool, stdout, stderr state.Stream) *relay.Run {
 	run, err := m.Relay.Follow(context.WithoutCancel(m.ctx), r.Task.ID, r.Number, stdout, stderr, adopted)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// quarantineAge is how long nobody must have touched an unreadable file before it is set aside. Somebody
-// may be writing it.
+// quarantineAge is how long nobody must have touched an unreadable file before it is set aside.
+// Somebody may be writing it.
 const quarantineAge = 2 * time.Second
 
 // The survey begins shortly after the runner does, and rests after every few tasks. What is due

@@ -36,8 +36,8 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// takeOverClaim settles one claim whose runner is gone. An error says that the store did not answer, and
-// that nothing has happened.
+// takeOverClaim settles one claim whose runner is gone. An error says that the store did not
+// answer, and that nothing has happened.
 func (g *engine) takeOverClaim(ctx context.Context, r state.Record, now time.Time) error {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
@@ -154,9 +154,10 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	return nil
 }
 
-// taskChanged reports whether the task of a claim was removed or paused since the claim, or has another
-// command or schedule. Then nothing of it starts any more. All else that is edited is for later
-// occurrences. A run by hand was meant whatever the task's schedule says, so it does not count.
+// taskChanged reports whether the task of a claim was removed or paused since the claim, or has
+// another command or schedule. Then nothing of it starts any more. All else that is edited is for
+// later occurrences. A run by hand was meant whatever the task's schedule says, so it does not
+// count.
 func (g *engine) taskChanged(ctx context.Context, r state.Record) (bool, error) {
 	if r.Manual {
 		return false, nil
