@@ -14,12 +14,12 @@ type lineCounter struct {
 	n atomic.Int64
 }
 
-func (u *lineCounter) Read(b []byte) (int, error) {
-	n, err := u.Reader.Read(b)
+func (c *lineCounter) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
 	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
-		u.n.Store(int64(n - i - 1))
+		c.n.Store(int64(n - i - 1))
 	} else {
-		u.n.Add(int64(n))
+		c.n.Add(int64(n))
 	}
 	return n, err
 }
@@ -27,6 +27,7 @@ func (u *lineCounter) Read(b []byte) (int, error) {
 // Lines splits a stream into lines. Its memory does not grow with the stream or with its lines.
 type Lines struct{ r *bufio.Reader }
 
+// NewLines splits what r reads.
 func NewLines(r io.Reader) *Lines { return &Lines{bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next line without its line feed. If it is longer than maxLine, it returns its

@@ -147,16 +147,12 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 		a.mu.Lock()
 		owes := a.owed > 0 && a.owes != c.Reminder.Occurrence
 		a.mu.Unlock()
-		select {
-		case <-a.losing:
-			<-a.gone
-		default:
-			if owes {
-				p.Say("the agent %s (pid %d) has not answered what it was told before, and is started anew", name(s.prog), a.child.PID())
-				a.end(eofGrace, nil)
-			}
+		if owes && !isClosed(a.losing) {
+			p.Say("the agent %s (pid %d) has not answered what it was told before, and is started anew", name(s.prog), a.child.PID())
+			a.end(eofGrace, nil)
 		}
 		if isClosed(a.losing) {
+			<-a.gone // two of one program would both be told
 			p.vacate(s)
 		}
 	}
@@ -377,7 +373,8 @@ func (p *Pool) idle(s *slot, a *process) {
 
 // Close ends all processes and starts no more. It closes their standard input, and sends TERM after
 // eofGrace and KILL after stopGrace, or KILL at once when kill is closed. It still answers requests
-// that they write before their end. It returns when all are gone. Attempts under way have failed.
+// that they write before their end. It returns when all are gone. Attempts under way come to their
+// end before.
 func (p *Pool) Close(kill <-chan struct{}) {
 	p.mu.Lock()
 	p.closed = true

@@ -8,9 +8,9 @@ import (
 // longestNap bounds how late a clock that was set is noticed where the kernel does not tell.
 const longestNap = time.Second
 
-// napFor waits by short naps until left answers 0 or less. A single long timer would not do: it runs
-// on the monotonic clock, which knows nothing of a clock that was set, and on most systems stands
-// still while the machine sleeps.
+// napFor waits by short naps until left answers 0 or less. A single long timer would not do: it
+// runs on the monotonic clock, which knows nothing of a clock that was set, and on most systems
+// stands still while the machine sleeps.
 func napFor(ctx context.Context, left func() time.Duration) error {
 	for {
 		if err := ctx.Err(); err != nil {

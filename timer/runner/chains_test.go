@@ -210,3 +210,20 @@ func TestChainOfWhatIsRemoved(t *testing.T) {
 		}
 	})
 }
+
+// TestScheduleOfAnEditedFile: what somebody writes into a file by hand counts, although the revision stays.
+func TestScheduleOfAnEditedFile(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	g := newEngine(Options{Store: memory.New()}, nil)
+	task := state.Task{ID: "m001", Revision: 1, When: state.Timing{Text: "every 1h", Kind: "interval", Zone: "UTC", Start: now}}
+	for _, end := range []time.Time{{}, now.Add(90 * time.Minute)} {
+		task.When.End = end
+		sched, err := g.schedule(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, more := sched.Next(now.Add(2 * time.Hour)); more != end.IsZero() {
+			t.Errorf("with the end %v it goes on: %v", end, more)
+		}
+	}
+}

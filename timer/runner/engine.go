@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -83,13 +84,11 @@ type run struct {
 	alert *rules.AlertState
 }
 
-// cached is a task's schedule, as it was read for a revision.
+// cached is a task's schedule, as it was read from its timing.
 type cached struct {
-	text, zone string
-	except     []string
-	revision   int64
-	sched      *when.Schedule
-	err        error
+	of    state.Timing
+	sched *when.Schedule
+	err   error
 }
 
 func newEngine(o Options, host Host) *engine {
@@ -106,19 +105,18 @@ func newEngine(o Options, host Host) *engine {
 		said: map[string]bool{}, stuck: map[string]bool{}, unmoved: map[string]bool{}, delays: map[string]delay{}, chains: newChains()}
 }
 
-// schedule reads a task's schedule once for each revision. It also compares the words, because
-// somebody may have edited the file.
+// schedule reads a task's schedule, once for as long as its timing stays as it is.
 func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
 	if !t.Recurring() {
 		return nil, nil
 	}
 	c, ok := g.schedules[t.ID]
-	if !ok || c.revision != t.Revision || c.text != t.When.Text || c.zone != t.When.Zone || !slices.Equal(c.except, t.When.Except) {
+	if !ok || !reflect.DeepEqual(c.of, t.When) {
 		sched, err := rules.Schedule(t)
 		if len(g.schedules) > 4096 { // bounded: it is a cache
 			clear(g.schedules)
 		}
-		c = cached{t.When.Text, t.When.Zone, t.When.Except, t.Revision, sched, err}
+		c = cached{t.When, sched, err}
 		g.schedules[t.ID] = c
 	}
 	return c.sched, c.err
