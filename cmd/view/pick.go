@@ -159,8 +159,8 @@ func PickTagged(ctx context.Context, s *cli.Call, st state.Tasks, fits func(stat
 	return pickAll(ctx, s, st, func(e state.Entry) bool { return tasks.Tagged(e.Task, tags) && fits(e) })
 }
 
-// IDsAlone reports whether an answer has the IDs of its tasks alone: the call names as many as there
-// are.
+// IDsAlone reports whether an answer has the IDs of its tasks alone, because the call names as many
+// as there are.
 func IDsAlone(s *cli.Call) bool {
 	return s.Compact() && (s.Opt.Bool("all") || s.Opt.Has("tag") || s.Opt.Has("origin"))
 }
