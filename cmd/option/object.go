@@ -70,8 +70,9 @@ var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "ta
 
 // Source is a call that objects come by.
 type Source struct {
-	Of   Rows // the options of the command that the objects stand for
-	Call Rows // the options of the call
+	Of    Rows // the options of the command that the objects stand for
+	Call  Rows // the options of the call
+	Lines bool // each line is an object
 }
 
 // Read reads a JSON object, or a JSON string of one. An unknown key is an error.
@@ -130,9 +131,9 @@ func (from Source) objectText(data []byte) ([]byte, error) {
 // readsLines reports whether the call reads standard input in the form that it names.
 func (from Source) readsLines() bool { return from.Call.Named("stdin") != nil }
 
-// asLines adds to a hint how to give several tasks, if the call can be given them.
+// asLines adds to a hint how to give several tasks, if the call can be given them and is not.
 func (from Source) asLines() string {
-	if !from.readsLines() {
+	if !from.readsLines() || from.Lines {
 		return ""
 	}
 	return "; many tasks, one object a line: --stdin jsonl"

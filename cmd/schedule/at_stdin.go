@@ -172,7 +172,8 @@ func (in *Lines) OptionsOf(o option.Object) option.Values {
 
 // ReadObject reads a line as an object.
 func (in *Lines) ReadObject(text string) (option.Object, error) {
-	o, err := in.Fields.Read([]byte(text), option.Source{Of: in.Base.Cmd.Options, Call: in.Call.Cmd.Options})
+	o, err := in.Fields.Read([]byte(text), option.Source{Of: in.Base.Cmd.Options, Call: in.Call.Cmd.Options,
+		Lines: in.Form == FormJSONL})
 	if err == nil && o.Values.Text("file") == "-" {
 		err = problem.Of(problem.T("%s cannot be standard input, because the tasks are read from it",
 			problem.Option("file")),
