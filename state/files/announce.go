@@ -14,9 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// announceFile is the place of the file whose shared lock says that somebody waits for a task.
-// Unlike other lock files it is removed with its task. This is safe, because the task's fate is
-// decided under the state lock, never under this one.
+// announceFile is the place of the file whose shared lock says that somebody waits for a task. It
+// is removed when nobody waits any more.
 func announceFile(id string) string { return waitsDir + "/" + id + ".lock" }
 
 // Announce holds a shared lock, which the kernel releases however the process ends, and watches the
@@ -46,10 +45,8 @@ func (s *Store) Announce(ctx context.Context, id string, due time.Time) (<-chan 
 	}
 	return watch.Gone(watching, place), sync.OnceFunc(func() {
 		stop()
-		if _, err := os.Lstat(s.path(queueDir + "/" + n.queue())); missing(err) {
-			s.disk.remove(s.path(announceFile(id))) // the task is over; a runner sweeps what stays
-		}
 		h.Release()
+		lease.Sweep(s.path(announceFile(id)), s.disk.remove)
 	}), nil
 }
 
@@ -73,9 +70,7 @@ func (t *tx) sweepWaits() error {
 		delete(over, f.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(over)) {
-		if !lease.Awaited(t.path(announceFile(id))) {
-			t.disk.remove(t.path(announceFile(id)))
-		}
+		lease.Sweep(t.path(announceFile(id)), t.disk.remove)
 	}
 	return nil
 }

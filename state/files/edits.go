@@ -90,21 +90,15 @@ func (w *edits) lookAt(names map[string]bool) {
 			}
 		}
 	}
-	if len(bad) == 0 {
-		return
-	}
-	// if this fails, whoever is to run it tells
-	_ = w.transact(w.ctx, func(t *tx) error {
-		for _, b := range bad {
-			p, err := t.quarantine(b)
-			if errors.Is(err, errTouched) {
-				continue // somebody has mended it in the meantime
-			}
-			if err != nil {
-				p = w.problem(b.found, b.err)
-			}
+	for _, b := range bad {
+		switch p, err := w.quarantine(w.ctx, b); {
+		case w.ctx.Err() != nil:
+			return
+		case errors.Is(err, errTouched): // somebody has mended it in the meantime
+		case err != nil:
+			w.report(w.problem(b.found, b.err))
+		default:
 			w.report(p)
 		}
-		return nil
-	})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -161,6 +162,46 @@ func TestUnknownKeysStay(t *testing.T) {
 		}
 		if len(keys) != 1 {
 			t.Errorf("after change %d: %v", n, keys)
+		}
+	}
+}
+
+// TestEditsWithoutRoom: at whichever step the disk refuses one file's move, that file alone stays, and what is reported is what happened.
+func TestEditsWithoutRoom(t *testing.T) {
+	for at := 1; ; at++ {
+		dir := t.TempDir()
+		s := lazy(t, dir, nil)
+		d := &faultDisk{disk: lazyDisk{}, at: at, err: syscall.ENOSPC}
+		w := &edits{Store: lazy(t, dir, d), ctx: ctx}
+		reported := 0
+		w.report = func(p state.Problem) {
+			if strings.Contains(p.Hint, "set aside") {
+				reported++
+			}
+		}
+		names := map[string]bool{}
+		for _, text := range []string{"one", "other"} {
+			path := s.PathOf(must[state.Entry](t)(s.Add(ctx, once(text), day0)))
+			if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			aged(t, path)
+			names[filepath.Base(path)] = true
+		}
+		w.lookAt(names)
+		lines := 0
+		_, _, err := s.Log(ctx, "", func(l state.Line) bool {
+			if l.Event == state.EventQuarantined {
+				lines++
+			}
+			return true
+		})
+		moved := len(must[[]string](t)(s.allQuarantined()))
+		if err != nil || lines != moved || reported != moved || !d.hit && moved != 2 || moved == 0 {
+			t.Errorf("step %d, a %s: %d moved, %d logged, %d reported, %v", at, d.kind, moved, lines, reported, err)
+		}
+		if !d.hit {
+			return
 		}
 	}
 }

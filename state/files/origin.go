@@ -57,6 +57,7 @@ func (l quotaLine) text() []byte {
 
 // parse reads the file's content. It is false if not all of it is lines.
 func (b *quota) parse(data []byte) bool {
+	b.made, b.pending = nil, nil
 	for line := range bytes.Lines(data) {
 		words := strings.Fields(string(line))
 		if len(line) != bookWidth || len(words) != 2 {
@@ -275,17 +276,19 @@ func (t *tx) load(b *quota, now time.Time) error {
 	if err == nil && !b.parse(data) {
 		err = codec.ErrBroken
 	}
-	b.known, b.old = true, append([]byte{}, data...)
 	switch {
 	case err == nil:
 		recent := state.Recent(b.made, now)
 		b.stale, b.made = len(recent) < len(b.made), recent
-		return nil
 	case garbled(err):
 		t.report(state.Problem{Path: t.path(bookPlace(b.origin)), Err: err, Hint: "it is made again from the tasks and the ledger"})
-		return t.rebuild(b, now)
+		err = t.rebuild(b, now)
 	}
-	return fail("reading what is known of an origin", err)
+	if err != nil {
+		return fail("reading what is known of an origin", err)
+	}
+	b.known, b.old = true, append([]byte{}, data...)
+	return nil
 }
 
 // rebuild makes a quota from all tasks that wait, and from the ledger.

@@ -167,3 +167,19 @@ func TestBookIsNotRead(t *testing.T) {
 		t.Errorf("it is read when the limit is near, and made again: %v", err)
 	}
 }
+
+// TestQuotaThatCannotBeRead: a quota that could not be read is not taken for an empty one later in the transaction.
+func TestQuotaThatCannotBeRead(t *testing.T) {
+	unreadable := &quota{origin: strings.Repeat("a", 300)} // no name is so long
+	err := open(t, t.TempDir()).transact(ctx, func(x *tx) error {
+		for range 2 {
+			if x.load(unreadable, day0) == nil {
+				t.Error("it was read")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

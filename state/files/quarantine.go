@@ -52,19 +52,23 @@ func (s *Store) Quarantine(ctx context.Context, unchanged time.Duration) ([]stat
 	}
 	slices.SortFunc(bad, func(a, b broken) int { return strings.Compare(a.place(), b.place()) })
 	var moved []state.Problem
-	err = s.transact(ctx, func(t *tx) error {
-		for _, b := range bad {
-			switch p, err := t.quarantine(b); {
-			case errors.Is(err, errTouched):
-			case err != nil:
-				return err
-			default:
-				moved = append(moved, p)
-			}
+	for _, b := range bad {
+		switch p, err := s.quarantine(ctx, b); {
+		case errors.Is(err, errTouched):
+		case err != nil:
+			return moved, err
+		default:
+			moved = append(moved, p)
 		}
-		return nil
-	})
-	return moved, err
+	}
+	return moved, nil
+}
+
+// quarantine is one transaction of Quarantine. It returns errTouched if somebody has changed the
+// file since it was looked at.
+func (s *Store) quarantine(ctx context.Context, b broken) (p state.Problem, err error) {
+	err = s.transact(ctx, func(t *tx) (err error) { p, err = t.quarantine(b); return err })
+	return p, err
 }
 
 // alone reports whether a file has not been changed for this long. A file from the future was
@@ -74,7 +78,7 @@ func alone(info os.FileInfo, d time.Duration) bool { return time.Since(info.ModT
 // errTouched is a file that was changed after the look, because somebody is mending it.
 var errTouched = errors.New("was changed in the meantime")
 
-// quarantine moves one file, and writes that into the ledger.
+// quarantine collects the move of one file and the line about it.
 func (t *tx) quarantine(b broken) (state.Problem, error) {
 	now, err := os.Lstat(t.path(b.place()))
 	if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
@@ -92,9 +96,6 @@ func (t *tx) quarantine(b broken) (state.Problem, error) {
 	old, _ := readFile(t.path(b.place()), recordLimit)
 	t.move(b.place(), to, old)
 	if err := t.write(line); err != nil {
-		return state.Problem{}, err
-	}
-	if err := t.commit(); err != nil {
 		return state.Problem{}, err
 	}
 	p := state.Problem{Path: t.path(to), Err: b.err, Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}

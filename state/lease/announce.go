@@ -10,9 +10,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// Announce says that somebody waits for something, with a shared lock on the file at a path, until
-// it is released. Unlike other lock files that one may be removed when nobody can wait any more.
-// Somebody who looks holds it up for a moment, which is waited for no longer than wait:
+// Announce says that somebody waits for something, by a shared lock on the file at a path, until
+// the lock is released. Unlike other lock files, this one may be removed (Sweep). Whoever looks has
+// the lock for a moment. Announce waits for that no longer than wait, and then returns
 // state.ErrBusy.
 func Announce(ctx context.Context, path string, wait time.Duration) (*lock.Held, error) {
 	for latest := time.Now().Add(wait); ; {
@@ -47,4 +47,15 @@ func Awaited(path string) bool {
 		h.Release()
 	}
 	return errors.Is(err, lock.ErrHeld)
+}
+
+// Sweep removes the file unless somebody waits. It has the lock meanwhile, so that nobody announces
+// anything by a file that is gone. If it cannot remove the file, the file stays, and says nothing.
+func Sweep(path string, remove func(path string) error) {
+	if h, err := lock.Try(path, lock.Exclusive); err == nil {
+		if same, _ := h.Is(path); same {
+			remove(path)
+		}
+		h.Release()
+	}
 }

@@ -94,6 +94,20 @@ func testAnnounce(t *testing.T, b *bench) {
 	leave()
 	b.end(r, state.OK)
 
+	// two whose task moves look again one after the other, and neither hides the other
+	moving := b.add(waits("soup"), hour(1)).Task.ID
+	_, leave = attend(moving, hour(1))
+	_, leaveToo = attend(moving, hour(1))
+	if err := b.b.Move(b.ctx, moving, hour(1), hour(2), hour(0)); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	_, leave = attend(moving, hour(2))
+	leaveToo()
+	attended(moving, true)
+	leave()
+	attended(moving, false)
+
 	changed, leave = attend(other.Task.ID, hour(3))
 	heard(changed, "another due instant than thought")
 	leave()
