@@ -116,7 +116,8 @@ func (t *tx) applyPut(o op) error {
 	return err
 }
 
-// undo takes back the lines and the first n operations, the last one first.
+// undo takes back the first n operations, the last one first, and returns why. errLater: it could
+// not.
 func (t *tx) undo(n int, why error) error {
 	later := fmt.Errorf("%w; %w", why, errLater)
 	for _, o := range slices.Backward(t.ops[:n]) {

@@ -137,7 +137,7 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 	if before == nil {
 		t.next.IDs++
 	}
-	if err := t.say(lines, before, after, c.Now); err != nil {
+	if err := t.collectLines(lines, before, after, c.Now); err != nil {
 		t.next.IDs = ids
 		return state.Doc{}, err
 	}
@@ -152,9 +152,9 @@ func (t *tx) Put(before *state.Doc, after state.Doc, lines []state.Line, c state
 	return after, nil
 }
 
-// say collects the lines of a change and the entries of its origin's book. On an error it has
+// collectLines collects the lines of a change, and those of its origin's quota. On an error it has
 // collected nothing.
-func (t *tx) say(lines []state.Line, before *state.Doc, after state.Doc, now time.Time) (err error) {
+func (t *tx) collectLines(lines []state.Line, before *state.Doc, after state.Doc, now time.Time) (err error) {
 	ops, said, next := len(t.ops), len(t.lines), t.next
 	for _, l := range lines {
 		if err == nil {

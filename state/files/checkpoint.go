@@ -47,11 +47,11 @@ func (t *tx) checkpoint() error {
 	if len(records) == 0 && t.log.size <= headSize {
 		return nil
 	}
-	return t.settled(records, t.syncAll(records))
+	return t.dropRecords(records, t.syncAll(records))
 }
 
-// settled drops records after the disk was asked to take their files, with this result.
-func (t *tx) settled(records []commit, err error) error {
+// dropRecords drops records after the disk was asked to take their files. err is its answer.
+func (t *tx) dropRecords(records []commit, err error) error {
 	if errors.Is(err, plainfile.ErrSync) {
 		err = t.rewrite(records)
 	}
@@ -135,7 +135,7 @@ func (s *Store) Sync(ctx context.Context) error {
 		case !t.log.Same(l.Handle) || t.log.size != l.size || t.at.Seq != l.head.Seq:
 			return nil
 		}
-		return t.settled(records, bad)
+		return t.dropRecords(records, bad)
 	})
 }
 

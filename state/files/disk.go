@@ -151,8 +151,9 @@ const (
 	eachMost = 100
 )
 
-// fresh returns a name for a new file in dir that every reader ignores. Only writers that hold the
-// state lock make such files, so whoever holds the lock may remove those it finds.
+// fresh returns a name for a new file in dir that every reader ignores. A runner that begins
+// removes all files with such names (sweep). It holds the state lock, as most that make such files
+// do. The others (note, Scratch) may find theirs removed.
 func fresh(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 }

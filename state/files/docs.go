@@ -76,7 +76,7 @@ func (t *tx) doc(c state.Change) (*stored, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d, err := t.read(found{n, queueDir}); !errors.Is(err, state.ErrNotFound) {
+		if d, err := t.readDoc(found{n, queueDir}); !errors.Is(err, state.ErrNotFound) {
 			return d, err
 		}
 	}
@@ -84,7 +84,7 @@ func (t *tx) doc(c state.Change) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.read(f)
+	return t.readDoc(f)
 }
 
 // errPart is a change of a task in a transaction that has changed one of its claims. It needs
@@ -115,8 +115,8 @@ func (t *tx) find(id string) (found, error) {
 	return win, nil
 }
 
-// read reads the task of a file.
-func (t *tx) read(f found) (*stored, error) {
+// readDoc reads the task of a file, with its tally and its claims.
+func (t *tx) readDoc(f found) (*stored, error) {
 	d := &stored{at: f}
 	var err error
 	if d.raw, err = readOwn(nil, t.path(f.place()), nil, state.TaskLimit); err != nil {

@@ -36,7 +36,7 @@ func (w *edits) note(e watch.Event) {
 	w.names[e.File] = true
 	if !w.due {
 		w.due = true
-		time.AfterFunc(settled+settled/8, w.review)
+		time.AfterFunc(untouched+untouched/8, w.review)
 	}
 }
 
@@ -51,7 +51,7 @@ func (w *edits) review() {
 	defer w.mu.Unlock()
 	maps.Copy(w.names, names)
 	if w.due = len(w.names) > 0 && w.ctx.Err() == nil; w.due {
-		time.AfterFunc(settled/2, w.review)
+		time.AfterFunc(untouched/2, w.review)
 	}
 }
 
@@ -74,7 +74,7 @@ func (w *edits) lookAt(names map[string]bool) {
 		f := found{n, queueDir}
 		path := w.path(f.place())
 		info, err := os.Lstat(path)
-		if err == nil && !alone(info, settled) {
+		if err == nil && !alone(info, untouched) {
 			continue // somebody is at it
 		}
 		delete(names, file)

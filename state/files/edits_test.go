@@ -110,7 +110,7 @@ func TestClockPutBack(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, future, future)); err != nil {
 		t.Fatal(err)
 	}
-	if moved, err := s.Quarantine(ctx, settled); err != nil || len(moved) != 1 {
+	if moved, err := s.Quarantine(ctx, untouched); err != nil || len(moved) != 1 {
 		t.Errorf("%v %v", moved, err)
 	}
 	// Neither is an ID given twice, nor an instant claimed twice, whatever the clock says.

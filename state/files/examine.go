@@ -20,9 +20,9 @@ import (
 // An examination reads as every reader does. What a reader refuses, and why, is the finding
 // (fault). This file looks only at what no reader looks at.
 
-// settled is how long nobody must have touched a file before it is judged. Somebody may be writing
-// it.
-const settled = 2 * time.Second
+// untouched is how long nobody must have touched a file before it is judged. Somebody may be
+// writing it.
+const untouched = 2 * time.Second
 
 // The reasons of findings, besides those of package guard.
 const (
@@ -50,7 +50,7 @@ func (s *Store) Inspections() []state.Inspection {
 		{Name: "disk", Look: s.lookAtDisk},
 		{Name: "lock", Look: s.lookAtLock},
 		{Name: "files", Look: s.lookAtFiles},
-		{Name: "aside", Look: s.lookQuarantine},
+		{Name: "aside", Look: s.lookAtQuarantine},
 		{Name: "ledger", Look: s.lookAtLedger},
 		{Name: "mail", Look: s.lookAtMail},
 		{Name: "keys", Look: s.lookAtKeys},
@@ -149,7 +149,7 @@ func givenBack(path, how string) func(context.Context) (string, error) {
 // that this is what was to be mended.
 func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (done string, err error) {
-		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
+		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, untouched), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
 			if told == nil || !told(p) {
 				s.report(p)
 			}
@@ -254,16 +254,17 @@ func (s *Store) vanishedFinding() state.Finding {
 
 // alive returns how many tasks have not ended, as far as the ledger knows.
 func (s *Store) alive() (n int, err error) {
-	// ran: an occurrence has ended, which is the end of a one-shot
-	const unknown, ran, over = 0, 1, 2
+	// ran: an occurrence has ended, which is the end of a one-shot. decided: older lines change
+	// nothing.
+	const unknown, ran, decided = 0, 1, 2
 	tasks := map[string]int{}
 	err = s.history("", func(e ledger.Entry) bool {
 		now := tasks[e.TaskID]
 		switch {
-		case e.TaskID == "" || now == over:
+		case e.TaskID == "" || now == decided:
 			return true
 		case e.Type == state.LineOccurrence && e.Stop != "", e.Event == state.EventRemoved, e.Event == state.EventFinished:
-			now = over
+			now = decided
 		case e.Type == state.LineOccurrence:
 			now = ran
 		case e.Type == state.LineTask && e.Schedule != nil:
@@ -271,7 +272,7 @@ func (s *Store) alive() (n int, err error) {
 			if now == unknown || e.Schedule.Kind != "once" {
 				n++
 			}
-			now = over
+			now = decided
 		}
 		tasks[e.TaskID] = now
 		return true
@@ -433,7 +434,7 @@ func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) str
 			tell(s.fault(s.path(dir), err))
 		}
 		for _, place := range places {
-			if info, err := os.Lstat(s.path(place)); err != nil || !alone(info, settled) {
+			if info, err := os.Lstat(s.path(place)); err != nil || !alone(info, untouched) {
 				continue
 			}
 			tell(state.Finding{Level: state.Odd, Reason: isLeft, Subject: s.path(place), Text: s.path(place) + " was left by a process that died",

@@ -90,8 +90,8 @@ func (s *Store) quarantineFix(f found, why error) func(context.Context) (string,
 	return s.mending(nil, func(t *tx) (string, error) {
 		if now, err := os.Lstat(path); missing(err) {
 			return path + " is gone", nil
-		} else if err == nil && !alone(now, settled) {
-			return "", fmt.Errorf("%s was changed within the last %v, perhaps by somebody who mends it; run it again", path, settled)
+		} else if err == nil && !alone(now, untouched) {
+			return "", fmt.Errorf("%s was changed within the last %v, perhaps by somebody who mends it; run it again", path, untouched)
 		}
 		p, err := t.quarantine(broken{f, why, was})
 		if err != nil {
@@ -186,8 +186,8 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 	return *due, true
 }
 
-// lookQuarantine names what was set aside.
-func (s *Store) lookQuarantine(_ context.Context, tell func(state.Finding)) string {
+// lookAtQuarantine names what was set aside.
+func (s *Store) lookAtQuarantine(_ context.Context, tell func(state.Finding)) string {
 	paths, err := s.allQuarantined()
 	if err != nil {
 		tell(s.fault(s.path(corruptDir), err))

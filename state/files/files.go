@@ -93,14 +93,14 @@ type Store struct {
 	partMost    int64
 	commitsMost int64
 
-	mu    sync.Mutex
-	later int64 // size at which rotation is tried again after it failed
+	later int64 // the size at which a failed rotation is tried again; under the state lock
 
 	followed atomic.Bool // somebody follows the queue, or has followed it
+	opened   time.Time   // guarded, as Open has set it
 
-	guarded time.Time // when guard last found no fault
-	whole   bool      // and every folder
-	opened  time.Time // when it did so for Open
+	mu      sync.Mutex // of the two below
+	guarded time.Time  // when guard last found no fault
+	whole   bool       // every folder was there then
 }
 
 var _ state.Store = (*Store)(nil)

@@ -96,7 +96,7 @@ func (t *tx) hinted(id, place string) (*stored, error) {
 		return d, nil
 	}
 	if f, ok := placed(place); ok && f.id == id {
-		if d, err := t.read(f); !errors.Is(err, state.ErrNotFound) {
+		if d, err := t.readDoc(f); !errors.Is(err, state.ErrNotFound) {
 			return d, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // runner is the runner's lease. The note of its holder does not wait for the disk.
 func (s *Store) runner() lease.Runner {
-	return lease.Runner{Lock: s.path(leadFile), Write: s.say, Read: s.leader, Remove: func() error { return s.disk.remove(s.path(leaderFile)) }}
+	return lease.Runner{Lock: s.path(leadFile), Write: s.writeLeader, Read: s.leader, Remove: func() error { return s.disk.remove(s.path(leaderFile)) }}
 }
 
 // Lead tries for 250 ms, because a process that only looks may hold the lock for a moment.
@@ -66,8 +66,8 @@ func (s *Store) Leased(ctx context.Context, node string, _ bool) (bool, error) {
 // Contact is that of a state that nobody else shares.
 func (s *Store) Contact() state.Contact { return state.Contact{} }
 
-// say writes who the runner is.
-func (s *Store) say(r state.Leader) error {
+// writeLeader notes who the runner is.
+func (s *Store) writeLeader(r state.Leader) error {
 	r.Since = r.Since.UTC()
 	r.Delays = slices.Clone(r.Delays)
 	for i := range r.Delays {

@@ -109,7 +109,7 @@ func (l *listing) read(i int, e *state.Entry) (problems []state.Problem, err err
 		if opened := l.folders[f.dir]; opened != nil {
 			folder = opened()
 		}
-		problems, err = l.Store.read(f, folder, open, e)
+		problems, err = l.readEntry(f, folder, open, e)
 		if err == nil && (tallied == nil || tallied[f.id]) {
 			e.Tally, err = l.readTally(f.id)
 		}

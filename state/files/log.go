@@ -9,7 +9,7 @@ import (
 
 // Log reads backwards from the end as it stood when Log was called.
 func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	last, err := s.settled(ctx)
+	last, err := s.ledgerEnd(ctx)
 	if err == nil {
 		end, problems, err = s.ledger.Log(ctx, last, taskID, yield)
 	}
@@ -18,7 +18,7 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 
 // Occurrence is Log for the lines about one occurrence. It does not decode the others.
 func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
-	last, err := s.settled(ctx)
+	last, err := s.ledgerEnd(ctx)
 	if err == nil {
 		end, known, problems, err = s.ledger.Occurrence(ctx, last, taskID, number, yield)
 	}
@@ -27,7 +27,7 @@ func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield
 
 // After reads the lines after a place, in whichever file they now are.
 func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	last, err := s.settled(ctx)
+	last, err := s.ledgerEnd(ctx)
 	if err != nil {
 		return from, nil, err
 	}
@@ -41,9 +41,10 @@ func (s *Store) history(taskID string, yield func(e ledger.Entry) bool) error {
 	return fail("reading the ledger", s.ledger.History(taskID, yield))
 }
 
-// settled opens the growing file of the ledger at a moment when nobody writes to it. What is before
-// its size then never changes, except for a torn last line. It is nil if there is no such file.
-func (s *Store) settled(ctx context.Context) (p *ledger.Part, err error) {
+// ledgerEnd opens the growing file of the ledger at a moment when nobody writes to it. What is
+// before its size then never changes, except for a torn last line. It is nil if there is no such
+// file.
+func (s *Store) ledgerEnd(ctx context.Context) (p *ledger.Part, err error) {
 	err = s.share(ctx, func() (err error) {
 		if p != nil {
 			p.Close()

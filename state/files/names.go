@@ -85,6 +85,9 @@ const (
 	everything
 )
 
+// taskDirsOf is how many of taskDirs, from the first, are read for each.
+var taskDirsOf = [...]int{openOnly: 0, queueOnly: 2, living: 2, everything: 4}
+
 // covering returns what to list for tasks of the phases.
 func covering(phases []state.Phase) which {
 	if len(phases) == 0 || slices.Contains(phases, state.Ended) || slices.Contains(phases, state.Removed) {
@@ -97,7 +100,7 @@ func covering(phases []state.Phase) which {
 // state lock, shared or exclusive.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
-	for dir := range []int{0, 2, 2, 4}[w] {
+	for dir := range taskDirsOf[w] {
 		var fits func(rest string) bool
 		if prefix != "" {
 			fits = func(rest string) bool { return strings.HasPrefix(rest, prefix) }

@@ -133,9 +133,9 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	return list, problems, nil
 }
 
-// read reads all that is known about a task into e, except its tally, and returns which of its open
-// claims could not be read. folder is its open folder, or nil.
-func (s *Store) read(f found, folder *os.File, open []name, e *state.Entry) (problems []state.Problem, err error) {
+// readEntry reads all that is known about a task into e, except its tally, and returns which of its
+// open claims could not be read. folder is its open folder, or nil.
+func (s *Store) readEntry(f found, folder *os.File, open []name, e *state.Entry) (problems []state.Problem, err error) {
 	*e = state.Entry{Due: f.time(), Phase: f.phase(len(open) > 0)}
 	file := f.file()
 	if folder == nil {

@@ -15,14 +15,23 @@ import (
 const partMost = 8 << 20
 
 // rotate begins a new file if the ledger has at least this many bytes, or is gone while parts of it
-// exist.
-// First it makes the disk take everything in the old one. A rotation that fails is not an error,
-// and is tried again after some more lines. There is one exception: the new file is in place, but
-// its name may not be durable. Nothing may then be written into it, and adopt sees to that.
+// exist. First it makes the disk take everything in the old one.
+//
+// Every change rotates at partMost bytes. If that fails, the change is made all the same, and the
+// rotation is tried again after some more lines. With less, Prune asks for a rotation, and is told
+// why it failed. One failure stops every change: the new file is in place, but its name may not be
+// durable. Nothing may then be written into it, and adopt sees to that.
 func (t *tx) rotate(least int64) error {
-	gone := t.at.Ledger == 0
-	if !gone && (t.at.Ledger < least || t.at.Ledger < t.later && least >= t.partMost) {
+	gone, asked := t.at.Ledger == 0, least < t.partMost
+	if !gone && (t.at.Ledger < least || t.at.Ledger < t.later && !asked) {
 		return nil
+	}
+	failed := func(err error) error {
+		t.later = t.at.Ledger + t.partMost/8
+		if !asked {
+			return nil
+		}
+		return fail("beginning a new file of the ledger", err)
 	}
 	list, err := t.ledger.Parts()
 	if err != nil || gone && len(list) == 0 {
@@ -37,8 +46,7 @@ func (t *tx) rotate(least int64) error {
 			before, err = t.shelve()
 		}
 		if err != nil {
-			t.later = t.at.Ledger + t.partMost/8
-			return asked(least < t.partMost, err)
+			return failed(err)
 		}
 		if end, err := t.ledger.Tail(); err == nil && !end.Last.At.IsZero() {
 			at = end.Last.At
@@ -53,9 +61,8 @@ func (t *tx) rotate(least int64) error {
 		if gone || t.goesOn(before) {
 			return fail("beginning a new file of the ledger", err)
 		}
-		t.later = t.at.Ledger + t.partMost/8
 		t.disk.remove(t.path(runsDir + "/" + ledger.PartName(before)))
-		return asked(least < t.partMost, err)
+		return failed(err)
 	}
 	t.later, t.at.Ledger = 0, int64(len(line))
 	t.disk.mark(t.log.Handle, 0, t.at.head())
@@ -70,15 +77,6 @@ func (t *tx) goesOn(part int) bool {
 	}
 	defer p.Close()
 	return p.Before == ledger.PartName(part)
-}
-
-// asked returns why the ledger was not rotated if the caller asked for it. Other changes ignore
-// that.
-func asked(so bool, err error) error {
-	if !so {
-		return nil
-	}
-	return fail("beginning a new file of the ledger", err)
 }
 
 // shelve gives the ledger, durably, the additional name of a part, and returns the part's number.

@@ -19,7 +19,6 @@ func (s *Store) Scratch(text string) (*os.File, error) {
 	if err != nil {
 		return nil, fail("writing a file", err)
 	}
-	// or a runner that has just begun removed it first
 	if err := plainfile.Unname(f, text); err != nil {
 		return nil, fail("writing a file", err)
 	}

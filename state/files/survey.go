@@ -12,8 +12,8 @@ import (
 // counterFile says in a folder of such a build how many IDs were used.
 const counterFile = queueDir + "/.counter"
 
-// found finds out how things stand in a folder without a log, and makes one.
-func (t *tx) found() error {
+// beginLog finds out how things stand in a folder without a log, and makes one.
+func (t *tx) beginLog() error {
 	if err := t.furnish(); err != nil {
 		return err
 	}

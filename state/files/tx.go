@@ -89,7 +89,7 @@ func (t *tx) forget() {
 func (t *tx) recover() (err error) {
 	t.log, err = t.openLog(true)
 	if missing(err) {
-		return t.found()
+		return t.beginLog()
 	}
 	if err != nil {
 		return err

@@ -44,32 +44,32 @@ type quotaLine struct {
 	place string
 }
 
-// bookWidth is the length of a line, which has room for the place of any task.
-const bookWidth = 112
+// quotaWidth is the length of a line, which has room for the place of any task.
+const quotaWidth = 112
 
 func (l quotaLine) text() []byte {
 	made := ""
 	if !l.made.IsZero() {
 		made = state.UTC(l.made).Format(stamp)
 	}
-	return fmt.Appendf(nil, "%-*s %-*s\n", len(stamp), cmp.Or(made, "-"), bookWidth-len(stamp)-2, cmp.Or(l.place, "-"))
+	return fmt.Appendf(nil, "%-*s %-*s\n", len(stamp), cmp.Or(made, "-"), quotaWidth-len(stamp)-2, cmp.Or(l.place, "-"))
 }
 
 // parse reads the file's content. It is false if not all of it is lines.
-func (b *quota) parse(data []byte) bool {
-	b.made, b.pending = nil, nil
+func (q *quota) parse(data []byte) bool {
+	q.made, q.pending = nil, nil
 	for line := range bytes.Lines(data) {
 		words := strings.Fields(string(line))
-		if len(line) != bookWidth || len(words) != 2 {
+		if len(line) != quotaWidth || len(words) != 2 {
 			return false
 		}
 		if made, ok := parseStamp(words[0]); ok {
-			b.made = append(b.made, made)
+			q.made = append(q.made, made)
 		} else if words[0] != "-" {
 			return false
 		}
 		if words[1] != "-" {
-			b.pending = append(b.pending, words[1])
+			q.pending = append(q.pending, words[1])
 		}
 	}
 	return len(data) > 0
@@ -77,8 +77,8 @@ func (b *quota) parse(data []byte) bool {
 
 // text is the content of a file that is written anew. An instant and a place in the same line need
 // not be of the same task.
-func (b *quota) text() (data []byte) {
-	made, pending := b.made[max(len(b.made)-bookMost, 0):], b.pending[max(len(b.pending)-bookMost, 0):]
+func (q *quota) text() (data []byte) {
+	made, pending := q.made[max(len(q.made)-quotaMost, 0):], q.pending[max(len(q.pending)-quotaMost, 0):]
 	for i := range max(len(made), len(pending)) {
 		var l quotaLine
 		if i < len(made) {
@@ -89,30 +89,30 @@ func (b *quota) text() (data []byte) {
 		}
 		data = append(data, l.text()...)
 	}
-	return append(data, b.added()...)
+	return append(data, q.added()...)
 }
 
 // added is the text of the lines that the transaction adds.
-func (b *quota) added() (data []byte) {
-	for _, l := range b.soon {
+func (q *quota) added() (data []byte) {
+	for _, l := range q.soon {
 		data = append(data, l.text()...)
 	}
 	return data
 }
 
 // waiting is an upper bound of the tasks that wait.
-func (b *quota) waiting() int {
-	n := b.lines
-	if b.known {
-		n = len(b.pending)
+func (q *quota) waiting() int {
+	n := q.lines
+	if q.known {
+		n = len(q.pending)
 	}
-	return n + len(b.soon)
+	return n + len(q.soon)
 }
 
 // creations are the instants at which a known quota made tasks.
-func (b *quota) creations() []time.Time {
-	all := slices.Clone(b.made)
-	for _, l := range b.soon {
+func (q *quota) creations() []time.Time {
+	all := slices.Clone(q.made)
+	for _, l := range q.soon {
 		if !l.made.IsZero() {
 			all = append(all, l.made)
 		}
@@ -120,14 +120,14 @@ func (b *quota) creations() []time.Time {
 	return all
 }
 
-// bookLimit bounds what is read of such a file.
-const bookLimit = 1 << 20
+// quotaLimit bounds what is read of such a file.
+const quotaLimit = 1 << 20
 
-// bookMost is the most tasks and creations in such a file when it is written anew. config.toml
+// quotaMost is the most tasks and creations in such a file when it is written anew. config.toml
 // accepts no higher limit.
-const bookMost = state.LineageMost
+const quotaMost = state.LineageMost
 
-func bookPlace(origin string) string { return originsDir + "/" + origin }
+func quotaPlace(origin string) string { return originsDir + "/" + origin }
 
 // limited reads the limits for this transaction. It is called before the lock is taken.
 func (s *Store) limited() (state.Limits, error) {
@@ -157,29 +157,29 @@ func (c census) Waiting() (int, error) {
 
 // Pending counts the entries of the quota. If they would reach the limit, it looks each one up.
 func (c census) Pending(origin string) (int, error) {
-	b, err := c.quota(origin, c.now)
-	if err == nil && c.limits.CheckPending(origin, b.waiting()) != nil {
-		err = c.load(b, c.now)
+	q, err := c.quota(origin, c.now)
+	if err == nil && c.limits.CheckPending(origin, q.waiting()) != nil {
+		err = c.load(q, c.now)
 	}
-	if err == nil && c.limits.CheckPending(origin, b.waiting()) != nil {
-		err = c.review(b)
+	if err == nil && c.limits.CheckPending(origin, q.waiting()) != nil {
+		err = c.review(q)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return b.waiting(), nil
+	return q.waiting(), nil
 }
 
 // Made returns the instants in the quota, or none if it has fewer lines than the limit.
 func (c census) Made(origin string) ([]time.Time, error) {
-	b, err := c.quota(origin, c.now)
-	if err != nil || b.lines+len(b.soon) < c.limits.PerHour {
+	q, err := c.quota(origin, c.now)
+	if err != nil || q.lines+len(q.soon) < c.limits.PerHour {
 		return nil, err
 	}
-	if err := c.load(b, c.now); err != nil {
+	if err := c.load(q, c.now); err != nil {
 		return nil, err
 	}
-	return b.creations(), nil
+	return q.creations(), nil
 }
 
 // counted reports whether there is a limit for the origin.
@@ -200,7 +200,7 @@ func (t *tx) enter(before *state.Doc, after state.Doc, now time.Time) error {
 	if !t.counted(origin) {
 		return nil
 	}
-	b, err := t.quota(origin, now)
+	q, err := t.quota(origin, now)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (t *tx) enter(before *state.Doc, after state.Doc, now time.Time) error {
 	if before == nil {
 		l.made = now
 	}
-	b.soon = append(b.soon, l)
+	q.soon = append(q.soon, l)
 	return nil
 }
 
@@ -228,33 +228,33 @@ func (t *tx) Charge(origin string, now time.Time) error {
 	if err := t.limits.CheckHour(origin, made, now); err != nil {
 		return err
 	}
-	b, err := t.quota(origin, now)
+	q, err := t.quota(origin, now)
 	if err == nil {
-		b.soon = append(b.soon, quotaLine{made: now})
+		q.soon = append(q.soon, quotaLine{made: now})
 	}
 	return err
 }
 
 // quota returns an origin's quota. A transaction looks at its file once.
 func (t *tx) quota(origin string, now time.Time) (*quota, error) {
-	if b := t.quotas[origin]; b != nil {
-		return b, nil
+	if q := t.quotas[origin]; q != nil {
+		return q, nil
 	}
-	b := &quota{origin: origin}
-	info, err := os.Lstat(t.path(bookPlace(origin)))
+	q := &quota{origin: origin}
+	info, err := os.Lstat(t.path(quotaPlace(origin)))
 	switch {
 	case missing(err):
-		b.known, err = true, nil
+		q.known, err = true, nil
 		// a version before 0.2 kept what is known in another form
-		if _, old := os.Lstat(t.path(bookPlace(origin) + suffix)); old == nil {
-			err = t.rebuild(b, now)
+		if _, old := os.Lstat(t.path(quotaPlace(origin) + suffix)); old == nil {
+			err = t.rebuild(q, now)
 		}
 	case err != nil:
 		err = fail("reading what is known of an origin", err)
-	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size()%bookWidth != 0:
-		err = t.load(b, now)
+	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size()%quotaWidth != 0:
+		err = t.load(q, now)
 	default:
-		b.lines = int(info.Size() / bookWidth)
+		q.lines = int(info.Size() / quotaWidth)
 	}
 	if err != nil {
 		return nil, err
@@ -262,50 +262,50 @@ func (t *tx) quota(origin string, now time.Time) (*quota, error) {
 	if t.quotas == nil {
 		t.quotas = map[string]*quota{}
 	}
-	t.quotas[origin] = b
-	return b, nil
+	t.quotas[origin] = q
+	return q, nil
 }
 
 // load reads a quota that is not known yet. A damaged one is made again from all tasks and the
 // ledger, which is slow and rare.
-func (t *tx) load(b *quota, now time.Time) error {
-	if b.known {
+func (t *tx) load(q *quota, now time.Time) error {
+	if q.known {
 		return nil
 	}
-	data, err := readFile(t.path(bookPlace(b.origin)), bookLimit)
-	if err == nil && !b.parse(data) {
+	data, err := readFile(t.path(quotaPlace(q.origin)), quotaLimit)
+	if err == nil && !q.parse(data) {
 		err = codec.ErrBroken
 	}
 	switch {
 	case err == nil:
-		recent := state.Recent(b.made, now)
-		b.stale, b.made = len(recent) < len(b.made), recent
+		recent := state.Recent(q.made, now)
+		q.stale, q.made = len(recent) < len(q.made), recent
 	case garbled(err):
-		t.report(state.Problem{Path: t.path(bookPlace(b.origin)), Err: err, Hint: "it is made again from the tasks and the ledger"})
-		err = t.rebuild(b, now)
+		t.report(state.Problem{Path: t.path(quotaPlace(q.origin)), Err: err, Hint: "it is made again from the tasks and the ledger"})
+		err = t.rebuild(q, now)
 	}
 	if err != nil {
 		return fail("reading what is known of an origin", err)
 	}
-	b.known, b.old = true, append([]byte{}, data...)
+	q.known, q.old = true, append([]byte{}, data...)
 	return nil
 }
 
 // rebuild makes a quota from all tasks that wait, and from the ledger.
-func (t *tx) rebuild(b *quota, now time.Time) error {
-	b.stale, b.pending, b.made = true, nil, nil
+func (t *tx) rebuild(q *quota, now time.Time) error {
+	q.stale, q.pending, q.made = true, nil, nil
 	names, err := t.list(queueOnly, "")
 	if err != nil {
 		return err
 	}
 	for f := range names.found() {
-		if task, err := t.readTask(f.place(), f.id); err == nil && task.Origin == b.origin {
-			b.pending = append(b.pending, f.place())
+		if task, err := t.readTask(f.place(), f.id); err == nil && task.Origin == q.origin {
+			q.pending = append(q.pending, f.place())
 		}
 	}
 	return t.history("", func(e ledger.Entry) bool {
-		if e.Type == state.LineTask && e.Event == state.EventCreated && e.Origin == b.origin {
-			b.made = append(b.made, e.At)
+		if e.Type == state.LineTask && e.Event == state.EventCreated && e.Origin == q.origin {
+			q.made = append(q.made, e.At)
 		}
 		return e.Type == ledger.Head || e.At.After(now.Add(-time.Hour))
 	})
@@ -313,11 +313,11 @@ func (t *tx) rebuild(b *quota, now time.Time) error {
 
 // review keeps only the tasks that wait. It looks for them where they were, and then among all
 // names. A task that cannot be read counts, because it may have this origin.
-func (t *tx) review(b *quota) error {
+func (t *tx) review(q *quota) error {
 	var kept []string
 	// a task that was not added may have left its ID and place to another
 	lost, seen := map[string]bool{}, map[string]bool{}
-	for _, place := range b.pending {
+	for _, place := range q.pending {
 		f, ok := placed(place)
 		if !ok || f.dir != queueDir && f.dir != pausedDir || seen[f.id] {
 			continue
@@ -326,7 +326,7 @@ func (t *tx) review(b *quota) error {
 		switch {
 		case missing(err):
 			lost[f.id] = true
-		case err != nil || task.Origin == b.origin:
+		case err != nil || task.Origin == q.origin:
 			seen[f.id] = true
 			kept = append(kept, place)
 		}
@@ -343,32 +343,32 @@ func (t *tx) review(b *quota) error {
 			if !lost[f.id] {
 				continue
 			}
-			if task, err := t.readTask(f.place(), f.id); err != nil || task.Origin == b.origin {
+			if task, err := t.readTask(f.place(), f.id); err != nil || task.Origin == q.origin {
 				kept = append(kept, f.place())
 				delete(lost, f.id) // a second file of a task is not a second task
 			}
 		}
 	}
-	b.stale = b.stale || !slices.Equal(kept, b.pending)
-	b.pending = kept
+	q.stale = q.stale || !slices.Equal(kept, q.pending)
+	q.pending = kept
 	return nil
 }
 
 // collectQuotas collects the changes of quotas.
 func (t *tx) collectQuotas() {
 	for _, origin := range slices.Sorted(maps.Keys(t.quotas)) {
-		b, place := t.quotas[origin], bookPlace(origin)
-		switch data := b.added(); {
-		case b.stale && b.old == nil:
-			t.make(place, b.text())
+		q, place := t.quotas[origin], quotaPlace(origin)
+		switch data := q.added(); {
+		case q.stale && q.old == nil:
+			t.make(place, q.text())
 			t.drop(place + suffix)
-		case b.stale:
-			t.put(place, b.text(), b.old)
+		case q.stale:
+			t.put(place, q.text(), q.old)
 		case len(data) == 0:
-		case b.lines == 0:
+		case q.lines == 0:
 			t.make(place, data)
 		default:
-			t.ops = append(t.ops, op{kind: opAppend, place: place, at: int64(b.lines) * bookWidth, data: data})
+			t.ops = append(t.ops, op{kind: opAppend, place: place, at: int64(q.lines) * quotaWidth, data: data})
 		}
 	}
 }
@@ -403,22 +403,22 @@ func (s *Store) pruneQuotas(ctx context.Context, now time.Time) error {
 const quotaBatch = 32
 
 func (t *tx) pruneQuota(origin string, now time.Time) error {
-	b, err := t.quota(origin, now)
+	q, err := t.quota(origin, now)
 	if err == nil {
-		err = t.load(b, now)
+		err = t.load(q, now)
 	}
 	if err == nil {
-		err = t.review(b)
+		err = t.review(q)
 	}
 	if err != nil {
 		return err
 	}
-	b.made = state.Recent(b.made, now)
+	q.made = state.Recent(q.made, now)
 	// it is written anew: the next look is in an hour
-	b.stale = len(b.pending) > 0 || len(b.made) > 0
-	if !b.stale {
-		t.drop(bookPlace(origin))
-		t.drop(bookPlace(origin) + suffix)
+	q.stale = len(q.pending) > 0 || len(q.made) > 0
+	if !q.stale {
+		t.drop(quotaPlace(origin))
+		t.drop(quotaPlace(origin) + suffix)
 	}
 	return nil
 }

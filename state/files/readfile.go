@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
@@ -46,7 +45,7 @@ func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 // limit, and does not follow links.
 func readFile(path string, limit int64) ([]byte, error) {
 	data, err := plainfile.Read(path, limit, nil)
-	return slurped(data, nil, path, limit, err)
+	return readError(data, nil, path, limit, err)
 }
 
 // pathIn is the path of a file in an open folder. If folder is nil, name is already its path.
@@ -67,82 +66,11 @@ func readOwn(folder *os.File, name string, room []byte, limit int64) ([]byte, er
 		}
 		return guard.File(pathIn(folder, name), uid, mode)
 	})
-	return slurped(data, folder, name, limit, err)
+	return readError(data, folder, name, limit, err)
 }
 
-// load reads one of our small TOML files into a zero value. os.ErrNotExist: there is no such file.
-func (s *Store) load(place string, v any) error {
-	data, err := readFile(s.path(place), noteLimit)
-	if err != nil {
-		return err
-	}
-	return codec.Decode(data, v)
-}
-
-// loadNote is load of a file that may be missing. It returns the zero value for one that cannot be
-// read.
-func loadNote[T any](s *Store, place string) (v T, err error) {
-	err = s.load(place, &v)
-	if err == nil || missing(err) {
-		return v, nil
-	}
-	return *new(T), fmt.Errorf("%s: %w", s.path(place), err)
-}
-
-// loadAll reads those of them in runs/ whose names begin with prefix, by the rest of the name. One
-// that cannot be read is left out and reported by the error.
-func loadAll[T any](s *Store, prefix string) (map[string]T, error) {
-	files, err := readNames(s.path(runsDir))
-	all, problems := map[string]T{}, []error{err}
-	for _, file := range files {
-		name, ours := strings.CutPrefix(file, prefix)
-		name, whole := strings.CutSuffix(name, suffix)
-		if !ours || !whole {
-			continue
-		}
-		var one T
-		switch err := s.load(runsDir+"/"+file, &one); {
-		case missing(err): // it was removed since
-		case err != nil:
-			problems = append(problems, fmt.Errorf("%s: %w", s.path(runsDir+"/"+file), err))
-		default:
-			all[name] = one
-		}
-	}
-	return all, errors.Join(problems...)
-}
-
-// noteLimit bounds what is read of a small file.
-const noteLimit = 1 << 16
-
-// note replaces such a file, and does not wait for the disk.
-func (s *Store) note(place string, v any) error {
-	data, err := codec.Encode(v)
-	if err != nil {
-		return err
-	}
-	return exchange(s.disk, s.path(place), data)
-}
-
-// putNote collects such a file, or its removal.
-func (t *tx) putNote(place string, v any, keep bool) error {
-	if !keep {
-		t.drop(place)
-		return nil
-	}
-	data, err := codec.Encode(v)
-	if err != nil {
-		return err
-	}
-	old, err := readFile(t.path(place), noteLimit)
-	if err != nil && !missing(err) && !garbled(err) {
-		return fail("reading "+place, err)
-	}
-	t.put(place, data, old)
-	return nil
-}
-
-func slurped(data []byte, folder *os.File, name string, limit int64, err error) ([]byte, error) {
+// readError adds to an error of reading what is wrong with the file.
+func readError(data []byte, folder *os.File, name string, limit int64, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, errOdd):
 		return nil, &fileError{pathIn(folder, name), errOdd}

@@ -19,7 +19,7 @@ func TestBooks(t *testing.T) {
 	s := lazy(t, dir, nil)
 	limits := state.Limits{}
 	s.limits = func() (state.Limits, error) { return limits, nil }
-	path := s.path(bookPlace(from1))
+	path := s.path(quotaPlace(from1))
 	there := func(want bool) {
 		t.Helper()
 		if _, err := os.Lstat(path); (err == nil) != want {
@@ -123,8 +123,8 @@ func TestOldBooks(t *testing.T) {
 			if damage != "" {
 				text = []byte(damage)
 			}
-			old := s.path(bookPlace(from1) + suffix)
-			if err := errors.Join(os.Remove(s.path(bookPlace(from1))), os.WriteFile(old, text, 0o600)); err != nil {
+			old := s.path(quotaPlace(from1) + suffix)
+			if err := errors.Join(os.Remove(s.path(quotaPlace(from1))), os.WriteFile(old, text, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			var limit *state.LimitError
@@ -149,15 +149,15 @@ func TestOldBooks(t *testing.T) {
 func TestBookIsNotRead(t *testing.T) {
 	s := lazy(t, scratch(t), nil)
 	s.limits = func() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }
-	path := s.path(bookPlace(from1))
+	path := s.path(quotaPlace(from1))
 	for i := range 40 {
 		must[state.Entry](t)(s.Add(ctx, from(from1, daily("n")), day1))
 		if i == 20 { // of the right size, and none
-			if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 21*bookWidth), 0o600); err != nil {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 21*quotaWidth), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if info := must[os.FileInfo](t)(os.Lstat(path)); info.Size() != int64(i+1)*bookWidth {
+		if info := must[os.FileInfo](t)(os.Lstat(path)); info.Size() != int64(i+1)*quotaWidth {
 			t.Fatalf("after %d additions it has %d bytes", i+1, info.Size())
 		}
 	}
