@@ -16,7 +16,8 @@ type Ledger interface {
 	Log(ctx context.Context, taskID string, yield func(Line) bool) (end Place, problems []Problem, err error)
 
 	// Occurrence is Log for the lines about one occurrence, or one run by hand, of a task. It need
-	// not read the other lines, which may be a million. known says that the occurrence exists.
+	// not read the other lines, which may be a million. known says that there are lines about the
+	// task.
 	Occurrence(ctx context.Context, taskID string, number int, yield func(Line) bool) (end Place, known bool, problems []Problem, err error)
 
 	// After calls yield with the lines that follow a place, oldest first, until yield returns

@@ -112,7 +112,7 @@ func MatchID(id, typed string) bool {
 	return id == typed || typed != "" && !WholeID(typed) && strings.HasPrefix(id, typed)
 }
 
-// digitsOf returns an ID's symbols as numbers. It is false if the text has other symbols.
+// digitsOf returns an ID's symbols as numbers. It is false if the text is not an ID.
 func digitsOf(id string) ([]uint64, bool) {
 	if !WholeID(id) {
 		return nil, false

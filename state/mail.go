@@ -105,8 +105,8 @@ func (q Query) Wants(i Item, taskID string) bool {
 		!(q.Free && i.Leased.After(q.Now))
 }
 
-// Pick returns the items, given oldest first, that the query selects, and how many more there are
-// beyond its limit.
+// Pick returns the indexes of the items, given oldest first, that the query selects, and how many
+// more there are beyond its limit.
 func (q Query) Pick(all []Item) (picked []int, more int) {
 	for i, item := range all {
 		switch {

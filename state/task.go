@@ -2,9 +2,10 @@
 // of how each ended.
 //
 // It holds plain data, the promise of a Store, and the rules that all stores share: what an ID is,
-// what can be kept, what a line of the ledger says and counts for. It never reads a clock, a file
-// or the environment. Package state/files keeps the promise in a folder, state/memory without a
-// disk.
+// what can be kept, what a line of the ledger says and counts for. It reads no file and not the
+// environment. It reads the clock only for a new task or a line that comes without an instant
+// (AddIn, Verbs). Package state/files keeps the promise in a folder, state/memory without a disk,
+// and state/fleet on servers.
 package state
 
 import (

@@ -18,9 +18,9 @@ type Upkeep interface {
 	// What is pending, paused or running is never touched, except for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
-	// Sync writes the changes in the commit log to their files, waits for the disk, and starts a
-	// new log. Without it nothing is lost, but the log grows. A runner calls it when it is idle, or
-	// ends. It delays no other caller for long.
+	// Sync makes the disk take the files that the commit log stands for, and empties the log.
+	// Without it nothing is lost, but the log grows. A runner calls it when it is idle, or ends. It
+	// delays no other caller for long.
 	Sync(ctx context.Context) error
 
 	// Quarantine moves task files that cannot be read, and have not changed for the given time, out

@@ -157,7 +157,7 @@ func refuseWaits(found []state.Entry, failed []view.PickError, refused func(stat
 	found = slices.DeleteFunc(found, func(e state.Entry) bool {
 		no := refused(e)
 		if no {
-			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.IsWait(e, why)})
+			failed = append(failed, view.PickError{ID: e.Task.ID, Problem: tasks.NotForWaits(e, why)})
 		}
 		return no
 	})

@@ -95,7 +95,7 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	}
 	e := found[0]
 	if e.Task.Type() == state.TypeWait {
-		return tasks.IsWait(e, "and cannot be changed, because somebody may be waiting for it")
+		return tasks.NotForWaits(e, "and cannot be changed, because somebody may be waiting for it")
 	}
 	s.Args = words
 	spec, err := changes(s, e.Task.ID)

@@ -281,7 +281,7 @@ func (a *storeActions) pause(e state.Entry) tea.Msg {
 		return a.handedOver("resumed", back.Entry)
 	}
 	if e.Task.Type() == state.TypeWait {
-		return a.failed(tasks.IsWait(e, "and cannot be paused: time goes on"))
+		return a.failed(tasks.NotForWaits(e, "and cannot be paused: time goes on"))
 	}
 	if held := tasks.Pause(a.ctx, a.st, []state.Entry{e}, time.Time{}, now)[0]; held.Err != nil {
 		return a.failed(held.Err)

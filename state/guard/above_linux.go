@@ -14,7 +14,8 @@ func unmapped(uid int) bool {
 	return ok && uid == overflow
 }
 
-// overflowUser is the number of users without one, in a namespace that has not all.
+// overflowUser is the user to whom files seem to belong whose owner has no number in our user
+// namespace. It is not ok in a namespace in which all users have one.
 var overflowUser = sync.OnceValues(func() (int, bool) {
 	table, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {

@@ -38,7 +38,7 @@ func (v Volume) Warning(dir string) string {
 	return fmt.Sprintf("%s is on a network file system (%s): where its locks are not kept between machines, a task may run twice or be lost", dir, v.Kind)
 }
 
-// kinds of file systems that other machines take part in, by the names that mount(8) has for them.
+// networkKinds are the file systems that other machines take part in, by the names of mount(8).
 var networkKinds = []string{
 	"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "afs", "openafs",
 	"ceph", "lustre", "coda", "ncp", "afpfs", "webdav", "vboxsf", "gpfs", "beegfs",
@@ -46,10 +46,5 @@ var networkKinds = []string{
 	"fuse.ceph", "fuse.davfs", "fuse.smbnetfs", "macfuse", "osxfuse",
 }
 
-// rest is a count the system gave as unsigned.
-func rest(n uint64) int64 {
-	if n > 1<<62 {
-		return 1 << 62
-	}
-	return int64(n)
-}
+// counted is a count that the system gave as unsigned.
+func counted(n uint64) int64 { return int64(min(n, 1<<62)) }

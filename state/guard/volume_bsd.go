@@ -22,6 +22,6 @@ func statVolume(dir string) (Volume, error) {
 		break
 	}
 	kind := unix.ByteSliceToString(st.Fstypename[:])
-	return Volume{Kind: kind, Network: slices.Contains(networkKinds, kind), Free: rest(uint64(max(int64(st.Bavail), 0)) * uint64(st.Bsize)),
+	return Volume{Kind: kind, Network: slices.Contains(networkKinds, kind), Free: counted(uint64(max(int64(st.Bavail), 0)) * uint64(st.Bsize)),
 		Inodes: max(int64(st.Ffree), 0)}, nil
 }

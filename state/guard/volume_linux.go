@@ -33,9 +33,9 @@ func statVolume(dir string) (Volume, error) {
 		}
 		break
 	}
-	v := Volume{Kind: kindsByMagic()[uint32(st.Type)], Free: rest(st.Bavail * uint64(max(st.Bsize, 1))), Inodes: -1}
+	v := Volume{Kind: kindsByMagic()[uint32(st.Type)], Free: counted(st.Bavail * uint64(max(st.Bsize, 1))), Inodes: -1}
 	if st.Files > 0 { // some file systems have no bound, and say 0
-		v.Inodes = rest(st.Ffree)
+		v.Inodes = counted(st.Ffree)
 	}
 	if v.Kind == "fuse" {
 		v.Kind = fuseKind(dir)

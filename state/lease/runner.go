@@ -15,8 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// Runner is the place of the runner's lease. The lock is what counts; the note beside it, of who
-// has it, is a hint for people.
+// Runner is where the lease of a runner is: a lock, which decides, and a note beside it that says
+// who has the lock. The note is only a hint.
 type Runner struct {
 	Lock   string // the path of the file that is locked; it is never removed
 	Write  func(state.Leader) error
@@ -70,10 +70,10 @@ func (r Runner) Waiters() []int { return lock.Waiters(r.Lock) }
 // noteStep how long at a time.
 const noteWait, noteStep = 50 * time.Millisecond, 4 * time.Millisecond
 
-// Who reports whether there is a runner, and who it is; the zero value when it has not said so.
-// When there is none it is the one that has ended without giving the lock back, if that left its
-// note. It looks with a shared lock, which any number of processes can have: looking with the
-// exclusive one, two that look would take each other for a runner.
+// Who reports whether there is a runner, and returns the note: of the runner, or of the last one,
+// if that has ended without giving the lock back. Without a note it is the zero value. Who tries
+// for a shared lock, which any number of processes can have: with the exclusive one, two that look
+// would take each other for a runner.
 func (r Runner) Who() (state.Leader, bool, error) {
 	switch h, err := lock.Try(r.Lock, lock.Shared); {
 	case err == nil:
@@ -108,7 +108,7 @@ type Lease struct {
 	err      error // of the release
 }
 
-// Delay says anew who the runner is, and what is put off.
+// Delay writes the note anew, with the tasks whose start is put off.
 func (l *Lease) Delay(list []state.Delay) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

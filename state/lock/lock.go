@@ -2,8 +2,9 @@
 // system knows of who has one. The kernel gives a lock back when its process ends, however that
 // goes.
 //
-// It is the one door to gofrs/flock, and adds what that does not promise: waits that are bounded
-// and do not keep meeting, files that are no links, and a lock that stays when nobody points to it.
+// It is the only package that imports gofrs/flock, and adds what that does not promise: waits have
+// an end, and pauses of random length, so that two processes do not try at the same moments again
+// and again; no link is followed; and the garbage collector gives no lock back.
 package lock
 
 import (

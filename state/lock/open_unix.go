@@ -4,6 +4,5 @@ package lock
 
 import "syscall"
 
-// noFollow refuses to open what a link stands for, and not to wait for who is at the other end of a
-// pipe.
+// noFollow are the flags with which opening follows no link and does not wait at a pipe.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Lock is a lock between processes and between the goroutines of this one, which is had for a
+// Lock is a lock between processes, and between the goroutines of this one, that is held for a
 // moment at a time. Its file is never removed: that would let a second holder in.
 type Lock struct {
 	Wait time.Duration // how long it is waited for; after it, *BusyError
@@ -33,8 +33,8 @@ func New(path string, wait time.Duration, waiting func(who *BusyError, most time
 // and who waits at a terminal hears of it in time.
 const Patience = 3 * time.Second
 
-// Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which
-// makes the folder, and then it is made; without furnish that is os.ErrNotExist.
+// Exclusive takes the lock for the caller alone. If its file is missing, furnish makes the folder,
+// and then Exclusive makes the file. Without furnish, the error is os.ErrNotExist.
 func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release func(), err error) {
 	latest := time.Now().Add(l.Wait)
 	select {
@@ -77,8 +77,8 @@ func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
 	return func() { h.Release() }, nil
 }
 
-// take takes the lock, for which it waits until the instant at the latest, and says so once when
-// that takes long. A lock that nobody has is had without asking whether ctx ends.
+// take takes the lock. It waits until latest, and calls waiting once if that takes long. It takes a
+// lock that nobody has even if ctx has ended.
 func (l *Lock) take(ctx context.Context, latest time.Time, mode Mode) (*Held, error) {
 	begun, told := time.Now(), l.waiting == nil
 	h, err := Wait(ctx, latest, l.path, mode, func() {
@@ -98,7 +98,7 @@ func (l *Lock) busy(since time.Duration) *BusyError {
 	return &BusyError{Holder: HolderOf(l.path), Waited: since}
 }
 
-// BusyError is a state lock that another process has and does not give back. It is state.ErrBusy.
+// BusyError says that another process has the lock and does not give it back. It is state.ErrBusy.
 type BusyError struct {
 	Holder
 	Waited time.Duration
@@ -114,8 +114,7 @@ func (e *BusyError) Unwrap() error { return state.ErrBusy }
 type Holder struct {
 	PID     int // 0 where the system does not tell
 	Command string
-	// by SIGSTOP, a terminal or a debugger: it does not give the lock back until it is told to go
-	// on
+	// Stopped, by SIGSTOP, a terminal or a debugger: it keeps the lock until it is told to go on.
 	Stopped bool
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// beside is the file that says how many bytes of p are ouro-timer's own: a number on a line for
+// ownFile is the file that says how many bytes of p are ouro-timer's own: a number on a line for
 // each process that wrote some. It is there only when there are any.
-func (p File) beside() string { return string(p) + ".own" }
+func (p File) ownFile() string { return string(p) + ".own" }
 
-// Own adds a line to the file beside. Lines of processes that end at once do not mix: each is one
+// Own adds a line to that file. Lines of processes that end at once do not mix: each is one
 // write to the end.
 func (p File) Own(_ context.Context, f *os.File, n int64) (bool, error) {
 	theirs, err := f.Stat()
@@ -30,7 +30,7 @@ func (p File) Own(_ context.Context, f *os.File, n int64) (bool, error) {
 	if err != nil || !os.SameFile(ours, theirs) {
 		return false, err
 	}
-	to, err := plainfile.OpenIn(p.beside(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	to, err := plainfile.OpenIn(p.ownFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return false, err
 	}
@@ -42,7 +42,7 @@ func (p File) Own(_ context.Context, f *os.File, n int64) (bool, error) {
 // owned is how many bytes are ouro-timer's own. What cannot be read counts as nothing: then what a
 // run wrote is told.
 func (p File) owned() (n int64) {
-	f, err := plainfile.OpenIn(p.beside(), os.O_RDONLY, 0)
+	f, err := plainfile.OpenIn(p.ownFile(), os.O_RDONLY, 0)
 	if err != nil {
 		return 0
 	}
@@ -57,11 +57,11 @@ func (p File) owned() (n int64) {
 	return n
 }
 
-// disown forgets what is noted.
+// disown removes that file, if it is there.
 func (p File) disown() error {
-	_, err := os.Lstat(p.beside()) // to remove what is not there takes two calls
+	_, err := os.Lstat(p.ownFile()) // to remove what is not there takes two calls
 	if err == nil {
-		err = os.Remove(p.beside())
+		err = os.Remove(p.ownFile())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

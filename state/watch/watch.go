@@ -32,7 +32,7 @@ const (
 // named reports whether the system names what has changed in a folder.
 const named = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
-// Event is what has happened to a file. None of the three is a change of its permissions.
+// Event is what has happened to a file. If none of the three is set, its permissions have changed.
 type Event struct {
 	Folder, File        string
 	Made, Written, Gone bool

@@ -17,9 +17,9 @@ type account struct {
 
 	high time.Time // the latest instant that has ended since the clock was last put back by hours
 	// the latest instant that had ended before that: instants up to it may be missed again, but not
-	// run again
+	// run again, except for those in unrun
 	again time.Time
-	unrun []gap     // except for these, which had ended without a run
+	unrun []gap     // instants that have ended without a run
 	first time.Time // the first instant that has ended: nothing ran before it
 	back  int       // the numbers that had been given when the clock was put back
 
@@ -35,7 +35,9 @@ type account struct {
 	limit int
 }
 
-func newBook(a *Auditor, id string) *account { return &account{a: a, id: id, nums: numbers{least: 1}} }
+func newAccount(a *Auditor, id string) *account {
+	return &account{a: a, id: id, nums: numbers{least: 1}}
+}
 
 // era is what holds for the numbers between one change of the task and the next.
 type era struct {

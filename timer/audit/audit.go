@@ -53,7 +53,7 @@ type Result struct {
 	Claims []state.Record
 	// tasks with outcomes in the ledger whose schedule is no longer known
 	Unknown  []string
-	Findings []Finding // in order of task and instant, at most findingsMost
+	Findings []Finding // in order of task and instant, at most maxFindings
 	More     int       // further findings
 }
 
@@ -124,7 +124,7 @@ func (a *Auditor) Add(l state.Line) {
 	}
 	b := a.account(l.TaskID)
 	if b == nil {
-		b = newBook(a, l.TaskID)
+		b = newAccount(a, l.TaskID)
 		a.accounts[l.TaskID] = b
 		if b.made = l.Event == state.EventCreated; !b.made {
 			b.lacksHead(l)
@@ -177,7 +177,7 @@ func (a *Auditor) Stand(e state.Entry) {
 	b := a.account(id)
 	made := b != nil
 	if !made {
-		b = newBook(a, id)
+		b = newAccount(a, id)
 	}
 	if len(e.Open) == 0 && len(b.close(&e)) == 0 {
 		b.stood, b.limit = true, max(b.limit, e.Tally.Number)
@@ -206,7 +206,7 @@ func (a *Auditor) Result() Result {
 	for _, id := range slices.Collect(maps.Keys(a.standing)) {
 		e, b := a.standing[id], a.account(id)
 		if b == nil {
-			b = newBook(a, id)
+			b = newAccount(a, id)
 			a.accounts[id] = b
 		}
 		b.claims(e.Open)

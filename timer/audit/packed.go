@@ -70,7 +70,7 @@ func (m moment) time() time.Time {
 
 // put packs an account, if it can be restored from what fits there.
 func (s *packedStore) put(b *account) bool {
-	page, i, ok := place(b.id)
+	page, i, ok := packedPlace(b.id)
 	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || len(b.unrun) > 0 || b.stood && b.limit != max(b.nums.next-1, 0) {
 		return false
 	}
@@ -108,17 +108,17 @@ func (s *packedStore) put(b *account) bool {
 				return false
 			}
 		}
-		keep(&s.steady, page)[i] = v
+		pageOf(&s.steady, page)[i] = v
 		return true
 	}
 	if v.at, ok = momentOf(at); ok {
-		keep(&s.simple, page)[i] = v
+		pageOf(&s.simple, page)[i] = v
 	}
 	return ok
 }
 
-// keep returns a page and makes it if necessary.
-func keep[T any](pages *map[uint64]*[packedPage]T, page uint64) *[packedPage]T {
+// pageOf returns a page, and makes it if necessary.
+func pageOf[T any](pages *map[uint64]*[packedPage]T, page uint64) *[packedPage]T {
 	if *pages == nil {
 		*pages = map[uint64]*[packedPage]T{}
 	}
@@ -132,7 +132,7 @@ func keep[T any](pages *map[uint64]*[packedPage]T, page uint64) *[packedPage]T {
 
 // take unpacks an account. It is nil when it is not packed.
 func (s *packedStore) take(a *Auditor, id string) *account {
-	page, i, ok := place(id)
+	page, i, ok := packedPlace(id)
 	if !ok {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (s *packedStore) take(a *Auditor, id string) *account {
 
 // unpackedAccount returns an account as it was packed, without its era.
 func unpackedAccount(a *Auditor, id string, v packedState, next, fired uint32, high time.Time, e era) *account {
-	b := newBook(a, id)
+	b := newAccount(a, id)
 	b.made, b.seen, b.stood, b.fired = true, v.seen, v.stood, int(fired)
 	b.nums.next, b.nums.below, b.high = int(next), high, high
 	b.eras = []era{e}
@@ -182,8 +182,8 @@ func (v packedRecurring) account(a *Auditor, id string) *account {
 	return unpackedAccount(a, id, v.packedState, v.next, v.fired, v.high.time(), era{revision: int64(v.revision), term: t})
 }
 
-// place returns where the packed account of a task is.
-func place(id string) (page uint64, i int, ok bool) {
+// packedPlace returns where the packed account of a task is.
+func packedPlace(id string) (page uint64, i int, ok bool) {
 	n, ok := state.IDNumber(id)
 	return n / packedPage, int(n % packedPage), ok
 }

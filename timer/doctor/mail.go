@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -41,7 +40,7 @@ func (d *Doctor) checkInbox(ctx context.Context, tell report) string {
 
 // checkOutbox reports what is still to be sent, and why it was not.
 func (d *Doctor) checkOutbox(ctx context.Context, tell report) string {
-	waiting, _, _, err := d.Store.Outbox(ctx, time.Unix(1<<40, 0), 0)
+	waiting, _, _, err := d.Store.Outbox(ctx, state.EndOfTime, 0)
 	if err != nil {
 		tell(d.Failed(err))
 		return ""

@@ -41,7 +41,7 @@ var taskChecks = []struct {
 	{"starts", (*Doctor).checkStart},
 }
 
-// findingsOf returns the findings of a check of tasks, which lookAtTasks has made.
+// findingsOf returns the findings of a check of tasks, which checkTasks has made.
 func (d *Doctor) findingsOf(name string) check {
 	return func(_ context.Context, tell report) string {
 		for _, f := range d.tasks.found[name] {

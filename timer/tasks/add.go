@@ -17,8 +17,8 @@ import (
 // maxKey is the longest key, in bytes.
 const maxKey = 200
 
-// name gives the task its key and its origin.
-func (c *Change) name() (err error) {
+// keyAndOrigin gives a new task its key and its origin.
+func (c *Change) keyAndOrigin() (err error) {
 	if !c.adds {
 		return nil
 	}

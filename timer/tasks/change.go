@@ -69,7 +69,7 @@ func (c *Change) Apply(ctx context.Context) error {
 	if err := (timing{c}).time(ctx); err != nil {
 		return err
 	}
-	if err := c.name(); err != nil {
+	if err := c.keyAndOrigin(); err != nil {
 		return err
 	}
 	if err := (doing{c}).job(ctx); err != nil {

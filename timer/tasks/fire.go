@@ -19,7 +19,7 @@ func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bo
 		return o, err
 	}
 	if e.Task.Type() == state.TypeWait {
-		return o, IsWait(e, "and there is nothing to run")
+		return o, NotForWaits(e, "and there is nothing to run")
 	}
 	config, err := w.Settings()
 	if err != nil {
@@ -48,8 +48,8 @@ func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bo
 	}, nil
 }
 
-// IsWait refuses a command that works on tasks other than waits.
-func IsWait(e state.Entry, why string) *problem.Problem {
+// NotForWaits returns the refusal of what works on all tasks but waits.
+func NotForWaits(e state.Entry, why string) *problem.Problem {
 	id := e.Task.ID
 	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", problem.To("wait").With("resume", id), problem.To("rm", id)))
 }

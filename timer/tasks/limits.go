@@ -46,10 +46,10 @@ func (c timing) checkTime() error {
 	limits := config.Limits
 	wait := due.Sub(now)
 	if least := spanOf(limits.MinDelay); least > 0 && wait < least {
-		return c.tooSoon("the first instant comes "+distanceInWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
+		return c.forbidden("the first instant comes "+distanceInWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
 	}
 	if most := spanOf(limits.MaxDelay); most > 0 && wait > most {
-		return c.tooSoon("the first instant comes "+distanceInWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
+		return c.forbidden("the first instant comes "+distanceInWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
 	}
 	if sched == nil || !t.Recurring() {
 		return nil
@@ -63,14 +63,15 @@ func (c timing) checkTime() error {
 		}
 	}
 	if gap, near := tooNear(sched, now, least); near {
-		return c.tooSoon(plain.Quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
+		return c.forbidden(plain.Quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
 			"say a longer interval, such as every "+briefly(least))
 	}
 	return nil
 }
 
-// tooSoon returns the refusal of a time by a setting.
-func (c timing) tooSoon(message, key, table, hint string) error {
+// forbidden returns the refusal of a time by a setting: the message, the key and its table, and
+// what to say instead.
+func (c timing) forbidden(message, key, table, hint string) error {
 	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, c.File()))
 }
 

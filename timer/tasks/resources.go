@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	maxNice    = 19 // as in setpriority(2)
-	niceLeast  = -20
-	memoryMost = int64(1) << 50
-	minMemory  = int64(1) << 20 // less than any program needs
-	maxCPU     = 100_000        // percent
+	minNice, maxNice = -20, 19 // as in setpriority(2)
+
+	minMemory = int64(1) << 20 // less than any program needs
+	maxMemory = int64(1) << 50
+	maxCPU    = 100_000 // percent
 )
 
 // resources sets what the command may use of the machine.
 func (c *Change) resources() (err error) {
 	p := &c.Task.Policy
 	if c.Nice != nil {
-		if p.Nice = *c.Nice; p.Nice < niceLeast || p.Nice > maxNice {
-			return problem.Of(problem.T("%s is %d", problem.Option("nice"), p.Nice), problem.T("give %d to %d: %s yields to others", niceLeast, maxNice, problem.Set("nice", 10)))
+		if p.Nice = *c.Nice; p.Nice < minNice || p.Nice > maxNice {
+			return problem.Of(problem.T("%s is %d", problem.Option("nice"), p.Nice), problem.T("give %d to %d: %s yields to others", minNice, maxNice, problem.Set("nice", 10)))
 		}
 	}
 	if c.IONice != nil {
@@ -76,7 +76,7 @@ func memoryOf(text string) (int64, error) {
 	if err != nil {
 		return 0, problem.Of(problem.T("%s is not a size", problem.Set("memory", text)), problem.T("such as %s or %s", problem.Set("memory", "512M"), problem.Set("memory", "2G")))
 	}
-	if n < minMemory || n > memoryMost {
+	if n < minMemory || n > maxMemory {
 		return 0, problem.Of(problem.T("%s is not from 1M to 1024T", problem.Set("memory", text)), problem.T("such as %s; %s means no limit", problem.Set("memory", "512M"), problem.Set("memory", "0")))
 	}
 	return n, nil

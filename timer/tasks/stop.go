@@ -47,21 +47,19 @@ func Stop(ctx context.Context, st state.Store, c clock.Clock, list []state.Entry
 		return runs, failed
 	}
 	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
-	for nap := least; ; nap = min(2*nap, longest) {
-		over, err := endOrphans(ctx, st, c, runs, why)
-		if err == nil && !over && c.For(ctx, nap) == nil {
-			continue
-		}
-		if err == nil {
-			err = outcomes(ctx, st, runs)
-		}
-		if err != nil { // they were told, but how they end cannot be seen
-			for _, id := range tasksOf(runs) {
-				failed = append(failed, Failure{id, err})
-			}
-		}
-		return runs, failed
+	over, err := endOrphans(ctx, st, c, runs, why)
+	for nap := least; err == nil && !over && c.For(ctx, nap) == nil; nap = min(2*nap, longest) {
+		over, err = endOrphans(ctx, st, c, runs, why)
 	}
+	if err == nil {
+		err = outcomes(ctx, st, runs)
+	}
+	if err != nil { // they were told, but how they end cannot be seen
+		for _, id := range tasksOf(runs) {
+			failed = append(failed, Failure{id, err})
+		}
+	}
+	return runs, failed
 }
 
 // tasksOf returns the tasks of the runs, each once.

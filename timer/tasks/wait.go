@@ -18,7 +18,7 @@ import (
 // nothing to announce or to change.
 type Wait struct {
 	Entry   state.Entry
-	Changed <-chan struct{} // closed when others have changed it
+	Changed <-chan struct{} // receives when others have changed it; nil: nobody tells
 	st      state.Store
 	clock   clock.Clock
 	release func()
