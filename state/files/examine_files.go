@@ -211,7 +211,7 @@ func (s *Store) quarantineFinding(path string) state.Finding {
 		f.Text += " and is an older copy of task " + n.id + ", which is not affected"
 		return f
 	}
-	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
+	back := "mv " + quoted(path) + " " + quoted(s.path(s.folderBefore(n.id)+"/"+n.queue()))
 	if _, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id); err != nil {
 		f.Text += ": " + reasonOf(err)
 		f.Hint = "mend it and put it back: " + back + "; or rm " + quoted(path)

@@ -116,7 +116,7 @@ func (t *tx) keptQuarantined(key, id string) error {
 		}
 		path := quoted(t.path(corruptDir + "/" + file))
 		return fmt.Errorf("%w: the key %q is that of task %s, whose file was set aside; mend it and move it back to %s, or give it up: rm %s",
-			state.ErrUnusable, key, id, t.path(queueDir), path)
+			state.ErrUnusable, key, id, t.path(t.folderBefore(id)), path)
 	}
 	return nil
 }

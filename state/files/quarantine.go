@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // broken is a file to set aside.
@@ -135,6 +136,26 @@ func (s *Store) olderCopy(path string) bool {
 		now, err := s.readTask(f.place(), f.id)
 		return err == nil && now.ID == old.ID && now.Revision >= old.Revision
 	})
+}
+
+// folderBefore is the folder in which the file of a task was, by the ledger, before it was set aside.
+func (s *Store) folderBefore(id string) string {
+	dir := queueDir // also if the ledger cannot be read
+	_ = s.history(id, func(e ledger.Entry) bool {
+		switch e.Event {
+		case state.EventPaused:
+			dir = pausedDir
+		case state.EventRemoved:
+			dir = removedDir
+		case state.EventFinished:
+			dir = endedDir
+		case state.EventCreated, state.EventResumed, state.EventRestored:
+		default:
+			return true
+		}
+		return false
+	})
+	return dir
 }
 
 // allQuarantined returns every file that was set aside.

@@ -188,3 +188,40 @@ func TestNewerCopyThatMayNotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestWayBack: the command that puts a file back puts it where it was, so that what was paused or removed does not run.
+func TestWayBack(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	folder := map[string]string{}
+	for _, to := range []string{queueDir, pausedDir, removedDir} {
+		id := must[state.Entry](t)(s.Add(ctx, once(to), day0)).Task.ID
+		folder[id] = to
+		switch to {
+		case pausedDir:
+			must[state.Entry](t)(s.Pause(ctx, id, day1, day0))
+		case removedDir:
+			must[state.Entry](t)(s.Remove(ctx, id, day0))
+		}
+		for _, file := range must[[]string](t)(readNames(s.path(to))) {
+			if path := s.path(to + "/" + file); strings.Contains(file, id) {
+				if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if moved := must[[]state.Problem](t)(s.Quarantine(ctx, 0)); len(moved) != 3 {
+		t.Fatalf("set aside: %v", moved)
+	}
+	for _, f := range said(t, dir, "aside") {
+		n, _ := quarantineName(filepath.Base(f.Subject))
+		if !strings.Contains(f.Hint, " "+s.path(folder[n.id]+"/"+n.queue())+";") {
+			t.Errorf("%s was in %s: %s", n.id, folder[n.id], f.Hint)
+		}
+		delete(folder, n.id)
+	}
+	if len(folder) > 0 {
+		t.Errorf("not told: %v", folder)
+	}
+}
