@@ -138,7 +138,8 @@ func (s *Store) olderCopy(path string) bool {
 	})
 }
 
-// folderBefore is the folder in which the file of a task was, by the ledger, before it was set aside.
+// folderBefore is the folder in which, by the ledger, the file of a task was before it was set
+// aside.
 func (s *Store) folderBefore(id string) string {
 	dir := queueDir // also if the ledger cannot be read
 	_ = s.history(id, func(e ledger.Entry) bool {
