@@ -185,7 +185,7 @@ func table() []row {
 		{"PART", "N4", noFour},
 		{"PART", "CLOCK -|to|till|til|until|through|thru CLOCK", rangeOfTimes},
 		{"PART", "CLOCK - NUM", rangeOfTimes},
-		{"PART", "H24 -|to CLOCK", rangeOfTimes},
+		{"PART", "H24 -|to|until CLOCK", rangeOfTimes},
 		{"PART", "between|from CLOCK -|to|and|until|till CLOCK", rangeOfTimes},
 		{"PART", "between|from NUM -|to|and|until|till CLOCK", rangeOfTimes},
 		{"PART", "H24 to H24", rangeOfTimes},

@@ -222,7 +222,9 @@ func (z *zoneText) with(other *zoneText) (*zoneText, bool) {
 		return &both, z.also == nil
 	}
 	both.also = other.loc
-	return &both, z.also == nil && (z.signed || z.zulu) && !other.signed && !other.zulu
+	// GMT+0100 (CET)
+	offset := z.signed || z.zulu || z.fixed && !z.utc && z.abbr == nil && other.abbr != nil
+	return &both, z.also == nil && offset && !other.signed && !other.zulu
 }
 
 // allowsOffset reports whether an offset may follow what was read so far. When a negative offset
