@@ -120,7 +120,8 @@ func within(ctx context.Context, s *cli.Call, o *anyOptions, least time.Duration
 	if o.most == 0 {
 		return context.WithCancel(ctx)
 	}
-	return cli.WithBound(ctx, s.Clock, max(o.most-o.begun.Since(s.Clock), least))
+	left := max(o.most-o.begun.Since(s.Clock), least, 1) // 0 would be no bound
+	return cli.WithBound(ctx, s.Clock, left)
 }
 
 // checkOnce checks the tasks and the inbox in the order given, and reports whether one has come. It
