@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -205,9 +206,11 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 // beginning, and a task that the command can take to one that it cannot.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string,
 	now time.Time, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
-	name := strings.ToLower(strings.TrimSpace(id))
-	if at := strings.IndexByte(name, '/'); at > 0 {
-		name = name[:at] // the ID of an occurrence names its task
+	// The ID of an occurrence, or of an item about it, names its task: k7m2/3, k7m2/3/desktop.
+	name, rest, slash := strings.Cut(strings.ToLower(strings.TrimSpace(id)), "/")
+	number, _, _ := strings.Cut(rest, "/")
+	if _, err := strconv.ParseUint(number, 10, 63); slash && err != nil {
+		name = ""
 	}
 	var all []state.Entry
 	if name != "" {
