@@ -26,7 +26,7 @@ func RunAlive(r state.Record) bool {
 }
 
 // Attempts is how often a change is tried again because somebody else changed the same task.
-const Attempts = 5
+const Attempts = 20
 
 // Reread returns the task as it is now.
 func Reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, error) {
