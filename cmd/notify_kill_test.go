@@ -75,7 +75,8 @@ func TestNotifyThroughKills(t *testing.T) {
 	lines := wanted()
 	for end := time.Now().Add(2 * time.Minute); len(lines) < messages; lines = wanted() {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d were told; the log of the runners:\n%.4000s", len(lines), messages, read(filepath.Join(f.home, "runs", "runner.log")))
+			log := read(filepath.Join(f.home, "runs", "runner.log"))
+			t.Fatalf("%d of %d were told; the end of the log of the runners:\n%s", len(lines), messages, log[max(0, len(log)-4000):])
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
