@@ -57,6 +57,7 @@ func TestNotifyThroughKills(t *testing.T) {
 		return lines
 	}
 	kills := 0
+	var last state.Ident // who was asked to step down, or killed
 	for time.Since(begin) < 5*time.Second || kills == 0 && len(wanted()) < messages {
 		f.call("run", "--background")
 		time.Sleep(300 * time.Millisecond)
@@ -65,11 +66,15 @@ func TestNotifyThroughKills(t *testing.T) {
 		case err != nil || !led:
 		case kills%3 == 2 && l.Yields:
 			if runner.AskToYield(l.Ident) == nil {
-				kills++
+				kills, last = kills+1, l.Ident
 			}
 		case runner.Signal(l.Ident, syscall.SIGKILL) == nil:
-			kills++
+			kills, last = kills+1, l.Ident
 		}
+	}
+	// While it still leads no other is started, and nobody else is there to take over.
+	for l, led, err := f.st.Led(t.Context()); err == nil && led && l.Ident == last; l, led, err = f.st.Led(t.Context()) {
+		time.Sleep(10 * time.Millisecond)
 	}
 	f.call("run", "--background")
 	lines := wanted()
