@@ -22,7 +22,7 @@ func open(t testing.TB, s *natstest.Servers, name string, replicas int) *jet.KV 
 		t.Fatal(err)
 	}
 	t.Cleanup(k.Close)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) { // servers that have just begun have no leader yet
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // servers that have just begun have no leader yet
 		if err = k.Init(context.Background(), replicas); err == nil {
 			return k
 		}
