@@ -235,39 +235,35 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 			return nil, "", nil, err
 		}
 	}
-	var parts []string
+	var parts ruleParts
 	if set, _ := calendarWeekdays(c.weekdays); c.weekdays != "" && set != 0b1111111 {
-		parts = append(parts, "BYDAY="+weekdayText(set, ""))
+		parts.weekdays = nthWeekdays(set, 0)
 	}
 	years := calendarField{name: "year", min: 1970, max: lastYear, all: true}
 	if c.date != "" {
-		date, err := calendarDate(c.date, &years)
-		if err != nil {
+		if err := calendarDate(c.date, &years, &parts); err != nil {
 			return refuse(err.Error())
 		}
-		parts = append(date, parts...)
 	}
 	clock := c.clock
 	if clock == "" {
 		clock = "00:00:00"
 	}
-	freq, clockParts, err := calendarClock(clock)
-	if err != nil {
+	if err := calendarClock(clock, &parts); err != nil {
 		return refuse(err.Error())
 	}
-	until := ""
 	if !years.all {
 		first, last, apart := years.values[0], years.values[len(years.values)-1], 1
 		if len(years.values) > 1 {
 			apart = years.values[1] - first
 		}
-		if last-first != apart*(len(years.values)-1) || apart > 1 && freq != "DAILY" {
+		if last-first != apart*(len(years.values)-1) || apart > 1 && parts.freq != daily {
 			return refuse("years in a list are only read when they are evenly apart, with some hundred instants a day at most")
 		}
 		if apart > 1 {
-			freq = "YEARLY;INTERVAL=" + strconv.Itoa(apart)
-			if days := strings.Join(parts, ";"); !strings.Contains(days, "DAY=") {
-				parts = append(parts, "BYMONTHDAY="+join(oneTo31))
+			parts.freq, parts.interval = yearly, int64(apart)
+			if len(parts.weekdays)+len(parts.lists[byMonthDay]) == 0 {
+				parts.set(byMonthDay, oneTo31)
 			}
 			for first < wallTime(start, zone).Year() {
 				first += apart
@@ -277,19 +273,22 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		if from := InstantOf(civilDate(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		until = ";UNTIL=" + InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second).UTC().Format("20060102T150405Z")
+		parts.last = InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second)
+		parts.until = parts.last.UTC().Format("20060102T150405Z")
 	}
-	rule := "FREQ=" + freq + ";" + strings.Join(append(parts, clockParts...), ";") + until
+	head := ""
 	if named {
 		begin := midnight(wallTime(start, zone))
-		start, rule = InstantOf(begin, zone), withStart(rule, begin, zone)
+		start, head = InstantOf(begin, zone), startLine(begin, zone)
 	}
-	return parseRRule(rule, start, zone)
+	canonical = parts.after(head)
+	r, err = parts.build(canonical, start, zone)
+	return r, canonical, nil, err
 }
 
-// calendarDate reads a date: 2027-*-1..7, *-02~03, 12-24. After a ~ the days are counted from the
-// end of the month.
-func calendarDate(text string, years *calendarField) (parts []string, err error) {
+// calendarDate reads a date into parts: 2027-*-1..7, *-02~03, 12-24. After a ~ the days are counted
+// from the end of the month.
+func calendarDate(text string, years *calendarField, parts *ruleParts) (err error) {
 	months := calendarField{name: "month", min: 1, max: 12}
 	days := calendarField{name: "day", min: 1, max: 31}
 	head, day, fromEnd := strings.Cut(text, "~")
@@ -303,79 +302,77 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 	}
 	if year != "*" {
 		if err = years.read(year); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err = months.read(month); err != nil {
-		return nil, err
+		return err
 	}
 	if fromEnd { // 7/1 counts towards the end of the month
 		if first, stepText, stepped := strings.Cut(day, "/"); stepped {
 			step, err := strconv.Atoi(stepText)
 			n, err2 := days.number(first)
 			if err != nil || err2 != nil || step < 1 {
-				return nil, fmt.Errorf("the day %q is not counted from the end", day)
+				return fmt.Errorf("the day %q is not counted from the end", day)
 			}
 			for ; n > 0; n -= step {
 				days.values = append(days.values, n)
 			}
 		} else if err = days.read(day); err != nil {
-			return nil, err
+			return err
 		}
 		for i := range days.values {
 			days.values[i] = -days.values[i]
 		}
 		days.all = false
 	} else if err = days.read(day); err != nil {
-		return nil, err
+		return err
 	}
 	if !months.all {
-		parts = append(parts, "BYMONTH="+join(months.values))
+		parts.set(byMonth, months.values)
 	}
 	if !days.all {
-		parts = append(parts, "BYMONTHDAY="+join(days.values))
+		parts.set(byMonthDay, days.values)
 	}
-	return parts, nil
+	return nil
 }
 
-// calendarClock reads a time of day: 09:00, *:0/15, 8,20:30:00.
-func calendarClock(text string) (freq string, parts []string, err error) {
+// calendarClock reads a time of day into parts: 09:00, *:0/15, 8,20:30:00.
+func calendarClock(text string, parts *ruleParts) error {
 	fields := [3]calendarField{{name: "hour", max: 23}, {name: "minute", max: 59}, {name: "second", max: 59}}
 	words := strings.Split(text, ":")
 	if len(words) == 2 {
 		words = append(words, "00")
 	}
 	if len(words) != 3 {
-		return "", nil, fmt.Errorf("%q is not a time of day", text)
+		return fmt.Errorf("%q is not a time of day", text)
 	}
 	for i := range fields {
 		if err := fields[i].read(words[i]); err != nil {
-			return "", nil, err
+			return err
 		}
 	}
-	add := func(i int, name string) { parts = append(parts, name+"="+join(fields[i].values)) }
-	switch n := len(fields[0].values) * len(fields[1].values) * len(fields[2].values); {
-	case n <= maxPerDay:
-		add(0, "BYHOUR")
-		add(1, "BYMINUTE")
-		add(2, "BYSECOND")
-		return "DAILY", parts, nil
-	case fields[2].all:
-		freq = "SECONDLY"
+	hours, minutes, seconds := &fields[0], &fields[1], &fields[2]
+	parts.freq = daily
+	some := len(hours.values)*len(minutes.values)*len(seconds.values) <= maxPerDay
+	switch {
+	case some:
+	case seconds.all:
+		parts.freq = secondly
 	default:
-		freq = "MINUTELY"
-		add(2, "BYSECOND")
+		parts.freq = minutely
 	}
-	if !fields[0].all {
-		add(0, "BYHOUR")
+	// Every second has its hours, too: a rule without BY parts would count elapsed time.
+	if some || !hours.all || seconds.all && minutes.all {
+		parts.set(byHour, hours.values)
 	}
-	if !fields[1].all {
-		add(1, "BYMINUTE")
+	if some || !minutes.all {
+		parts.set(byMinute, minutes.values)
 	}
-	if len(parts) == 0 { // every second: a rule without BY parts would count elapsed time
-		add(0, "BYHOUR")
+	if parts.freq != secondly {
+		parts.set(bySecond, seconds.values)
 	}
-	return freq, parts, nil
+	return nil
 }
 
 // oneTo31 are the days of the longest months.

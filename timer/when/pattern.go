@@ -202,7 +202,7 @@ func ruleDaysOf(r *zonedRule) *DayPattern {
 		if w.parts.freq == yearly {
 			d.Period = min(12*d.Period, patternMonths)
 		}
-		if positions := w.parts.lists["BYSETPOS"]; len(positions) > 0 {
+		if positions := w.parts.lists[bySetPos]; len(positions) > 0 {
 			n := len(d.MonthDays)
 			d.Last = slices.Equal(positions, []int{-1}) && len(d.Weekdays) == 0 && n > 1 && d.RunTo(d.MonthDays[n-1])
 			if !d.Last {

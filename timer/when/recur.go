@@ -32,9 +32,7 @@ type builder struct {
 	wall   time.Time // the wall time of the anchor
 	anchor time.Time
 	o      Options
-	freq   string
-	parts  []string // parts such as BYMONTH=1
-	pos    string   // the value of BYSETPOS, for days
+	parts  ruleParts // of the days; BYSETPOS is of the days, too
 	// The anchor says which days are meant, so the period is counted from it.
 	from  bool
 	later bool // the text says that it begins later than now

@@ -1,7 +1,6 @@
 package when
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -15,10 +14,8 @@ func (b *builder) frequency() *refusal {
 	if c.n == 0 {
 		c.n = 1
 	}
-	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
-	if c.months != 0 {
-		part("BYMONTH", join(members(c.months, false)))
-	}
+	rule := &b.parts
+	rule.set(byMonth, members(c.months, false))
 	period := m.has&hasPeriod != 0
 	within := period && c.unit <= uHour
 	switch {
@@ -33,31 +30,29 @@ func (b *builder) frequency() *refusal {
 		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
 	case within:
 		if c.weekdays != 0 {
-			part("BYDAY", weekdayText(c.weekdays, ""))
+			rule.weekdays = nthWeekdays(c.weekdays, 0)
 		}
-		if b.freq = "DAILY"; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
-			b.freq = "HOURLY"
+		if rule.freq = daily; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
+			rule.freq = hourly
 		}
 		return nil
 	case c.nths != 0:
 		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) {
 			return periodClash
 		}
-		if b.freq = "MONTHLY"; c.workdays {
-			part("BYDAY", weekdayText(c.weekdays, ""))
+		if rule.freq = monthly; c.workdays {
+			rule.weekdays = nthWeekdays(c.weekdays, 0)
 			// BYSETPOS counts in each period of FREQ, so several months need a rule of months.
-			if b.pos = join(members(c.nths, true)); c.within != 0 || bits.OnesCount16(c.months) > 1 {
+			if rule.set(bySetPos, members(c.nths, true)); c.within != 0 || bits.OnesCount16(c.months) > 1 {
 				if c.unit == uYear && c.n > 1 {
 					return &refusal{why: "it is too much for one rule", hint: "make several tasks of it"}
 				}
 				return nil
 			}
 		} else {
-			var days []string
 			for _, n := range members(c.nths, true) {
-				days = append(days, weekdayText(c.weekdays, strconv.Itoa(n)))
+				rule.weekdays = append(rule.weekdays, nthWeekdays(c.weekdays, n)...)
 			}
-			part("BYDAY", strings.Join(days, ","))
 		}
 		b.yearly()
 		return nil
@@ -66,12 +61,12 @@ func (b *builder) frequency() *refusal {
 			return periodClash
 		}
 		if c.onDate {
-			part("BYDAY", weekdayText(c.weekdays, ""))
+			rule.weekdays = nthWeekdays(c.weekdays, 0)
 		}
 		dates := members(c.dates, true)
-		part("BYMONTHDAY", join(dates))
-		b.freq = "MONTHLY"
-		if b.yearly(); b.freq == "YEARLY" {
+		rule.set(byMonthDay, dates)
+		rule.freq = monthly
+		if b.yearly(); rule.freq == yearly {
 			if c.months == 1<<2 && c.dates == 1<<29 {
 				b.s.note(NoteLeap, "29 February comes in leap years alone")
 			}
@@ -86,8 +81,7 @@ func (b *builder) frequency() *refusal {
 		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
 			return periodClash
 		}
-		part("BYDAY", weekdayText(c.weekdays, ""))
-		b.freq = "WEEKLY"
+		rule.weekdays, rule.freq = nthWeekdays(c.weekdays, 0), weekly
 		return nil
 	case !period:
 		return &refusal{why: "it does not say how often", hint: "add how often"}
@@ -101,7 +95,7 @@ func (b *builder) frequency() *refusal {
 // yearly makes a rule of days in certain months yearly, when its period is a year.
 func (b *builder) yearly() {
 	if b.c.months != 0 && (b.c.unit == uYear || b.m.has&hasPeriod == 0) {
-		b.freq = "YEARLY"
+		b.parts.freq = yearly
 	}
 }
 
@@ -109,37 +103,30 @@ func (b *builder) yearly() {
 // is the last day.
 func (b *builder) fromAnchor() {
 	b.from = true
-	day := b.wall.Day()
-	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
+	day, rule := b.wall.Day(), &b.parts
 	clamp := func() {
-		if day <= 28 {
-			part("BYMONTHDAY", strconv.Itoa(day))
-			return
+		rule.set(byMonthDay, []int{day})
+		if day > 28 {
+			rule.set(byMonthDay, oneTo31[27:day])
+			rule.set(bySetPos, []int{-1})
 		}
-		var days []int
-		for d := 28; d <= day; d++ {
-			days = append(days, d)
-		}
-		part("BYMONTHDAY", join(days))
-		b.pos = "-1"
 	}
 	switch b.c.unit {
 	case uDay:
-		b.freq = "DAILY"
+		rule.freq = daily
 	case uWeek:
-		part("BYDAY", weekdayText(1<<b.wall.Weekday(), ""))
-		b.freq = "WEEKLY"
+		rule.weekdays = nthWeekdays(1<<b.wall.Weekday(), 0)
+		rule.freq = weekly
 	case uMonth:
 		clamp()
-		b.freq = "MONTHLY"
+		rule.freq = monthly
 	default:
-		part("BYMONTH", strconv.Itoa(int(b.wall.Month())))
+		rule.set(byMonth, []int{int(b.wall.Month())})
+		rule.set(byMonthDay, []int{day})
 		if day == 29 && b.wall.Month() == time.February {
 			clamp()
-		} else {
-			part("BYMONTHDAY", strconv.Itoa(day))
 		}
-		b.freq = "YEARLY"
+		rule.freq = yearly
 	}
 }
 
@@ -147,10 +134,6 @@ func (b *builder) fromAnchor() {
 // and seconds.
 type clockSet struct {
 	hours, minutes, seconds []int
-}
-
-func (c clockSet) String() string {
-	return "BYHOUR=" + join(c.hours) + ";BYMINUTE=" + join(c.minutes) + ";BYSECOND=" + join(c.seconds)
 }
 
 // product returns the smallest such set that has all of some times. It is exact when it has no
@@ -228,7 +211,7 @@ func (b *builder) rules() *refusal {
 		if of == 0 {
 			continue
 		}
-		b.c.dates, b.c.months, b.parts, b.freq = of, 1<<month, nil, ""
+		b.c.dates, b.c.months, b.parts = of, 1<<month, ruleParts{}
 		if why := b.rule(); why != nil {
 			return why
 		}
@@ -240,32 +223,33 @@ func (b *builder) rules() *refusal {
 	return nil
 }
 
-// rule writes the RRULE and reads it back. Times that are not one clockSet need BYSETPOS within a
-// day, which makes the frequency daily, or several rules.
+// rule makes the rule. Times that are not one clockSet need BYSETPOS within a day, which makes the
+// frequency daily, or several rules.
 func (b *builder) rule() *refusal {
 	if why := b.frequency(); why != nil {
 		return why
 	}
-	if b.freq == "HOURLY" {
-		return b.write("BYMINUTE="+join(members(b.c.minutes, false))+";BYSECOND=0", b.pos)
+	if b.parts.freq == hourly {
+		return b.build(clockSet{minutes: members(b.c.minutes, false), seconds: []int{0}}, nil)
 	}
 	times, why := b.times()
 	if why != nil {
 		return why
 	}
 	set, exact := product(times)
-	if exact && (len(times) == 1 || b.pos == "") {
-		return b.write(set.String(), b.pos)
+	days := b.parts.lists[bySetPos]
+	if exact && (len(times) == 1 || days == nil) {
+		return b.build(set, days)
 	}
-	if b.pos == "" && b.c.nths == 0 && b.freq != "YEARLY" && (b.freq == "DAILY" || b.c.n == 1) {
+	if days == nil && b.c.nths == 0 && b.parts.freq != yearly && (b.parts.freq == daily || b.c.n == 1) {
 		if pos := set.positions(times); pos != nil {
-			b.freq = "DAILY"
-			return b.write(set.String(), join(pos))
+			b.parts.freq = daily
+			return b.build(set, pos)
 		}
 	}
 	var rules anyOf
 	for _, set := range groups(times) {
-		if why := b.write(set.String(), b.pos); why != nil {
+		if why := b.build(set, days); why != nil {
 			return why
 		}
 		rules = append(rules, b.s.rule)
@@ -287,22 +271,21 @@ func (a anyOf) next(t time.Time) (time.Time, bool) {
 	return best, found
 }
 
-// write makes one RRULE. A period of more than one unit starts from its first occurrence, or from
-// the anchor when that says the day. In both cases, and when the text names a zone, the rule has a
-// DTSTART.
-func (b *builder) write(clock, pos string) *refusal {
-	c, s := b.c, b.s
-	tail := strings.Join(append(slices.Clone(b.parts), clock), ";")
-	if pos != "" {
-		tail += ";BYSETPOS=" + pos
-	}
-	text := "FREQ=" + b.freq + ";" + tail
-	start := InstantOf(b.wall, s.Zone)
-	phased := c.n > 1 && b.freq != "HOURLY" && c.unit > uHour
+// build makes one rule of the days, of times of day, and of the positions among both. A period of
+// more than one unit starts from its first occurrence, or from the anchor when that says the day.
+// In both cases, and when the text names a zone, the rule has a DTSTART.
+func (b *builder) build(clock clockSet, positions []int) *refusal {
+	c, s, parts := b.c, b.s, b.parts
+	parts.set(byHour, clock.hours)
+	parts.set(byMinute, clock.minutes)
+	parts.set(bySecond, clock.seconds)
+	parts.set(bySetPos, positions)
+	start, head := InstantOf(b.wall, s.Zone), ""
+	phased := c.n > 1 && parts.freq != hourly && c.unit > uHour
 	if phased || b.m.zone != nil || b.later {
 		day := b.wall
 		if phased && (!b.from || b.m.has&hasClock != 0) {
-			r, _, _, err := parseRRule(text, start, s.Zone)
+			r, err := parts.build("", start, s.Zone)
 			if err != nil {
 				return b.p.asRule(err)
 			}
@@ -316,21 +299,19 @@ func (b *builder) write(clock, pos string) *refusal {
 			}
 			day = wallTime(first, s.Zone)
 		}
-		if phased {
-			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
-		}
 		begin := midnight(day)
-		if b.later && !phased {
+		if phased {
+			parts.interval = int64(c.n)
+		} else if b.later {
 			begin = b.wall
 		}
-		start, text = InstantOf(begin, s.Zone), withStart(text, begin, s.Zone)
+		start, head = InstantOf(begin, s.Zone), startLine(begin, s.Zone)
 	}
-	r, canonical, notes, err := parseRRule(text, start, s.Zone)
+	r, err := parts.build("", start, s.Zone)
 	if err != nil {
 		return b.p.asRule(err)
 	}
-	s.rule, s.Canonical = r, canonical
-	s.Notes = append(s.Notes, notes...)
+	s.rule, s.Canonical = r, parts.after(head)
 	return nil
 }
 
@@ -397,15 +378,15 @@ func (p *parser) asRule(err error) *refusal {
 	return &refusal{made: e}
 }
 
-// weekdayText returns a BYDAY list, Monday first.
-func weekdayText(set uint8, prefix string) string {
-	var days []string
-	for i, code := range weekdayCodes {
+// nthWeekdays are the n-th of some weekdays, Monday first; every one when n is 0.
+func nthWeekdays(set uint8, n int) []Nth {
+	var days []Nth
+	for i := range weekdayCodes {
 		if set>>((i+1)%7)&1 == 1 {
-			days = append(days, prefix+code)
+			days = append(days, Nth{Weekday: i, N: n})
 		}
 	}
-	return strings.Join(days, ",")
+	return days
 }
 
 func join(list []int) string {

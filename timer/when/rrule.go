@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// looksLikeRRule reports whether a text is worth parseRRule when nothing says that it is a rule.
+// looksLikeRRule reports whether a text is worth readRRule when nothing says that it is a rule.
 func looksLikeRRule(text string) bool {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	for _, prefix := range []string{"RRULE:", "FREQ=", "DTSTART:", "DTSTART;"} {
@@ -21,29 +21,17 @@ func looksLikeRRule(text string) bool {
 
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`
 
-// parseRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
-// DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped. Lower
-// case, a last semicolon and pasted dashes are accepted. A rule that the RFC forbids is refused. So
-// is one that never comes (CodeNever), or that has too many instants in one period.
+// readRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
+// DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped; begin
+// is the start that the rule has. Lower case, a last semicolon and pasted dashes are accepted. A
+// rule that cannot be built is refused.
 //
-// FREQ=HOURLY, MINUTELY and SECONDLY without BY parts count elapsed time. Every other rule is
-// worked out as wall times, which become instants as RFC 5545 section 3.3.5 says.
-func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
-	r, _, canonical, notes, err = readRRule(text, start, zone, false)
-	return r, canonical, notes, err
-}
-
-// readRRule is parseRRule, and returns the start of the rule as well. typed says that start is only
-// the moment at which the rule was typed, when nobody wants it to run. What such a rule leaves open
-// of its minute and second is then zero: both when it has BYHOUR, and the second when FREQ is DAILY
-// or longer.
+// typed says that start is only the moment at which the rule was typed, when nobody wants it to
+// run. What such a rule leaves open of its minute and second is then zero: both when it has BYHOUR,
+// and the second when FREQ is DAILY or longer.
 func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []Note, err error) {
 	refuse := func(code string, err error, hint string) (rule, time.Time, string, []Note, error) {
-		return nil, time.Time{}, "", nil, &Error{
-			Code:    code,
-			Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", quoted(strings.TrimSpace(text)), err),
-			Hint:    hint,
-		}
+		return nil, time.Time{}, "", nil, notARule(code, text, err, hint)
 	}
 	if len(text) > 2000 {
 		return refuse(CodeLimit, fmt.Errorf("it is longer than 2000 characters"), "make it shorter")
@@ -52,12 +40,12 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	if !ok {
 		return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that no rule has"), ruleHint)
 	}
-	line, startLine, err := splitRule(string(clean))
+	line, head, err := splitRule(string(clean))
 	if err != nil {
 		return refuse(CodeNotUnderstood, err, ruleHint)
 	}
-	if startLine != "" {
-		at, in, err := readStart(startLine, zone)
+	if head != "" {
+		at, in, err := readStart(head, zone)
 		if err != nil {
 			if e, ok := err.(*Error); ok {
 				return nil, time.Time{}, "", nil, e
@@ -73,50 +61,66 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	if err != nil {
 		return refuse(CodeNotUnderstood, err, ruleHint)
 	}
-	canonical = parts.String()
-	if startLine != "" {
-		canonical = startLine + " RRULE:" + canonical
+	if parts.until != "" {
+		if parts.last, err = readUntil(parts.until, zone); err != nil {
+			return refuse(CodeNotUnderstood, err, `write it as in "UNTIL=20271231T235959Z"`)
+		}
 	}
-
 	start = time.Unix(start.Unix(), 0).In(zone)
+	canonical = parts.after(head)
 	if typed {
 		var note string
 		if start, note = parts.typed(start, zone); note != "" {
 			notes = append(notes, Note{NoteStart, note})
 		}
 	}
-	last := time.Time{}
-	if parts.until != "" {
-		if last, err = readUntil(parts.until, zone); err != nil {
-			return refuse(CodeNotUnderstood, err, `write it as in "UNTIL=20271231T235959Z"`)
-		}
+	r, err = parts.build(text, start, zone)
+	return r, start, canonical, notes, err
+}
+
+// notARule refuses a text that is no recurrence rule.
+func notARule(code, text string, err error, hint string) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", quoted(strings.TrimSpace(text)), err), Hint: hint}
+}
+
+// build makes the rule that begins at an instant, whose fraction of a second is dropped. text is
+// the rule as its refusals name it. A rule that the RFC forbids is refused. So is one that never
+// comes (CodeNever), or that has too many instants in one period.
+//
+// FREQ=HOURLY, MINUTELY and SECONDLY without BY parts count elapsed time. Every other rule is
+// worked out as wall times, which become instants as RFC 5545 section 3.3.5 says.
+func (p ruleParts) build(text string, start time.Time, zone *time.Location) (r rule, err error) {
+	if err := p.check(); err != nil {
+		return nil, notARule(CodeNotUnderstood, text, err, ruleHint)
 	}
 	if year := start.Year(); year < 1 || year > lastYear {
-		return refuse(CodeNotUnderstood, fmt.Errorf("it starts in the year %d", year), "start it between the years 1 and 9999")
+		return nil, notARule(CodeNotUnderstood, text, fmt.Errorf("it starts in the year %d", year), "start it between the years 1 and 9999")
 	}
-	if parts.freq >= hourly && parts.plain() {
-		r, last, err = elapsedRule(parts, start, last)
+	p.interval, start = max(p.interval, 1), time.Unix(start.Unix(), 0).In(zone)
+	last := p.last
+	if p.freq >= hourly && p.plain() {
+		r, last, err = elapsedRule(&p, start, last)
 	} else {
-		r, err = newZonedRule(parts, start, zone)
+		r, err = newZonedRule(&p, start, zone)
 	}
 	var much tooMuch
 	switch {
 	case errors.As(err, &much):
-		return refuse(CodeLimit, err, "give an UNTIL instead of the COUNT")
+		return nil, notARule(CodeLimit, text, err, "give an UNTIL instead of the COUNT")
 	case err != nil:
-		return refuse(CodeNotUnderstood, err, ruleHint)
+		return nil, notARule(CodeNotUnderstood, text, err, ruleHint)
 	}
 	if !last.IsZero() {
 		r = ending{r, last}
 	}
 	if _, ok := r.next(start.Add(-1)); !ok {
-		return nil, time.Time{}, "", nil, &Error{
+		return nil, &Error{
 			Code:    CodeNever,
-			Message: fmt.Sprintf("the recurrence rule %s never comes after its start, %s", quoted(canonical), Stamp(start)),
+			Message: fmt.Sprintf("the recurrence rule %s never comes after its start, %s", quoted(strings.TrimSpace(text)), Stamp(start)),
 			Hint:    "check its parts against each other, and UNTIL against the start",
 		}
 	}
-	return r, start, canonical, notes, nil
+	return r, nil
 }
 
 // tooMuch is the error of a COUNT that is too large to be counted to.
@@ -194,17 +198,25 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 	return InstantOf(wall, zone), zone, nil
 }
 
-// withStart returns a rule with a DTSTART line for a wall time, if the zone has a name that can
+// startLine is the DTSTART line for a wall time. It is empty when the zone has no name that can
 // stand there.
-func withStart(rule string, wall time.Time, zone *time.Location) string {
+func startLine(wall time.Time, zone *time.Location) string {
 	if zone == time.UTC {
-		return "DTSTART:" + wall.Format("20060102T150405Z") + " RRULE:" + rule
+		return "DTSTART:" + wall.Format("20060102T150405Z")
 	}
 	name := zone.String()
 	if _, err := LoadZone(name); err != nil {
-		return rule
+		return ""
 	}
-	return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405") + " RRULE:" + rule
+	return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405")
+}
+
+// after is the canonical form after a DTSTART line, if there is one.
+func (p *ruleParts) after(startLine string) string {
+	if startLine == "" {
+		return p.String()
+	}
+	return startLine + " RRULE:" + p.String()
 }
 
 // readUntil reads UNTIL, which is inclusive: an instant, a local time, or a whole day.

@@ -452,3 +452,9 @@ func TestWeekNumbers(t *testing.T) {
 		}
 	}
 }
+
+// parseRRule reads a rule that somebody gave a start.
+func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
+	r, _, canonical, notes, err = readRRule(text, start, zone, false)
+	return r, canonical, notes, err
+}

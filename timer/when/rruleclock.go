@@ -38,24 +38,24 @@ const (
 
 func newSubdaySequence(p *ruleParts, start time.Time) *subdaySequence {
 	c := &subdaySequence{days: p.filter(), start: start.Unix(), interval: p.interval}
-	mask := func(name string, n int) uint64 {
-		if len(p.lists[name]) == 0 {
+	mask := func(list, n int) uint64 {
+		if len(p.lists[list]) == 0 {
 			return 1<<n - 1
 		}
 		var set uint64
-		for _, v := range p.lists[name] {
+		for _, v := range p.lists[list] {
 			set |= 1 << v
 		}
 		return set
 	}
-	c.hours, c.minutes, c.seconds = mask("BYHOUR", 24), mask("BYMINUTE", 60), mask("BYSECOND", 60)
+	c.hours, c.minutes, c.seconds = mask(byHour, 24), mask(byMinute, 60), mask(bySecond, 60)
 	minutes, seconds := []int{0}, []int{0}
 	switch p.freq {
 	case hourly:
-		c.unit, minutes, seconds = 3600, p.lists["BYMINUTE"], p.lists["BYSECOND"]
+		c.unit, minutes, seconds = 3600, p.lists[byMinute], p.lists[bySecond]
 		c.minutes, c.seconds = 1, 1
 	case minutely:
-		c.unit, seconds = 60, p.lists["BYSECOND"]
+		c.unit, seconds = 60, p.lists[bySecond]
 		c.seconds = 1
 	case secondly:
 		c.unit = 1
@@ -66,7 +66,7 @@ func newSubdaySequence(p *ruleParts, start time.Time) *subdaySequence {
 			c.inner = append(c.inner, int64(minute*60+second))
 		}
 	}
-	if positions := p.lists["BYSETPOS"]; len(positions) > 0 {
+	if positions := p.lists[bySetPos]; len(positions) > 0 {
 		var chosen []int64
 		for i, at := range c.inner {
 			if containsNth(positions, i+1, len(c.inner)) {

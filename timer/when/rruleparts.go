@@ -25,52 +25,76 @@ var (
 	weekdayCodes = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
 )
 
-// ruleParts is an RRULE as written. Each list is sorted and has no duplicates.
+// ruleParts are the parts of an RRULE. Each list is sorted and has no duplicates; an empty one is
+// not given.
 type ruleParts struct {
 	freq      int
-	interval  int64
-	count     int
-	until     string
+	interval  int64     // 0 and 1 are the same
+	count     int       // 0 for none
+	until     string    // UNTIL as written; empty for none
+	last      time.Time // what it means
 	weekStart int
-	weekdays  []Nth
-	lists     map[string][]int // BYMONTH and the other lists of numbers
+	weekdays  []Nth // BYDAY
+	lists     [ruleListCount][]int
 }
 
-// ruleLists are the lists of numbers and their bounds, in the order of the canonical form.
-var ruleLists = []struct {
+// The lists of numbers of an RRULE, in the order of the canonical form.
+const (
+	byMonth = iota
+	byWeek
+	byYearDay
+	byMonthDay
+	byHour
+	byMinute
+	bySecond
+	bySetPos
+	ruleListCount
+)
+
+// ruleLists are the names of the lists and the bounds of their numbers.
+var ruleLists = [ruleListCount]struct {
 	name     string
 	min, max int
 	negative bool
 }{
-	{"BYMONTH", 1, 12, false},
-	{"BYWEEKNO", 1, 53, true},
-	{"BYYEARDAY", 1, 366, true},
-	{"BYMONTHDAY", 1, 31, true},
-	{"BYHOUR", 0, 23, false},
-	{"BYMINUTE", 0, 59, false},
-	{"BYSECOND", 0, 60, false},
-	{"BYSETPOS", 1, 366, true},
+	byMonth:    {"BYMONTH", 1, 12, false},
+	byWeek:     {"BYWEEKNO", 1, 53, true},
+	byYearDay:  {"BYYEARDAY", 1, 366, true},
+	byMonthDay: {"BYMONTHDAY", 1, 31, true},
+	byHour:     {"BYHOUR", 0, 23, false},
+	byMinute:   {"BYMINUTE", 0, 59, false},
+	bySecond:   {"BYSECOND", 0, 60, false},
+	bySetPos:   {"BYSETPOS", 1, 366, true},
 }
 
-// readParts reads "FREQ=…;…" in capitals. It refuses everything for which RFC 5545 section 3.3.10
-// says MUST NOT.
-func readParts(text string) (*ruleParts, error) {
-	p := &ruleParts{freq: -1, interval: 1, lists: map[string][]int{}}
-	seen := map[string]bool{}
+// set gives one of the lists its numbers, in any order.
+func (p *ruleParts) set(list int, numbers []int) {
+	numbers = slices.Clone(numbers)
+	slices.Sort(numbers)
+	p.lists[list] = slices.Compact(numbers)
+}
+
+// readParts reads "FREQ=…;…" in capitals.
+func readParts(text string) (p ruleParts, err error) {
+	p.freq = -1
+	var seen []string
 	for part := range strings.SplitSeq(text, ";") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok || value == "" {
-			return nil, fmt.Errorf("%q is not NAME=VALUE", part)
+			return p, fmt.Errorf("%q is not NAME=VALUE", part)
 		}
-		if seen[name] {
-			return nil, fmt.Errorf("%s is given twice", name)
+		if slices.Contains(seen, name) {
+			return p, fmt.Errorf("%s is given twice", name)
 		}
-		seen[name] = true
+		seen = append(seen, name)
 		if err := p.read(name, value); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
-	return p, p.check(seen)
+	if p.freq < 0 {
+		return p, fmt.Errorf("FREQ is missing")
+	}
+	return p, nil
 }
 
 func (p *ruleParts) read(name, value string) (err error) {
@@ -94,10 +118,11 @@ func (p *ruleParts) read(name, value string) (err error) {
 	case "BYDAY":
 		return p.readDays(value)
 	default:
-		for _, list := range ruleLists {
+		for i, list := range ruleLists {
 			if list.name != name {
 				continue
 			}
+			var numbers []int
 			for item := range strings.SplitSeq(value, ",") {
 				number := ruleNumber
 				if list.negative {
@@ -107,10 +132,9 @@ func (p *ruleParts) read(name, value string) (err error) {
 				if err != nil {
 					return err
 				}
-				p.lists[name] = append(p.lists[name], n)
+				numbers = append(numbers, n)
 			}
-			slices.Sort(p.lists[name])
-			p.lists[name] = slices.Compact(p.lists[name])
+			p.set(i, numbers)
 			return nil
 		}
 		return fmt.Errorf("%s is not part of a rule", name)
@@ -169,34 +193,30 @@ func signedNumber(name, text string, low, high int) (int, error) {
 	return n, err
 }
 
-// check refuses parts that do not go together.
-func (p *ruleParts) check(seen map[string]bool) error {
+// check refuses parts that do not go together: everything for which RFC 5545 section 3.3.10 says
+// MUST NOT.
+func (p *ruleParts) check() error {
 	nth := slices.ContainsFunc(p.weekdays, func(d Nth) bool { return d.N != 0 })
-	fixed := 0
-	for name := range seen {
-		if strings.HasPrefix(name, "BY") && name != "BYSETPOS" {
-			fixed++
-		}
-	}
+	given := func(list int) bool { return len(p.lists[list]) > 0 }
+	others := *p
+	others.lists[bySetPos] = nil
 	switch {
-	case p.freq < 0:
-		return fmt.Errorf("FREQ is missing")
-	case seen["COUNT"] && seen["UNTIL"]:
+	case p.count > 0 && p.until != "":
 		return fmt.Errorf("COUNT and UNTIL exclude each other")
-	case seen["BYWEEKNO"] && p.freq != yearly:
+	case given(byWeek) && p.freq != yearly:
 		return fmt.Errorf("BYWEEKNO goes with FREQ=YEARLY only")
-	case seen["BYYEARDAY"] && p.freq >= monthly && p.freq <= daily:
+	case given(byYearDay) && p.freq >= monthly && p.freq <= daily:
 		return fmt.Errorf("BYYEARDAY does not go with FREQ=%s", frequencies[p.freq])
-	case seen["BYMONTHDAY"] && p.freq == weekly:
+	case given(byMonthDay) && p.freq == weekly:
 		return fmt.Errorf("BYMONTHDAY does not go with FREQ=WEEKLY")
 	case nth && p.freq > monthly:
 		return fmt.Errorf("a numbered weekday goes with FREQ=MONTHLY or YEARLY only")
-	case nth && seen["BYWEEKNO"]:
+	case nth && given(byWeek):
 		return fmt.Errorf("a numbered weekday does not go with BYWEEKNO")
 	case p.freq == monthly && slices.ContainsFunc(p.weekdays, beyondMonth),
-		p.freq == yearly && seen["BYMONTH"] && slices.ContainsFunc(p.weekdays, beyondMonth):
+		p.freq == yearly && given(byMonth) && slices.ContainsFunc(p.weekdays, beyondMonth):
 		return fmt.Errorf("a month has five of a weekday at most")
-	case seen["BYSETPOS"] && fixed == 0:
+	case given(bySetPos) && others.plain():
 		return fmt.Errorf("BYSETPOS needs another BY part")
 	}
 	return nil
@@ -205,12 +225,15 @@ func (p *ruleParts) check(seen map[string]bool) error {
 func beyondMonth(d Nth) bool { return d.N < -5 || d.N > 5 }
 
 // plain reports whether the rule has no BY part.
-func (p *ruleParts) plain() bool { return len(p.lists) == 0 && len(p.weekdays) == 0 }
+func (p *ruleParts) plain() bool {
+	given := func(list []int) bool { return len(list) > 0 }
+	return !slices.ContainsFunc(p.lists[:], given) && len(p.weekdays) == 0
+}
 
 // String returns the canonical form.
 func (p *ruleParts) String() string {
 	out := "FREQ=" + frequencies[p.freq]
-	if p.interval != 1 {
+	if p.interval > 1 {
 		out += ";INTERVAL=" + strconv.FormatInt(p.interval, 10)
 	}
 	if p.count > 0 {
@@ -222,8 +245,8 @@ func (p *ruleParts) String() string {
 	if p.weekStart != 0 {
 		out += ";WKST=" + weekdayCodes[p.weekStart]
 	}
-	for _, list := range ruleLists {
-		if list.name == "BYMONTHDAY" && len(p.weekdays) > 0 {
+	for i, list := range ruleLists {
+		if i == byMonthDay && len(p.weekdays) > 0 {
 			var days []string
 			for _, d := range p.weekdays {
 				code := weekdayCodes[d.Weekday]
@@ -234,7 +257,7 @@ func (p *ruleParts) String() string {
 			}
 			out += ";BYDAY=" + strings.Join(days, ",")
 		}
-		if values := p.lists[list.name]; len(values) > 0 {
+		if values := p.lists[i]; len(values) > 0 {
 			out += ";" + list.name + "=" + join(values)
 		}
 	}
@@ -248,14 +271,14 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 		start = InstantOf(wallTime(start, zone).Truncate(time.Minute), zone)
 	}
 	var zero []string
-	if len(p.lists["BYHOUR"]) > 0 {
+	if len(p.lists[byHour]) > 0 {
 		for _, part := range []struct {
-			name string
+			list int
 			open bool
-		}{{"BYMINUTE", p.freq < minutely}, {"BYSECOND", p.freq < secondly}} {
-			if part.open && len(p.lists[part.name]) == 0 {
-				p.lists[part.name] = []int{0}
-				zero = append(zero, part.name)
+		}{{byMinute, p.freq < minutely}, {bySecond, p.freq < secondly}} {
+			if part.open && len(p.lists[part.list]) == 0 {
+				p.set(part.list, []int{0})
+				zero = append(zero, ruleLists[part.list].name)
 			}
 		}
 	}
@@ -264,7 +287,7 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 		return start, zero[0] + " is not given and is 0"
 	case len(zero) == 2:
 		return start, "BYMINUTE and BYSECOND are not given and are 0"
-	case p.freq < hourly && len(p.lists["BYHOUR"]) == 0:
+	case p.freq < hourly && len(p.lists[byHour]) == 0:
 		return start, fmt.Sprintf("the time of day is that of the start, %s; BYHOUR and BYMINUTE name another", start.Format("15:04:05"))
 	}
 	return start, ""
@@ -273,48 +296,46 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 // fill takes what the rule leaves open from DTSTART: the month, day, weekday and time, as in RFC
 // 5545 section 3.3.10. It also makes second 60 the 59th.
 func (p *ruleParts) fill(start time.Time) {
-	set := func(name string, value int) {
-		if len(p.lists[name]) == 0 {
-			p.lists[name] = []int{value}
+	set := func(list, value int) {
+		if len(p.lists[list]) == 0 {
+			p.set(list, []int{value})
 		}
 	}
-	byDay := len(p.weekdays) > 0 || len(p.lists["BYMONTHDAY"]) > 0 || len(p.lists["BYYEARDAY"]) > 0
+	byDay := len(p.weekdays) > 0 || len(p.lists[byMonthDay]) > 0 || len(p.lists[byYearDay]) > 0
 	switch {
 	case byDay:
-	case p.freq == weekly || p.freq == yearly && len(p.lists["BYWEEKNO"]) > 0:
+	case p.freq == weekly || p.freq == yearly && len(p.lists[byWeek]) > 0:
 		p.weekdays = []Nth{{Weekday: weekday(floorDiv(start.Unix(), 86400))}}
 	case p.freq == yearly:
-		set("BYMONTH", int(start.Month()))
-		set("BYMONTHDAY", start.Day())
+		set(byMonth, int(start.Month()))
+		set(byMonthDay, start.Day())
 	case p.freq == monthly:
-		set("BYMONTHDAY", start.Day())
+		set(byMonthDay, start.Day())
 	}
 	if p.freq < hourly {
-		set("BYHOUR", start.Hour())
+		set(byHour, start.Hour())
 	}
 	if p.freq < minutely {
-		set("BYMINUTE", start.Minute())
+		set(byMinute, start.Minute())
 	}
 	if p.freq < secondly {
-		set("BYSECOND", start.Second())
+		set(bySecond, start.Second())
 	}
-	if seconds := p.lists["BYSECOND"]; len(seconds) > 0 && seconds[len(seconds)-1] == 60 {
-		seconds = slices.Clone(seconds)
-		seconds[len(seconds)-1] = 59
-		p.lists["BYSECOND"] = slices.Compact(seconds)
+	if seconds := p.lists[bySecond]; len(seconds) > 0 && seconds[len(seconds)-1] == 60 {
+		p.set(bySecond, append(slices.Clone(seconds[:len(seconds)-1]), 59))
 	}
 }
 
 func (p *ruleParts) filter() DayFilter {
 	f := DayFilter{
-		MonthDays: p.lists["BYMONTHDAY"],
-		YearDays:  p.lists["BYYEARDAY"],
-		Weeks:     p.lists["BYWEEKNO"],
+		MonthDays: p.lists[byMonthDay],
+		YearDays:  p.lists[byYearDay],
+		Weeks:     p.lists[byWeek],
 		Weekdays:  p.weekdays,
-		InYear:    p.freq == yearly && len(p.lists["BYMONTH"]) == 0,
+		InYear:    p.freq == yearly && len(p.lists[byMonth]) == 0,
 		weekStart: p.weekStart,
 	}
-	for _, m := range p.lists["BYMONTH"] {
+	for _, m := range p.lists[byMonth] {
 		f.Months |= 1 << m
 	}
 	return f

@@ -48,9 +48,9 @@ func newDaySequence(p *ruleParts, start time.Time) (*daySequence, error) {
 		months: start.Year()*12 + int(start.Month()) - 1,
 		period: [2]int64{1, 0},
 	}
-	for _, h := range p.lists["BYHOUR"] {
-		for _, m := range p.lists["BYMINUTE"] {
-			for _, s := range p.lists["BYSECOND"] {
+	for _, h := range p.lists[byHour] {
+		for _, m := range p.lists[byMinute] {
+			for _, s := range p.lists[bySecond] {
 				d.times = append(d.times, int64(h*3600+m*60+s))
 			}
 		}
@@ -61,7 +61,7 @@ func newDaySequence(p *ruleParts, start time.Time) (*daySequence, error) {
 		most = min(7, len(p.weekdays))
 	case monthly, yearly:
 		most = d.mostDays()
-		d.never = most == 0 && len(p.lists["BYWEEKNO"]) == 0
+		d.never = most == 0 && len(p.lists[byWeek]) == 0
 	}
 	if most*len(d.times) > maxPeriod {
 		return nil, fmt.Errorf("it has more than %d instants in one period; write it with FREQ=MINUTELY or SECONDLY", maxPeriod)
@@ -202,7 +202,7 @@ func (d *daySequence) size(day int64) int {
 	first, last := d.around(day)
 	days := 0
 	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
-	return picked(d.parts.lists["BYSETPOS"], days*len(d.times))
+	return picked(d.parts.lists[bySetPos], days*len(d.times))
 }
 
 // each gives the matching days from first to last, month by month. Bit n of set is the day begin +
@@ -237,7 +237,7 @@ func (d *daySequence) expand(day int64) {
 			}
 		}
 	})
-	positions := d.parts.lists["BYSETPOS"]
+	positions := d.parts.lists[bySetPos]
 	for i, at := range list {
 		if len(positions) == 0 || containsNth(positions, i+1, len(list)) {
 			d.list = append(d.list, at)
