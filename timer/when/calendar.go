@@ -186,12 +186,8 @@ func (f *calendarField) number(text string) (int, error) {
 // calendarWeekdays reads Mon..Fri and Sat,Sun. Bit 0 is Sunday.
 func calendarWeekdays(text string) (set uint8, ok bool) {
 	day := func(name string) int {
-		for i, words := range weekdayWords {
-			for word := range strings.FieldsSeq(words) {
-				if strings.EqualFold(word, name) {
-					return i
-				}
-			}
+		if e := vocabulary()[strings.ToLower(name)]; e.is(cDay) {
+			return int(e.day) - 1
 		}
 		return -1
 	}

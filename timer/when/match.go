@@ -75,8 +75,9 @@ func (x *match) stop() int { return int(x.p.toks[x.end-1].end) }
 // resEnd returns the token at which a result ends.
 func (p *parser) resEnd(r int32) int { return int(p.res[r].end) }
 
-// unread marks a symbol that was not looked for at a token yet.
-const unread = -2
+// unread marks a symbol that was not looked for at a token yet. It is no result: those of a parser
+// begin at 1.
+const unread = 0
 
 // derive finds every match of a symbol at a token. It returns the index of the first result, or -1.
 // Each symbol is looked for once at each token; the parser keeps what was found.

@@ -138,7 +138,6 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 
 // close makes the parser ready for another text and puts it back into the pool.
 func (p *parser) close() {
-	clear(p.res)
 	clear(p.readings)
 	p.readMode, p.opts, p.typed, p.text, p.low = readMode{}, nil, "", "", ""
 	p.memo, p.res, p.readings, p.n, p.work, p.depth = p.memo[:0], p.res[:0], p.readings[:0], 0, 0, 0
@@ -194,10 +193,8 @@ func (p *parser) open(text string, o *Options) *Error {
 	if cap(p.memo) < size {
 		p.memo = make([]int32, size)
 	}
-	p.memo = p.memo[:size]
-	for i := range p.memo {
-		p.memo[i] = unread
-	}
+	p.memo, p.res = p.memo[:size], append(p.res, result{})
+	clear(p.memo)
 	var all first
 	for i := p.n; i >= 0; i-- {
 		t := &p.toks[i]

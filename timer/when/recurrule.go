@@ -3,7 +3,6 @@ package when
 import (
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -387,14 +386,6 @@ func nthWeekdays(set uint8, n int) []Nth {
 		}
 	}
 	return days
-}
-
-func join(list []int) string {
-	texts := make([]string, len(list))
-	for i, n := range list {
-		texts[i] = strconv.Itoa(n)
-	}
-	return strings.Join(texts, ",")
 }
 
 // members returns the numbers of a set. When last is set, bit 0 is the last one, and is -1 at the

@@ -301,34 +301,28 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 	}
 	var near [3][]string // by their distance
 	for known, e := range vocabulary() {
-		if len(known) < 3 || min(len(known), len(word)) == 3 && !swapped(word, known) || known[0] != word[0] || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
+		if known[0] != word[0] || len(known) < 3 || min(len(known), len(word)) == 3 && !swapped(word, known) || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
 			continue
 		}
 		if far := typos(word, known); far == 1 || far == 2 && len(word) >= 7 {
 			near[far] = append(near[far], known)
 		}
 	}
-	var right []string
+	var right []Candidate
 	for _, list := range near {
 		for _, known := range list {
-			right = append(right, p.understood(p.text[:t.off]+known+p.text[t.end:])...)
+			right = p.withReading(right, p.text[:t.off]+known+p.text[t.end:])
 		}
 		if right != nil {
 			break
 		}
 	}
-	if len(right) == 0 {
+	// Two that mean the same count as one: minute and minutes.
+	differs := func(c Candidate) bool { return !c.At.Equal(right[0].At) }
+	if right == nil || slices.ContainsFunc(right, differs) {
 		return "", false
 	}
-	slices.Sort(right)
-	last := len(right) - 1
-	for _, other := range right[:last] { // two that mean the same count as one: minute and minutes
-		a, _ := p.means(other)
-		if b, _ := p.means(right[last]); !a.Equal(b) {
-			return "", false
-		}
-	}
-	return right[last], true
+	return slices.MaxFunc(right, func(a, b Candidate) int { return strings.Compare(a.Text, b.Text) }).Text, true
 }
 
 // common reports whether a word of the patterns is one that people often misspell.

@@ -10,13 +10,13 @@ import (
 
 // looksLikeRRule reports whether a text is worth readRRule when nothing says that it is a rule.
 func looksLikeRRule(text string) bool {
-	text = strings.ToUpper(strings.TrimSpace(text))
+	text = strings.TrimSpace(text)
 	for _, prefix := range []string{"RRULE:", "FREQ=", "DTSTART:", "DTSTART;"} {
-		if strings.HasPrefix(text, prefix) {
+		if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
 			return true
 		}
 	}
-	return strings.Contains(text, ";FREQ=")
+	return strings.Contains(text, ";") && strings.Contains(strings.ToUpper(text), ";FREQ=")
 }
 
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`

@@ -232,18 +232,23 @@ func (p *ruleParts) plain() bool {
 
 // String returns the canonical form.
 func (p *ruleParts) String() string {
-	out := "FREQ=" + frequencies[p.freq]
+	out := []byte("FREQ=" + frequencies[p.freq])
+	text := func(name, value string) { out = append(append(append(append(out, ';'), name...), '='), value...) }
+	number := func(name string, n int64) {
+		text(name, "")
+		out = strconv.AppendInt(out, n, 10)
+	}
 	if p.interval > 1 {
-		out += ";INTERVAL=" + strconv.FormatInt(p.interval, 10)
+		number("INTERVAL", p.interval)
 	}
 	if p.count > 0 {
-		out += ";COUNT=" + strconv.Itoa(p.count)
+		number("COUNT", int64(p.count))
 	}
 	if p.until != "" {
-		out += ";UNTIL=" + p.until
+		text("UNTIL", p.until)
 	}
 	if p.weekStart != 0 {
-		out += ";WKST=" + weekdayCodes[p.weekStart]
+		text("WKST", weekdayCodes[p.weekStart])
 	}
 	for i, list := range ruleLists {
 		if i == byMonthDay && len(p.weekdays) > 0 {
@@ -255,13 +260,17 @@ func (p *ruleParts) String() string {
 				}
 				days = append(days, code)
 			}
-			out += ";BYDAY=" + strings.Join(days, ",")
+			text("BYDAY", strings.Join(days, ","))
 		}
-		if values := p.lists[i]; len(values) > 0 {
-			out += ";" + list.name + "=" + join(values)
+		for k, n := range p.lists[i] {
+			if k == 0 {
+				number(list.name, int64(n))
+			} else {
+				out = strconv.AppendInt(append(out, ','), int64(n), 10)
+			}
 		}
 	}
-	return out
+	return string(out)
 }
 
 // typed sets the minute and second that the rule leaves open to zero, for a rule that begins when

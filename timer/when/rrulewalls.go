@@ -228,7 +228,7 @@ func (d *daySequence) expand(day int64) {
 	if n == 0 || n > 2*maxPeriod {
 		return
 	}
-	var list []int64
+	list := make([]int64, 0, 8)
 	d.each(first, last, func(begin int64, set uint32) {
 		for ; set != 0; set &= set - 1 {
 			midnight := (begin + int64(bits.TrailingZeros32(set))) * 86400
