@@ -66,6 +66,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 			return refuse(CodeNotUnderstood, err, `write it as in "UNTIL=20271231T235959Z"`)
 		}
 	}
+	now := start
 	start = time.Unix(start.Unix(), 0).In(zone)
 	canonical = parts.after(head)
 	if typed {
@@ -74,8 +75,15 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 			notes = append(notes, Note{NoteStart, note})
 		}
 	}
-	r, err = parts.build(text, start, zone)
-	return r, start, canonical, notes, err
+	if r, err = parts.build(text, start, zone); err != nil {
+		return nil, time.Time{}, "", nil, err
+	}
+	if typed && parts.count > 0 {
+		if at, ok := r.next(start.Add(-1)); ok && !at.After(now) {
+			notes = append(notes, Note{NoteStart, "COUNT counts the start, " + Stamp(at.In(zone)) + ", which has passed; name a start to have them all"})
+		}
+	}
+	return r, start, canonical, notes, nil
 }
 
 // notARule refuses a text that is no recurrence rule.

@@ -2,7 +2,6 @@ package when
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -36,13 +35,6 @@ func (s *Schedule) bound(o Options) error {
 			return &Error{Code: CodeNever, Message: quoted(s.Text) + " never comes on a day that is not left out", Hint: "leave fewer days out with", Options: []string{"except"}}
 		}
 		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
-	}
-	if s.Kind == RRule && o.Start.IsZero() && strings.Contains(s.Canonical, ";COUNT=") {
-		// The rule begins in the minute it was typed.
-		begin := o.Now.Round(0).Truncate(time.Minute)
-		if at, ok := s.rule.next(begin.Add(-1)); ok && !at.After(o.Now) && !strings.HasPrefix(s.Canonical, "DTSTART") {
-			s.note(NoteStart, "COUNT counts the start, %s, which has passed; name a start to have them all", Stamp(at.In(s.Zone)))
-		}
 	}
 	switch {
 	case o.Count < 0:
