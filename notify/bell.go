@@ -3,6 +3,8 @@ package notify
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // bellFor returns what makes a terminal ring. It is the notification sequence of the terminal that
@@ -53,5 +55,5 @@ func (m Message) line() string {
 	} else if text == "" {
 		text = m.Title()
 	}
-	return shorten(text, 500)
+	return plain.Cut(text, 500)
 }

@@ -97,7 +97,7 @@ func SessionBus(getenv func(string) string) string {
 // desktopText returns a body as desktops take it. They read markup (<b>, links, pictures), so its
 // characters are escaped.
 func desktopText(text string) string {
-	text = shorten(strings.Map(func(r rune) rune {
+	text = plain.Cut(strings.Map(func(r rune) rune {
 		if plain.Control(r) && r != '\n' {
 			return -1
 		}

@@ -194,5 +194,5 @@ func (l email) idempotency() string {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{l.ID, l.sender, l.recipient, l.Title(), l.Body}, "\x00")))
-	return shorten(OneLine(l.ID), 100) + "/" + hex.EncodeToString(sum[:8])
+	return plain.Cut(OneLine(l.ID), 100) + "/" + hex.EncodeToString(sum[:8])
 }

@@ -53,4 +53,4 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 const leftOpen = 500 * time.Millisecond
 
 // shownLine returns a line of a program as an error has it.
-func shownLine(said string) string { return shorten(plain.Line(said), 300) }
+func shownLine(said string) string { return plain.Cut(plain.Line(said), 300) }

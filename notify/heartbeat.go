@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // The pings of a heartbeat, other than that all went well.
@@ -42,7 +43,7 @@ func sendPing(ctx context.Context, c state.Channel, m Message, env Env) (string,
 		}
 	}
 	shown := Redact(raw)
-	q := request{url: u.String(), body: shorten(m.Body, maxPing)}
+	q := request{url: u.String(), body: plain.Cut(m.Body, maxPing)}
 	if m.ID != "" {
 		q.header = []string{"X-Ouro-Id", OneLine(m.ID)}
 	}

@@ -3,6 +3,8 @@ package notify
 import (
 	"html"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 var (
@@ -59,7 +61,7 @@ func (m Message) Title() string {
 	}
 	for line := range strings.Lines(m.Text()) {
 		if line = OneLine(line); line != "" {
-			return shorten(line, 78)
+			return plain.Cut(line, 78)
 		}
 	}
 	return userAgent

@@ -173,7 +173,7 @@ func permanentStatus(status int) bool {
 // what they were sent. It is cut last: half a secret would not be found.
 func serverWords(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	return shorten(plain.Line(redactSecrets(strings.TrimSpace(text), secrets...)), 200)
+	return plain.Cut(plain.Line(redactSecrets(strings.TrimSpace(text), secrets...)), 200)
 }
 
 // redactSecrets removes secrets from a text. The longest come first, because one can be part of
@@ -184,14 +184,6 @@ func redactSecrets(text string, secrets ...string) string {
 		if len(s) > 2 {
 			text = strings.ReplaceAll(text, s, "…")
 		}
-	}
-	return text
-}
-
-// shorten cuts a text to a number of characters.
-func shorten(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
 	}
 	return text
 }

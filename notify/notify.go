@@ -168,7 +168,7 @@ func checked(m Message) (Message, error) {
 	case HasControl(m.To):
 		return m, permanent("the recipient has a control character in it")
 	case len(m.Subject) > SubjectLimit:
-		m.Subject = shorten(m.Subject, cutSubject) // a cut subject is better than no message
+		m.Subject = plain.Cut(m.Subject, cutSubject) // a cut subject is better than no message
 	}
 	return m, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // service describes a service: its URL, the request that it takes, and its answer when it took the
@@ -43,7 +45,7 @@ type text struct {
 // head returns a title line for services that require one.
 func (t text) head(most int) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(t.body), "\n")
-	return shorten(cmp.Or(t.title, OneLine(first)), most)
+	return plain.Cut(cmp.Or(t.title, OneLine(first)), most)
 }
 
 // verdict is what an answer with a status of 200 to 299 means for the message. The login page of a

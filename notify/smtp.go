@@ -107,7 +107,7 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 			text = strconv.Itoa(code) + " " + words
 		}
 	}
-	text = shown + ": " + shorten(plain.Line(redactSecrets(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
+	text = shown + ": " + plain.Cut(plain.Line(redactSecrets(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
 	switch {
 	case code >= 500:
 		return permanent("%s", text)

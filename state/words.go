@@ -1,6 +1,6 @@
 package state
 
-import "unicode/utf8"
+import "github.com/ouro-timer/ouro-timer/state/plain"
 
 // The text of a task can be a megabyte, and the task may run each second. So a ledger has the text
 // once: in the line of the task's making and in that of each edit that changes it. Other lines name
@@ -140,9 +140,5 @@ func (t Texts) Spell(l Line) Line {
 
 // brief is a text as lists show it, cut if it is long.
 func brief(text string) string {
-	const size = 200
-	if len(text) <= size || utf8.RuneCountInString(text) <= size {
-		return text
-	}
-	return string([]rune(text)[:size-1]) + "…"
+	return plain.Cut(text, 200)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // endLine is the last line of every TOML file of the state. Without it, a file that was cut short
@@ -77,10 +78,10 @@ func decodeAny(data []byte, bounds Bounds, v any) (unread []toml.Key, err error)
 	md, err := decodeTOML(string(data), bounds, v)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return nil, fmt.Errorf("%w: line %d: %s", ErrBroken, parse.Position.Line, shorten(parse.Message))
+		return nil, fmt.Errorf("%w: line %d: %s", ErrBroken, parse.Position.Line, plain.Cut(parse.Message, messageMost))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrBroken, shorten(strings.TrimPrefix(err.Error(), "toml: ")))
+		return nil, fmt.Errorf("%w: %s", ErrBroken, plain.Cut(strings.TrimPrefix(err.Error(), "toml: "), messageMost))
 	}
 	return unknownKeys(md), nil
 }
@@ -106,15 +107,6 @@ func formatLine(data []byte) int {
 	return 0
 }
 
-// shorten shortens a message of the library, which may quote any amount of the file.
-func shorten(text string) string {
-	const size = 300
-	if len(text) <= size {
-		return text
-	}
-	end := size
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
-}
+// messageMost is the most characters of a message of the library, which may quote any amount of the
+// file.
+const messageMost = 300

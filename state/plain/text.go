@@ -43,11 +43,15 @@ func Line(text string) string {
 
 // Quote shows a word that a user typed inside a message, cut when it is very long.
 func Quote(word string) string {
-	const most = 60
-	if utf8.RuneCountInString(word) > most {
-		word = string([]rune(word)[:most]) + "…"
+	return `"` + strings.ReplaceAll(Line(Cut(word, 61)), `"`, `\"`) + `"`
+}
+
+// Cut is a text of at most so many characters. The last one is "…" if the text is longer.
+func Cut(text string, most int) string {
+	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+		return text
 	}
-	return `"` + strings.ReplaceAll(Line(word), `"`, `\"`) + `"`
+	return string([]rune(text)[:most-1]) + "…"
 }
 
 // control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and

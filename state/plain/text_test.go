@@ -43,3 +43,16 @@ func TestListIsForASentence(t *testing.T) {
 		}
 	}
 }
+
+func TestCutIsAsLongAsItMayBe(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"", ""},
+		{"żółw", "żółw"},
+		{"żółwie", "żół…"},
+		{"call Bob", "cal…"},
+	} {
+		if got := Cut(row.text, 4); got != row.want {
+			t.Errorf("Cut(%q, 4) = %q, want %q", row.text, got, row.want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -240,12 +241,9 @@ func (a *process) refused(m message, failed *Error) {
 	if m.kind == request {
 		what = m.method
 	}
-	text := []rune(strings.Join(strings.Fields(what+" is refused: "+failed.Error()), " "))
-	if len(text) > maxRefusal {
-		text = append(text[:maxRefusal-1], '…')
-	}
-	a.Say("agent %s (pid %d): %s", a.name, a.child.PID(), string(text))
-	_, _ = a.stderr.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
+	text := plain.Cut(strings.Join(strings.Fields(what+" is refused: "+failed.Error()), " "), maxRefusal)
+	a.Say("agent %s (pid %d): %s", a.name, a.child.PID(), text)
+	_, _ = a.stderr.Write([]byte("[ouro-timer: " + text + "]\n"))
 }
 
 // breakOff ends a process that has made too many requests that were refused.

@@ -122,11 +122,3 @@ func both(one, other string) string {
 
 // quoted writes a word for a shell.
 func quoted(word string) string { return state.ShellLine([]string{word}) }
-
-// cut cuts a text to a number of characters.
-func cut(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most-1]) + "…"
-	}
-	return text
-}

@@ -158,6 +158,6 @@ func (d *Doctor) checkTrouble(ctx context.Context, tell report) {
 	}
 	trouble, err := d.Store.Trouble(ctx) // trouble that cannot be read counts as none
 	if err == nil && trouble.At.After(since) {
-		tell(odd(Trouble, "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+cut(trouble.Text, 200), d.tail()))
+		tell(odd(Trouble, "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+plain.Cut(trouble.Text, 200), d.tail()))
 	}
 }

@@ -105,7 +105,7 @@ func (s *survey) count(e state.Entry) {
 func named(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")" }
 
 // summary says what a task does, in a few words.
-func summary(t state.Task) string { return cut(plain.Line(t.Summary()), 40) }
+func summary(t state.Task) string { return plain.Cut(plain.Line(t.Summary()), 40) }
 
 // stamp writes an instant for people, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // server is a kind of server that is asked in its own protocol whether it is ready. An open port is
@@ -124,15 +126,7 @@ func otherProtocol(protocol, said string) *fault {
 // clipped returns the beginning of an answer that was not understood.
 func clipped(said string) string {
 	const most = 60
-	return cut(printable(said), most)
-}
-
-// cut cuts a text to a number of letters.
-func cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return plain.Cut(printable(said), most)
 }
 
 // beginning returns what has arrived of an answer, to be quoted.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // fault is why a target is not healthy, and what that means for further attempts.
@@ -214,7 +216,7 @@ func printable(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
-	return cut(strings.Join(strings.Fields(clean), " "), 160)
+	return plain.Cut(strings.Join(strings.Fields(clean), " "), 160)
 }
 
 // short writes a time limit as a person does: 5s, 1.5s, 250ms.

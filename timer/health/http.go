@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 const (
@@ -123,7 +125,7 @@ func redirectTarget(u *url.URL) string {
 			text += "/…"
 		}
 	}
-	return cut(printable(text), most)
+	return plain.Cut(printable(text), most)
 }
 
 // sameServer reports whether what is sent to one URL may be sent to the other: to the same host and

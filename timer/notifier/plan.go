@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
@@ -345,11 +345,7 @@ func (p *Plan) Write(ctx context.Context, now time.Time) {
 // lastError returns an error in the form in which it is kept: cut to a length that people read.
 func lastError(err error) string {
 	const most = 1000
-	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most-1]) + "…"
-	}
-	return text
+	return plain.Cut(strings.ToValidUTF8(err.Error(), "\uFFFD"), most)
 }
 
 // shown returns a channel as it may be logged: without the secrets of a URL.

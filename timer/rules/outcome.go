@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -266,7 +267,5 @@ func judgeAgent(l *state.Line, r state.Record, res Result) {
 	default:
 		l.Outcome, l.Reason, l.Text = state.Failed, ReasonAgentEnded, res.Err.Error()+nearly(res)
 	}
-	if text := []rune(l.Text); len(text) > AgentTextMost {
-		l.Text = string(text[:AgentTextMost-1]) + "…"
-	}
+	l.Text = plain.Cut(l.Text, AgentTextMost)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Result is how an attempt ended.
@@ -43,9 +44,6 @@ func (r *Refusal) Error() string {
 	if r.Argv == nil {
 		return fmt.Sprintf("the variable %s is not allowed: [run] allow lets commands have the captured ones only", r.Variable)
 	}
-	line := []rune(state.ShellLine(r.Argv))
-	if most := 200; len(line) > most {
-		line = append(line[:most-1], '…')
-	}
-	return fmt.Sprintf(`the command is not allowed by [run] allow: "%s"`, strings.ReplaceAll(string(line), `"`, `\"`))
+	line := plain.Cut(state.ShellLine(r.Argv), 200)
+	return fmt.Sprintf(`the command is not allowed by [run] allow: "%s"`, strings.ReplaceAll(line, `"`, `\"`))
 }

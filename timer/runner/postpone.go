@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
@@ -117,7 +118,7 @@ func (g *engine) postponed(now time.Time) (list []state.Delay) {
 		if now.Sub(d.until) > 2*delayMost && !g.running(id) {
 			delete(g.delays, id)
 		} else if now.Sub(d.since) >= delayTold {
-			list = append(list, state.Delay{TaskID: id, Since: d.since, Why: brief(d.why)})
+			list = append(list, state.Delay{TaskID: id, Since: d.since, Why: plain.Cut(d.why, whyMost)})
 		}
 	}
 	slices.SortFunc(list, func(a, b state.Delay) int {
@@ -128,10 +129,3 @@ func (g *engine) postponed(now time.Time) (list []state.Delay) {
 
 // whyMost is the most characters that others are told of a delay's reason.
 const whyMost = 300
-
-func brief(why string) string {
-	if text := []rune(why); len(text) > whyMost {
-		return string(text[:whyMost-1]) + "…"
-	}
-	return why
-}
