@@ -73,8 +73,7 @@ func Main(args []string, w cli.World) int {
 	err := dispatch(s, args)
 	proc.AbandonStarts()
 	code := cli.Conclude(s, err)
-	var sig *cli.Signalled
-	if errors.As(err, &sig) {
+	if sig, ok := errors.AsType[*cli.Signalled](err); ok {
 		w.Raise(sig.Signal)
 		return 128 + int(sig.Number())
 	}

@@ -165,8 +165,7 @@ func report(s *Call, err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	var code ExitCode
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[ExitCode](err); ok {
 		return int(code)
 	}
 	p := Explain(err)

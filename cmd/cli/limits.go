@@ -87,9 +87,6 @@ func LimitFailure(e *state.LimitError) *problem.Problem {
 
 // LimitOf returns the limit that an error is about, or nil.
 func LimitOf(err error) *state.LimitError {
-	var limit *state.LimitError
-	if errors.As(err, &limit) {
-		return limit
-	}
-	return nil
+	limit, _ := errors.AsType[*state.LimitError](err)
+	return limit
 }

@@ -88,8 +88,7 @@ func listen(ctx context.Context, cancel context.CancelCauseFunc, heed func(os.Si
 
 // Caught returns the signal that cancelled the context, or nil.
 func Caught(ctx context.Context) error {
-	var sig *Signalled
-	if errors.As(context.Cause(ctx), &sig) {
+	if sig, ok := errors.AsType[*Signalled](context.Cause(ctx)); ok {
 		return sig
 	}
 	return nil

@@ -167,8 +167,7 @@ func checkFiles(s *Call, config state.Config) error {
 			continue
 		}
 		info, err := os.Stat(of.path)
-		var why *fs.PathError
-		if errors.As(err, &why) {
+		if why, ok := errors.AsType[*fs.PathError](err); ok {
 			err = why.Err
 		}
 		mend := problem.T("correct %s below [fleet] in %s", of.key, ConfigPath(s))

@@ -26,8 +26,7 @@ func OrNull[T comparable](value T) *T {
 	if value == none {
 		return nil
 	}
-	shown := value // &value would make a copy for an empty value, too
-	return &shown
+	return new(value) // &value would make a copy for an empty value, too
 }
 
 // ArgvOrNull is a list of words, such as a command, which is null in JSON when it has none.
@@ -41,8 +40,7 @@ func Instant(t time.Time, zone *time.Location) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	shown := t.In(zone).Round(0)
-	return &shown
+	return new(t.In(zone).Round(0))
 }
 
 // OrEmpty returns an empty list for nil, which is [] in JSON.

@@ -173,8 +173,7 @@ func unwritable(path string, err error) error {
 // withoutPath removes the path from an error of the system, because the message has the path
 // already.
 func withoutPath(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

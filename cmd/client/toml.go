@@ -123,8 +123,7 @@ func (f tomlFormat) check(before, after, table string, fields []field) error {
 // read parses a text.
 func (tomlFormat) read(text string) (map[string]any, error) {
 	tree, _, err := codec.Tree(text, tomlBounds)
-	var syntax *codec.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*codec.SyntaxError](err); ok {
 		err = fmt.Errorf("line %d is not TOML", syntax.Line)
 	}
 	return tree, err

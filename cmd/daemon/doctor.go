@@ -93,8 +93,7 @@ func newDoctor(s *cli.Call) *doctor.Doctor {
 		ChannelOf: cli.ChannelName,
 		Near:      func(name string) string { return problem.Nearest(name, Heeded) },
 		Explain: func(err error) (string, string) {
-			var refusal *rules.Refusal
-			if errors.As(err, &refusal) {
+			if refusal, ok := errors.AsType[*rules.Refusal](err); ok {
 				err = tasks.NotAllowed(refusal, cli.ConfigPath(s))
 			}
 			f := cli.Explain(err)

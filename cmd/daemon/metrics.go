@@ -155,12 +155,10 @@ func unwrittenTextfile(path string, err error) error {
 	case errors.Is(err, errNotRegular):
 		hint = "name another file, or remove what is there"
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) { // the name of the temporary file would not help
+	if at, ok := errors.AsType[*fs.PathError](err); ok { // the name of the temporary file would not help
 		err = at.Err
 	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		err = link.Err
 	}
 	return cli.Failed(cli.Visible(path)+" was not written: "+err.Error(), hint)

@@ -46,8 +46,7 @@ func listenForMetrics(ctx context.Context, s *cli.Call) (net.Listener, error) {
 	case errors.Is(err, syscall.EACCES):
 		hint = "ports below 1024 are for root; choose :9464"
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
 	return nil, cli.Failed("nothing can be served at "+net.JoinHostPort(host, port)+": "+err.Error(), hint)

@@ -104,12 +104,11 @@ func changeFiles(s *cli.Call, targets []target, call problem.Call) error {
 			if len(targets) == 1 {
 				return why
 			}
-			shown := s.AsErrorJSON(why)
 			about := ""
 			if p.program != "" {
 				about = p.program + ": "
 			}
-			f.Error, answer.failed = &shown, append(answer.failed, failedFile{about, why})
+			f.Error, answer.failed = new(s.AsErrorJSON(why)), append(answer.failed, failedFile{about, why})
 			if code == cli.ExitOK {
 				code = why.ExitCode()
 			}

@@ -174,7 +174,7 @@ func (o *healthWait) parse(s *cli.Call) *badTargets {
 	for i, text := range s.Args {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
-		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
+		if refusal, ok := errors.AsType[*health.ParseError](err); ok {
 			row.Target, row.Permanent, u.hints[i] = refusal.Target, true, problem.T(refusal.Hint)
 			row.Last = health.Cause{Kind: health.NoTarget, Subject: refusal.Problem}
 			if i > 0 && u.first == nil && !s.Dash && refusal.Bare && !strings.ContainsAny(text, ":/.") {
@@ -220,7 +220,7 @@ func (u *badTargets) answer(s *cli.Call, o *healthWait) error {
 func notStarted(err error) error {
 	f := problem.New(problem.Failed, problem.T(err.Error()),
 		problem.T("give the name or the path of a program and its arguments after %s; a line for the shell is sh -c 'LINE'", problem.Command))
-	if start := (*proc.StartError)(nil); errors.As(err, &start) {
+	if start, ok := errors.AsType[*proc.StartError](err); ok {
 		f.Exit = start.ExitCode()
 	}
 	return f

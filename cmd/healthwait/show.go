@@ -96,8 +96,7 @@ func (o *healthWait) answer(s *cli.Call, r health.Result, hints []problem.Text, 
 		Reason: cli.OrNull(reason), Targets: rows, Status: status,
 		Due: cli.Instant(o.bounds.due, now.Location()), LeftSeconds: left, Continue: further}
 	if fault != nil {
-		e := s.AsErrorJSON(fault)
-		answer.Error = &e
+		answer.Error = new(s.AsErrorJSON(fault))
 	}
 	return answer
 }

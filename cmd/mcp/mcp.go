@@ -157,15 +157,8 @@ func (s *server) listed(t *tool) (*sdk.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	no, yes := false, true
 	notes := &sdk.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent || t.readOnly,
-		DestructiveHint: &no, OpenWorldHint: &no}
-	if t.destructive {
-		notes.DestructiveHint = &yes
-	}
-	if t.openWorld {
-		notes.OpenWorldHint = &yes
-	}
+		DestructiveHint: new(t.destructive), OpenWorldHint: new(t.openWorld)}
 	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.help + " Example: " + t.example,
 		Annotations: notes, InputSchema: t.schema(), OutputSchema: out}, nil
 }

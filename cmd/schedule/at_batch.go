@@ -66,8 +66,7 @@ func (in *Stdin) answerBatch(ended error) error {
 		return nil
 	}
 	p := cli.Explain(ended)
-	failure := in.AsErrorJSON(p)
-	b.Error = &failure
+	b.Error = new(in.AsErrorJSON(p))
 	in.Call.Answer(*b)
 	return cli.ExitCode(p.ExitCode())
 }

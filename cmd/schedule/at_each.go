@@ -87,8 +87,7 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 func eachRow(s *cli.Call, node string, draft Draft, r tasks.Result) eachTaskJSON {
 	if r.Err != nil {
 		refused := cli.Explain(r.Err)
-		failure := s.AsErrorJSON(refused)
-		return eachTaskJSON{Node: node, Error: &failure, refused: refused}
+		return eachTaskJSON{Node: node, Error: new(s.AsErrorJSON(refused)), refused: refused}
 	}
 	of := &Scheduled{Done: r.Done, warnings: draft.warnings, dry: s.DryRun}
 	return eachTaskJSON{Node: node, ID: cli.OrNull(r.Entry.Task.ID), Key: r.Entry.Task.Key,
@@ -144,8 +143,7 @@ func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error
 		each.On = []string{node}
 		// drafted refuses an empty key, which has to stay empty for that.
 		if spec.Key != nil && strings.TrimSpace(*spec.Key) != "" {
-			key := *spec.Key + "@" + node
-			each.Key = &key
+			each.Key = new(*spec.Key + "@" + node)
 		}
 		if drafts[i], err = drafted(ctx, &one, each); err != nil {
 			return nil, hintForUnmarked(&one, each, hintForAt1(&one, each, err))

@@ -230,6 +230,5 @@ func reading(next []time.Time, now time.Time) *string {
 	if len(next) == 0 {
 		return nil
 	}
-	text := view.Echo(next[0], now)
-	return &text
+	return new(view.Echo(next[0], now))
 }

@@ -125,7 +125,7 @@ func (m *simulation) exclude(t *state.Task, due *time.Time, begin time.Time) (ok
 	t.When.Except = slices.Concat(t.When.Except, m.except.Texts)
 	t.When.ExceptDays = slices.Concat(t.When.ExceptDays, m.except.Lines)
 	sched, err := rules.Schedule(*t)
-	if e := (*when.Error)(nil); errors.As(err, &e) && e.Code == when.CodeNever {
+	if e, ok := errors.AsType[*when.Error](err); ok && e.Code == when.CodeNever {
 		return false, nil
 	}
 	if err != nil || !due.After(begin) {

@@ -133,9 +133,7 @@ func (r *cronReader) task(e crontab.Entry) (w sourceTask) {
 			return w
 		}
 	}
-	key := r.key(e)
-	schedule := e.Schedule
-	w.spec = tasks.Spec{When: &schedule, Form: when.CronForm, Key: &key}
+	w.spec = tasks.Spec{When: new(e.Schedule), Form: when.CronForm, Key: new(r.key(e))}
 	if description := strings.TrimSpace(e.Command); run != nil || text != e.Command {
 		w.spec.Description = &description
 	}
@@ -147,8 +145,7 @@ func (r *cronReader) task(e crontab.Entry) (w sourceTask) {
 	r.setRecipients(e, &w)
 	if delay, err := strconv.Atoi(strings.TrimSpace(e.Env["RANDOM_DELAY"])); err == nil && delay > 0 &&
 		delay <= 24*60 && e.Schedule != crontab.Reboot {
-		jitter := fmt.Sprintf("%dm", delay)
-		w.spec.Jitter = &jitter
+		w.spec.Jitter = new(fmt.Sprintf("%dm", delay))
 	}
 	if e.Schedule == crontab.Reboot { // @reboot has no instants to compare
 		return w

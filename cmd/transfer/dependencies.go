@@ -55,8 +55,7 @@ func (ch *dependencies) findAwaited(ctx context.Context, name string) (state.Ent
 		}
 		return e, nil
 	}
-	var p *problem.Problem
-	if errors.As(err, &p) && p.Code == problem.NotFound {
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == problem.NotFound {
 		hint := problem.T("name another table of the file, or a task by its ID or key")
 		if near := problem.Nearest(name, ch.names()); near != "" {
 			hint = problem.T("did you mean %s?", cli.Quote(near))

@@ -299,8 +299,7 @@ func (r timerReader) task(key string, s unit.Setting) (w sourceTask) {
 			return w
 		}
 		if d > 0 {
-			delay := inSeconds(d)
-			w.spec.Jitter = &delay
+			w.spec.Jitter = new(inSeconds(d))
 			if !unit.Yes(r.timer.Last("Timer", "FixedRandomDelay")) {
 				w.notes = append(w.notes, "RandomizedDelaySec= is chosen once here, and by systemd anew each time")
 			}

@@ -86,8 +86,7 @@ func (r timerReader) service(w *sourceTask) (err error) {
 	}
 	sr := serviceReader{timerReader: r, Unit: u}
 	if err := sr.read(w); err != nil {
-		var p *problem.Problem
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*problem.Problem](err); ok {
 			return p.About(problem.T("%s", name))
 		}
 		return problem.Of(problem.T("%s: %v", name, err), problem.T("have a script do it, and the service start that"))
@@ -147,8 +146,7 @@ func (r *serviceReader) read(w *sourceTask) error {
 		}
 	}
 	if len(r.conditions) > 0 {
-		condition := strings.Join(r.conditions, " && ")
-		w.spec.If = &condition
+		w.spec.If = new(strings.Join(r.conditions, " && "))
 	}
 	if len(r.commands) == 1 && r.words != nil {
 		w.spec.Command = slices.Concat(r.userPrefix, r.words)
@@ -262,8 +260,7 @@ func (r *serviceReader) readTimeout(w *sourceTask, oneshot bool) error {
 		}
 		w.spec.Timeout = nil
 		if !endless && d > 0 {
-			span := inSeconds(d)
-			w.spec.Timeout = &span
+			w.spec.Timeout = new(inSeconds(d))
 		}
 	}
 	return nil

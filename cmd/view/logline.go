@@ -141,13 +141,11 @@ func LineWithOutput(ctx context.Context, st state.Outputs, l state.Line, zone *t
 // latest runs keep theirs.
 func (j *outputJSON) read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
-	kept := err == nil
-	j.Kept = &kept
+	j.Kept = new(err == nil)
 	if err != nil {
 		return
 	}
-	valid := strings.ToValidUTF8(string(text), "\uFFFD")
-	j.Text = &valid
+	j.Text = new(strings.ToValidUTF8(string(text), "\uFFFD"))
 	j.Truncated = j.Truncated || cut
 }
 

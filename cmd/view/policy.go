@@ -62,8 +62,7 @@ func spanSeconds(text string) *float64 {
 	if err != nil {
 		return nil
 	}
-	n := cli.Seconds(d)
-	return &n
+	return new(cli.Seconds(d))
 }
 
 // PolicyField is a part of a policy that is not the default, named as its option.

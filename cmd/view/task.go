@@ -74,8 +74,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 		Prefix: cli.OrNull(e.Task.Policy.Prefix),
 	}
 	if kind == state.TypeWait && e.Phase == state.Pending {
-		attended := e.Awaited
-		j.Awaited = &attended
+		j.Awaited = new(e.Awaited)
 	}
 	if kind == state.TypeAgent {
 		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title),
@@ -117,12 +116,7 @@ func RecurrenceBounds(t state.Task) (start, end *time.Time, count *int) {
 // JitterShare is by how many seconds --jitter delays every instant of the task; nil without
 // --jitter.
 func JitterShare(t state.Task) *float64 {
-	d, err := time.ParseDuration(t.When.Delay)
-	if err != nil {
-		return nil
-	}
-	n := cli.Seconds(d)
-	return &n
+	return spanSeconds(t.When.Delay)
 }
 
 // NeedsRunner reports whether a task needs a runner: it has an instant to come, and is not paused

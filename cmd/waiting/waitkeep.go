@@ -180,7 +180,7 @@ func (w *activeWait) endEarly(ctx context.Context, due time.Time, told int, err 
 	defer w.kept.Leave()
 	switch {
 	case ctx.Err() != nil:
-		if sig := (*cli.Signalled)(nil); errors.As(cli.Caught(ctx), &sig) && sig.Signal == os.Interrupt {
+		if sig, ok := errors.AsType[*cli.Signalled](cli.Caught(ctx)); ok && sig.Signal == os.Interrupt {
 			w.cancel()
 		}
 		return ctx.Err()

@@ -205,7 +205,7 @@ func awaitRest(ctx context.Context, w *activeWait) error {
 	c := WaitCommand()
 	c.Run = func(ctx context.Context, s *cli.Call) error {
 		o, err := newWait(s)
-		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
+		if f, ok := errors.AsType[*problem.Problem](err); ok && f.Code == problem.Never {
 			return nil // --end has passed
 		}
 		if err != nil {

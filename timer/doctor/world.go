@@ -93,8 +93,7 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 		return "there is no place for a config.toml; every setting has its default"
 	case d.configErr != nil:
 		f := d.Failed(d.configErr)
-		var unsafe *guard.Error
-		if errors.As(d.configErr, &unsafe) && unsafe.Reason == guard.OthersWrite {
+		if unsafe, ok := errors.AsType[*guard.Error](d.configErr); ok && unsafe.Reason == guard.OthersWrite {
 			f.Mend = chmod(unsafe.Path, "go-w", func(mode os.FileMode) os.FileMode { return mode &^ 0o022 })
 		}
 		tell(f)

@@ -146,8 +146,7 @@ func (f *Finder) Missing(ctx context.Context, name, path, dir string) *Missing {
 		return nil
 	}
 	m := &Missing{Program: name, Absent: errors.Is(err, os.ErrNotExist)}
-	var start *proc.StartError
-	if errors.As(err, &start) {
+	if start, ok := errors.AsType[*proc.StartError](err); ok {
 		m.Why = start.Err
 	}
 	return m

@@ -51,7 +51,7 @@ func NoTimestamp(name Option, text string, like time.Time) *Problem {
 
 // RegexFault is what is wrong with a regular expression.
 func RegexFault(err error) string {
-	if e := (*syntax.Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		return e.Code.String() + ": `" + e.Expr + "`"
 	}
 	return err.Error()

@@ -46,13 +46,11 @@ func (p Plan) Look(ctx context.Context, t Tools) (s Status) {
 	s.Enabled = s.Installed && p.Survives()
 	if p.linger != "" {
 		_, err := os.Stat(p.linger)
-		lingers := err == nil
-		s.Linger = &lingers
+		s.Linger = new(err == nil)
 	}
 	if _, s.Silent = t.call(ctx, p.probe); s.Silent == nil {
 		_, err := t.call(ctx, p.asks)
-		active := err == nil
-		s.Active = &active
+		s.Active = new(err == nil)
 	}
 	return s
 }

@@ -121,8 +121,8 @@ func (c awaiting) awaits(ctx context.Context, text string) (a state.After, err e
 
 // isUnknown reports whether nothing has the name.
 func isUnknown(err error) bool {
-	var p *problem.Problem
-	return errors.As(err, &p) && p.Code == problem.NotFound
+	p, ok := errors.AsType[*problem.Problem](err)
+	return ok && p.Code == problem.NotFound
 }
 
 // refuseCycles refuses to wait for a task that itself waits for this one.

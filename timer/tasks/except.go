@@ -43,7 +43,7 @@ func readException(ctx context.Context, text string, files *needs.Finder, o when
 		return days, nil, err
 	}
 	days, lines, err := rules.ReadDayFile(path, func(path string) (string, error) { return files.Text(ctx, path) }, o)
-	if file := (*rules.DayFileError)(nil); errors.As(err, &file) {
+	if file, ok := errors.AsType[*rules.DayFileError](err); ok {
 		line := (*when.Error)(nil)
 		if !errors.As(file.Err, &line) {
 			return nil, nil, problem.Of(problem.T(file.Error()), problem.T("%s names a file with a day a line, such as 2027-01-06", problem.Set("except", "file:PATH")))

@@ -99,8 +99,8 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	}
 	o.Form = c.Form
 	sched, err := when.Parse(text, o)
-	var refused *when.Error
-	if errors.As(err, &refused) && refused.Code == when.CodePast && !c.was.Task.Recurring() && !unscheduled {
+	refused, _ := errors.AsType[*when.Error](err)
+	if refused != nil && refused.Code == when.CodePast && !c.was.Task.Recurring() && !unscheduled {
 		// An hour before midnight may have passed today, and be ahead on another date.
 		morning := o
 		morning.Now = beginOfDay(c.Now, o.Zone)
@@ -111,7 +111,7 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	if sched != nil && sched.TimeOnly && !c.was.Task.Recurring() && !unscheduled {
 		return c.keepDate(text, base, o)
 	}
-	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
+	if refused != nil && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
 		p := explain(err)
 		anew := problem.T("a new text is given with %s, a new name with %s", problem.Set("task", text), problem.Option("description"))
 		return nil, p.Advising(problem.Texts("; ", p.Hint, anew))
