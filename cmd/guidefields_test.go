@@ -34,7 +34,7 @@ func TestGuideNamesFields(t *testing.T) {
 				continue
 			}
 			for _, field := range strings.Fields(part[2]) {
-				if seen[c.Name] = true; !cli.TakesField(c, strings.TrimSuffix(field, ".")) {
+				if seen[c.Name] = true; !cli.TakesField(c.Answers, strings.TrimSuffix(field, ".")) {
 					t.Errorf("no answer of %s has the field %s", c.Name, field)
 				}
 			}
@@ -51,9 +51,9 @@ func TestGuideNamesFields(t *testing.T) {
 // have, and that the names of all its answers are among them or below one.
 func TestEveryFieldIsTaken(t *testing.T) {
 	for _, c := range table.All() {
-		names := cli.FieldNames(&c)
+		names := cli.FieldNames(c.Answers)
 		for _, name := range names {
-			if !cli.TakesField(&c, name) {
+			if !cli.TakesField(c.Answers, name) {
 				t.Errorf("%s --fields %s is refused", c.Name, name)
 			}
 		}
@@ -69,7 +69,7 @@ func TestEveryFieldIsTaken(t *testing.T) {
 				}
 			}
 		}
-		if cli.TakesField(&c, "banana") || cli.TakesField(&c, "") || cli.TakesField(&c, "now.now") {
+		if cli.TakesField(c.Answers, "banana") || cli.TakesField(c.Answers, "") || cli.TakesField(c.Answers, "now.now") {
 			t.Errorf("%s takes fields that nothing has", c.Name)
 		}
 	}

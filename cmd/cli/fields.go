@@ -283,10 +283,8 @@ func hasError(v reflect.Value) bool {
 	return err == nil && !value.IsZero()
 }
 
-// TakesField reports whether some answer of the command, or an error, can have a field.
-func TakesField(c *Command, path string) bool { return takesField(c.Answers, path) }
-
-func takesField(shapes []Shape, path string) bool {
+// TakesField reports whether one of the answers, or an error, can have a field.
+func TakesField(shapes []Shape, path string) bool {
 	return reaches(reflect.TypeFor[FailedJSON](), path) ||
 		slices.ContainsFunc(shapes, func(a Shape) bool { return reaches(reflect.TypeOf(a.Of), path) })
 }
@@ -298,7 +296,7 @@ func readFields(c *Command, given option.Values) ([]string, error) {
 	var paths []string
 	for _, path := range strings.Split(given.Text("fields"), ",") {
 		path = strings.TrimSpace(path)
-		if !takesField(shapes, path) {
+		if !TakesField(shapes, path) {
 			return nil, noField(c, shapes, path)
 		}
 		paths = append(paths, path)
@@ -310,7 +308,7 @@ func readFields(c *Command, given option.Values) ([]string, error) {
 // the first of all names.
 func noField(c *Command, shapes []Shape, path string) error {
 	const most = 24
-	names := fieldNames(shapes)
+	names := FieldNames(shapes)
 	near, last := problem.Nearest(path, names), path[strings.LastIndexByte(path, '.')+1:]
 	for _, like := range []func(name string) bool{
 		// exit_code: command.exit_code
@@ -335,20 +333,18 @@ func noField(c *Command, shapes []Shape, path string) error {
 	if near != "" {
 		hint = problem.T("did you mean %s? %s", near, hint)
 	}
-	if TakesField(c, path) {
+	if TakesField(c.Answers, path) {
 		return problem.Of(problem.T("with these options the answer of %s does not have the field %s", c.Name,
 			Quote(path)), hint)
 	}
 	return problem.Of(problem.T("no answer of %s has the field %s", c.Name, Quote(path)), hint)
 }
 
-// FieldNames returns the names for --fields of a command, those of its first answer first: the
-// fields of each answer; with a dot, the fields of a field that has few; and without a dot, the
-// fields of the rows of lists that are not rare. It leaves out the fields of errors, because errors
-// are always written whole.
-func FieldNames(c *Command) []string { return fieldNames(c.Answers) }
-
-func fieldNames(shapes []Shape) (names []string) {
+// FieldNames returns the names for --fields of answers, those of the first one first: the fields of
+// each answer; with a dot, the fields of a field that has few; and without a dot, the fields of the
+// rows of lists that are not rare. It leaves out the fields of errors, because errors are always
+// written whole.
+func FieldNames(shapes []Shape) (names []string) {
 	const few = 12
 	add := func(t reflect.Type) {
 		for _, f := range jsonFields(t) {

@@ -3,12 +3,10 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/service"
@@ -23,11 +21,6 @@ type liveness struct {
 	watchdog time.Duration
 	warn     func(format string, a ...any)
 	warned   sync.Once // warns once that systemd could not be told
-}
-
-func newLiveness(s *cli.Call, warn func(format string, a ...any)) *liveness {
-	return &liveness{probe: make(chan func()), notifier: service.Notifies(s.Getenv),
-		watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: warn}
 }
 
 // setOptions makes a runner give its signs of life. ctx ends with the runner.

@@ -155,7 +155,8 @@ func unwrittenTextfile(path string, err error) error {
 	case errors.Is(err, errNotRegular):
 		hint = "name another file, or remove what is there"
 	}
-	if at, ok := errors.AsType[*fs.PathError](err); ok { // the name of the temporary file would not help
+	// The name of the temporary file would not help.
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
 	if link, ok := errors.AsType[*os.LinkError](err); ok {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/service"
 )
 
 // RunCommand is the command run.
@@ -245,7 +247,8 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	toRunner, toHeartbeat := make(chan struct{}, 1), make(chan struct{}, 1)
 	o.Again = toRunner
 	go rereadOnHangup(s.Opt, hangups, []chan<- struct{}{toRunner, toHeartbeat}, sender, v)
-	live := newLiveness(s, v.say)
+	live := &liveness{probe: make(chan func()), notifier: service.Notifier{Socket: s.Getenv("NOTIFY_SOCKET")},
+		watchdog: service.Watchdog(s.Getenv, os.Getpid()), warn: v.say}
 	runnerCtx, endRunner := context.WithCancel(context.WithoutCancel(ctx))
 	live.setOptions(runnerCtx, &o, st, func(l state.Leader) string { return leaderText(l, zone) })
 	o.Begun = func(r state.Record) { sender.pingStarts(r, v.say) }

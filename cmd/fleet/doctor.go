@@ -56,14 +56,6 @@ func (a doctorJSON) Text(o *cli.Out) {
 	}
 }
 
-// waiting returns the words for how many tasks wait.
-func waiting(n int) string {
-	if n == 1 {
-		return "1 task waits"
-	}
-	return fmt.Sprint(n, " tasks wait")
-}
-
 // examine answers init and doctor with what it finds on the servers. It examines what the key of
 // this machine permits, and says what it left out.
 func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) error {
@@ -106,7 +98,7 @@ func examine(ctx context.Context, s *cli.Call, servers *jet.KV, address string) 
 		}
 		if len(homeless) > 0 {
 			a.add(state.Odd, "start a runner there: ouro-timer service install",
-				"%s that no living runner may run, such as %s", waiting(len(homeless)), homeless[0])
+				"%s that no living runner may run, such as %s", handover.TasksWait(len(homeless)), homeless[0])
 		}
 	}
 	s.Answer(a)

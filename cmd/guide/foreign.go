@@ -1,7 +1,5 @@
 package guide
 
-import "strings"
-
 // ForeignCommands has the names of commands in other schedulers and agent tools, with what to type
 // instead, without the name of the program. Names are in lower case, with - for _. None is the name
 // of a command here.
@@ -68,9 +66,3 @@ const (
 	notifyCall = `notify --to bob@example.org --subject "Daily digest" "Nothing new."`
 	whenCall   = "when next friday at noon"
 )
-
-// foreignCommand returns what to type instead of a command of another system; empty for other
-// words.
-func foreignCommand(word string) string {
-	return ForeignCommands()[strings.ReplaceAll(strings.ToLower(word), "_", "-")]
-}

@@ -174,7 +174,7 @@ func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args),
 		Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
 		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples),
-		ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Fields: strings.Join(cli.FieldNames(&c), ","),
+		ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Fields: strings.Join(cli.FieldNames(c.Answers), ","),
 		Answers: []answerJSON{}}
 	for _, o := range c.Options.Shown() {
 		j.Flags = append(j.Flags, AsFlagJSON(o))

@@ -24,7 +24,7 @@ func UnknownCommand(word string, all cli.Table) error {
 			problem.T("options follow the command: ouro-timer <command> %s; see ouro-timer --help", word))
 	}
 	hint := problem.T("the commands are %s", strings.Join(names, ", "))
-	if call := foreignCommand(word); call != "" {
+	if call := ForeignCommands()[strings.ReplaceAll(strings.ToLower(word), "_", "-")]; call != "" {
 		hint = problem.T("did you mean ouro-timer %s?", call)
 	} else if n := problem.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") {
 		// A word with a digit is not a misspelt command.

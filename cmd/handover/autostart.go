@@ -363,13 +363,17 @@ func UnrunnableWarnings(ctx context.Context, st any) []cli.Warning {
 	if err != nil || len(ids) == 0 {
 		return nil
 	}
-	wait := "1 task waits"
-	if len(ids) > 1 {
-		wait = fmt.Sprint(len(ids), " tasks wait")
-	}
 	return []cli.Warning{{Kind: cli.WarnRunner,
-		Text: problem.T("%s that no living runner may run, such as %s; start a runner there (%s), or let it run elsewhere (%s)", wait, ids[0],
+		Text: problem.T("%s that no living runner may run, such as %s; start a runner there (%s), or let it run elsewhere (%s)", TasksWait(len(ids)), ids[0],
 			problem.To("run").With("background", true), problem.To("edit", ids[0]).With("on", state.AnyNode))}}
+}
+
+// TasksWait returns the words for how many tasks wait.
+func TasksWait(n int) string {
+	if n == 1 {
+		return "1 task waits"
+	}
+	return fmt.Sprint(n, " tasks wait")
 }
 
 // WarnNoRunner warns when nobody would run what the call waits for.

@@ -96,9 +96,6 @@ type reader struct {
 	options *health.Options
 }
 
-// bounds reads how long to wait.
-func (r reader) bounds() error { return r.b.read(r.s) }
-
 // attempts reads how often to try, and how many successes are needed.
 func (r reader) attempts() (err error) {
 	if r.options.Interval, err = span(r.s.Opt, "interval", health.DefaultInterval); err != nil {

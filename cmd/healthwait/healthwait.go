@@ -129,7 +129,10 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o healthWait, err error) {
 			return o, err
 		}
 	}
-	for _, read := range []func() error{r.bounds, r.attempts, r.web, r.trust, r.file} {
+	if err := o.bounds.read(s); err != nil {
+		return o, err
+	}
+	for _, read := range []func() error{r.attempts, r.web, r.trust, r.file} {
 		if err := read(); err != nil {
 			return o, err
 		}

@@ -269,21 +269,17 @@ func answerAudit(s *cli.Call, r audited, o when.Options) error {
 		}
 		s.Answer(j)
 	}
+	lines := &r.gone.Lines
+	if r.dropped && r.gone.Lines == 0 {
+		lines = nil // it is not known how many
+	}
 	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks,
 		r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
-		cli.OrEmpty(r.Unknown), warnings, r.lines(), cli.Instant(r.gone.Until, o.Zone), unaccounted, r.before(o.Zone)})
+		cli.OrEmpty(r.Unknown), warnings, lines, cli.Instant(r.gone.Until, o.Zone), unaccounted, r.before(o.Zone)})
 	if len(r.Findings) > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return damaged
-}
-
-// lines is how many lines were dropped; nil when it is not known.
-func (r audited) lines() *int {
-	if r.dropped && r.gone.Lines == 0 {
-		return nil
-	}
-	return &r.gone.Lines
 }
 
 // before says what is no longer kept; empty when everything is.

@@ -74,7 +74,11 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 		return err
 	}
 	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
-	defer f.close()
+	defer func() {
+		for _, r := range f.runs {
+			r.close()
+		}
+	}()
 	gone := cli.ReaderGone(s.World.Out)
 	over, err := f.showPast(limited, known)
 	for err == nil && !over {
@@ -349,10 +353,4 @@ func (f *logFollower) runNumbers() (list []int) {
 	}
 	slices.Sort(list)
 	return list
-}
-
-func (f *logFollower) close() {
-	for _, r := range f.runs {
-		r.close()
-	}
 }

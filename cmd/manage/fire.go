@@ -246,7 +246,8 @@ func (f *tailedProcesses) Start(ctx context.Context, r state.Record, env []strin
 // finish shows the rest of the output.
 func (f *tailedProcesses) finish() {
 	for _, s := range f.streams {
-		s.finish()
+		s.stop()
+		<-s.done
 	}
 	f.streams = nil
 }
@@ -276,11 +277,6 @@ func (f *tail) run(ctx context.Context, c clock.Clock) {
 		}
 		_ = c.For(ctx, pause) // an error means that ctx has ended, which the next round sees
 	}
-}
-
-func (f *tail) finish() {
-	f.stop()
-	<-f.done
 }
 
 // reminder returns a message as it is written to a terminal.

@@ -189,11 +189,6 @@ type occurrence struct {
 	First time.Time `json:"-"`
 }
 
-// compare orders the rows of the list.
-func (o occurrence) compare(p occurrence) int {
-	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
-}
-
 // occurrences keeps the first maxRows of many rows. It takes a few times the memory of those.
 type occurrences struct {
 	maxRows int
@@ -220,7 +215,9 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 
 // list returns the first rows, in order.
 func (o *occurrences) list() []occurrence {
-	slices.SortFunc(o.rows, occurrence.compare)
+	slices.SortFunc(o.rows, func(a, b occurrence) int {
+		return cmp.Or(a.Due.Compare(b.Due), a.First.Compare(b.First), strings.Compare(a.ID, b.ID))
+	})
 	return o.rows[:min(o.maxRows, len(o.rows))]
 }
 

@@ -292,10 +292,10 @@ func (t *tool) clears(o *option.Option) bool {
 // refuseEmpty refuses empty values of arguments that can be taken back: they may stand for what is
 // to be taken back, and for what is to stay. It names all of them.
 func (t *tool) refuseEmpty(v option.Values) error {
-	var keys []string
+	var keys, quoted []string
 	for _, name := range v.Empty() {
 		if o := t.rows.Named(name); t.clears(o) {
-			keys = append(keys, o.FieldKey())
+			keys, quoted = append(keys, o.FieldKey()), append(quoted, option.JSON(o.FieldKey()))
 		}
 	}
 	if len(keys) == 0 {
@@ -305,16 +305,8 @@ func (t *tool) refuseEmpty(v option.Values) error {
 	if len(keys) > 1 {
 		verb, them = "are", "them"
 	}
-	return refusal(fmt.Sprintf("%s %s empty", strings.Join(quoted(keys), " and "), verb),
+	return refusal(fmt.Sprintf("%s %s empty", strings.Join(quoted, " and "), verb),
 		fmt.Sprintf(`leave %[1]s out to keep what the task has, or send "clear": %[2]s to take %[1]s back`, them, option.JSON(keys)))
-}
-
-// quoted returns texts as JSON has them.
-func quoted(texts []string) (list []string) {
-	for _, text := range texts {
-		list = append(list, option.JSON(text))
-	}
-	return list
 }
 
 func explainRequest(_ *Options, t *tool, v option.Values) (request, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // surface words problems for a tool: options are arguments with JSON values, and calls are calls of
@@ -88,8 +89,8 @@ func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 		case o == nil:
 			return nil, nil
 		case o.Name == "max":
-			if seconds, err := option.Seconds(fmt.Sprint(set.Value)); err == nil {
-				args[maxSeconds] = seconds
+			if most, err := when.Duration(fmt.Sprint(set.Value)); err == nil {
+				args[maxSeconds] = most.Seconds()
 			}
 		default:
 			args[o.FieldKey()] = o.InJSON(set.Value)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // Lenient reads objects that a model wrote, which do not always follow a schema. It takes a number
@@ -242,10 +241,4 @@ func Deeper(text []byte, most int) bool {
 		}
 	}
 	return false
-}
-
-// Seconds returns the seconds of a duration.
-func Seconds(text string) (float64, error) {
-	d, err := when.Duration(text)
-	return d.Seconds(), err
 }

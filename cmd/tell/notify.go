@@ -139,7 +139,9 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	m.ID = newNoticeID(s)
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	m.ID = "notify-" + hex.EncodeToString(random[:])
 	for _, c := range channels {
 		to := recipients
 		if len(to) == 0 || !notify.TakesRecipient(c.Type) {
@@ -361,13 +363,6 @@ func testMessage(s *cli.Call, t delivery) notify.Message {
 	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.",
 		t.channel.Name, s.Stamp().Format(time.RFC3339))
 	return m
-}
-
-// newNoticeID returns an ID for the message of this call, which is the same in all tries.
-func newNoticeID(s *cli.Call) string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return "notify-" + hex.EncodeToString(b[:])
 }
 
 // readBody reads standard input to its end, or until limit is over, because some callers never

@@ -17,9 +17,6 @@ type Notifier struct {
 	Socket string
 }
 
-// Notifies returns the notifier of the environment.
-func Notifies(getenv func(string) string) Notifier { return Notifier{getenv("NOTIFY_SOCKET")} }
-
 // errSocket is the error of a NOTIFY_SOCKET of an unsupported kind, such as vsock:.
 var errSocket = errors.New("NOTIFY_SOCKET names no socket of this machine")
 

@@ -102,15 +102,12 @@ func (c *Change) Apply(ctx context.Context) error {
 	} else {
 		c.Passed = nil
 	}
-	if slices.ContainsFunc(c.Fields, aboutRunning) {
+	if slices.ContainsFunc(c.Fields, func(field string) bool {
+		return slices.Contains([]string{"command", "agent", "shell", "script", "program", "dir", "env", "if"}, field)
+	}) {
 		return doing{c}.checkAllowed(ctx)
 	}
 	return nil
-}
-
-// aboutRunning reports whether a field is about what is executed.
-func aboutRunning(field string) bool {
-	return slices.Contains([]string{"command", "agent", "shell", "script", "program", "dir", "env", "if"}, field)
 }
 
 // Done is the result of a request.

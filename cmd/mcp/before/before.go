@@ -12,14 +12,9 @@ import "syscall"
 
 const name = "MCPGODEBUG"
 
-var value, found = hide()
+var value, found = syscall.Getenv(name)
 
-func hide() (value string, found bool) {
-	if value, found = syscall.Getenv(name); found {
-		_ = syscall.Unsetenv(name)
-	}
-	return value, found
-}
+func init() { _ = syscall.Unsetenv(name) }
 
 // Restore gives the variable back to the commands that are started from here: they see the user's
 // environment. It is for the initialisation of the package that imports the library.
