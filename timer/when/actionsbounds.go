@@ -279,7 +279,7 @@ func monthSpan(x *match, m *meaning) bool {
 	if m.days[2].date < m.days[1].date {
 		m.err = &refusal{why: "its last day lies before the first", hint: "change them round"}
 	}
-	return true
+	return !x.says("and") || x.says("between")
 }
 
 // dayRange reads "24 dec to 2 jan". It gives three days: one of kind onSpan, the first and the
@@ -336,6 +336,13 @@ func daysOnce(x *match, m *meaning) bool {
 	if x.p.recurs || plain(&first) && plain(&last) && !x.says("until") {
 		return false
 	}
+	// the 13th to the 15th of july, aug 10 to nov 12 2028
+	if last.kind == onDate && first.kind == onAnnual || first.kind == onMonth && (last.kind == onDate || last.kind == onAnnual) {
+		if first.kind == onMonth {
+			first.month = last.month
+		}
+		first.kind, first.year, first.end, last.end = last.kind, last.year, 0, 0
+	}
 	x.setDay(m, first)
 	m.err = x.spanOnce(first, last)
 	if err := x.firstErr(); err != nil {
@@ -379,7 +386,7 @@ func (x *match) dayText(d day) string {
 	}
 	text := fmt.Sprintf("%d %s", d.date, time.Month(d.month))
 	for i := x.begin; i < x.end; i++ {
-		if t := &x.p.toks[i]; t.is(cMonth) {
+		if t := &x.p.toks[i]; t.is(cMonth) && int8(t.month) == d.month {
 			name := x.p.text[t.off:t.end]
 			if text = fmt.Sprintf("%d %s", d.date, name); i+1 < x.end && x.p.toks[i+1].is(cN1|cOrd|cTens) {
 				text = fmt.Sprintf("%s %d", name, d.date)

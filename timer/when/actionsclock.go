@@ -2,13 +2,16 @@ package when
 
 import (
 	"fmt"
+	"strconv"
 )
 
 // The actions of times of day.
 
+// meridiem reads am and p.m. with the point behind it, if there is one.
 func meridiem(x *match, m *meaning) bool {
 	m.n = int(x.p.low[x.tok(0).off])
-	return true
+	next := &x.p.toks[x.end]
+	return next.gap || next.mark() != '.'
 }
 
 func seconds(x *match, m *meaning) bool {
@@ -209,7 +212,8 @@ func spoken(minutes int) func(x *match, m *meaning) bool {
 func spokenCount(sign int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		n := x.of(0).q
-		if n.nano != 0 || n.whole < 1 || n.whole > 59 {
+		if n.nano != 0 || n.whole < 1 || n.whole > 59 || x.p.toks[x.end].is(cMonth) || x.p.word(x.end, "of") ||
+			sign < 0 && x.begin > 0 && x.p.toks[x.begin-1].is(cMonth) {
 			return false
 		}
 		var why *refusal
@@ -235,8 +239,8 @@ func minutesOrRange(n int, h clock) []string {
 	end, half := h.hour24(), h.mer == 0 && h.name == 0 && h.hour <= 12
 	list := []string{at(end-1, 60-n)}
 	switch {
-	case half:
-		return append(list, at(end+11, 60-n))
+	case half: // the last two are times when a part of the day follows
+		return append(list, at(end+11, 60-n), strconv.Itoa(n), strconv.Itoa(int(h.hour)))
 	case n <= 12 && h.mer == 0 && h.name == 0:
 		list = append(list, at(n, 0))
 	case n <= 12:
@@ -277,7 +281,12 @@ func afterAt(x *match, m *meaning) bool {
 
 // clockDashed reads the "- 5pm" of "friday - 5pm": a dash with space on both sides, after a day.
 func clockDashed(x *match, m *meaning) bool {
-	return x.begin > 0 && x.p.toks[x.begin].gap && x.p.toks[x.begin+1].gap && !x.p.toks[x.begin-1].is(cNum|cMer|cDays) && !x.p.recurs && afterAt(x, m)
+	if x.begin == 0 || !x.p.toks[x.begin].gap || !x.p.toks[x.begin+1].gap || x.p.recurs {
+		return false
+	}
+	before := &x.p.toks[x.begin-1]
+	dated := before.is(cYear) || x.begin > 1 && x.p.toks[x.begin-2].mark() == '-'
+	return (!before.is(cNum|cMer|cDays) || dated) && afterAt(x, m)
 }
 
 // afterSpacedAt reads "@ 3", and the @3 behind a day. Alone, @3 is a second since 1970.
@@ -350,25 +359,92 @@ func rangeOfTimes(x *match, m *meaning) bool {
 			return false
 		}
 	}
-	if x.p.toks[x.begin].is(cHHMM) && x.begin+1 < x.end && x.p.toks[x.begin+1].mark() == '-' && !x.p.toks[x.begin+1].gap {
+	if next := &x.p.toks[x.begin+1]; x.p.toks[x.begin].is(cYear) && next.mark() == '-' && !next.gap {
 		return false // 2026-11-31
 	}
-	m.has = hasClock
-	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them"}
-	var texts []string
-	for i := 0; i < 2 && x.has(i); i++ {
-		if !x.isToken(i) {
-			c := x.of(i).clock
-			texts = append(texts, x.p.text[c.off:c.end])
+	var ends [2]clock
+	for i := range ends {
+		if ends[i] = x.clockAt(i); ends[i].how&clockLone != 0 && (x.p.toks[x.end].is(cMonth) || x.p.word(x.end, "of") || x.begin > 0 && x.p.toks[x.begin-1].is(cMonth)) {
+			return false // 12 to 16 september, july 13 through 15
 		}
 	}
-	if len(texts) == 1 && x.isToken(0) && x.tok(0).is(cH12) && x.of(1).clock.mer != 0 { // 5-6pm
-		texts = []string{fmt.Sprintf("%d:00", hourBefore(int(x.tok(0).n), x.of(1).clock.hour24())), texts[0]}
+	m.has = hasClock
+	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(), readings: x.p.rangeEnds(ends)}
+	// 13:30 -0600, 2017 - 6:37am
+	last := &x.p.toks[x.end-1]
+	mixed := (ends[0].how^ends[1].how)&clockCompact != 0
+	return !mixed || !x.p.toks[x.begin].is(cYear) && !last.is(cYear) && (last.gap || !last.is(cHHMM))
+}
+
+// rangeOfBounds refuses "friday 9am to saturday noon" where one instant is asked for.
+func rangeOfBounds(x *match, m *meaning) bool {
+	const both = hasDay | hasClock
+	a, b, last := x.of(0), x.of(1), x.p.resEnd(x.at[0])
+	sign := &x.p.toks[last]
+	if x.p.recurs || a.has != both || b.has&^both != 0 || x.p.word(last, "and") && !x.says("between") || sign.mark() == '-' && !(sign.gap && x.p.toks[last+1].gap) {
+		return false
 	}
-	if len(texts) == 2 {
-		m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), texts
+	m.has = both
+	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them"}
+	if a.has == b.has {
+		first := x.begin
+		if x.p.word(first, "between", "from") {
+			first++
+		}
+		m.err.off, m.err.end = x.off(), x.stop()
+		m.err.readings = []string{x.p.text[x.p.toks[first].off:x.p.toks[last-1].end], x.p.text[x.p.toks[last+1].off:x.stop()]}
 	}
 	return true
+}
+
+// clockAt returns the time of day of a capture, which may be a number alone.
+func (x *match) clockAt(i int) clock {
+	if !x.isToken(i) {
+		return x.of(i).clock
+	}
+	t := x.tok(i)
+	return clock{hour: int8(t.n), how: clockBare | clockLone, off: t.off, end: t.end}
+}
+
+// rangeEnds returns the begin and the end of a range of times as texts. When only one of them has
+// am or pm, the other is the one that makes the range the shortest: 11 to 3pm begins at 11:00.
+// Numbers alone give no texts, unless a part of the day stands beside them.
+func (p *parser) rangeEnds(ends [2]clock) []string {
+	const day = 24 * 60
+	var ways [2][]int
+	for i := range ends {
+		c, other := &ends[i], &ends[1-i]
+		ways[i] = []int{c.hour24()*60 + int(c.minute)}
+		known := func(c *clock) bool { return c.mer != 0 || c.name != 0 }
+		switch {
+		case known(c):
+		case known(other) && c.hour > 0 && c.hour <= 12 && p.low[c.off] != '0':
+			am := int(c.hour)%12*60 + int(c.minute)
+			ways[i] = []int{am, am + day/2}
+		case c.bare() && other.bare() && p.hasClass(cDayPart): // 5 - 6 tonight
+			return []string{p.text[ends[0].off:ends[0].end], p.text[ends[1].off:ends[1].end]}
+		// 2014 to 2018
+		case c.bare() && other.bare(), c.how&other.how&clockCompact != 0 && p.low[c.off] != '0' && p.low[other.off] != '0':
+			return nil
+		}
+	}
+	at, shortest := [2]int{}, day
+	for _, begin := range ways[0] {
+		for _, end := range ways[1] {
+			if length := (end - begin + day - 1) % day; length < shortest {
+				at, shortest = [2]int{begin, end}, length
+			}
+		}
+	}
+	var texts []string
+	for i, c := range ends {
+		text := p.text[c.off:c.end]
+		if c.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 || at[i] != ways[i][0] || len(ways[i]) > 1 && c.hour == 12 {
+			text = fmt.Sprintf("%d:%02d", at[i]/60, at[i]%60)
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // rangeOfHours refuses the 9-17 of "tomorrow 9-17". Without am and pm, an hour above 12 must say

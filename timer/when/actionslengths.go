@@ -241,8 +241,8 @@ func increment(negative bool) func(x *match, m *meaning) bool {
 		if negative {
 			s = s.negated()
 		}
-		// 25-12-26 minutes
-		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) {
+		// 25-12-26 minutes, six forty-three minutes
+		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth|cLow|cTens) {
 			return false
 		}
 		if s.one = uNone; x.begin == 0 {
@@ -273,9 +273,14 @@ func nextCount(x *match, m *meaning) bool {
 	return x.length(m, x.of(0).q, x.tok(1))
 }
 
+// lastUnit reads "last week" and "the past 2 days".
 func lastUnit(x *match, m *meaning) bool {
+	n := quantity{whole: 1}
+	if x.has(0) {
+		n = x.of(0).q
+	}
 	m.has = hasSpan
-	ok := !x.tok(0).is(cUnits) && x.length(m, quantity{whole: 1}, x.tok(0))
+	ok := (x.has(0) || !x.tok(1).is(cUnits)) && x.length(m, n, x.tok(1))
 	m.span = m.span.negated()
 	return ok
 }

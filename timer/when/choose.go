@@ -52,7 +52,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		case r.strong:
 			reason = strong
 		}
-		if why[reason] == nil {
+		if why[reason] == nil || why[reason].readings == nil && r.readings != nil {
 			why[reason] = r
 		}
 	}

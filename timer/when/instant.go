@@ -238,7 +238,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		}
 		return a, either("M is minutes or months", at, at+1, "m", months)
 	}
-	if s.bare && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
+	if (s.bare || p.word(0, "in", "for", "within") && !strings.Contains(p.low, "minus")) && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
 		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}
 	}
 	pure := !s.calendar

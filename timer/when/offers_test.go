@@ -112,6 +112,20 @@ func TestOffers(t *testing.T) {
 		{"at 9, 12 and 3pm", CodeAmbiguous, "at 9:00am | at 12:00pm | at 3pm | every day at 9, 12 and 3pm"},
 		{"9, 12 and 3pm", CodeAmbiguous, "at 9:00am | at 12:00pm | at 3pm | every day at 9, 12 and 3pm"},
 
+		// the begin and the end of a range
+		{"3:30-6 p.m.", CodeAmbiguous, "15:30 | 6 p.m."},
+		{"from 11 to 11:50am", CodeAmbiguous, "11:00 | 11:50am"},
+		{"from 11 to 3am", CodeAmbiguous, "23:00 | 3am"},
+		{"3pm to half past seven", CodeAmbiguous, "3pm | 19:30"},
+		{"12-3pm tomorrow", CodeAmbiguous, "12:00 tomorrow | 3pm tomorrow"},
+		{"between 10 and 11:30", CodeAmbiguous, "10:00 | 11:30"},
+		{"2014 to 2018", CodeAmbiguous, ""},
+		{"10 to 8 tonight", CodeAmbiguous, "7:50 tonight | 10 tonight | 8 tonight"},
+		{"5 to 6 p.m.", CodeAmbiguous, "17:55 | 17:00 | 18:00"},
+		{"tomorrow 10am through saturday at 11am", CodeAmbiguous, "tomorrow 10am | saturday at 11am"},
+		{"from the 13th to the 15th of july", CodeAmbiguous, "every day from 13 july to 15 july"},
+		{"aug 29 - sep 2, 2027", CodeAmbiguous, "every day from aug 29 2027 to sep 2 2027"},
+
 		// no right text is known
 		{"5 days a week at 9am", CodeAmbiguous, ""},
 		{"three times a week on monday and friday at 7am", CodeNotUnderstood, ""},

@@ -144,7 +144,8 @@ func (p *parser) is(kind string, begin, end int) bool {
 		class = cNum
 	}
 	if symbol == 0 {
-		return end == begin+1 && p.toks[begin].is(class)
+		next := &p.toks[end]
+		return end == begin+1 && p.toks[begin].is(class) && (next.gap || next.mark() != ':')
 	}
 	for r := p.derive(symbol, begin); r >= 0; r = p.res[r].next {
 		if p.resEnd(r) == end {

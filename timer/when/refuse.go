@@ -161,6 +161,7 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 		return e
 	}
 	var past, first *Error
+	var known []*Schedule
 	for _, text := range texts {
 		s, err := parse(text, *p.opts, readMode{nested: true, past: p.past})
 		switch {
@@ -169,7 +170,10 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 			if s.rule != nil {
 				at, _ = s.Next(p.opts.Now)
 			}
-			e.Candidates = append(e.Candidates, Candidate{text, at})
+			same := func(o *Schedule) bool { return o.At.Equal(s.At) && o.Zone.String() == s.Zone.String() }
+			if s.rule != nil || !slices.ContainsFunc(known, same) {
+				e.Candidates, known = append(e.Candidates, Candidate{text, at}), append(known, s)
+			}
 			continue
 		case err.Code == CodePast:
 			past = err
