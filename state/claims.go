@@ -17,9 +17,6 @@ type Claims interface {
 	// answer is ErrTaken. The claim of a command has room for its output.
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
-	// ClaimAll does for each want, in order, what Claim does, with far fewer waits for the disk.
-	ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted
-
 	// Fire opens a claim for a run that is not part of the schedule. It gets the next number, its
 	// line is of type LineManual, and the task's due instant and tally do not change. Fire works in
 	// every phase but Removed.
@@ -61,18 +58,6 @@ type Claims interface {
 	// ledger. A claim with a damaged record is reported. It is returned with only its task's ID and
 	// due instant, so that it can be ended.
 	Open(ctx context.Context) ([]Record, []Problem, error)
-}
-
-// Want is an occurrence to claim, and the task's due instant after it.
-type Want struct {
-	ID        string
-	Due, Next time.Time
-}
-
-// Granted is the answer to a want.
-type Granted struct {
-	Record Record
-	Err    error
 }
 
 // Ending is a claim and the line it ends with.

@@ -86,17 +86,14 @@ type Changes interface {
 	// Update replaces what a task says by t. t has the task's ID and the Revision that the caller
 	// read. The revision grows by one; ID, Key and Created stay. A zero due leaves the due instant
 	// as it is; another one moves the task there. Only later occurrences change. A paused task
-	// stays paused.
+	// stays paused. With a line, the instants that it stands for, from the task's due instant on,
+	// also end as it says, in the same transaction.
 	//
 	// It returns ErrConflict if the task has another revision by now. It returns ErrEnded if the
 	// task has no later occurrences, such as a one-shot that was claimed. It returns ErrTaken if an
 	// occurrence at or after the new due instant has been claimed or has ended. It returns ErrLimit
 	// as for Add, if the origin changes.
-	Update(ctx context.Context, t Task, due, now time.Time) (Entry, error)
-
-	// Replace is Update. With a line, the instants that it stands for, from the task's due instant
-	// on, also end as it says, in the same transaction.
-	Replace(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error)
+	Update(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error)
 
 	// Pause takes a task out of the queue until Resume: nothing starts, and its due instant stays.
 	// A resume that is not zero is kept with it, for Next and DueBy. A task that is paused already

@@ -65,13 +65,9 @@ func (v Verbs) Add(ctx context.Context, t Task, due time.Time) (Entry, error) {
 	return answer.Entry, answer.Err
 }
 
-// Update replaces what a task says.
-func (v Verbs) Update(ctx context.Context, t Task, due, now time.Time) (Entry, error) {
-	return v.Replace(ctx, t, due, now, nil)
-}
-
-// Replace is Update. With a line, the instants that it stands for also end as it says.
-func (v Verbs) Replace(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error) {
+// Update replaces what a task says. With a line, the instants that it stands for also end as it
+// says.
+func (v Verbs) Update(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error) {
 	if passed != nil {
 		line := dated(*passed)
 		passed = &line
@@ -168,33 +164,19 @@ func gone(err error, id string, then error) error {
 
 // Claim takes an occurrence.
 func (v Verbs) Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error) {
-	answer := v.ClaimAll(ctx, []Want{{ID: id, Due: due, Next: next}}, by, now)[0]
-	return answer.Record, answer.Err
-}
-
-// ClaimAll does for each want, in order, what Claim does.
-func (v Verbs) ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted {
-	changes, opened := make([]Change, len(wants)), make([]bool, len(wants))
-	for i, w := range wants {
-		rule := Claim(w.Due, w.Next, by, now)
-		changes[i] = Change{ID: w.ID, Due: w.Due, Now: now, Rule: func(d Doc) (Doc, []Line, error) {
-			after, lines, err := rule(d)
-			opened[i] = len(after.Open) > len(d.Open)
-			return after, lines, err
-		}}
+	rule, opened := Claim(due, next, by, now), false
+	d, err := v.one(ctx, Change{ID: id, Due: due, Now: now, Rule: func(d Doc) (Doc, []Line, error) {
+		after, lines, err := rule(d)
+		opened = len(after.Open) > len(d.Open)
+		return after, lines, err
+	}})
+	if err != nil {
+		return Record{}, gone(err, id, ErrTaken)
 	}
-	all := make([]Granted, len(wants))
-	for i, answer := range v.Change(ctx, changes...) {
-		if all[i].Err = gone(answer.Err, wants[i].ID, ErrTaken); all[i].Err != nil {
-			continue
-		}
-		if opened[i] {
-			all[i].Record = answer.Doc.Open[answer.Doc.Claim(wants[i].Due)].Clone()
-		} else {
-			all[i].Err = ErrTaken // it has ended, or goes on
-		}
+	if !opened {
+		return Record{}, ErrTaken // it has ended, or goes on
 	}
-	return all
+	return d.Open[d.Claim(due)].Clone(), nil
 }
 
 // Fire opens a claim that is not an occurrence of the schedule.

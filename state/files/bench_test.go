@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 )
 
 // stock makes a store with n tasks, without the syncs: only their files count.
@@ -187,9 +188,9 @@ func BenchmarkEndAll(b *testing.B) {
 	for _, with := range []string{"nothing", "items", "items and notices"} {
 		b.Run(with, func(b *testing.B) {
 			s := stock(b, 100)
-			var wants []state.Want
+			var wants []storetest.Want
 			for i := range batchMost {
-				wants = append(wants, state.Want{ID: must[state.Entry](b)(s.Add(ctx, daily(fmt.Sprint(i)), day0)).Task.ID})
+				wants = append(wants, storetest.Want{ID: must[state.Entry](b)(s.Add(ctx, daily(fmt.Sprint(i)), day0)).Task.ID})
 			}
 			due := day0
 			for b.Loop() {
@@ -206,7 +207,7 @@ func BenchmarkEndAll(b *testing.B) {
 					l.Tell = []string{"desktop"}
 				}
 				var ends []state.Ending
-				for _, g := range s.ClaimAll(ctx, wants, state.Ident{}, due) {
+				for _, g := range storetest.ClaimAll(ctx, s, wants, state.Ident{}, due) {
 					if g.Err != nil {
 						b.Fatal(g.Err)
 					}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -38,12 +39,12 @@ func beTraced(role, dir string) int {
 		return 1
 	}
 	ctx := context.Background()
-	claim := func() []state.Granted {
-		wants := make([]state.Want, callsBatch)
+	claim := func() []storetest.Granted {
+		wants := make([]storetest.Want, callsBatch)
 		for i := range wants {
-			wants[i] = state.Want{ID: state.ID(uint64(i)), Due: day0, Next: day1}
+			wants[i] = storetest.Want{ID: state.ID(uint64(i)), Due: day0, Next: day1}
 		}
-		return s.ClaimAll(ctx, wants, state.Ident{PID: os.Getpid()}, day0)
+		return storetest.ClaimAll(ctx, s, wants, state.Ident{PID: os.Getpid()}, day0)
 	}
 	var ends []state.Ending
 	if role == "end" || role == "end with mail" {

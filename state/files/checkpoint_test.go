@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -249,11 +250,11 @@ func TestCheckpointFails(t *testing.T) {
 			drafts[i] = state.Draft{Task: daily(fmt.Sprint(i)), Due: day0}
 		}
 		added := map[string]bool{}
-		var wants []state.Want
+		var wants []storetest.Want
 		for _, a := range s.AddAll(ctx, drafts) {
 			if a.Err == nil {
 				added[a.Entry.Task.ID] = true
-				wants = append(wants, state.Want{ID: a.Entry.Task.ID, Due: day0, Next: day1})
+				wants = append(wants, storetest.Want{ID: a.Entry.Task.ID, Due: day0, Next: day1})
 			}
 		}
 		list, _, err := state.All(ctx, s)
@@ -261,7 +262,7 @@ func TestCheckpointFails(t *testing.T) {
 			t.Errorf("%v: %d were answered to be added, and %d are there, %v", why, len(added), len(list)-1, err)
 		}
 		granted := 0
-		for _, g := range s.ClaimAll(ctx, wants, state.Ident{PID: 1}, day0) {
+		for _, g := range storetest.ClaimAll(ctx, s, wants, state.Ident{PID: 1}, day0) {
 			if g.Err == nil {
 				granted++
 			}

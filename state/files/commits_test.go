@@ -339,7 +339,7 @@ func TestRefusedInTheMiddle(t *testing.T) {
 	passed := state.Line{At: day1, Due: &day0, Outcome: state.Skipped, Inbox: state.ItemMissed}
 	before := dump(t, s)
 	a.Task.Description = "changed"
-	if _, err := s.Replace(ctx, a.Task, day2, far, &passed); !errors.Is(err, state.ErrInvalid) {
+	if _, err := s.Update(ctx, a.Task, day2, far, &passed); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 	if after := dump(t, s); after != before {

@@ -149,7 +149,7 @@ func TestUnknownKeysStay(t *testing.T) {
 		if n == 2 {
 			must[state.Entry](t)(s.Pause(ctx, task.ID, time.Time{}, day0))
 		}
-		changed, err := s.Update(ctx, task, due, day0)
+		changed, err := s.Update(ctx, task, due, day0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

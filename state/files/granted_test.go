@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -108,16 +109,16 @@ func session(s *Store, boot string, saw func(what string, r state.Record)) error
 		if err != nil || len(problems) > 0 {
 			return fmt.Errorf("%w %v", err, problems)
 		}
-		var wants []state.Want
+		var wants []storetest.Want
 		for _, e := range due {
-			w := state.Want{ID: e.Task.ID, Due: e.Due}
+			w := storetest.Want{ID: e.Task.ID, Due: e.Due}
 			if e.Task.Recurring() {
 				w.Next = e.Due.AddDate(0, 0, 1)
 			}
 			saw("wanted", state.Record{Task: e.Task, Due: e.Due})
 			wants = append(wants, w)
 		}
-		for i, g := range s.ClaimAll(ctx, wants, self, playNow) {
+		for i, g := range storetest.ClaimAll(ctx, s, wants, self, playNow) {
 			if g.Err != nil {
 				if fine(g.Err) != nil {
 					return g.Err
@@ -190,7 +191,7 @@ var deeds = func() []deed {
 			e, err := find(s, id)
 			if err == nil {
 				e.Task.Description += "+"
-				_, err = s.Update(ctx, e.Task, due, playNow)
+				_, err = s.Update(ctx, e.Task, due, playNow, nil)
 			}
 			return err
 		}
@@ -413,16 +414,16 @@ var stages = []stage{
 		f := pack(t, p.at)
 		d := &recorder{root: p.at}
 		s := p.open(d, "one")
-		wants := []state.Want{}
+		wants := []storetest.Want{}
 		for _, e := range must[[]state.Entry](t)(dueOf(s)) {
-			w := state.Want{ID: e.Task.ID, Due: e.Due}
+			w := storetest.Want{ID: e.Task.ID, Due: e.Due}
 			if e.Task.Recurring() {
 				w.Next = day1
 			}
 			wants = append(wants, w)
 			p.wanted[instant(e.Task.ID, e.Due)] = true
 		}
-		for _, g := range s.ClaimAll(ctx, wants, state.Ident{PID: 1, Boot: "one"}, playNow) {
+		for _, g := range storetest.ClaimAll(ctx, s, wants, state.Ident{PID: 1, Boot: "one"}, playNow) {
 			if g.Err != nil {
 				t.Fatal(g.Err)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -106,11 +107,11 @@ func TestHintsAreKeptUp(t *testing.T) {
 		func() error { return s.Move(ctx, id, day(1), day(2), day0) },
 		func() error { _, err := s.Pause(ctx, id, time.Time{}, day0); return err },
 		func() error { _, err := s.Pause(ctx, id, day(9), day0); return err },
-		func() error { _, err := s.Update(ctx, find().Task, day(3), day0); return err },
+		func() error { _, err := s.Update(ctx, find().Task, day(3), day0, nil); return err },
 		func() error { _, err := s.Resume(ctx, id, day0); return err },
-		func() error { _, err := s.Update(ctx, find().Task, day(4), day0); return err },
+		func() error { _, err := s.Update(ctx, find().Task, day(4), day0, nil); return err },
 		func() error {
-			g := s.ClaimAll(ctx, []state.Want{{ID: id, Due: day(4), Next: day(5)}}, state.Ident{}, day0)[0]
+			g := storetest.ClaimAll(ctx, s, []storetest.Want{{ID: id, Due: day(4), Next: day(5)}}, state.Ident{}, day0)[0]
 			r = g.Record
 			return g.Err
 		},

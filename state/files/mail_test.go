@@ -148,7 +148,7 @@ func init() {
 			op: func(s *Store, r state.Record) error {
 				r.Task.Description = "changed"
 				l := missed(day0)
-				_, err := s.Replace(ctx, r.Task, day2, day1, &l)
+				_, err := s.Update(ctx, r.Task, day2, day1, &l)
 				return err
 			}},
 

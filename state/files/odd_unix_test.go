@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 )
 
 // ofEach is a folder with a file of every kind that there is.
@@ -47,12 +48,12 @@ func ofEach(t *testing.T) string {
 	must[state.Entry](t)(s.Pause(ctx, paused.Task.ID, day2, day1))
 	removed := must[state.Entry](t)(s.Add(ctx, once("removed"), day2))
 	must[state.Entry](t)(s.Remove(ctx, removed.Task.ID, day1))
-	var wants []state.Want
+	var wants []storetest.Want
 	for range 3 {
 		e := must[state.Entry](t)(s.Add(ctx, once("together"), day1))
-		wants = append(wants, state.Want{ID: e.Task.ID, Due: day1})
+		wants = append(wants, storetest.Want{ID: e.Task.ID, Due: day1})
 	}
-	for _, g := range s.ClaimAll(ctx, wants, me, day1) {
+	for _, g := range storetest.ClaimAll(ctx, s, wants, me, day1) {
 		fail(g.Err)
 	}
 	fail(s.NoteAgents(ctx, state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
@@ -220,7 +221,7 @@ func doAll(dir string) (errs []error) {
 		_, err := s.Find(ctx, e.Task.ID)
 		note(err)
 		e.Task.Description = "edited"
-		_, err = s.Update(ctx, e.Task, time.Time{}, day1)
+		_, err = s.Update(ctx, e.Task, time.Time{}, day1, nil)
 		note(err)
 		r, err := s.Claim(ctx, e.Task.ID, e.Due, time.Time{}, me, day2)
 		note(err)
@@ -288,7 +289,7 @@ func TestOutputFolderThatIsALink(t *testing.T) {
 		!strings.Contains(err.Error(), "rm ") {
 		t.Errorf("a claim: %v", err)
 	}
-	if got := s.ClaimAll(ctx, []state.Want{{ID: e.Task.ID, Due: day0, Next: day1}}, state.Ident{}, day0); !errors.Is(got[0].Err, state.ErrUnusable) {
+	if got := storetest.ClaimAll(ctx, s, []storetest.Want{{ID: e.Task.ID, Due: day0, Next: day1}}, state.Ident{}, day0); !errors.Is(got[0].Err, state.ErrUnusable) {
 		t.Errorf("claims together: %v", got[0].Err)
 	}
 	if _, err := s.Fire(ctx, e.Task.ID, state.Ident{}, day0); !errors.Is(err, state.ErrUnusable) {

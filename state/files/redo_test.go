@@ -39,7 +39,7 @@ func TestHandEditsWin(t *testing.T) {
 		}, "changed by hand"},
 		{"edited after a change", func(s *Store, e state.Entry) error {
 			e.Task.Description = "changed"
-			e, err := s.Update(ctx, e.Task, time.Time{}, day0)
+			e, err := s.Update(ctx, e.Task, time.Time{}, day0, nil)
 			return errors.Join(err, edited(s.PathOf(e), `"changed"`, `"by hand"`))
 		}, "changed by hand"},
 		{"edited, and then moved on", func(s *Store, e state.Entry) error {
@@ -50,7 +50,7 @@ func TestHandEditsWin(t *testing.T) {
 				return err
 			}
 			e.Task.Text = "more"
-			_, err := s.Update(ctx, e.Task, time.Time{}, day0)
+			_, err := s.Update(ctx, e.Task, time.Time{}, day0, nil)
 			return err
 		}, ""},
 		{"moved on, and then edited", func(s *Store, e state.Entry) error {

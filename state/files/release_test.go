@@ -218,7 +218,7 @@ func readsRelease(t *testing.T, release string) {
 	must[state.Entry](t)(s.Restore(ctx, byText["removed before"].Task.ID, day2, day1))
 	task := byText["a message"].Task
 	task.Text = "changed"
-	must[state.Entry](t)(s.Update(ctx, task, day2, day1))
+	must[state.Entry](t)(s.Update(ctx, task, day2, day1, nil))
 	if keys := keysFound(t, s); len(keys) != 1 {
 		t.Errorf("unknown keys after an edit are %v", keys)
 	}
@@ -245,7 +245,7 @@ func TestNewerTask(t *testing.T) {
 			}
 			_, errFind := s.Find(ctx, id)
 			_, errClaim := s.Claim(ctx, id, f.time(), f.time().Add(time.Hour), state.Ident{}, day0)
-			_, errUpdate := s.Update(ctx, e.Task, time.Time{}, day0)
+			_, errUpdate := s.Update(ctx, e.Task, time.Time{}, day0, nil)
 			_, errPause := s.Pause(ctx, id, day2, day0)
 			_, errResume := s.Resume(ctx, id, day0)
 			_, errRemove := s.Remove(ctx, id, day0)
@@ -370,7 +370,7 @@ func makeRelease(t *testing.T) {
 
 	edited := add(daily("before"), day0)
 	edited.Task.Description = "edited"
-	edited = must[state.Entry](t)(s.Update(ctx, edited.Task, day1, day0))
+	edited = must[state.Entry](t)(s.Update(ctx, edited.Task, day1, day0, nil))
 	end(claim(edited.Task.ID, day1, day1.Add(time.Hour)), state.TimedOut, 1)
 	end(must[state.Record](t)(s.Fire(ctx, edited.Task.ID, who, day1.Add(time.Minute))), state.Interrupted, 1)
 	r = claim(edited.Task.ID, day1.Add(time.Hour), day2)

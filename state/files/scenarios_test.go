@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 )
 
 var (
@@ -122,10 +123,10 @@ var scenarios = func() []scenario {
 			return err
 		}
 	}
-	want := func(id string, next time.Time) state.Want { return state.Want{ID: id, Due: day0, Next: next} }
-	claimAll := func(wants ...state.Want) op {
+	want := func(id string, next time.Time) storetest.Want { return storetest.Want{ID: id, Due: day0, Next: next} }
+	claimAll := func(wants ...storetest.Want) op {
 		return func(s *Store, _ state.Record) (err error) {
-			for _, g := range s.ClaimAll(ctx, wants, state.Ident{PID: 2}, day0) {
+			for _, g := range storetest.ClaimAll(ctx, s, wants, state.Ident{PID: 2}, day0) {
 				err = errors.Join(err, g.Err)
 			}
 			return err
@@ -214,7 +215,7 @@ var scenarios = func() []scenario {
 		return func(s *Store, r state.Record) error {
 			task := r.Task
 			task.Description = "changed"
-			_, err := s.Replace(ctx, task, due, day1, line)
+			_, err := s.Update(ctx, task, due, day1, line)
 			return err
 		}
 	}
@@ -222,7 +223,7 @@ var scenarios = func() []scenario {
 		return func(s *Store, r state.Record) error {
 			task := r.Task
 			task.Description = "changed"
-			_, err := s.Update(ctx, task, due, day0)
+			_, err := s.Update(ctx, task, due, day0, nil)
 			return err
 		}
 	}
@@ -289,7 +290,7 @@ var scenarios = func() []scenario {
 		{name: "claim the last with an origin", origins: true, prepare: added(from(from1, once("n"))), op: claim(day0, never), twice: gone},
 		{name: "release with an origin", origins: true, prepare: claimed(from(from1, once("n")), never), op: release, twice: gone},
 		{name: "update takes an origin", origins: true, prepare: added(daily("n")), twice: conflict, op: func(s *Store, r state.Record) error {
-			_, err := s.Update(ctx, from(from2, r.Task), day1, day0)
+			_, err := s.Update(ctx, from(from2, r.Task), day1, day0, nil)
 			return err
 		}},
 		{name: "charge", origins: true, prepare: added(from(from1, once("n"))), twice: again,

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 )
 
 // TestMain lets the test binary be a process of a storm, or one whose system calls are counted.
@@ -146,7 +147,7 @@ func (p *stormer) write() (err error) {
 		if rand.IntN(2) == 0 {
 			due = e.Due.Add(time.Duration(rand.IntN(1200)-600) * time.Second)
 		}
-		if e, err = p.s.Update(ctx, e.Task, due, day0); err == nil {
+		if e, err = p.s.Update(ctx, e.Task, due, day0, nil); err == nil {
 			p.tell("updated %s %d", id, e.Task.Revision)
 		}
 	case 2:
@@ -210,9 +211,9 @@ func (p *stormer) run() error {
 	if err != nil || len(problems) > 0 {
 		return fmt.Errorf("%w %v", err, problems)
 	}
-	var wants []state.Want
+	var wants []storetest.Want
 	for i, e := range list {
-		w := state.Want{ID: e.Task.ID, Due: e.Due, Next: e.Due.AddDate(0, 0, 1)}
+		w := storetest.Want{ID: e.Task.ID, Due: e.Due, Next: e.Due.AddDate(0, 0, 1)}
 		if e.Due.After(day1) || i%2 == 0 {
 			w.Next = time.Time{}
 		}
@@ -229,7 +230,7 @@ func (p *stormer) run() error {
 		}
 	}
 	var ends []state.Ending
-	for _, g := range p.s.ClaimAll(ctx, wants[:rand.IntN(len(wants)+1)], state.Ident{PID: os.Getpid()}, day0) {
+	for _, g := range storetest.ClaimAll(ctx, p.s, wants[:rand.IntN(len(wants)+1)], state.Ident{PID: os.Getpid()}, day0) {
 		if g.Err != nil {
 			if fine(g.Err) != nil {
 				return g.Err

@@ -60,7 +60,7 @@ func init() {
 	}
 	edit := func(s *Store, r state.Record) error {
 		r.Task.Text = "the coffee is ready"
-		_, err := s.Update(ctx, r.Task, time.Time{}, day0)
+		_, err := s.Update(ctx, r.Task, time.Time{}, day0, nil)
 		return err
 	}
 	edited := func(t *testing.T, s *Store) state.Record { // while it is claimed
@@ -155,7 +155,7 @@ func TestTextIsThereOnce(t *testing.T) {
 	}
 	e = must[[]state.Entry](t)(s.Find(ctx, e.Task.ID))[0]
 	e.Task.Policy.Window = "5m" // says nothing else
-	e = must[state.Entry](t)(s.Update(ctx, e.Task, time.Time{}, at))
+	e = must[state.Entry](t)(s.Update(ctx, e.Task, time.Time{}, at, nil))
 	must[state.Entry](t)(s.Pause(ctx, e.Task.ID, time.Time{}, at))
 	must[state.Entry](t)(s.Resume(ctx, e.Task.ID, at))
 	tell(2)
@@ -164,7 +164,7 @@ func TestTextIsThereOnce(t *testing.T) {
 	}
 	e = must[[]state.Entry](t)(s.Find(ctx, e.Task.ID))[0]
 	e.Task.Text = "coffee"
-	e = must[state.Entry](t)(s.Update(ctx, e.Task, time.Time{}, at))
+	e = must[state.Entry](t)(s.Update(ctx, e.Task, time.Time{}, at, nil))
 	tell(3)
 	if tea, coffee := count("tea"), count("coffee"); tea != 1 || coffee != 1 {
 		t.Errorf("%d lines have the old text, %d the new one", tea, coffee)

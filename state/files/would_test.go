@@ -59,8 +59,8 @@ func TestWould(t *testing.T) {
 		t.Helper()
 		var would state.Entry
 		var wouldErr error
-		asked(what, func() { would, wouldErr = s.Dry().Replace(t.Context(), task, due, now, nil) })
-		e, err := s.Replace(t.Context(), task, due, now, nil)
+		asked(what, func() { would, wouldErr = s.Dry().Update(t.Context(), task, due, now, nil) })
+		e, err := s.Update(t.Context(), task, due, now, nil)
 		alike(what, would, e, wouldErr, err)
 	}
 	restore := func(what, id string, due time.Time) {

@@ -75,7 +75,7 @@ func TestAnswerLostAmongManyCommits(t *testing.T) {
 		task := l[0].Task
 		n, _ := strconv.Atoi(task.Description)
 		task.Description = strconv.Itoa(n + 1)
-		if _, err := s.Update(ctx, task, time.Time{}, now); err != nil {
+		if _, err := s.Update(ctx, task, time.Time{}, now, nil); err != nil {
 			t.Errorf("update %d: %v", n+1, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestLostAmongManyCommits(t *testing.T) {
 	edit := func() error {
 		l, err := b.Find(ctx, id)
 		if err == nil {
-			_, err = b.Update(ctx, l[0].Task, time.Time{}, now)
+			_, err = b.Update(ctx, l[0].Task, time.Time{}, now, nil)
 		}
 		return err
 	}
@@ -246,7 +246,7 @@ func TestManyClaimsLost(t *testing.T) {
 			for range 30 {
 				l, err := b.Find(ctx, ids[0])
 				if err == nil {
-					_, err = b.Update(ctx, l[0].Task, time.Time{}, now)
+					_, err = b.Update(ctx, l[0].Task, time.Time{}, now, nil)
 				}
 				if err != nil {
 					t.Error(err)
@@ -261,11 +261,11 @@ func TestManyClaimsLost(t *testing.T) {
 		}
 		return model.Fine
 	}
-	var wants []state.Want
+	var wants []storetest.Want
 	for _, id := range ids {
-		wants = append(wants, state.Want{ID: id, Due: now, Next: now.Add(time.Hour)})
+		wants = append(wants, storetest.Want{ID: id, Due: now, Next: now.Add(time.Hour)})
 	}
-	for i, granted := range a.ClaimAll(ctx, wants, state.Ident{PID: 1}, now) {
+	for i, granted := range storetest.ClaimAll(ctx, a, wants, state.Ident{PID: 1}, now) {
 		if granted.Err != nil || granted.Record.Task.ID != ids[i] {
 			t.Errorf("claim %d is %+v, %v", i, granted.Record, granted.Err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/model"
 	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -105,7 +106,7 @@ var operations = map[string]func(ctx context.Context, s *stage) (any, error){
 	"update": func(ctx context.Context, s *stage) (any, error) {
 		t := must(s.Find(ctx, s.waits))[0].Task
 		t.Description += "!"
-		e, err := s.Update(ctx, t, late.Add(time.Hour), start)
+		e, err := s.Update(ctx, t, late.Add(time.Hour), start, nil)
 		return e.Task.Revision, err
 	},
 	"pause": func(ctx context.Context, s *stage) (any, error) {
@@ -140,7 +141,7 @@ var operations = map[string]func(ctx context.Context, s *stage) (any, error){
 		return r.Number, err
 	},
 	"claim many": func(ctx context.Context, s *stage) (any, error) {
-		all := s.ClaimAll(ctx, []state.Want{{ID: s.recurs, Due: late}, {ID: s.waits, Due: late}, {ID: s.paused, Due: late}}, self, late)
+		all := storetest.ClaimAll(ctx, s, []storetest.Want{{ID: s.recurs, Due: late}, {ID: s.waits, Due: late}, {ID: s.paused, Due: late}}, self, late)
 		return []int{all[0].Record.Number, all[1].Record.Number}, errors.Join(all[0].Err, all[1].Err)
 	},
 	"starting": func(ctx context.Context, s *stage) (any, error) {

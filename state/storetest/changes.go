@@ -18,7 +18,7 @@ import (
 func (b *bench) update(e state.Entry, text string, due time.Time) state.Entry {
 	b.Helper()
 	e.Task.Description = text
-	e, err := b.a.Update(b.ctx, e.Task, due, hour(0))
+	e, err := b.a.Update(b.ctx, e.Task, due, hour(0), nil)
 	if err != nil {
 		b.Fatalf("update: %v", err)
 	}
@@ -53,7 +53,7 @@ func testUpdate(t *testing.T, b *bench) {
 	to.ID, to.Revision, to.Key, to.Created = id, 1, "another", hour(7)
 	to.When.Text, to.When.Kind, to.Run = "0 10 * * *", "cron", state.Job{Shell: "true", Prog: "/bin/sh", Dir: "/tmp", Env: map[string]string{"A": "1"}}
 	to.Policy = state.Policy{Catchup: state.CatchupAll, Retries: 3, Backoff: "5s"}
-	e, err := b.a.Update(b.ctx, to, time.Time{}, hour(0))
+	e, err := b.a.Update(b.ctx, to, time.Time{}, hour(0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,19 +70,19 @@ func testUpdate(t *testing.T, b *bench) {
 	}
 	for _, revision := range []int64{0, 1, 3} {
 		to.Revision = revision
-		_, err := b.b.Update(b.ctx, to, time.Time{}, hour(0))
+		_, err := b.b.Update(b.ctx, to, time.Time{}, hour(0), nil)
 		b.is(fmt.Sprint("update of revision ", revision), err, state.ErrConflict)
 	}
 	to.Revision = 2
 	bad := to
 	bad.Text = "caf\xe9"
-	_, err = b.b.Update(b.ctx, bad, time.Time{}, hour(0))
+	_, err = b.b.Update(b.ctx, bad, time.Time{}, hour(0), nil)
 	b.is("what cannot be kept", err, state.ErrInvalid)
-	_, err = b.b.Update(b.ctx, to, time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), hour(0))
+	_, err = b.b.Update(b.ctx, to, time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), hour(0), nil)
 	b.is("a due instant out of range", err, state.ErrInvalid)
 	bad = to
 	bad.ID = "zzzz"
-	_, err = b.b.Update(b.ctx, bad, time.Time{}, hour(0))
+	_, err = b.b.Update(b.ctx, bad, time.Time{}, hour(0), nil)
 	b.is("update of no task", err, state.ErrNotFound)
 	if again := b.find(id); !reflect.DeepEqual(again, got) {
 		t.Errorf("refused, and became %+v", again)
@@ -101,7 +101,7 @@ func testUpdate(t *testing.T, b *bench) {
 	}
 	e = b.find(id)
 	for _, due := range []time.Time{hour(1), hour(2)} {
-		_, err = b.b.Update(b.ctx, e.Task, due, hour(3))
+		_, err = b.b.Update(b.ctx, e.Task, due, hour(3), nil)
 		b.is("an instant that runs", err, state.ErrTaken)
 	}
 	e = b.update(e, "while it runs", hour(3))
@@ -112,7 +112,7 @@ func testUpdate(t *testing.T, b *bench) {
 		t.Errorf("updated while it runs: %+v", e)
 	}
 	b.end(r, state.OK)
-	_, err = b.b.Update(b.ctx, b.find(id).Task, hour(2), hour(3))
+	_, err = b.b.Update(b.ctx, b.find(id).Task, hour(2), hour(3), nil)
 	b.is("an instant that has ended", err, state.ErrTaken)
 	b.phase(id, state.Pending, hour(3))
 
@@ -120,14 +120,14 @@ func testUpdate(t *testing.T, b *bench) {
 	if _, err := b.a.Remove(b.ctx, id, hour(4)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.b.Update(b.ctx, b.find(id).Task, time.Time{}, hour(4))
+	_, err = b.b.Update(b.ctx, b.find(id).Task, time.Time{}, hour(4), nil)
 	b.is("update of what was removed", err, state.ErrEnded)
 	once := b.add(oneShot("once"), hour(1))
 	r = b.claim(once.Task.ID, hour(1), time.Time{})
-	_, err = b.b.Update(b.ctx, once.Task, time.Time{}, hour(1))
+	_, err = b.b.Update(b.ctx, once.Task, time.Time{}, hour(1), nil)
 	b.is("update of a one-shot that runs", err, state.ErrEnded)
 	b.end(r, state.OK)
-	_, err = b.b.Update(b.ctx, once.Task, hour(5), hour(2))
+	_, err = b.b.Update(b.ctx, once.Task, hour(5), hour(2), nil)
 	b.is("update of what has ended", err, state.ErrEnded)
 }
 
@@ -144,7 +144,7 @@ func testUpdateRace(t *testing.T, b *bench) {
 			task := first.Task
 			task.Description = fmt.Sprint(h)
 			due := []time.Time{{}, hour(2 + h)}[h/2%2]
-			switch e, err := s.Update(b.ctx, task, due, hour(0)); {
+			switch e, err := s.Update(b.ctx, task, due, hour(0), nil); {
 			case err == nil:
 				won.Add(1)
 				if e.Task.Description != task.Description || e.Task.Revision != 2 {
@@ -172,7 +172,7 @@ func testUpdateRace(t *testing.T, b *bench) {
 				task := l[0].Task
 				n, _ := strconv.Atoi(task.Description)
 				task.Description = strconv.Itoa(n + 1)
-				_, err = s.Update(b.ctx, task, []time.Time{{}, hour(1 + n)}[n%2], hour(0))
+				_, err = s.Update(b.ctx, task, []time.Time{{}, hour(1 + n)}[n%2], hour(0), nil)
 				switch {
 				case err == nil:
 					done++
@@ -241,7 +241,7 @@ func testPause(t *testing.T, b *bench) {
 	// Changed, it stays paused.
 	held("updated", b.update(b.find(id), "u", time.Time{}), hour(25), hour(5))
 	held("updated and moved", b.update(b.find(id), "v", hour(30)), hour(30), hour(5))
-	_, err = b.a.Update(b.ctx, b.find(id).Task, hour(1), hour(0))
+	_, err = b.a.Update(b.ctx, b.find(id).Task, hour(1), hour(0), nil)
 	b.is("an instant that has ended", err, state.ErrTaken)
 
 	e, err := b.b.Resume(b.ctx, id, hour(6))
@@ -416,7 +416,7 @@ func testRelease(t *testing.T, b *bench) {
 			return b.a.Skip(b.ctx, id, hour(25), hour(49), state.Line{Outcome: state.Missed})
 		},
 		"edited": func(id string) error {
-			_, err := b.a.Update(b.ctx, b.find(id).Task, time.Time{}, hour(2))
+			_, err := b.a.Update(b.ctx, b.find(id).Task, time.Time{}, hour(2), nil)
 			return err
 		},
 		"paused":   func(id string) error { _, err := b.a.Pause(b.ctx, id, time.Time{}, hour(2)); return err },

@@ -25,7 +25,7 @@ func testRewind(t *testing.T, b *bench) {
 	stale.Revision = 9
 	_, err = b.b.Rewind(b.ctx, stale, hour(24), hour(20))
 	b.is("rewind of what has changed", err, state.ErrConflict)
-	_, err = b.b.Update(b.ctx, task, hour(24), hour(20))
+	_, err = b.b.Update(b.ctx, task, hour(24), hour(20), nil)
 	b.is("update to what has ended", err, state.ErrTaken)
 	task.When.Start = hour(-100)
 	got, err := b.b.Rewind(b.ctx, task, hour(24), hour(20))

@@ -239,7 +239,7 @@ func testDry(t *testing.T, b *bench) {
 	changed.Description = "changed"
 	for what, ask := range map[string]func(state.Changes) (state.Entry, error){
 		"replace": func(c state.Changes) (state.Entry, error) {
-			return c.Replace(b.ctx, changed, hour(5), hour(0), nil)
+			return c.Update(b.ctx, changed, hour(5), hour(0), nil)
 		},
 		"pause":   func(c state.Changes) (state.Entry, error) { return c.Pause(b.ctx, id, hour(8), hour(0)) },
 		"remove":  func(c state.Changes) (state.Entry, error) { return c.Remove(b.ctx, id, hour(0)) },

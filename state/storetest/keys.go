@@ -57,7 +57,7 @@ func testKeyLives(t *testing.T, b *bench) {
 	b.kept("k", first)
 	_, err = b.a.Resume(b.ctx, first, hour(3))
 	b.is("resume", err, nil)
-	_, err = b.a.Update(b.ctx, keyed(e.Task, "other"), hour(26), hour(3)) // the key stays
+	_, err = b.a.Update(b.ctx, keyed(e.Task, "other"), hour(26), hour(3), nil) // the key stays
 	b.is("update", err, nil)
 	b.kept("k", first)
 	last := b.claim(first, hour(26), time.Time{})

@@ -100,13 +100,13 @@ func testPendingLimit(t *testing.T, b *bench) {
 	// is not.
 	mine := b.find(every).Task
 	mine.Description = "changed"
-	_, err = b.a.Update(b.ctx, mine, time.Time{}, hour(3))
+	_, err = b.a.Update(b.ctx, mine, time.Time{}, hour(3), nil)
 	b.is("update of its own", err, nil)
 	stray := b.add(oneShot("stray"), hour(9)).Task
-	_, err = b.a.Update(b.ctx, from(root, stray), time.Time{}, hour(3))
+	_, err = b.a.Update(b.ctx, from(root, stray), time.Time{}, hour(3), nil)
 	b.limited("update", err, full)
 	b.is("finish", b.a.Finish(b.ctx, held, "enough", hour(3)), nil)
-	_, err = b.a.Update(b.ctx, from(root, stray), time.Time{}, hour(3))
+	_, err = b.a.Update(b.ctx, from(root, stray), time.Time{}, hour(3), nil)
 	b.is("update into the room", err, nil)
 	refused("one was given to it")
 	b.limits.Pending = 4

@@ -213,7 +213,7 @@ func testText(t *testing.T, b *bench) {
 	r := b.claim(id, hour(25), hour(49))
 	edited := b.find(id).Task
 	edited.Text = "Coffee!"
-	if _, err := b.a.Update(b.ctx, edited, time.Time{}, hour(26)); err != nil {
+	if _, err := b.a.Update(b.ctx, edited, time.Time{}, hour(26), nil); err != nil {
 		t.Fatal(err)
 	}
 	tell(r, task.Text)

@@ -80,7 +80,7 @@ func edited(change func(*state.Task)) func(context.Context, state.Store, state.E
 		}
 		task := found[0].Task
 		change(&task)
-		_, err = s.Update(ctx, task, found[0].Due, time.Now())
+		_, err = s.Update(ctx, task, found[0].Due, time.Now(), nil)
 		return err
 	}
 }

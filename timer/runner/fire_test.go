@@ -87,7 +87,7 @@ func TestAHaltReachesEveryStateOfARun(t *testing.T) {
 					w.cmds.takes = 0
 					e.Task.Policy = state.Policy{Retries: 3, Backoff: "10m"}
 					w.cmds.fails = true
-					if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now()); err != nil {
+					if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -136,7 +136,7 @@ func TestFire(t *testing.T) {
 		}
 		w.cmds.takes, w.cmds.fails = time.Second, true
 		e.Task.Policy = state.Policy{Retries: 2, Backoff: "1s"}
-		if e, err = w.store.Update(t.Context(), e.Task, time.Time{}, time.Now()); err != nil {
+		if e, err = w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if line, err = Fire(t.Context(), w.o, e); err != nil || line.Outcome != state.Failed || line.Attempts != 3 {
@@ -165,7 +165,7 @@ func TestFireOverlaps(t *testing.T) {
 				w.cmds.takes = 10 * time.Minute
 				e := w.add(t, "every 1h", time.Second, "true")
 				e.Task.Policy.Overlap = overlap
-				e, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now())
+				e, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -85,7 +85,7 @@ func TestAnAttemptThatWasKeptBackRests(t *testing.T) {
 // TestWhatCannotBeGivenBackStaysOpen: a claim whose task is due at another instant by now is the next runner's when this one ends.
 func TestWhatCannotBeGivenBackStaysOpen(t *testing.T) {
 	g, s, n, now := claimed(t)
-	if _, err := s.Update(t.Context(), n.r.Task, now.Add(time.Hour), now); err != nil {
+	if _, err := s.Update(t.Context(), n.r.Task, now.Add(time.Hour), now, nil); err != nil {
 		t.Fatal(err)
 	}
 	g.closed = true

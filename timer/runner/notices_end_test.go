@@ -164,7 +164,7 @@ func TestNewsOfARunnerThatHasSteppedDown(t *testing.T) {
 			w.o.Yield = yield
 			e := w.add(t, "once", time.Second, "true")
 			e.Task.Policy.Notify = []string{"a"}
-			if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now()); err != nil {
+			if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil); err != nil {
 				t.Fatal(err)
 			}
 			first := make(chan error, 1)

@@ -237,7 +237,7 @@ func TestARowOfFailuresIsToldOnce(t *testing.T) {
 		w.cmds.fails, w.cmds.takes = true, 90*time.Second
 		e := w.add(t, "every 1m", time.Minute, "true")
 		e.Task.Policy.Overlap = state.OverlapAllow
-		if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now()); err != nil {
+		if _, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}
 		end := w.begin(t)

@@ -56,7 +56,7 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 	}
 	task := e.Task.Clone()
 	task.When = timing
-	entry, err := g.Store.Replace(ctx, task, due, now, nil)
+	entry, err := g.Store.Update(ctx, task, due, now, nil)
 	if err != nil { // somebody else was first, or it is looked at again when it is due
 		return after, false
 	}

@@ -115,7 +115,7 @@ func TestRecedingClaim(t *testing.T) {
 	// One that cannot be, because its task is another one by now, gets an outcome.
 	r := claim(due, due.AddDate(0, 0, 1))
 	found, _ := s.Find(t.Context(), e.Task.ID)
-	if _, err := s.Update(t.Context(), found[0].Task, time.Time{}, now); err != nil {
+	if _, err := s.Update(t.Context(), found[0].Task, time.Time{}, now, nil); err != nil {
 		t.Fatal(err)
 	}
 	g.handle(t.Context(), Event{Record: r, Result: rules.Result{Unstarted: true}}, now)

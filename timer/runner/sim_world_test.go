@@ -383,7 +383,7 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		d.text, d.begin, d.end, d.count = "every 13m", 0, 0, 0
 		task, sched, due, _ := d.task(now)
 		task.ID, task.Revision = t.id, entry.Task.Revision
-		if _, err = p.w.Store.Update(ctx, task, due, now); err == nil {
+		if _, err = p.w.Store.Update(ctx, task, due, now, nil); err == nil {
 			t.edited, t.sched = true, sched
 		}
 	case "fire":

@@ -178,7 +178,7 @@ func (c *Change) write(ctx context.Context, st state.Changes) (state.Entry, erro
 	if due.Equal(e.Due) {
 		due = time.Time{}
 	}
-	after, err := st.Replace(ctx, c.Task, due, c.Now, c.Passed)
+	after, err := st.Update(ctx, c.Task, due, c.Now, c.Passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm; the next attempt sees it
 	}

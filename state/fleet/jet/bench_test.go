@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/natstest"
 	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
 )
 
 // BenchmarkFleet is what three servers on this machine do that wait for the disk: go test -bench Fleet -run NONE -timeout 1h ./state/fleet/jet
@@ -89,11 +90,11 @@ func BenchmarkFleet(b *testing.B) {
 			ends := make([][]state.Ending, 2)
 			begin := time.Now()
 			each(2, func(i int) { // by the rank of each, most are claimed by one alone
-				var wants []state.Want
+				var wants []storetest.Want
 				for _, id := range ids[i*many/2 : (i+1)*many/2] {
-					wants = append(wants, state.Want{ID: id, Due: at, Next: at.Add(time.Hour)})
+					wants = append(wants, storetest.Want{ID: id, Due: at, Next: at.Add(time.Hour)})
 				}
-				for _, c := range []*fleet.Store{s, other}[i].ClaimAll(ctx, wants, state.Ident{PID: 1}, at) {
+				for _, c := range storetest.ClaimAll(ctx, []*fleet.Store{s, other}[i], wants, state.Ident{PID: 1}, at) {
 					if c.Err != nil {
 						b.Error(c.Err)
 					}
