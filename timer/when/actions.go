@@ -74,6 +74,11 @@ func filler(x *match, _ *meaning) bool {
 	return x.begin > 0 && (x.p.toks[x.end].is(cEnd) || before.is(cNum|cMer|cDayPart|cLow) || x.p.word(x.begin-1, "noon", "midnight", "o'clock", "oclock"))
 }
 
+// runs reads the word in "run every 5 minutes", which changes nothing.
+func runs(x *match, _ *meaning) bool {
+	return x.p.recurs && (x.begin == 0 || x.p.toks[x.end].is(cAgain|cAdverb))
+}
+
 // onlyThen reads the word in "only on weekdays", which changes nothing.
 func onlyThen(x *match, m *meaning) bool { return x.p.recurs }
 

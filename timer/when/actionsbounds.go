@@ -33,9 +33,9 @@ func exceptDated(x *match, m *meaning) bool {
 	return ok
 }
 
-// exceptDate reads "the last day of the month". "The first of the month" may be a weekday.
+// exceptDate reads "the last day of the month".
 func exceptDate(x *match, m *meaning) bool {
-	return (x.says("day") || x.of(0).recur.dates>>6 != 0) && x.of(1).recur.months == 0 && asIs(x, m)
+	return x.of(1).recur.months == 0 && asIs(x, m)
 }
 
 // exceptShort reads "except 24/12", whose order must be known.
@@ -123,7 +123,7 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 		m.has, m.err = has, x.of(0).err
 		x.passes(m)
 		m.bound[which] = x.at[0]
-		m.recur.through = x.p.word(x.begin, "through", "thru")
+		m.recur.through = x.says("through") || x.says("thru")
 		if m.boundOff = uint16(x.off()); which != boundUntil {
 			m.boundOff = 0
 		}
@@ -161,6 +161,13 @@ func forWord(x *match, m *meaning) bool {
 	return x.times(m, n) && (x.begin > 0 || m.has == hasRate)
 }
 
+// nextFew reads "the next 3 fridays".
+func nextFew(x *match, m *meaning) bool {
+	m.has, m.recur.weekdays, m.recur.count = hasWeekdays|hasEvery|hasCount, 1<<(x.tok(1).day-1), x.of(0).q.whole
+	x.passes(m)
+	return x.of(0).q.nano == 0 && m.recur.count > 0
+}
+
 func forTimes(x *match, m *meaning) bool {
 	return x.of(0).q.nano == 0 && x.times(m, x.of(0).q.whole)
 }
@@ -174,7 +181,7 @@ func (x *match) times(m *meaning, n int64) bool {
 	case next.is(cAdverb), x.p.word(x.end, "every", "each") && !after.is(cNum|cLow|cTens) && !x.says("for"):
 		m.has, m.recur.aDay = hasRate, int8(min(n, 127))
 		return x.p.recurs && n > 0
-	case before.is(cAdverb|cDay|cDays) || before.is(cLong) && !before.is(cUnits):
+	case !x.says("for") && (before.is(cAdverb|cDay|cDays) || before.is(cLong) && !before.is(cUnits)):
 		m.recur.countAt = [2]uint16{before.end, uint16(x.stop())}
 	}
 	x.passes(m)

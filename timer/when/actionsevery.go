@@ -67,7 +67,7 @@ func everyAndHalf(x *match, m *meaning) bool {
 	if x.tok(1).is(cUnits) || !x.length(&s, quantity{1, x.of(2).q.nano}, x.tok(1)) {
 		return false
 	}
-	return m.everySpan(&s)
+	return x.everySpan(m, &s)
 }
 
 // everyWithin reads "every day of the week" and "every hour of the day".
@@ -82,10 +82,10 @@ func alternate(x *match, m *meaning) bool {
 	return t.unit >= uDay && m.period(t.unit, 2)
 }
 
-func everySpan(x *match, m *meaning) bool { return m.everySpan(x.of(1)) }
+func everySpan(x *match, m *meaning) bool { return x.everySpan(m, x.of(1)) }
 
 // spanApart reads "at 5 minute intervals".
-func spanApart(x *match, m *meaning) bool { return m.everySpan(x.of(0)) }
+func spanApart(x *match, m *meaning) bool { return x.everySpan(m, x.of(0)) }
 
 // ofEvery reads "of every year" behind a date, and "of every week" behind a weekday.
 func ofEvery(x *match, m *meaning) bool {
@@ -106,7 +106,7 @@ func ofEvery(x *match, m *meaning) bool {
 }
 
 // everySpan makes a length of time the period.
-func (m *meaning) everySpan(of *meaning) bool {
+func (x *match) everySpan(m, of *meaning) bool {
 	s := of.span
 	m.has, m.err = hasPeriod|hasEvery, of.err
 	refuse := func(why, hint string) bool {
@@ -117,7 +117,8 @@ func (m *meaning) everySpan(of *meaning) bool {
 	}
 	switch {
 	case s.open:
-		return vague("M is minutes or months", "write minutes with a small m, and months in full")(nil, m)
+		m.err = x.p.minutesOrMonths(s)
+		return true
 	case s.calendar && s.elapsed != 0:
 		return refuse("it mixes days and hours", "give hours alone")
 	case s.months != 0 && s.days != 0:
@@ -170,8 +171,7 @@ func everyNthPart(x *match, m *meaning) bool {
 // everyClock reads "every 9am" as every day at that time. "Every 9:30" may be a length as well.
 func everyClock(x *match, m *meaning) bool {
 	c := x.of(1).clock
-	m.period(uDay, 1)
-	m.has, m.clock = m.has|hasClock, c
+	m.has, m.clock = hasEvery|hasClock, c
 	if c.how&(clockMinute|clockNow) != 0 || c.how&clockCompact != 0 {
 		return false
 	}

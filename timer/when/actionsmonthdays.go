@@ -48,6 +48,19 @@ func dateRange(x *match, m *meaning) bool {
 	return 0 < ends[0] && ends[0] < ends[1] && ends[1] <= 31
 }
 
+// firstDays and firstFew read "the first five days" and "the first two mondays".
+func firstDays(x *match, m *meaning) bool {
+	n := x.of(0).q.whole
+	m.recur.dates, m.n = 2<<n-2, isSpelled
+	return n > 1 && n <= 31 && x.of(0).q.nano == 0
+}
+
+func firstFew(x *match, m *meaning) bool {
+	n := x.of(0).q.whole
+	m.recur.nths, m.n = 2<<n-2, isList
+	return n > 1 && n <= 5 && x.of(0).q.nano == 0 && x.p.toks[x.end].is(cDays)
+}
+
 // everyYear reads "of every year" after days that are counted in it.
 func everyYear(_ *match, m *meaning) bool {
 	m.period(uYear, 1)
@@ -64,12 +77,12 @@ func everyMonths(x *match, m *meaning) bool {
 // dateIs returns the action of words for one day of the month; 0 is the last.
 func dateIs(n int) func(x *match, m *meaning) bool {
 	return func(_ *match, m *meaning) bool {
-		m.recur.dates = 1 << n
+		m.recur.dates, m.n = 1<<n, isSpelled
 		return true
 	}
 }
 
-// eachMonth reads "of every january".
+// eachMonth reads "every january", whose day is named beside it, and "of every january".
 func eachMonth(x *match, m *meaning) bool {
 	x.months(m, 1)
 	return m.period(uYear, 1)
@@ -93,7 +106,7 @@ func everyDates(x *match, m *meaning) bool {
 	if x.p.word(x.p.resEnd(x.at[0]), "day") && x.p.toks[x.end-1].is(cNum) { // every day 15
 		return false
 	}
-	if x.p.word(x.end-1, "second") { // every second, every twenty second
+	if x.p.word(x.end-1, "second", "last") { // every second, every twenty second
 		return false
 	}
 	if l.n == 0 && x.p.toks[x.end-1].is(cOrd) && m.err == nil { // every third

@@ -94,7 +94,8 @@ func everyTimes(x *match, m *meaning) bool {
 	if m.clock.mer == 0 && m.clock.name == 0 {
 		return false
 	}
-	return m.period(uDay, 1)
+	m.has |= hasEvery | hasClock
+	return true
 }
 
 // minuteMark reads :15, a minute of every hour.

@@ -86,6 +86,10 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	words := strings.Fields(line)
 	layout := []*cronField{cronMinute, cronHour, cronDay, cronMonth, cronWeekday, cronYear}
 	hint := `write "minute hour day month weekday", as in "30 9 * * 1-5"`
+	if n := len(words); n > 5 && strings.Contains(words[n-1], "/") && isZone(words[n-1]) {
+		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s ends with a time zone", quoted(text)),
+			Hint: "leave it out and give " + words[n-1] + " with", Options: []string{"tz"}}
+	}
 	switch len(words) {
 	case 5:
 	case 6:

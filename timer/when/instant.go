@@ -227,16 +227,21 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	return a, nil
 }
 
+// minutesOrMonths refuses a length such as 5M.
+func (p *parser) minutesOrMonths(s span) *refusal {
+	at, months := int(s.openAt), " months"
+	if at > 0 && p.text[at-1] == ' ' {
+		months = "months"
+	}
+	return either("M is minutes or months", at, at+1, "m", months)
+}
+
 // resolveLength returns the instant that is a length of time from now.
 func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	now := p.opts.Now
 	s := m.span
 	if s.open {
-		at, months := int(s.openAt), " months"
-		if at > 0 && p.text[at-1] == ' ' {
-			months = "months"
-		}
-		return a, either("M is minutes or months", at, at+1, "m", months)
+		return a, p.minutesOrMonths(s)
 	}
 	if (s.bare || p.word(0, "in", "for", "within") && !strings.Contains(p.low, "minus")) && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
 		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}

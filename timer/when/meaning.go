@@ -221,7 +221,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	hourly := func(m *meaning) bool { return m.has&hasPeriod != 0 && m.recur.unit <= uHour }
 	for _, a := range conflicts {
 		// every 2 hours between 9:00 and 17:00, every day
-		if a.one == hasPeriod && (hourly(m) && x.recur.everyDay(x.has) || hourly(x) && m.recur.everyDay(m.has)) {
+		if a.one == hasPeriod && (hourly(m) && x.recur.namesDays(x.has) || hourly(x) && m.recur.namesDays(m.has)) {
 			continue
 		}
 		if (m.has&a.one != 0 && x.has&a.other != 0 || m.has&a.other != 0 && x.has&a.one != 0) && !m.spanAndDay(x) {
@@ -257,9 +257,9 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	return false
 }
 
-// rangesOn reports whether what looks like a bound is the end of a range of weekdays, or of days of
-// the month: tuesday through friday, the 1st through 5th. "Until" is one behind several weekdays,
-// and behind those that are left out.
+// rangesOn reports whether what looks like a bound is the end of a range of weekdays, of months or
+// of days of the month: tuesday through friday, the 1st through 5th. "Until" is one behind several
+// weekdays, and behind those that are left out.
 func (m *meaning) rangesOn(p *parser, begin int) bool {
 	if last := begin + 1; m.has&(hasDates|hasDay) != 0 && begin > 0 && p.toks[begin-1].is(cSuffix|cOrd) && p.word(begin, "through", "thru") {
 		if p.word(last, "the") {
@@ -269,6 +269,10 @@ func (m *meaning) rangesOn(p *parser, begin int) bool {
 			last++
 		}
 		return p.toks[last].is(cSuffix|cOrd) && !p.word(last+1, "of") && !p.toks[last+1].is(cMonth)
+	}
+	// in june through august
+	if begin > 0 && p.toks[begin-1].is(cMonth) && p.toks[begin+1].is(cMonth) {
+		return m.has&hasMonths != 0 && p.word(begin, "through", "thru")
 	}
 	if begin == 0 || !p.toks[begin-1].is(cDay) || !p.toks[begin+1].is(cDay) {
 		return false
@@ -437,9 +441,10 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 	return before.is(cDay|cDays|cSuffix|cOrd|cD31|cMonth) || m.has&hasDay != 0 && int(before.end) == int(m.day.end) || m.has&hasWeekdays != 0
 }
 
-// everyDay reports whether a part of a text that has some things is "every day".
-func (c *recurrence) everyDay(has int) bool {
-	return has&^(hasWindow|hasClock) == hasPeriod|hasEvery && c.unit == uDay && c.n == 1
+// namesDays reports whether a part of a text that has some things is "every day", or days of every
+// month.
+func (c *recurrence) namesDays(has int) bool {
+	return has&^(hasWindow|hasClock) == hasPeriod|hasEvery && c.unit == uDay && c.n == 1 || has&hasDates != 0 && c.n == 1 && c.within == 0
 }
 
 // merge adds what another part of the text says about the recurrence.
@@ -447,7 +452,7 @@ func (c *recurrence) merge(x *recurrence, has int) {
 	if has&hasPeriod != 0 && c.unit != uNone && c.unit <= uHour {
 		c.daily = true
 	} else if has&hasPeriod != 0 {
-		c.daily = c.unit == uDay && x.unit <= uHour
+		c.daily, c.open = c.unit >= uDay && x.unit <= uHour, c.open && c.unit != uMonth
 		c.unit, c.n, c.length, c.within, c.twice = x.unit, x.n, x.length, x.within, x.twice
 	}
 	if has&hasWeekdays != 0 {

@@ -32,7 +32,8 @@ type builder struct {
 	wall   time.Time // the wall time of the anchor
 	anchor time.Time
 	o      Options
-	parts  ruleParts // of the days; BYSETPOS is of the days, too
+	parts  ruleParts   // of the days; BYSETPOS is of the days, too
+	all    []ruleParts // with their times, and without INTERVAL
 	// The anchor says which days are meant, so the period is counted from it.
 	from  bool
 	later bool // the text says that it begins later than now
@@ -243,15 +244,20 @@ func (b *builder) rateExample() string {
 // namedDay turns a day into days that recur, when it is of the kind that the period has.
 func (b *builder) namedDay() *refusal {
 	m, c, d := b.m, b.c, &b.m.day
-	plain := m.also.kind == noDay && !d.next && d.shift == 0
+	plain := m.also.kind == noDay && !d.next && d.shift == 0 && !strings.HasPrefix(b.p.low[d.off:], "this")
 	switch {
 	case d.needs != 0:
 		return &refusal{}
+	case plain && d.kind == onWeekday && m.has&(hasPeriod|hasWeekdays) == hasPeriod && c.unit <= uHour && c.length >= time.Minute:
+		return either("it may be that day once, or that of every week", int(d.off), int(d.end), strings.Fields(weekdayWords[d.weekday-1])[0]+"s")
 	case plain && d.kind == onWeekday && m.has&hasWeekdays != 0: // every monday friday
 		return &refusal{why: "it names two days", hint: `join them with "and" or "to", or leave one of the two out`}
+	// every january on the 15th
+	case d.kind == onMonth && plain && c.n == 1 && m.has&(hasDates|hasWeekdays|hasMonths) == hasMonths:
+		c.dates, m.has = 1<<d.date, m.has|hasDates
 	case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
 		return periodClash
-	case d.kind == onWeekday && c.unit == uWeek:
+	case d.kind == onWeekday && (c.unit == uWeek || m.has&hasPeriod == 0):
 		c.weekdays, m.has = 1<<(d.weekday-1), m.has|hasWeekdays
 	case d.kind == onMonth && c.unit == uMonth:
 		c.dates, m.has = 1<<d.date, m.has|hasDates
@@ -306,10 +312,21 @@ func (b *builder) calendarSpan() *refusal {
 
 // lengthOfDay turns a length that divides the day evenly into a period of days or hours when its
 // times or minutes are named: every 12 hours at 6:00 and 18:00, every 2 hours on the hour, every 15
-// minutes on the quarter hour.
+// minutes on the quarter hour. A length between two times of a day of the month becomes times.
 func (b *builder) lengthOfDay() *refusal {
 	m, c := b.m, b.c
 	const day = 24 * time.Hour
+	if m.has&(hasPeriod|hasWindow|hasDates) == hasPeriod|hasWindow|hasDates && c.unit <= uHour {
+		times, why := b.spread()
+		for _, at := range times {
+			m.more = append(m.more, clock{hour: int8(at / time.Hour), minute: int8(at / time.Minute % 60)})
+		}
+		if why == nil {
+			m.clock, m.more = m.more[0], m.more[1:]
+			m.has, c.unit, c.n = m.has&^(hasPeriod|hasWindow|hasMinutes)|hasClock, uNone, 1
+		}
+		return why
+	}
 	if m.has&(hasPeriod|hasWindow) != hasPeriod || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
 		return nil
 	}

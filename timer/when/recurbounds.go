@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"time"
 )
@@ -56,8 +57,26 @@ func (b *builder) bounds() *refusal {
 		if b.except, why = daysOf(&of); why != nil {
 			return why
 		}
+		return b.whichFirst(&of)
 	}
 	return nil
+}
+
+// whichFirst refuses "every monday except the first", which may be the first monday of the month or
+// its first day.
+func (b *builder) whichFirst(of *meaning) *refusal {
+	if of.n&isSpelled != 0 || of.recur.dates == 0 || of.recur.dates&^0b111110 != 0 || b.m.has&hasWeekdays == 0 {
+		return nil
+	}
+	p, last := b.p, b.p.resEnd(b.m.bound[boundExcept])-1
+	end := int(p.toks[last].end)
+	for ; !p.toks[last].is(cSuffix | cOrd); last-- {
+	}
+	readings := []string{" day of the month"}
+	if bits.OnesCount8(b.c.weekdays) == 1 {
+		readings = append(readings, " "+strings.Fields(weekdayWords[bits.TrailingZeros8(b.c.weekdays)])[0]+" of the month")
+	}
+	return either("it may leave out a weekday, or a day of the month", int(p.toks[last].end), end, readings...)
 }
 
 // yearOrTime refuses four digits that may be a year or a time of day: monthly on the 15th 2027.

@@ -82,8 +82,13 @@ func (b *builder) frequency() *refusal {
 		}
 		rule.weekdays, rule.freq = nthWeekdays(c.weekdays, 0), weekly
 		return nil
+	case !period && m.has&(hasEvery|hasClock) == hasEvery|hasClock: // every noon
+		rule.freq = daily
+		return nil
 	case !period:
 		return &refusal{why: "it does not say how often", hint: "add how often"}
+	case c.months != 0 && c.unit == uYear:
+		return &refusal{code: CodeAmbiguous, why: "it does not say which day", hint: "name the day"}
 	case c.months != 0 && c.unit != uDay:
 		return periodClash
 	}
@@ -196,12 +201,14 @@ func (c clockSet) positions(times []time.Duration) []int {
 	return pos
 }
 
-// rules makes one rule, or one for each of several days of the year.
+// rules makes one rule, or several where one cannot say it, as for several days of the year.
 func (b *builder) rules() *refusal {
 	if len(b.m.days) == 0 || b.m.days[0].kind == onSpan {
-		return b.rule()
+		if why := b.rule(); why != nil {
+			return why
+		}
+		return b.build()
 	}
-	var rules anyOf
 	var dates [13]uint32 // of each month
 	for _, d := range b.m.days {
 		dates[d.month] |= 1 << d.date
@@ -214,47 +221,58 @@ func (b *builder) rules() *refusal {
 		if why := b.rule(); why != nil {
 			return why
 		}
-		rules = append(rules, b.s.rule)
 	}
-	if len(rules) > 1 {
-		b.s.rule, b.several = rules, true
-	}
-	return nil
+	return b.build()
 }
 
-// rule makes the rule. Times that are not one clockSet need BYSETPOS within a day, which makes the
-// frequency daily, or several rules.
+// rule adds the parts of a rule. Times that are not one clockSet need BYSETPOS within a day, which
+// makes the frequency daily, or several rules.
 func (b *builder) rule() *refusal {
 	if why := b.frequency(); why != nil {
 		return why
 	}
 	if b.parts.freq == hourly {
-		return b.build(clockSet{minutes: members(b.c.minutes, false), seconds: []int{0}}, nil)
+		b.add(clockSet{minutes: members(b.c.minutes, false), seconds: []int{0}})
+		return nil
 	}
 	times, why := b.times()
 	if why != nil {
 		return why
 	}
 	set, exact := product(times)
-	days := b.parts.lists[bySetPos]
-	if exact && (len(times) == 1 || days == nil) {
-		return b.build(set, days)
-	}
-	if days == nil && b.c.nths == 0 && b.parts.freq != yearly && (b.parts.freq == daily || b.c.n == 1) {
-		if pos := set.positions(times); pos != nil {
+	ofDays := b.parts.lists[bySetPos] != nil
+	sets := []clockSet{set}
+	switch {
+	case exact && (len(times) == 1 || !ofDays):
+	case ofDays: // it counts the times of a day as well
+		sets = nil
+		for i := range times {
+			one, _ := product(times[i : i+1])
+			sets = append(sets, one)
+		}
+	default:
+		if b.c.nths == 0 && b.parts.freq != yearly && (b.parts.freq == daily || b.c.n == 1) {
+			b.parts.set(bySetPos, set.positions(times))
+		}
+		if b.parts.lists[bySetPos] != nil {
 			b.parts.freq = daily
-			return b.build(set, pos)
+		} else {
+			sets = groups(times)
 		}
 	}
-	var rules anyOf
-	for _, set := range groups(times) {
-		if why := b.build(set, days); why != nil {
-			return why
-		}
-		rules = append(rules, b.s.rule)
+	for _, set := range sets {
+		b.add(set)
 	}
-	b.s.rule, b.several = rules, true
 	return nil
+}
+
+// add adds a rule of the days at times of day.
+func (b *builder) add(clock clockSet) {
+	parts := b.parts
+	parts.set(byHour, clock.hours)
+	parts.set(byMinute, clock.minutes)
+	parts.set(bySecond, clock.seconds)
+	b.all = append(b.all, parts)
 }
 
 // anyOf has the instants of several rules.
@@ -270,48 +288,59 @@ func (a anyOf) next(t time.Time) (time.Time, bool) {
 	return best, found
 }
 
-// build makes one rule of the days, of times of day, and of the positions among both. A period of
-// more than one unit starts from its first occurrence, or from the anchor when that says the day.
-// In both cases, and when the text names a zone, the rule has a DTSTART.
-func (b *builder) build(clock clockSet, positions []int) *refusal {
-	c, s, parts := b.c, b.s, b.parts
-	parts.set(byHour, clock.hours)
-	parts.set(byMinute, clock.minutes)
-	parts.set(bySecond, clock.seconds)
-	parts.set(bySetPos, positions)
+// build makes the rules of their parts. A period of more than one unit starts from the first day on
+// which one of them has an instant, or from the anchor when that says the day. In both cases, and
+// when the text names a zone, a rule has a DTSTART.
+func (b *builder) build() *refusal {
+	c, s := b.c, b.s
 	start, head := InstantOf(b.wall, s.Zone), ""
-	phased := c.n > 1 && parts.freq != hourly && c.unit > uHour
+	phased := c.n > 1 && c.unit > uHour
 	if phased || b.m.zone != nil || b.later {
-		day := b.wall
-		if phased && (!b.from || b.m.has&hasClock != 0) {
-			r, err := parts.build("", start, s.Zone)
-			if err != nil {
-				return b.p.asRule(err)
+		begin := midnight(b.wall)
+		switch {
+		case phased && (!b.from || b.m.has&hasClock != 0 && c.unit == uDay):
+			rules, why := b.made(start)
+			if why != nil {
+				return why
 			}
 			floor := b.anchor
 			if !b.o.Start.IsZero() {
 				floor = floor.Add(-1)
 			}
-			first, ok := r.next(floor)
+			first, ok := rules.next(floor)
 			if !ok {
 				return &refusal{made: b.p.refuse("it never comes", "")}
 			}
-			day = wallTime(first, s.Zone)
-		}
-		begin := midnight(day)
-		if phased {
-			parts.interval = int64(c.n)
-		} else if b.later {
+			begin = midnight(wallTime(first, s.Zone))
+		case b.later && !phased:
 			begin = b.wall
 		}
 		start, head = InstantOf(begin, s.Zone), startLine(begin, s.Zone)
 	}
-	r, err := parts.build("", start, s.Zone)
-	if err != nil {
-		return b.p.asRule(err)
+	for i := range b.all {
+		b.all[i].interval = c.n
 	}
-	s.rule, s.Canonical = r, parts.after(head)
+	rules, why := b.made(start)
+	if why != nil {
+		return why
+	}
+	if s.rule, b.several = rules, len(rules) > 1; !b.several {
+		s.rule, s.Canonical = rules[0], b.all[0].after(head)
+	}
 	return nil
+}
+
+// made returns the rules.
+func (b *builder) made(start time.Time) (anyOf, *refusal) {
+	var rules anyOf
+	for i := range b.all {
+		r, err := b.all[i].build("", start, b.s.Zone)
+		if err != nil {
+			return nil, b.p.asRule(err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }
 
 // canonical adds the bounds that were words to the plain form. A rule has them as UNTIL. What one
@@ -345,7 +374,7 @@ func (b *builder) words() string {
 		text += " at " + b.assumed
 	}
 	switch phased := c.n > 1 && c.unit > uHour; {
-	case b.from && c.unit != uDay && !phased, b.from && b.assumed != "" && phased:
+	case b.from && (c.unit != uDay || b.assumed != "" && phased):
 		begin := b.wall
 		if b.assumed == "" {
 			begin = midnight(begin)
