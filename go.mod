@@ -16,6 +16,7 @@ require (
 	github.com/tj/go-naturaldate v1.3.0 // answers "in N minutes" and "in N hours", all that it is right about (docs/decisions/0016)
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
 	github.com/wneessen/go-mail v0.8.1 // composes email and speaks SMTP
+	golang.org/x/sync v0.24.0 // a semaphore that counts bytes
 	golang.org/x/sys v0.50.0 // timerfd, pidfd, close_range
 	golang.org/x/term v0.47.0 // is it a terminal, and how wide
 )
@@ -65,7 +66,6 @@ require (
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect

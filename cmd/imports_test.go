@@ -104,6 +104,8 @@ var doors = map[string]string{
 	"github.com/gen2brain/beeep":   "notify",
 	"github.com/wneessen/go-mail":  "notify",
 
+	"golang.org/x/sync/semaphore": "cmd/schedule",
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc": "cmd/mcp",
 	"github.com/modelcontextprotocol/go-sdk/mcp":     "cmd/mcp",
 

@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"golang.org/x/sync/semaphore"
 )
 
 // lineReader splits a stream into lines. Its memory grows neither with the stream nor with the
@@ -72,6 +72,9 @@ type Item struct {
 	Size  int   // about how many bytes the item takes up in memory
 }
 
+// roomNeeded is the item's part of MaxQueuedBytes: even an item larger than that can be queued.
+func (it Item) roomNeeded() int64 { return int64(min(it.Size, MaxQueuedBytes)) }
+
 // These are the bounds of the queue of lines that were read and are not yet scheduled.
 const (
 	MaxBatch       = 256     // the most tasks of one batch
@@ -81,82 +84,55 @@ const (
 // itemQueue is the queue between the goroutine that reads lines and the one that schedules them.
 // The next batch is read while one is written to the disk.
 type itemQueue struct {
-	Mu    sync.Mutex
-	Items []Item
-	Bytes int           // the sizes of all items
-	err   error         // why no more come; io.EOF at the end
-	ready chan struct{} // has a value when something was put
-	space chan struct{} // has a value when something was taken
+	items chan Item
+	room  *semaphore.Weighted // for the sizes of all items
+	err   error               // why no more come; io.EOF at the end
 }
 
 func NewItemQueue() *itemQueue {
-	return &itemQueue{ready: make(chan struct{}, 1), space: make(chan struct{}, 1)}
-}
-
-// signal puts a value into a channel with room for one, unless it has one already. It never blocks.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	return &itemQueue{items: make(chan Item, 2*MaxBatch), room: semaphore.NewWeighted(MaxQueuedBytes)}
 }
 
 // Put waits until there is room for an item, and adds it.
 func (q *itemQueue) Put(ctx context.Context, it Item) error {
-	for {
-		q.Mu.Lock()
-		if q.Bytes < MaxQueuedBytes && len(q.Items) < 2*MaxBatch {
-			q.Items = append(q.Items, it)
-			q.Bytes += it.Size
-			q.Mu.Unlock()
-			signal(q.ready)
-			return nil
-		}
-		q.Mu.Unlock()
-		select {
-		case <-q.space:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := q.room.Acquire(ctx, it.roomNeeded()); err != nil {
+		return err
+	}
+	select {
+	case q.items <- it:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // End tells the taker that no more items come, and why.
 func (q *itemQueue) End(err error) {
-	q.Mu.Lock()
 	q.err = err
-	q.Mu.Unlock()
-	signal(q.ready)
+	close(q.items)
 }
 
 // Take waits for items and returns a batch of them. When none are left it returns the error of End.
 // When idle fires first it returns neither items nor an error.
-func (q *itemQueue) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
-	for {
-		q.Mu.Lock()
-		n := min(len(q.Items), MaxBatch)
-		batch := q.Items[:n:n]
-		q.Items = q.Items[n:]
-		for _, it := range batch {
-			q.Bytes -= it.Size
+func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []Item, err error) {
+	select {
+	case it, more := <-q.items:
+		if !more {
+			return nil, q.err
 		}
-		err := q.err
-		q.Mu.Unlock()
-		switch {
-		case n > 0:
-			signal(q.space)
-			return batch, nil
-		case err != nil:
-			return nil, err
-		}
-		select {
-		case <-q.ready:
-		case <-idle:
-			return nil, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		batch = append(batch, it)
+	case <-idle:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
+	for range min(len(q.items), MaxBatch-1) {
+		batch = append(batch, <-q.items)
+	}
+	for _, it := range batch {
+		q.room.Release(it.roomNeeded())
+	}
+	return batch, nil
 }
 
 // maxSpreadBytes bounds the lines that --spread keeps in memory. It has to count all lines before
@@ -166,39 +142,12 @@ const maxSpreadBytes = 64 << 20
 // lineOverhead is how many bytes a line takes up in memory beside its text.
 const lineOverhead = 48
 
-// numbered is a line with its number. A line that is too long has an error and no text.
-type numbered struct {
-	text string
-	line int
-	err  error
+// Numbered is a line with its number. A line that is too long has an error and no text.
+type Numbered struct {
+	Text string
+	Line int
+	Err  error
 }
-
-// all reads all lines that are not blank.
-func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
-	var lines []numbered
-	for size := 0; ; {
-		text, err := l.Next()
-		switch {
-		case err == io.EOF:
-			return lines, nil
-		case err != nil && !errors.Is(err, ErrLong):
-			return nil, err
-		case err == nil && blank(text):
-			continue
-		}
-		if size += len(text) + lineOverhead; size > maxSpreadBytes {
-			return nil, problem.New(problem.Limit,
-				problem.T("there are too many lines: %s has to keep them all before it schedules the first",
-					problem.Option("spread")),
-				problem.T("make several calls, or leave %s out and give each line its own time",
-					problem.Option("spread")))
-		}
-		lines = append(lines, numbered{text, l.Number, err})
-	}
-}
-
-// TooLong is the problem of a line that is longer than a task may be.
-func TooLong() error { return tooLarge("the line") }
 
 // MaxLine is the most bytes of a line.
 const MaxLine = state.TaskLimit

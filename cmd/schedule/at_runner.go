@@ -20,25 +20,23 @@ type RunnerWatch struct {
 	in          *Stdin
 	StartRunner func(context.Context) handover.RunnerState // starts a runner when none lives
 	h           handover.RunnerState
-	started     time.Time     // when the last runner was started; zero when none was
-	unseen      int           // how many runners were started since one was last seen alive
-	Assumed     bool          // the last batch was left to a runner that was not yet seen alive
-	idle        chan struct{} // has a value when it is time to check the assumption
-	timer       *time.Timer
+	started     time.Time   // when the last runner was started; zero when none was
+	unseen      int         // how many runners were started since one was last seen alive
+	Assumed     bool        // the last batch was left to a runner that was not yet seen alive
+	idle        *time.Timer // fires when it is time to check the assumption
 }
 
 // Start begins the watch of one call.
 func (k *RunnerWatch) Start(in *Stdin) {
-	k.in, k.idle = in, make(chan struct{}, 1)
+	k.in, k.idle = in, time.NewTimer(time.Hour)
+	k.idle.Stop()
 	if k.StartRunner == nil {
 		k.StartRunner = func(ctx context.Context) handover.RunnerState { return handover.HandOver(ctx, in.Call, in.St) }
 	}
-	k.timer = time.AfterFunc(time.Hour, func() { signal(k.idle) })
-	k.timer.Stop()
 }
 
 // Stop ends the watch.
-func (k *RunnerWatch) Stop() { k.timer.Stop() }
+func (k *RunnerWatch) Stop() { k.idle.Stop() }
 
 // Ensure makes sure that a runner lives after tasks were written, and returns its state.
 func (k *RunnerWatch) Ensure(ctx context.Context) handover.RunnerState {
@@ -47,7 +45,7 @@ func (k *RunnerWatch) Ensure(ctx context.Context) handover.RunnerState {
 	if since := now.Sub(k.started); !k.started.IsZero() && since >= 0 && since < grace {
 		if _, led, err := runner.Led(ctx, k.in.St); err == nil && !led {
 			k.Assumed = true
-			k.timer.Reset(grace - since)
+			k.idle.Reset(grace - since)
 			return k.h
 		}
 	}

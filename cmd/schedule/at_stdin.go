@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -240,52 +241,80 @@ func Unreadable(err error) error {
 		problem.T("the answered lines are scheduled; call again with the others"))
 }
 
-// feed reads lines into the queue until the lines or ctx end.
-func (in *Lines) feed(ctx context.Context, to *itemQueue) error {
-	lines := NewLineReader(in.In, MaxLine)
-	if in.span > 0 {
-		return in.feedSpread(ctx, lines, to)
-	}
-	for {
-		text, err := lines.Next()
-		it := Item{Line: lines.Number, Size: len(text) + 1<<10}
-		switch {
-		case errors.Is(err, ErrLong):
-			it.err = TooLong()
-		case err == io.EOF:
-			return io.EOF
-		case err != nil:
-			return Unreadable(err)
-		case in.Blank(text):
-			continue
-		default:
-			it.draft, it.err = in.ReadLine(ctx, text, nil)
-		}
-		if err := to.Put(ctx, it); err != nil {
-			return err
+// Each yields the lines of a stream that are not blank. An error of the stream ends them.
+func (in *Lines) Each(from io.Reader) iter.Seq2[Numbered, error] {
+	return func(yield func(Numbered, error) bool) {
+		for lines := NewLineReader(from, MaxLine); ; {
+			text, err := lines.Next()
+			switch {
+			case err == io.EOF:
+				return
+			case errors.Is(err, ErrLong):
+				err = tooLarge("the line")
+			case err != nil:
+				yield(Numbered{}, Unreadable(err))
+				return
+			case in.Blank(text):
+				continue
+			}
+			if !yield(Numbered{text, lines.Number, err}, nil) {
+				return
+			}
 		}
 	}
 }
 
+// feed reads lines into the queue until the lines or ctx end.
+func (in *Lines) feed(ctx context.Context, to *itemQueue) error {
+	if in.span > 0 {
+		return in.feedSpread(ctx, to)
+	}
+	for l, err := range in.Each(in.In) {
+		if err == nil {
+			err = in.put(ctx, to, l, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// put puts a line into the queue, with a draft of its task.
+func (in *Lines) put(ctx context.Context, to *itemQueue, l Numbered, share *tasks.Share) error {
+	it := Item{Line: l.Line, err: l.Err, Size: len(l.Text) + 1<<10}
+	if l.Err == nil {
+		it.draft, it.err = in.ReadLine(ctx, l.Text, share)
+	}
+	return to.Put(ctx, it)
+}
+
 // feedSpread reads all lines, and gives each its share of the span. Lines that have a time of their
 // own or cannot be read get no share.
-func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *itemQueue) error {
-	lines, err := r.all(in.Blank)
-	if err != nil {
-		var f *problem.Problem
-		if !errors.As(err, &f) {
-			err = Unreadable(err)
+func (in *Lines) feedSpread(ctx context.Context, to *itemQueue) error {
+	var lines []Numbered
+	size := 0
+	for l, err := range in.Each(in.In) {
+		if err != nil {
+			return err
 		}
-		return err
+		if size += len(l.Text) + lineOverhead; size > maxSpreadBytes {
+			return problem.New(problem.Limit,
+				problem.T("there are too many lines: %s has to keep them all before it schedules the first",
+					problem.Option("spread")),
+				problem.T("make several calls, or leave %s out and give each line its own time",
+					problem.Option("spread")))
+		}
+		lines = append(lines, l)
 	}
 	in.Base.Present = in.Clock.Now() // the span begins at the same instant for all lines
 	spread := make([]bool, len(lines))
 	n := 0
 	for i, l := range lines {
-		if l.err == nil && in.Form == formLines {
-			spread[i] = option.IsText([]byte(l.text)) == nil
-		} else if l.err == nil {
-			o, err := in.ReadObject(l.text)
+		if l.Err == nil && in.Form == formLines {
+			spread[i] = option.IsText([]byte(l.Text)) == nil
+		} else if l.Err == nil {
+			o, err := in.ReadObject(l.Text)
 			spread[i] = err == nil && !o.Timed()
 		}
 		if spread[i] {
@@ -294,18 +323,12 @@ func (in *Lines) feedSpread(ctx context.Context, r *lineReader, to *itemQueue) e
 	}
 	k := 0
 	for i, l := range lines {
-		it := Item{Line: l.line, Size: len(l.text) + 1<<10}
 		var share *tasks.Share
 		if spread[i] {
 			share = tasks.ShareOf(in.span, k, n)
 			k++
 		}
-		if it.err = l.err; l.err != nil {
-			it.err = TooLong()
-		} else {
-			it.draft, it.err = in.ReadLine(ctx, l.text, share)
-		}
-		if err := to.Put(ctx, it); err != nil {
+		if err := in.put(ctx, to, l, share); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func (in *Stdin) scheduleAll(ctx context.Context) error {
 	in.runner.Start(in)
 	defer in.runner.Stop()
 	for {
-		batch, err := to.Take(ctx, in.runner.idle)
+		batch, err := to.Take(ctx, in.runner.idle.C)
 		if err == nil && batch != nil {
 			err = in.schedule(ctx, batch)
 		} else if err == nil || err == io.EOF {

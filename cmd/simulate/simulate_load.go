@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -152,22 +151,13 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 	base := *s
 	base.Cmd, base.Opt, base.DefaultZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
 	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
-	lines := schedule.NewLineReader(in, schedule.MaxLine)
-	for {
-		text, err := lines.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, schedule.ErrLong):
-			err = schedule.TooLong()
-		case err != nil:
-			return schedule.Unreadable(err)
-		case reader.Blank(text):
-			continue
+	for l, err := range reader.Each(in) {
+		if err != nil {
+			return err
 		}
 		var draft schedule.Draft
-		if err == nil {
-			draft, err = reader.ReadLine(ctx, text, nil)
+		if err = l.Err; err == nil {
+			draft, err = reader.ReadLine(ctx, l.Text, nil)
 		}
 		if err == nil {
 			draft.Task.Created = begin
@@ -184,6 +174,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 			}
 		}
 		s.Surface = schedule.Objects(&at) // problems are about keys of the line
-		return cli.Explain(err).About(problem.T("%s, line %d", name, lines.Number))
+		return cli.Explain(err).About(problem.T("%s, line %d", name, l.Line))
 	}
+	return nil
 }
