@@ -370,7 +370,11 @@ func eachDay(x *match, m *meaning) bool {
 
 // sideOf refuses "after friday".
 func sideOf(x *match, m *meaning) bool {
-	return x.begin == 0 && refused("it does not name one time", "name one")(x, m)
+	vague("it does not name one time", "name one")(x, m)
+	if x.says("since") {
+		m.err.code = ""
+	}
+	return x.begin == 0
 }
 
 // spanOnce refuses the days from one to another where one instant is asked for.

@@ -151,6 +151,7 @@ func clockH(x *match, m *meaning) bool {
 	switch minutes := x.labelled(isMinute) >= 0; {
 	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit):
 		return false
+	case next.is(cAbbr | cUTC | cZoneName):
 	case digits <= 2 && !minutes && (x.tok(0).n <= 12 && x.p.low[x.off()] != '0' && !x.p.word(x.begin-1, "at") || !next.gap):
 		return false
 	}

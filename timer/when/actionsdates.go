@@ -165,6 +165,20 @@ func monthlyDay(x *match, m *meaning) bool {
 	return true
 }
 
+// pointDate reads the 24.12 of "24.12 18:00". Without a time of day it may be one itself.
+func pointDate(x *match, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	ok := isDate(2000, int(x.tok(1).n), int(x.tok(0).n)) && (next.gap || next.mark() == ',') && twoNumbers(dayFirst)(x, m)
+	m.day.needs = 'c'
+	return ok && !x.p.recurs && x.p.n > 3
+}
+
+// numberOf reads the 20 of "20 of next month".
+func numberOf(x *match, m *meaning) bool {
+	m.n = int(x.tok(0).n)
+	return x.p.word(x.end, "of")
+}
+
 // dayOfMonth reads "on the 15".
 func dayOfMonth(x *match, m *meaning) bool {
 	next := &x.p.toks[x.end]
@@ -298,7 +312,9 @@ func (x *match) setEpoch(m *meaning, n, nano int64) bool {
 
 // monthAlone refuses a month without a day, offering its first.
 func monthAlone(x *match, m *meaning) bool {
-	if x.p.recurs {
+	// 2016 november, november 1654
+	last, next := &x.p.toks[x.end-1], &x.p.toks[x.end]
+	if x.p.recurs || last.is(cMonth) && next.mark() == '.' && !next.gap || x.p.word(x.end-1, "of", ",") || x.begin > 0 && x.p.toks[x.begin-1].is(cYear) || x.p.toks[x.end].is(cN4) {
 		return false
 	}
 	first := ""
@@ -314,6 +330,14 @@ func monthAlone(x *match, m *meaning) bool {
 	}
 	if x.p.word(x.end-1, "year") {
 		first += " " + x.p.text[x.p.toks[x.end-2].off:x.stop()]
+	}
+	if x.says("last") {
+		now := wallTime(x.p.opts.Now, x.p.opts.Zone)
+		at, _ := time.Parse("2 January 2006", fmt.Sprintf("%s %d", first, now.Year()))
+		if !at.Before(midnight(now).AddDate(0, -1, 0)) {
+			at = at.AddDate(-1, 0, 0)
+		}
+		return x.setDate(m, at.Year(), int(at.Month()), 1)
 	}
 	m.err = either("a month is not a day", x.off(), x.stop(), first)
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})

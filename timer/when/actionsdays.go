@@ -105,6 +105,16 @@ func nextAnnual(x *match, m *meaning) bool {
 	return x.setDay(m, d)
 }
 
+// lastAnnual reads "last christmas": the one before today.
+func lastAnnual(x *match, m *meaning) bool {
+	d, today := x.of(0).day, midnight(wallTime(x.p.opts.Now, x.p.opts.Zone))
+	year := today.Year()
+	if at := civilDate(year, time.Month(d.month), int(d.date)); !at.Before(today) {
+		year--
+	}
+	return x.setDate(m, year, int(d.month), int(d.date))
+}
+
 // weekdayBeside reads "the monday after christmas".
 func weekdayBeside(x *match, m *meaning) bool {
 	d := x.of(1).day
@@ -183,7 +193,7 @@ func (x *match) dateIn(i int) int {
 	if x.isToken(i) {
 		return int(x.tok(i).n)
 	}
-	return x.of(i).n
+	return max(x.of(i).n, int(x.of(i).q.whole))
 }
 
 // century returns the year that two or four digits name. Two digits are 1969 to 2068, as in POSIX.

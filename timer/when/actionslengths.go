@@ -97,6 +97,17 @@ func itemClock(x *match, m *meaning) bool {
 	return true
 }
 
+// itemHours reads "an hour thirty" and "2 hours and 10", in which the second number is of minutes.
+func itemHours(x *match, m *meaning) bool {
+	hours, minutes := quantity{whole: 1}, x.of(x.labelled(isMinute)).q
+	if i := x.labelled(isCount); i >= 0 {
+		hours = x.of(i).q
+	}
+	last := x.p.toks[x.end-1].gap && x.p.toks[x.end].is(cEnd) || x.p.word(x.end, "from", "later", "hence", "ago")
+	m.span = span{elapsed: time.Duration(hours.whole)*time.Hour + time.Duration(minutes.whole)*time.Minute, units: 1<<uHour | 1<<uMinute}
+	return last && !x.p.recurs && hours.nano+minutes.nano == 0 && hours.whole < 1000 && minutes.whole >= 10 && minutes.whole < 60
+}
+
 // joinDigits joins two lengths with nothing between them. The second must begin with a number.
 func joinDigits(x *match, m *meaning) bool {
 	t := &x.p.toks[x.p.res[x.at[0]].end]

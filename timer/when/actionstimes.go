@@ -71,7 +71,8 @@ func severalOnce(x *match, m *meaning) bool {
 	*m = meaning{has: hasClock}
 	all := x.of(0)
 	first := all.clock
-	if x.p.recurs || x.p.opts.Form == DelayForm || first.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 && !x.says("at") && lastOf(all).mer == 0 {
+	year := x.p.toks[x.begin].is(cYear) && x.p.toks[x.begin+1].mark() == '/'
+	if x.p.recurs || year || x.p.opts.Form == DelayForm || first.how&(clockLone|clockDotted|clockLength|clockThreeDigits) != 0 && !x.says("at") && lastOf(all).mer == 0 {
 		return false
 	}
 	times := append([]clock{first}, all.more...)

@@ -167,7 +167,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			a.zone = m.zone.loc
 		}
 	}
-	if m.has == 0 || m.has == hasDeadlineWord || m.has&hasDeadlineWord != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.increments[0].next && m.has&hasDay == 0) || m.has&hasDayPart != 0 && m.has&(hasClock|hasDay) == 0 && !p.word(0, "in", "at") {
+	if m.has == 0 || m.has == hasDeadlineWord || m.has&hasDeadlineWord != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.increments[0].next && m.has&hasDay == 0) {
 		return a, &refusal{}
 	}
 	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasDayPart|hasDay) == 0 {

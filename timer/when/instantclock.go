@@ -29,7 +29,11 @@ func (r *resolver) unclearClock() *refusal {
 	case c.how&clockLone != 0 && m.dayPart == 0 && (c.hour > 12 || c.hour == 0): // friday 13
 		readings := []string{fmt.Sprintf("at %d:00", c.hour)}
 		if m.day.kind == onWeekday {
-			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
+			suffix := "th"
+			if n := c.hour % 10; c.hour > 20 && n >= 1 && n <= 3 {
+				suffix = [...]string{"st", "nd", "rd"}[n-1]
+			}
+			readings = append(readings, fmt.Sprintf("the %d%s", c.hour, suffix))
 		}
 		return either("a number alone is not a time of day", off, end, readings...)
 	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockAfterAt == 0:
@@ -41,7 +45,7 @@ func (r *resolver) unclearClock() *refusal {
 			readings = nil
 		}
 		return either("it may be a count of seconds or a time of day", 0, len(p.text), readings...)
-	case c.how&clockLength != 0 && alone && c.how&clockAfterAt == 0:
+	case c.how&clockLength != 0 && alone && m.zone == nil && c.how&clockAfterAt == 0:
 		t := &p.toks[0]
 		switch {
 		case t.is(cHHMM) && p.low[0] == '0':

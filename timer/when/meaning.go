@@ -249,7 +249,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact|clockSpoken) && m.yearFollows(p, begin):
 	// 9 aug 25
 	case m.has&(hasClock|hasDayPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth):
-	case x.has&(hasDayPart|hasDay) == hasDayPart && x.clock.how&clockAfterAt == 0 && !m.dayBefore(p, begin):
+	case x.has&(hasDayPart|hasDay) == hasDayPart && x.clock.how&clockAfterAt == 0 && begin > 0 && !m.dayBefore(p, begin):
 	case x.has&hasZone != 0 && x.zone.signed && !m.allowsOffset(x, p, begin):
 	default:
 		return true

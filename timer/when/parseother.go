@@ -57,7 +57,7 @@ func (p *parser) namesTwo() *Error {
 		return nil
 	}
 	r := refusal{code: CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two"}
-	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "", "COUNT", "DAYPART", "ADVERB"} {
+	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "", "MER", "COUNT", "DAYPART", "ADVERB"} {
 		var texts []string
 		spans := p.alternatives(kind, i)
 		for _, s := range spans {

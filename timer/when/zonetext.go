@@ -224,7 +224,7 @@ func (z *zoneText) with(other *zoneText) (*zoneText, bool) {
 	both.also = other.loc
 	// GMT+0100 (CET)
 	offset := z.signed || z.zulu || z.fixed && !z.utc && z.abbr == nil && other.abbr != nil
-	return &both, z.also == nil && offset && !other.signed && !other.zulu
+	return &both, z.also == nil && offset && (!other.signed || z.signed) && !other.zulu
 }
 
 // allowsOffset reports whether an offset may follow what was read so far. When a negative offset
