@@ -81,7 +81,7 @@ func (r *taskRows) makeRow(e *state.Entry) *taskRow {
 		return &taskRow{unlisted: true}
 	}
 	t := &taskRow{lost: len(e.Open) > 0 && !tasks.IsRunning(*e)}
-	if t.unlisted = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.unlisted {
+	if t.unlisted = t.lost && view.StateName(*e) == string(state.Ended) && !slices.Contains(r.phases, state.Ended); t.unlisted {
 		return t
 	}
 	t.Order, t.awaited, t.overdue = e.Order(), view.NeedsRunner(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)

@@ -90,7 +90,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	if e.Held {
 		j.IfResumed = cli.Instant(dueAfter(e, now), zone)
 	}
-	if len(e.Open) > 0 && !tasks.IsRunning(e) {
+	if len(e.Open) > 0 && !tasks.IsRunning(e) && tasks.NextAttempt(e).IsZero() {
 		// The next runner will write that into the ledger.
 		j.LastOutcome = cli.OrNull(string(state.Interrupted))
 	}
@@ -130,8 +130,11 @@ func HeldWait(e state.Entry) bool {
 }
 
 // DueOf is when a task is due next; zero when nothing comes. Instants during a pause do not count.
+// A one-shot whose runner ended between two attempts is due with the next.
 func DueOf(e state.Entry) time.Time {
 	switch {
+	case e.Phase == state.Running && !e.Task.Recurring() && !tasks.IsRunning(e):
+		return tasks.NextAttempt(e)
 	case !NeedsRunner(e), state.IsUnscheduled(e.Due), HeldWait(e):
 		return time.Time{}
 	case e.Held:
@@ -167,7 +170,7 @@ func StateName(e state.Entry) string {
 		return "running"
 	case e.Held:
 		return string(state.Paused)
-	case e.Phase == state.Running && e.Task.Recurring():
+	case e.Phase == state.Running && (e.Task.Recurring() || !tasks.NextAttempt(e).IsZero()):
 		return string(state.Pending)
 	case e.Phase == state.Running:
 		return string(state.Ended)

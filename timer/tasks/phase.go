@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -17,6 +18,17 @@ func Live(e state.Entry) bool {
 // and command of a claim have both died, only the line that the next runner writes is left of it.
 func IsRunning(e state.Entry) bool {
 	return slices.ContainsFunc(e.Open, RunAlive)
+}
+
+// NextAttempt is when a run that waits for another attempt goes on, whoever is the runner then. It
+// is zero when none waits.
+func NextAttempt(e state.Entry) time.Time {
+	for _, r := range e.Open {
+		if !r.Retry.IsZero() {
+			return r.Retry
+		}
+	}
+	return time.Time{}
 }
 
 // RunAlive reports whether somebody will see the end of a run. In a fleet, the other runners see to
