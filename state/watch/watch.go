@@ -7,7 +7,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +31,9 @@ const (
 // named reports whether the system names what has changed in a folder.
 const named = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
+// polled reports whether the watch looks at its folders instead of being told.
+func (w *Watch) polled() bool { return !named && !w.file }
+
 // Event is what has happened to a file. If none of the three is set, its permissions have changed.
 type Event struct {
 	Folder, File        string
@@ -55,6 +57,8 @@ type Watch struct {
 	// every 15 minutes.
 	Check time.Duration
 
+	file bool // what is at the path is a file, and only its end counts
+
 	signal  chan struct{}
 	watcher *fsnotify.Watcher // nil when none could be had
 	folders []os.FileInfo     // what is watched, in the order of paths
@@ -68,20 +72,20 @@ func (w *Watch) Set() <-chan struct{} {
 	if w.Check == 0 {
 		w.Check = check
 	}
-	if named {
-		w.set()
-	} else {
+	if w.polled() {
 		w.last = w.changed()
+	} else {
+		w.set()
 	}
 	return w.signal
 }
 
 // Run signals until ctx ends.
 func (w *Watch) Run(ctx context.Context) {
-	if named {
-		w.run(ctx)
-	} else {
+	if w.polled() {
 		w.poll(ctx)
+	} else {
+		w.run(ctx)
 	}
 }
 
@@ -200,7 +204,7 @@ func (w *Watch) take(ctx context.Context, e fsnotify.Event) {
 	gone := e.Has(fsnotify.Remove | fsnotify.Rename)
 	switch {
 	case slices.Contains(w.Paths, e.Name): // the folder itself
-		if gone {
+		if gone || w.moved() { // nothing tells of a file's end while somebody has it open
 			w.again(ctx)
 		}
 	case slices.Contains(w.Also, e.Name):
@@ -239,47 +243,14 @@ func (w *Watch) poll(ctx context.Context) {
 	}
 }
 
-// Gone signals, until ctx ends, when a file is not, or no longer, at its path. Where nothing can be
-// watched it looks every 2 s, and now and then in any case.
+// Gone signals, until ctx ends, when there is no file at a path, or no longer the same, and now and
+// then in any case. Where nothing can be watched it signals every 2 s.
 func Gone(ctx context.Context, path string) <-chan struct{} {
-	signal := make(chan struct{}, 1)
-	go gone(ctx, path, signal)
+	w := &Watch{Paths: []string{path}, Tells: func(Event) bool { return false }, file: true}
+	signal := w.Set()
+	if w.watcher == nil {
+		tell(w.signal)
+	}
+	go w.Run(ctx)
 	return signal
-}
-
-func gone(ctx context.Context, path string, signal chan<- struct{}) {
-	watcher, err := fsnotify.NewWatcher()
-	if err == nil {
-		defer watcher.Close()
-		err = watcher.Add(path)
-	}
-	every := Tick
-	var events chan fsnotify.Event
-	var lost chan error
-	if err == nil {
-		every, events, lost = check, watcher.Events, watcher.Errors
-	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for gone := false; ; {
-		// Looked at after the watch is in place: what happened before is seen here, and what
-		// happens later there.
-		_, err := os.Lstat(path)
-		if errors.Is(err, os.ErrNotExist) && !gone {
-			tell(signal)
-		}
-		gone = errors.Is(err, os.ErrNotExist)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		case _, ok := <-events:
-			if !ok {
-				events, lost = nil, nil
-				ticker.Reset(Tick)
-			}
-		case <-lost:
-			tell(signal)
-		}
-	}
 }

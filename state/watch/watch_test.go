@@ -92,7 +92,7 @@ func TestLost(t *testing.T) {
 	heard(t, signal, "an addition to the new folder")
 }
 
-// TestGone: a file that goes is told of, and one that is not there, too.
+// TestGone: a file that goes or is replaced is told of, and one that is not there, too.
 func TestGone(t *testing.T) {
 	dir := t.TempDir()
 	add(t, dir, "n")
@@ -105,4 +105,15 @@ func TestGone(t *testing.T) {
 	}
 	heard(t, signal, "its end")
 	heard(t, Gone(ctx, path), "one that is not there")
+	add(t, dir, "n")
+	signal = Gone(ctx, path)
+	add(t, dir, "other")
+	if err := os.Rename(filepath.Join(dir, "other"), path); err != nil {
+		t.Fatal(err)
+	}
+	heard(t, signal, "another file in its place")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	heard(t, signal, "the end of that one")
 }
