@@ -32,7 +32,7 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	default:
 		names := append(slices.Collect(maps.Keys(configured)), BuiltIn...)
 		slices.Sort(names)
-		return c, localError("there is no channel %q; there are %s", plain.Line(name), strings.Join(slices.Compact(names), ", "))
+		return c, localError("there is no channel %s; there are %s", plain.Quote(name), strings.Join(slices.Compact(names), ", "))
 	}
 	c, err := FromURL(c)
 	switch {

@@ -41,6 +41,7 @@ func LocaleOn(ctx context.Context, stream io.Writer, getenv func(string) string)
 	defer cancel()
 	// locale(1) of POSIX.1-2024 writes its keywords with their values.
 	c := exec.CommandContext(ctx, "locale", "-k", "LC_TIME")
+	c.WaitDelay = localeWait // what it has left behind may hold its output open
 	c.Env = []string{"LC_ALL=" + name, "PATH=" + getenv("PATH"), "LOCPATH=" + getenv("LOCPATH")}
 	output, err := c.Output()
 	if err != nil {

@@ -125,10 +125,9 @@ func (o *logOptions) check(s *cli.Call) error {
 	case o.wait && len(s.Args) == 0 && !s.Opt.Has("match"):
 		return cli.CallInstead(problem.T("%s needs the ID of a task", problem.Option("wait")),
 			problem.To("log", "k7m2").With("wait", true))
-	case !o.follow && !o.wait && s.Opt.Has("max"):
-		return cli.NeedsOption("max", problem.Set("follow", true))
-	case !o.follow && !o.wait && s.Opt.Has("after"):
-		return cli.NeedsOption("after", problem.Set("follow", true))
+	case !o.follow && !o.wait && (s.Opt.Has("max") || s.Opt.Has("after")):
+		return problem.Of(problem.T("%s go with %s or %s", problem.Options(" and ", "max", "after"),
+			problem.Option("follow"), problem.Option("wait")), problem.T("add one of them"))
 	case s.Opt.Has("after") && (o.hasLimit || s.Opt.Has("since")):
 		return problem.Of(problem.T("%s says where to begin; %s have no meaning with it",
 			problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))

@@ -216,7 +216,7 @@ func (t Tools) call(ctx context.Context, argv []string) (says string, err error)
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
 	c := exec.CommandContext(ctx, path, argv[1:]...)
-	c.Env = t.Env
+	c.Env, c.WaitDelay = t.Env, time.Second // what it has left behind may hold its output open
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	err = c.Run()

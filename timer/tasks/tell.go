@@ -177,7 +177,7 @@ func (c telling) noChannel(config state.Config, name string, err error) error {
 		return err
 	}
 	known, list := notify.Names(config.Channels), problem.To("notify").With("list", true)
-	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, plain.Line(name), c.File())
+	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, plain.Line(plain.Cut(name, 61)), c.File())
 	if name == "inbox" {
 		hint = problem.T("leave it out: what nobody is told waits in the inbox")
 	} else if slices.Contains(known, name) {
