@@ -27,7 +27,7 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 		return []cli.Warning{{Kind: cli.WarnPostponed, Text: problem.T(err.Error() + isPostponed)}}
 	}
 	run := t.Run
-	if run.Dir != "" {
+	if here := s.Surroundings; run.Dir != "" && (here == nil || run.Dir != here.Dir) {
 		if _, err := os.Stat(run.Dir); os.IsNotExist(err) {
 			return []cli.Warning{{Kind: cli.WarnFolder,
 				Text: problem.T("its folder " + cli.Quote(run.Dir) + " is not there now" + willFail)}}

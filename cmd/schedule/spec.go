@@ -99,7 +99,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.TerminalDevice(s.World) },
 		Boot:     proc.Boot,
-		Piped:    cli.HasInput(s) && !s.Opt.Has("stdin") && cli.IsPiped(s.In),
+		Piped:    func() bool { return cli.HasInput(s) && !s.Opt.Has("stdin") && cli.IsPiped(s.In) },
 		Programs: handover.Programs(s),
 		Find:     findAwaited(s),
 	}

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -180,6 +181,7 @@ func outputOf(ctx context.Context, name string, args ...string) (string, error) 
 func outputWith(ctx context.Context, env []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Env = append(c.Environ(), env...)
+	c.WaitDelay = time.Second // what it has left behind may hold its output open
 	out, err := c.Output()
 	hint := programHints[name]
 	var failed *exec.ExitError

@@ -48,7 +48,7 @@ func (c doing) message() error {
 	if strings.TrimSpace(c.Task.Text) == "" {
 		hint := problem.T("a command: %s; a line for the shell: %s; a message: %s; an agent: %s",
 			problem.To("at", c.Task.When.Text).Running("make", "backup"), problem.Set("c", "make backup"), problem.Set("task", "call Bob"), problem.Set("agent", "./agent.py"))
-		if c.Piped {
+		if c.Piped() {
 			hint = problem.T("a script on standard input: %s -f -; %s", problem.To("at", c.Task.When.Text), hint)
 		}
 		return problem.Of(problem.T("nothing to do at that time"), hint)

@@ -178,7 +178,7 @@ type World struct {
 	Environ  func() []string
 	Terminal func() string // the terminal of the request; empty for none
 	Boot     func() string // the name of this boot of the machine; empty for none
-	Piped    bool          // standard input may be a script that nobody asked for
+	Piped    func() bool   // standard input may be a script that nobody asked for
 	Programs *needs.Finder
 	Find     Awaited
 }
