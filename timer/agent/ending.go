@@ -95,7 +95,7 @@ func (a *process) watch(before func()) {
 	close(a.lost)
 	a.in.Close()
 	if err := a.child.Stop(a.Awake, stopGrace); err != nil {
-		a.warn("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
+		a.Warn("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
 	} else {
 		<-a.child.Done()
 		a.awaitEnd(ctx, a.read)

@@ -52,11 +52,12 @@ func (p picky) For(ctx context.Context, d time.Duration) error {
 func newBench(t *testing.T, awake clock.Clock) *bench {
 	t.Helper()
 	b := &bench{T: t, dir: t.TempDir()}
-	b.pool = NewPool(Options{Clock: still(), Awake: awake, Say: func(format string, a ...any) {
+	say := func(format string, a ...any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.said = append(b.said, fmt.Sprintf(format, a...))
-	}})
+	}
+	b.pool = NewPool(Options{Clock: still(), Awake: awake, Say: say, Warn: say})
 	kill := make(chan struct{})
 	close(kill)
 	t.Cleanup(func() {

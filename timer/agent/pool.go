@@ -24,13 +24,14 @@ const (
 	maxIdle = time.Hour
 )
 
-// Options is what a pool works with. Clock, Awake and Say are required.
+// Options is what a pool works with. Clock, Awake, Say and Warn are
+// required.
 type Options struct {
 	Clock clock.Clock // tells when something was sent and answered
 	Awake clock.Clock // measures time-outs and pauses without the time that the machine sleeps
 	// Say writes a line into a log. It may be called from any goroutine.
 	Say func(format string, a ...any)
-	// Warn writes a line about something that failed. nil means Say.
+	// Warn does so about something that failed.
 	Warn func(format string, a ...any)
 	// Needed reports whether an idle program will be told something in the future. nil means no.
 	Needed func(ctx context.Context, p Program) bool
@@ -42,14 +43,6 @@ type Options struct {
 	// Stderr, unless it is nil, also gets what all processes write to their standard error. Each
 	// process waits for it.
 	Stderr io.Writer
-}
-
-// warn calls Warn, or Say.
-func (o Options) warn(format string, a ...any) {
-	if o.Warn == nil {
-		o.Warn = o.Say
-	}
-	o.Warn(format, a...)
 }
 
 // Alive is a process of a pool.

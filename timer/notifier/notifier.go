@@ -202,7 +202,7 @@ func (c *Notifier) look(ctx context.Context, by, now time.Time, changed bool) To
 		return out
 	case c.plan.said != err.Error():
 		c.plan.said = err.Error()
-		c.warn("the outbox could not be read: %v", err)
+		c.Warn("the outbox could not be read: %v", err)
 	}
 	// A runner that must end does not wait for that; one that stays tries again.
 	return Todo{Send: out.Send, Wake: now.Add(outboxPause), Idle: len(c.plan.sending) == 0}

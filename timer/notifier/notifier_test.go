@@ -24,7 +24,7 @@ func (slowOutbox) Outbox(context.Context, time.Time, int, ...string) ([]state.No
 func TestNotSettledDuringAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocktest.Bubble{}
-		n := Start(Options{Store: slowOutbox{}, Clock: c, Awake: c, Say: t.Logf,
+		n := Start(Options{Store: slowOutbox{}, Clock: c, Awake: c, Say: t.Logf, Warn: t.Logf,
 			Send: func(context.Context, state.Notice) (string, error) { return "", nil }})
 		defer func() { <-n.Shut(0) }()
 		settled := func(want, linger bool, when string) {

@@ -26,7 +26,8 @@ const (
 	maxPause    = time.Hour // the longest pause between two attempts
 )
 
-// Options are what a notifier uses. Store, Clock, Awake and Say are required.
+// Options are what a notifier uses. Store, Clock, Awake, Say and Warn
+// are required.
 type Options struct {
 	Store state.Mail
 	Clock clock.Clock
@@ -34,7 +35,7 @@ type Options struct {
 	Awake clock.Clock
 	// Say writes a line to the log of the runner.
 	Say func(format string, a ...any)
-	// Warn writes a line about what could not be done; nil for Say.
+	// Warn does so about what could not be done.
 	Warn func(format string, a ...any)
 	// Send makes an attempt to deliver a notice, within ctx; detail is a text for people. An error
 	// that is not a *SendError may be gone at the next attempt. Many goroutines call it.
@@ -46,14 +47,6 @@ type Options struct {
 	GiveUp func() time.Duration
 	// Problems, if set, gets the notices that cannot be read.
 	Problems func([]state.Problem)
-}
-
-// warn logs what could not be done.
-func (o Options) warn(format string, a ...any) {
-	if o.Warn == nil {
-		o.Warn = o.Say
-	}
-	o.Warn(format, a...)
 }
 
 // SendError is an error of Options.Send with more information.
@@ -284,7 +277,7 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	}
 	n.Last = lastError(err)
 	if at, again := retryAt(n.Line.At, now, n.Attempts, err, p.giveUp()); again {
-		p.warn("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
+		p.Warn("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
 		n.Due = at
 		p.results = append(p.results, outcome{n, nil})
 		return
@@ -293,7 +286,7 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	if said.Moot {
 		p.Say("%s is not told by %s: %s", n.ID(), shown(n.Channel), n.Last)
 	} else {
-		p.warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
+		p.Warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
 	}
 	if l.Reason = n.Last; !said.Known && !said.Moot {
 		l.Inbox = state.ItemUndelivered
@@ -325,10 +318,10 @@ func (p *Plan) Write(ctx context.Context, now time.Time) {
 			}
 		case errors.Is(err, state.ErrNotFound): // somebody has acknowledged it
 		case errors.Is(err, state.ErrInvalid):
-			p.warn("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.Warn("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			p.broken[noticeKey(r.n)] = true
 		default:
-			p.warn("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.Warn("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			kept = append(kept, r)
 			continue
 		}

@@ -173,7 +173,7 @@ func TestWhatCanNeverBeWrittenIsSentOnce(t *testing.T) {
 
 // planOf is what a notifier would do.
 func planOf(o Options) *notifier.Plan {
-	return notifier.NewPlan(notifier.Options{Store: o.Store, Say: o.Say})
+	return notifier.NewPlan(notifier.Options{Store: o.Store, Say: o.Say, Warn: o.Say})
 }
 
 // refusing is a store that cannot keep what is said of one channel.

@@ -50,7 +50,7 @@ func (m *mail) up(r *sim.Runner, store state.Store) {
 		newPlan = notifier.NewPlan
 	}
 	say := func(string, ...any) {}
-	m.of[r] = &mailer{mail: m, r: r, plan: newPlan(notifier.Options{Store: store, Say: say})}
+	m.of[r] = &mailer{mail: m, r: r, plan: newPlan(notifier.Options{Store: store, Say: say, Warn: say})}
 	m.pass(nil)
 }
 
