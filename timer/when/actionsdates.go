@@ -314,7 +314,7 @@ func (x *match) setEpoch(m *meaning, n, nano int64) bool {
 func monthAlone(x *match, m *meaning) bool {
 	// 2016 november, november 1654
 	last, next := &x.p.toks[x.end-1], &x.p.toks[x.end]
-	if x.p.recurs || last.is(cMonth) && next.mark() == '.' && !next.gap || x.p.word(x.end-1, "of", ",") || x.begin > 0 && x.p.toks[x.begin-1].is(cYear) || x.p.toks[x.end].is(cN4) {
+	if x.p.recurs || last.is(cMonth) && next.mark() == '.' && !next.gap || x.p.word(x.end-1, "of", ",") || x.yearBefore() || x.p.toks[x.end].is(cN4) {
 		return false
 	}
 	first := ""
@@ -341,6 +341,15 @@ func monthAlone(x *match, m *meaning) bool {
 	}
 	m.err = either("a month is not a day", x.off(), x.stop(), first)
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+}
+
+// yearBefore reports whether four digits that may be a year stand before the match.
+func (x *match) yearBefore() bool {
+	before := x.begin - 1
+	if before > 0 && x.p.toks[before].mark() == ',' {
+		before--
+	}
+	return before >= 0 && x.p.toks[before].is(cYear)
 }
 
 func noDayInMonth(x *match, m *meaning) bool {

@@ -301,7 +301,7 @@ func severalDays(x *match, m *meaning) bool {
 // yearMonthDay reads 2018 March 18. Four digits before a month may be a time of day as well.
 func yearMonthDay(x *match, m *meaning) bool {
 	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).month), x.dateIn(2))
-	if next := &x.p.toks[x.begin+1]; next.is(cMonth) && x.tok(0).is(cHHMM) {
+	if mark := x.p.toks[x.begin+1].mark(); mark != '-' && mark != '/' && x.tok(0).is(cHHMM) {
 		m.day.yearFirst = true
 	}
 	return ok && !x.hourFollows()

@@ -235,11 +235,12 @@ func spanHours(x *match, m *meaning) bool {
 	return true
 }
 
-// inClock refuses "in 1:30".
+// inClock refuses "in 1:30" and "for 1:30".
 func inClock(x *match, m *meaning) bool {
 	h, min := x.tok(0).n, x.tok(1).n
 	m.has = hasSpan
-	m.err = either("it may be a length or a time of day", x.off(), x.stop(), fmt.Sprintf("in %dh%dm", h, min), fmt.Sprintf("at %d:%02d", h, min))
+	first := &x.p.toks[x.begin]
+	m.err = either("it may be a length or a time of day", x.off(), x.stop(), fmt.Sprintf("%s %dh%dm", x.p.text[first.off:first.end], h, min), fmt.Sprintf("at %d:%02d", h, min))
 	return true
 }
 
@@ -253,7 +254,7 @@ func increment(negative bool) func(x *match, m *meaning) bool {
 			s = s.negated()
 		}
 		// 25-12-26 minutes, six forty-three minutes
-		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth|cLow|cTens) {
+		if t := &x.p.toks[x.begin]; negative && x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth|cLow|cTens) {
 			return false
 		}
 		if s.one = uNone; x.begin == 0 {
@@ -298,7 +299,10 @@ func lastUnit(x *match, m *meaning) bool {
 
 // shift notes a length that is added to what follows: "2 hours after".
 func (x *match) shift(m *meaning, s span, back bool) bool {
-	if next := &x.p.toks[x.end]; next.is(cEnd) || x.p.word(x.end, "now") {
+	next := &x.p.toks[x.end]
+	// a quarter after nine
+	hour := s.units == 1<<uQuarter && (next.is(cNum|cLow|cTens) || x.p.word(x.end, "noon", "midday", "midnight"))
+	if next.is(cEnd) || x.p.word(x.end, "now") || hour {
 		return false
 	}
 	if back {

@@ -202,7 +202,7 @@ func (p *parser) timeFirst(m *meaning) string {
 // dateOrder returns why a date is ambiguous when only the order of its numbers is.
 func (p *parser) dateOrder(list []outcome) string {
 	m := list[0].m
-	if m.day.kind == noDay || len(m.rewrites) == 0 || len(list) > 1 && list[1].m.day == m.day {
+	if m.day.kind == noDay || m.day.yearFirst || len(m.rewrites) == 0 || len(list) > 1 && list[1].m.day == m.day {
 		return ""
 	}
 	d := &m.day
@@ -233,7 +233,11 @@ const (
 // When both lie ahead, both are returned.
 func (p *parser) yearsAndTimes(list []outcome) []outcome {
 	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return t.is(cHHMM) && t.is(cYear) })
-	if i < 0 || !p.toks[i+1].is(cMonth) {
+	next := i + 1
+	if i >= 0 && p.toks[next].mark() == ',' {
+		next++
+	}
+	if i < 0 || !p.toks[next].is(cMonth) {
 		return list
 	}
 	first := &p.toks[i]

@@ -183,6 +183,11 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockAfterAt == 0 {
 		return a, &refusal{}
 	}
+	// Python prints "1 day, 2:03:04", a length
+	if c := &m.clock; m.has&hasSpan != 0 && m.span.bare && c.how&clockExact != 0 && c.mer == 0 && c.how&clockAfterAt == 0 {
+		return a, either("it may be a length or a time of day", int(c.off), int(c.end), fmt.Sprintf("%dh%dm%ds", c.hour, c.minute, c.second),
+			"at "+p.text[c.off:c.end])
+	}
 	if m.has&hasNow != 0 || len(m.more) > 0 || m.has&hasSpan != 0 && (m.span.elapsed != 0 || !m.span.calendar) {
 		return a, namesTwoTimes
 	}
@@ -263,8 +268,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 			t = now.Add(s.elapsed)
 		}
 	}
-	if s.next && s.calendar { // next week
-		name := strings.TrimPrefix(p.low, "next ")
+	if name, ok := strings.CutPrefix(p.low, "next "); ok && s.next && s.calendar && vocabulary()[name].is(cUnit) {
 		p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("\"next %s\" is one %[1]s from now", name)})
 	}
 	a.at = t

@@ -15,11 +15,14 @@ func (r *resolver) unclearClock() *refusal {
 	off, end := int(c.off), int(c.end)
 	switch {
 	case c.how&clockLone != 0 && alone:
-		if m.has != hasClock {
-			return &refusal{}
+		switch m.has {
+		case hasClock:
+			return p.bareNumber()
+		case hasClock | hasZone: // 21 UTC
+			return nil
 		}
-		return p.bareNumber()
-	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && c.how&clockAfterAt != 0:
+		return &refusal{}
+	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && (c.how&clockAfterAt != 0 || m.has&hasDay != 0):
 		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
 		return either(text+" in the morning or in the evening", off, end, text+"am", text+"pm")
 	case c.how&clockThreeDigits != 0 && m.dayPart == 0 && p.n == 1:
@@ -83,7 +86,7 @@ func (p *parser) bareNumber() *refusal {
 	if p.n == 3 && p.toks[1].mark() == '.' && p.toks[0].is(cD31) && p.toks[2].is(cN1) && isDate(2000, int(p.toks[2].n), int(p.toks[0].n)) {
 		readings = append(readings, fmt.Sprintf("%d %s", p.toks[0].n, time.Month(p.toks[2].n)))
 	}
-	if t := &p.toks[0]; p.n == 1 && (t.digits == 9 || t.digits == 10) {
+	if t := &p.toks[0]; p.toks[p.n-1].is(cNum) && (t.digits == 9 || t.digits == 10) {
 		readings[1] = "@" + p.text
 	}
 	switch { // no seconds are not a time ahead

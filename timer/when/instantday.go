@@ -29,7 +29,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 	if m.has&hasDayPart != 0 && m.has&hasClock == 0 {
 		return time.Time{}, p.vagueDayPart(m.dayPart)
 	}
-	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 {
+	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 && (m.also.kind != onWeekday || m.day.date < 24) {
 		return time.Time{}, &refusal{}
 	}
 	r.today = wallTime(r.now, r.zone)

@@ -38,8 +38,12 @@ func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
 	inWeek := weekBegin(there).AddDate(0, 0, (weekday+6)%7)
 	first := onOrAfter(there, weekday)
 	if !inWeek.Equal(first) {
-		return time.Time{}, &refusal{code: CodeAmbiguous, why: "it does not say of which week",
-			hint: fmt.Sprintf("give the date: %s or %s", inWeek.Format("2006-01-02"), first.Format("2006-01-02"))}
+		tod := ""
+		if r.timed {
+			tod = " " + clockOf(r.tod)
+		}
+		return time.Time{}, either("it does not say of which week", 0, len(r.p.text),
+			inWeek.Format("2006-01-02")+tod+r.zoneTyped(), first.Format("2006-01-02")+tod+r.zoneTyped())
 	}
 	return r.on(first)
 }
