@@ -11,7 +11,7 @@ import (
 // exceptNumbered reads "the first monday of the month".
 func exceptNumbered(x *match, m *meaning) bool {
 	l, of := x.of(0), x.of(1)
-	m.err = l.err
+	m.err = tooMany(l, of)
 	for _, n := range members(l.recur.nths, true) {
 		m.days = append(m.days, day{kind: onNth, nth: int16(n), weekday: int8(bits.TrailingZeros8(of.recur.weekdays) + 1)})
 	}

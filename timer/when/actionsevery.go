@@ -12,6 +12,7 @@ const (
 	isSet                 // weekdays, weekend
 	isList                // monday, friday
 	isSpelled             // "first day", where "1st" would do
+	isFew                 // the first two
 )
 
 // period makes n units the period of the recurrence.

@@ -57,8 +57,8 @@ func firstDays(x *match, m *meaning) bool {
 
 func firstFew(x *match, m *meaning) bool {
 	n := x.of(0).q.whole
-	m.recur.nths, m.n = 2<<n-2, isList
-	return n > 1 && n <= 5 && x.of(0).q.nano == 0 && x.p.toks[x.end].is(cDays)
+	m.recur.nths, m.n = 2<<n-2, isList|isFew
+	return n > 1 && n <= 23 && x.of(0).q.nano == 0
 }
 
 // everyYear reads "of every year" after days that are counted in it.
@@ -129,16 +129,15 @@ func numberItem(x *match, m *meaning) bool {
 		return true
 	}
 	n := x.of(0).n
-	if n > 5 {
-		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
-		n = 5
-	}
 	m.recur.nths = 1 << n
-	return n > 0
+	return n > 0 && n <= 31
 }
 
 func workdays(x *match, m *meaning) bool {
 	m.recur.weekdays, m.recur.workdays = workingDays, true
+	if x.p.low[x.stop()-1] == 's' {
+		m.n = isPlural
+	}
 	return true
 }
 
@@ -147,7 +146,7 @@ func workdays(x *match, m *meaning) bool {
 func numbered(has int, fits func(l, of *meaning) bool) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		l, of := x.of(x.labelled(isListed)), x.of(x.labelled(isOfDay))
-		if fits != nil && !fits(l, of) {
+		if fits != nil && !fits(l, of) || l.n&isFew != 0 && of.n&isPlural == 0 {
 			return false
 		}
 		if i := x.labelled(isPeriod); i >= 0 {
@@ -155,11 +154,23 @@ func numbered(has int, fits func(l, of *meaning) bool) func(x *match, m *meaning
 		}
 		m.has |= has | hasDates | hasNumbered
 		m.recur.nths, m.recur.weekdays, m.recur.workdays = l.recur.nths, of.recur.weekdays, of.recur.workdays
-		if l.err != nil {
-			m.err = l.err
+		if why := tooMany(l, of); why != nil {
+			m.err = why
 		}
-		return !m.recur.workdays || bits.OnesCount8(m.recur.nths) == 1
+		return true
 	}
+}
+
+// tooMany returns why no month has as many of a weekday as a list of numbers says, or why the list
+// is refused.
+func tooMany(l, of *meaning) *refusal {
+	switch last := bits.Len32(l.recur.nths) - 1; {
+	case of.recur.workdays && last > 23:
+		return &refusal{why: "no month has that many working days", hint: "a month has at most 23"}
+	case !of.recur.workdays && last > 5:
+		return &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
+	}
+	return l.err
 }
 
 // several accepts "2nd and 4th tuesday of the month" as monthly. A single one may be meant once.
@@ -168,13 +179,17 @@ func several(l, of *meaning) bool { return l.n&isList != 0 || of.n&isPlural != 0
 // countsMonths accepts "every last friday" and "every first monday" as monthly. Higher numbers may
 // count weeks.
 func countsMonths(l, of *meaning) bool {
-	return l.recur.nths&^0b11 == 0 || l.n&isList != 0 || of.recur.workdays
+	return l.recur.nths&^0b11 == 0 || l.n&isList != 0
 }
 
-// numberedAlone reads "on the second tuesday". A word such as "monthly" must stand beside it.
+// numberedAlone reads "on the second tuesday". A word such as "monthly" must stand beside it. "1st
+// and 3rd tuesdays" recur by themselves.
 func numberedAlone(x *match, m *meaning) bool {
-	m.recur.open = true
-	return x.p.recurs && numbered(0, nil)(x, m)
+	ok := numbered(0, nil)(x, m)
+	if m.recur.open = x.of(0).n&isList == 0 || x.of(1).n&isPlural == 0; !m.recur.open {
+		m.has |= hasEvery
+	}
+	return ok && x.p.recurs
 }
 
 // severalDates reads "on the 1st and 16th of the month". One day of the month comes once.

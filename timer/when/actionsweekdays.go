@@ -2,7 +2,7 @@ package when
 
 import (
 	"fmt"
-	"strconv"
+	"strings"
 )
 
 // The actions of weekdays.
@@ -81,17 +81,28 @@ func everyWeekdayOn(x *match, m *meaning) bool {
 
 // countedWeekday refuses "every second friday": it may count weeks, or weeks of the month.
 func countedWeekday(x *match, m *meaning) bool {
-	n, t := x.of(1).n, x.tok(2)
-	if n < 2 || n > 5 || x.p.word(x.end, "of", "in") {
+	n, of := x.of(1).n, x.of(2)
+	if n < 2 || x.p.word(x.end, "of", "in") {
 		return false
 	}
-	name, word := x.p.text[t.off:t.end], x.p.text[x.p.toks[x.end-2].off:x.p.toks[x.end-2].end]
-	if x.p.toks[x.end-2].is(cSuffix) {
-		word = strconv.Itoa(n) + word
+	off := int(x.p.toks[x.p.resEnd(x.at[1])].off)
+	name, word := x.p.text[off:x.stop()], strings.TrimSpace(x.p.text[x.p.toks[x.p.resEnd(x.at[0])].off:off])
+	m.has, m.recur.weekdays = hasWeekdays|hasEvery, of.recur.weekdays
+	readings := []string{fmt.Sprintf("every %d weeks on %s", n, name), fmt.Sprintf("every %s %s of the month", word, name)}
+	if m.err = either("it may count weeks, or weeks of the month", x.off(), x.stop(), readings...); of.recur.workdays {
+		m.err = either("it may count working days, or those of the month", x.off(), x.stop(), readings[1])
 	}
-	m.has, m.recur.weekdays = hasWeekdays|hasEvery, 1<<(t.day-1)
-	m.err = either("it may count weeks, or weeks of the month", x.off(), x.stop(),
-		fmt.Sprintf("every %d weeks on %s", n, name), fmt.Sprintf("every %s %s of the month", word, name))
+	return of.recur.workdays || n <= 5
+}
+
+// everyFew refuses "every 3 fridays" and "every 2 working days".
+func everyFew(x *match, m *meaning) bool {
+	m.err = &refusal{code: CodeAmbiguous, why: "it may count those days, or weeks", hint: "name the days, or give the number of weeks"}
+	if t := x.p.toks[x.end-1]; t.is(cDays) {
+		m.err.off, m.err.end = x.off(), x.stop()
+		m.err.readings = []string{fmt.Sprintf("every %d weeks on %s", x.of(1).q.whole, x.p.text[t.off:t.end-1])}
+	}
+	m.has = hasEvery
 	return true
 }
 

@@ -174,7 +174,7 @@ type recurrence struct {
 	ranged   bool          // monday to friday
 	each     bool          // weekdays after "every"
 	workdays bool          // the numbered day is one of Monday to Friday, taken together
-	nths     uint8         // numbers of weekdays: bits 1 to 5, and bit 0 for the last
+	nths     uint32        // numbers of weekdays or working days; bit 0 is the last
 	dates    uint32        // days of the month: bits 1 to 31, and bit 0 for the last
 	// Days are counted in each calendar quarter or year: the last day of every quarter.
 	within   unit
@@ -242,6 +242,8 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	case x.has&hasDeadlineWord != 0 && m.has != 0:
 	// until the 3rd of december
 	case p.word(begin, "of") && m.boundEndsAt(p, begin):
+	// starting february 16th
+	case begin > 0 && p.toks[begin-1].is(cMonth) && (p.toks[begin].is(cOrd) || p.toks[begin+1].is(cSuffix)) && m.boundEndsAt(p, begin):
 	// except monday, tuesday and friday
 	case x.has&(hasWeekdays|hasDay|hasDates|hasDays) != 0 && m.exceptEndsAt(p, begin):
 	case x.has&(hasFrom|hasUntil) == hasUntil && m.rangesOn(p, begin):
@@ -272,7 +274,9 @@ func (m *meaning) rangesOn(p *parser, begin int) bool {
 	}
 	// in june through august
 	if begin > 0 && p.toks[begin-1].is(cMonth) && p.toks[begin+1].is(cMonth) {
-		return m.has&hasMonths != 0 && p.word(begin, "through", "thru")
+		next, after := &p.toks[begin+2], &p.toks[min(begin+3, p.n)]
+		dated := next.is(cN1|cOrd) && !after.is(cMer|cLetter) && after.mark() != ':'
+		return m.has&hasMonths != 0 && !dated && p.word(begin, "through", "thru")
 	}
 	if begin == 0 || !p.toks[begin-1].is(cDay) || !p.toks[begin+1].is(cDay) {
 		return false
@@ -444,7 +448,7 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 // namesDays reports whether a part of a text that has some things is "every day", or days of every
 // month.
 func (c *recurrence) namesDays(has int) bool {
-	return has&^(hasWindow|hasClock) == hasPeriod|hasEvery && c.unit == uDay && c.n == 1 || has&hasDates != 0 && c.n == 1 && c.within == 0
+	return c.n == 1 && (has&(hasDay|hasWeekdays|hasDates) == 0 && c.unit == uDay || has&hasDates != 0 && c.within == 0)
 }
 
 // merge adds what another part of the text says about the recurrence.

@@ -20,6 +20,12 @@ func (p *parser) everyBare(a quantity) *Error {
 // periodClash refuses a period and days that do not go together.
 var periodClash = &refusal{why: "its period and its days do not go together", hint: "leave one of the two out"}
 
+// whichWeekday refuses "monthly on friday", and ofWhichMonth "every year on the 31st".
+var (
+	whichWeekday = &refusal{code: CodeAmbiguous, why: "it does not say which such weekday of the month", hint: "number it, as in the first friday"}
+	ofWhichMonth = &refusal{code: CodeAmbiguous, why: "it does not say of which month", hint: "name the month"}
+)
+
 // hoursNotAgreed refuses a length of time in a part of the day.
 var hoursNotAgreed = &refusal{code: CodeAmbiguous, why: "its hours are not agreed", hint: "say between which times of day"}
 
@@ -164,7 +170,10 @@ func (b *builder) days() *refusal {
 			return why
 		}
 	}
-	if c.open && c.unit != uMonth && !(c.unit == uYear && m.has&hasMonths != 0) {
+	if c.open && c.unit == uYear && m.has&hasMonths == 0 {
+		return ofWhichMonth
+	}
+	if c.open && c.unit != uMonth && c.unit != uYear {
 		return either("it does not say of which month", len(b.p.text), len(b.p.text), " of this month", " of next month", " of every month")
 	}
 	if why := b.calendarSpan(); why != nil {
@@ -173,7 +182,7 @@ func (b *builder) days() *refusal {
 	if why := b.rate(); why != nil {
 		return why
 	}
-	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount8(c.nths)
+	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount32(c.nths)
 	if c.nths != 0 {
 		few -= bits.OnesCount8(c.weekdays)
 	}
@@ -257,6 +266,10 @@ func (b *builder) namedDay() *refusal {
 		c.dates, m.has = 1<<d.date, m.has|hasDates
 	case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
 		return periodClash
+	case plain && d.kind == onWeekday && c.unit == uMonth:
+		return whichWeekday
+	case plain && d.kind == onMonth && c.unit == uYear:
+		return ofWhichMonth
 	case d.kind == onWeekday && (c.unit == uWeek || m.has&hasPeriod == 0):
 		c.weekdays, m.has = 1<<(d.weekday-1), m.has|hasWeekdays
 	case d.kind == onMonth && c.unit == uMonth:
@@ -299,9 +312,9 @@ func (b *builder) calendarSpan() *refusal {
 		first, last, name = 1<<1|1<<4|1<<7|1<<10, 1<<3|1<<6|1<<9|1<<12, "quarter"
 	}
 	switch {
-	case c.dates|uint32(c.nths) == 1<<1:
+	case c.dates|c.nths == 1<<1:
 		c.months = first
-	case c.dates|uint32(c.nths) == 1:
+	case c.dates|c.nths == 1:
 		c.months = last
 	default:
 		return &refusal{code: CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months`}

@@ -77,6 +77,9 @@ func (b *builder) frequency() *refusal {
 		}
 		return nil
 	case c.weekdays != 0:
+		if period && c.unit == uMonth {
+			return whichWeekday
+		}
 		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
 			return periodClash
 		}

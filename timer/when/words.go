@@ -206,7 +206,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	add("am pm", cMer, nil)
 	add("a p", cLetter, nil)
 	add("utc gmt ut", cUTC, nil)
-	add("every each weekdays workdays weekends biweekly bimonthly biannually bi semi once twice thrice times days", cAgain, nil)
+	add("every each ev weekdays workdays weekends biweekly bimonthly biannually bi semi once twice thrice times days", cAgain, nil)
 	add("time", cTime, nil)
 	for name := range abbreviations() {
 		add(name, cAbbr, nil)
