@@ -44,12 +44,12 @@ func withAllFields(v reflect.Value) any {
 	case reflect.Struct:
 		var o object
 		for _, f := range jsonFields(v.Type()) {
-			value, err := v.FieldByIndexErr(f.index)
-			if err != nil { // an embedded struct is nil
+			// An error means that an embedded struct is nil.
+			if value, err := v.FieldByIndexErr(f.index); err != nil || f.optional && absent(value) {
 				o = append(o, member{f.name, nil})
-				continue
+			} else {
+				o = append(o, member{f.name, withAllFields(value)})
 			}
-			o = append(o, member{f.name, withAllFields(value)})
 		}
 		return o
 	case reflect.Slice:
@@ -66,6 +66,13 @@ func withAllFields(v reflect.Value) any {
 		return list
 	}
 	return v.Interface()
+}
+
+// absent reports whether an optional field has no value: its text is empty, its instant is zero, or
+// its map has no keys.
+func absent(v reflect.Value) bool {
+	at, isInstant := v.Interface().(time.Time)
+	return isInstant && at.IsZero() || (v.Kind() == reflect.String || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
 // jsonField is a field of a struct as encoding/json names it.
@@ -243,13 +250,12 @@ func (f Form) pickWithin(v reflect.Value, paths []string) any {
 // namedField returns the value of a field that the call names. It is written as in any answer, or
 // as false, 0 or an empty list where other answers leave it out. It is nil when there is no value.
 func (f Form) namedField(v reflect.Value, optional bool) any {
+	if optional && absent(v) {
+		return nil
+	}
 	all := withAllFields(v)
 	if f.full || all == nil {
 		return all
-	}
-	at, isInstant := v.Interface().(time.Time)
-	if optional && (isInstant && at.IsZero() || v.Kind() == reflect.String && v.Len() == 0) {
-		return nil
 	}
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		return all

@@ -23,7 +23,8 @@ type Absent interface{ Absent() }
 type Enum interface{ Values() []string }
 
 // Of returns the schema of the JSON that encoding/json writes for values of v's type. A field
-// without omitempty or omitzero is required, a pointer may be null, and an instant is a date-time.
+// without omitempty or omitzero is required. A pointer may be null, and so may optional texts,
+// instants and maps. An instant is a date-time.
 // Unnamed fields are allowed, because later versions add fields to answers. A field's tag
 // jsonschema is its description, and its tag enum has the closed list of its values, separated by
 // spaces.
@@ -52,6 +53,13 @@ func Page(title, description string, v any) ([]byte, error) {
 	s.Schema, s.Title, s.Description = Draft, title, description
 	b, err := json.MarshalIndent(s, "", "  ")
 	return append(b, '\n'), err
+}
+
+// nullable reports whether optional fields of the type are null with --json=full: texts, instants
+// and maps, but for texts that say themselves which value answers leave out.
+func nullable(t reflect.Type) bool {
+	_, says := reflect.Zero(t).Interface().(interface{ IsZero() bool })
+	return t == reflect.TypeFor[time.Time]() || (t.Kind() == reflect.String || t.Kind() == reflect.Map) && !says
 }
 
 // complete adds to the schema of a type what the library does not know about answers.
@@ -83,12 +91,15 @@ func complete(t reflect.Type, s *jsonschema.Schema) {
 		}
 		s.AdditionalProperties = nil // the library forbids unnamed fields
 		for _, f := range reflect.VisibleFields(t) {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			name, rules, _ := strings.Cut(f.Tag.Get("json"), ",")
 			p := s.Properties[name]
 			if p == nil || f.Anonymous {
 				continue
 			}
 			complete(f.Type, p)
+			if strings.HasPrefix(rules, "omit") && p.Type != "" && nullable(f.Type) {
+				p.Type, p.Types = "", []string{"null", p.Type}
+			}
 			for _, value := range strings.Fields(f.Tag.Get("enum")) {
 				p.Enum = append(p.Enum, value)
 			}
