@@ -279,23 +279,25 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r policy, latest, 
 			return
 		}
 	}
+	held := false
 	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.overlap != state.OverlapAllow {
-		// The instant came during a run that has ended since.
-		switch r.overlap {
-		case state.OverlapQueue:
-			p.Add(Step{Kind: StepRun, Due: first, Next: after(first)})
-			if more, ok := sched.Latest(first, busy); ok { // an earlier one waits already
-				skip(after(first), more, state.Skipped, ReasonOverlap)
+		// The instant came during a run that has ended since, and so did all up to came.
+		came := last(first, busy)
+		switch {
+		case r.overlap == state.OverlapQueue: // the latest that has come since waits for its end
+			next := after(first)
+			p.Add(Step{Kind: StepRun, Due: first, Next: next})
+			held = true
+			if came.After(first) {
+				next = skip(next, came, state.Skipped, ReasonOverlap)
 			}
-			return
-		case state.OverlapReplace:
-			if latest.After(first) {
-				skip(first, last(first, latest.Add(-1)), state.Skipped, ReasonOverlap)
-			}
-			p.Add(Step{Kind: StepRun, Due: latest, Next: after(latest)})
-			return
+			first = next
+		case r.overlap != state.OverlapReplace || latest.After(came):
+			first = skip(first, came, state.Skipped, ReasonOverlap)
+		case latest.After(first): // the latest takes the place of that run
+			first = skip(first, last(first, latest.Add(-1)), state.Skipped, ReasonOverlap)
 		}
-		if first = skip(first, last(first, busy), state.Skipped, ReasonOverlap); first.IsZero() || first.After(now) {
+		if first.IsZero() || first.After(now) {
 			return
 		}
 	}
@@ -317,7 +319,9 @@ func (p *Plan) recurring(e state.Entry, sched *when.Schedule, r policy, latest, 
 	default:
 		skip(first, last(first, latest.Add(-1)), state.Missed, ReasonCoalesced)
 	}
-	p.Add(Step{Kind: StepRun, Due: latest, Next: after(latest)})
+	if !held {
+		p.Add(Step{Kind: StepRun, Due: latest, Next: after(latest)})
+	}
 }
 
 // nthLast returns the n-th instant counted back from latest, which counts as the first of them. It

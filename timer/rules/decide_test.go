@@ -102,11 +102,20 @@ func TestDecidePolicies(t *testing.T) {
 
 		{"queue: held while a run goes on", set{overlap("queue"), open}, "09:12", "held"},
 		{"queue: then the first, and the others found the place taken", set{overlap("queue"), busy("09:16")}, "09:16", "run 09:05 -> 09:10; skipped 09:10..09:15 x2 overlap -> 09:20"},
-		{"queue: after a restart hours later it still runs", set{overlap("queue"), busy("09:06")}, "12:00", "run 09:05 -> 09:10"},
+		{"queue: after a restart hours later it still runs", set{overlap("queue"), busy("09:06")}, "12:00",
+			"run 09:05 -> 09:10; missed 09:10..11:55 x34 coalesced -> 12:00"},
+		{"queue: what came while nothing ran is caught up with as without it", set{overlap("queue"), busy("09:11")}, "09:22",
+			"run 09:05 -> 09:10; skipped 09:10 x1 overlap -> 09:15; missed 09:15 x1 coalesced -> 09:20"},
+		{"queue: a window is for what is not held", set{overlap("queue"), window("3m"), busy("09:06")}, "09:24",
+			"run 09:05 -> 09:10; missed 09:10..09:20 x3 window -> 09:25"},
+		{"queue: all that came while nothing ran is worked off", set{overlap("queue"), catchup("all"), busy("09:06")}, "09:22", "run 09:05 -> 09:10"},
 		{"allow: runs beside", set{overlap("allow"), open}, "09:05", "run 09:05 -> 09:10"},
 		{"allow: what came meanwhile is not skipped", set{overlap("allow"), busy("09:06")}, "09:06", "run 09:05 -> 09:10"},
 		{"replace: ends what runs", set{overlap("replace"), open}, "09:05", "held; halt replaced"},
 		{"replace: and then the latest runs", set{overlap("replace"), busy("09:11")}, "09:11", "skipped 09:05 x1 overlap -> 09:10; run 09:10 -> 09:15"},
+		{"replace: it ended at 09:06, down until 09:22", set{overlap("replace"), busy("09:06")}, "09:22", "skipped 09:05 x1 overlap -> 09:10; missed 09:10..09:15 x2 coalesced -> 09:20; run 09:20 -> 09:25"},
+		{"replace: what came while nothing ran is worked off", set{overlap("replace"), catchup("all"), busy("09:06")}, "09:22", "skipped 09:05 x1 overlap -> 09:10; run 09:10 -> 09:15"},
+		{"replace: a window that it is too late for", set{overlap("replace"), window("2m"), busy("09:09")}, "09:09", "missed 09:05 x1 window -> 09:10"},
 
 		{"catch up with all: the oldest first", set{catchup("all")}, "09:22", "run 09:05 -> 09:10"},
 		{"catch up with all: one after the other", set{catchup("all"), open}, "09:22", "held"},
@@ -134,7 +143,7 @@ func TestDecidePolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := timetable(t, Decide(e, sched, at(t, "2026-11-21 "+row.now)))
-		got = strings.NewReplacer("21 09", "09", "21 10", "10", "21 12", "12", " +01", "").Replace(got)
+		got = strings.NewReplacer("21 09", "09", "21 10", "10", "21 11", "11", "21 12", "12", " +01", "").Replace(got)
 		if got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
 		}

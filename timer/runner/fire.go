@@ -88,16 +88,26 @@ func (l *loop) seeFired(ctx context.Context) {
 	}
 }
 
-// goingBefore returns the claims of a task that somebody runs and whose number is below the given
-// one (0: all).
+// goingBefore returns the claims of a task whose runs go on and whose number is below the given one
+// (0: all).
 func (l *loop) goingBefore(ctx context.Context, id string, number int) (list []state.Record, err error) {
 	records, _, err := l.Store.Open(ctx)
 	for _, r := range records {
-		if r.Task.ID == id && (number == 0 || r.Number < number) && (l.host.Alive(r.Runner, true) || l.host.Alive(r.Child, true)) {
+		if r.Task.ID == id && (number == 0 || r.Number < number) && l.goesOn(r) {
 			list = append(list, r)
 		}
 	}
 	return list, err
+}
+
+// goesOn reports whether the run of a claim has no end yet: somebody sees to it, or a runner that
+// comes makes another attempt.
+func (l *loop) goesOn(r state.Record) bool {
+	if l.host.Alive(r.Runner, true) || l.host.Alive(r.Child, true) {
+		return true
+	}
+	what := l.takingOver(r, l.Self, false)
+	return what == rules.ToRest || what == rules.ToRerun
 }
 
 // overlapStep is how often Fire looks for the end of another's run, because no system tells of it.
@@ -118,8 +128,16 @@ func (l *loop) awaitOverlap(ctx context.Context, r state.Record, overlap string)
 			return "", ErrGoing
 		}
 		for _, o := range going {
-			if overlap == state.OverlapReplace && o.Halt == "" {
+			if overlap != state.OverlapReplace {
+				continue
+			}
+			if o.Halt == "" {
 				if err := l.Store.Halt(ctx, o, rules.ReasonReplaced); err != nil && !errors.Is(err, state.ErrEnded) {
+					return "", err
+				}
+			}
+			if Left(o) {
+				if err := EndLeft(ctx, l.Store, l.Clock, o, rules.ReasonReplaced); err != nil {
 					return "", err
 				}
 			}

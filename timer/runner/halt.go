@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -49,20 +50,32 @@ func (g *engine) haltAll(why string, now time.Time) {
 	}
 }
 
-// EndOrphan ends the command of a claim whose runner is gone, and its group: with TERM, and with
-// KILL after the grace. It returns when the command is gone, or with ctx.Err().
-func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
-	return proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace)
+// Left reports whether the runner of a claim is gone, as far as can be seen from here.
+func Left(r state.Record) bool {
+	return !Alive(r.Runner) && !InOtherContainer(r.Runner) && !Distant(r)
 }
 
-// EndedLine is the outcome of a claim whose runner is gone and that somebody has therefore ended.
-// End accepts it only if no runner has ended the claim meanwhile.
-func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
+// EndLeft ends a run whose runner is gone: its command and the group of that, with TERM, and with
+// KILL 10 s later, or at once when it is to be killed. If a runner came first, its outcome counts.
+// When ctx ends, the next call, or a runner, does the rest.
+func EndLeft(ctx context.Context, st state.Store, c clock.Clock, r state.Record, why string) error {
+	if err := proc.EndGroup(ctx, identity(r.Child), clock.Awake, graceFor(why)); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	working, now := context.WithoutCancel(ctx), c.Now()
 	sched, _ := rules.Schedule(r.Task) // without one it is no catching up
 	res := rules.Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
 	if !r.Started.IsZero() {
 		stdout, stderr := st.Output(r.Task.ID, r.Number)
-		res.Stdout, res.Stderr = trim(ctx, stdout), trim(ctx, stderr)
+		res.Stdout, res.Stderr = trim(working, stdout), trim(working, stderr)
 	}
-	return rules.Judge(r, sched, res)
+	line := rules.Judge(r, sched, res)
+	line.At = now
+	if err := st.End(working, r, line); !errors.Is(err, state.ErrEnded) {
+		return err
+	}
+	return nil
 }

@@ -257,24 +257,14 @@ func (m *model) decide(t int64) {
 		last++
 	}
 	over := func(i int) bool { return !m.inst[i].After(m.busy) } // it came while a run went on
+	held := false
 	if !m.t.message && p.Overlap != state.OverlapAllow && m.t.sched != nil && over(m.i) {
-		switch p.Overlap {
-		case state.OverlapQueue: // one is held
-			i := m.i
-			m.begin(i, t)
-			for m.i++; m.i <= last && over(m.i); {
-				m.skip(t, state.Skipped, "overlap")
-			}
-			return
-		case state.OverlapReplace: // the latest takes its place
-			for m.i < last {
-				m.skip(t, state.Skipped, "overlap")
-			}
+		if held = p.Overlap == state.OverlapQueue; held { // one is held, and those after the run wait for its end
 			m.begin(m.i, t)
 			m.i++
-			return
 		}
-		for m.i <= last && over(m.i) {
+		latest := p.Overlap == state.OverlapReplace && over(last) // the latest takes its place
+		for m.i <= last && over(m.i) && !(latest && m.i == last) {
 			m.skip(t, state.Skipped, "overlap")
 		}
 	}
@@ -296,6 +286,9 @@ func (m *model) decide(t int64) {
 		for m.i < last {
 			m.skip(t, state.Missed, "coalesced")
 		}
+	}
+	if held {
+		return
 	}
 	m.begin(m.i, t)
 	m.i++

@@ -21,10 +21,6 @@ type Stopped struct {
 	Reason  string
 }
 
-// orphanGrace is the time between TERM and KILL for a run whose runner is gone. It is the same with
-// a runner.
-const orphanGrace = 10 * time.Second
-
 // Stop ends the runs of tasks: with TERM, and with KILL 10 s later, or at once. It tells all runs
 // before it waits, until none goes on or ctx ends; the results say which are over. It does not
 // matter who runs them: it ends those whose runner has died itself. Runs that could not be told
@@ -91,33 +87,12 @@ func endOrphans(ctx context.Context, st state.Store, c clock.Clock, runs []*Stop
 	errs := make([]error, len(left))
 	var wg sync.WaitGroup
 	for i, r := range left {
-		if !runner.Alive(r.Runner) && !runner.InOtherContainer(r.Runner) && !runner.Distant(r) && ctx.Err() == nil {
-			wg.Go(func() { errs[i] = endOrphan(ctx, st, c, r, why) })
+		if runner.Left(r) && ctx.Err() == nil {
+			wg.Go(func() { errs[i] = runner.EndLeft(ctx, st, c, r, why) })
 		}
 	}
 	wg.Wait()
 	return over, errors.Join(errs...)
-}
-
-// endOrphan ends a run whose runner is gone. If another runner came first, its outcome counts.
-func endOrphan(ctx context.Context, st state.Store, c clock.Clock, r state.Record, why string) error {
-	grace := orphanGrace
-	if why == rules.Killed {
-		grace = 0
-	}
-	if err := runner.EndOrphan(ctx, r, grace); err != nil {
-		if ctx.Err() != nil {
-			return nil // told to end; the next call, or a runner, does the rest
-		}
-		return err
-	}
-	working := context.WithoutCancel(ctx)
-	line := runner.EndedLine(working, st, r, why, c.Now())
-	line.At = c.Now()
-	if err := st.End(working, r, line); err != nil && !errors.Is(err, state.ErrEnded) {
-		return err
-	}
-	return nil
 }
 
 // outcomes reads how the runs have ended.
