@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"state/output":          {"state", "state/plainfile"},
 	"state/plain":           {},
 	"state/plainfile":       {},
-	"state/settings":        {"state", "state/codec", "state/guard", "state/plainfile"},
+	"state/settings":        {"state", "state/codec", "state/guard", "state/plain", "state/plainfile"},
 	"state/storetest":       {"state"},
 	"state/watch":           {},
 	"timer/agent":           {"state/plain", "timer/clock", "timer/proc"},

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -262,7 +263,7 @@ func nearest(key string) string {
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
 	for _, name := range names {
-		if s, _, _ := settingOf(strings.Split(name, ".")); s.Kind != kindTable && distance(last(key), last(name)) < 2 {
+		if s, _, _ := settingOf(strings.Split(name, ".")); s.Kind != kindTable && plain.Distance(strings.ToLower(last(key)), last(name)) < 2 {
 			return name
 		}
 	}
@@ -274,39 +275,11 @@ func nearest(key string) string {
 func closest(word string, names []string) (near string) {
 	least := 3
 	for _, name := range names {
-		if d := distance(word, name); d < least {
+		if d := plain.Distance(strings.ToLower(word), strings.ToLower(name)); d < least {
 			near, least = name, d
 		}
 	}
 	return near
-}
-
-// maxDistance is more than any caller of distance accepts.
-const maxDistance = 8
-
-// distance counts the characters to add, drop or change to get from a to b. The case of letters
-// does not matter. If the lengths differ by more than maxDistance, it returns that difference.
-func distance(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	if far := len(a) - len(b); far > maxDistance || -far > maxDistance {
-		return max(far, -far)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // readFile reads the file. Unlike a file of the state it may be a link, because some users keep
