@@ -168,32 +168,16 @@ func endNote(l state.Line, bytes int64) string {
 }
 
 // eventJSON is what a webhook or a command gets about a task: the fields that notify sends, and the
-// line of the ledger.
+// line of the ledger as log --json shows it.
 type eventJSON struct {
-	ID      string    `json:"id"`
-	Subject *string   `json:"subject"`
-	Body    string    `json:"body"`
-	To      *string   `json:"to"`
-	HTML    bool      `json:"html"` // never: a task tells text
-	Now     time.Time `json:"now"`
-	News    string    `json:"news"`
-	Line    eventLine `json:"line"`
-}
-
-// eventLine is the line of a run as log --json shows it, without the fields of other kinds of
-// lines.
-type eventLine struct {
-	view.LineJSON
-	Event      *string `json:"event,omitempty"`
-	When       *string `json:"when,omitempty"`
-	TZ         *string `json:"tz,omitempty"`
-	Schedule   any     `json:"schedule,omitempty"`
-	Revision   *int64  `json:"revision,omitempty"`
-	Resume     *string `json:"resume,omitempty"`
-	DueLast    *string `json:"due_last,omitempty"`
-	Channel    *string `json:"channel,omitempty"`
-	Delivered  *bool   `json:"delivered,omitempty"`
-	Deliveries *string `json:"deliveries,omitempty"`
+	ID      string        `json:"id"`
+	Subject *string       `json:"subject"`
+	Body    string        `json:"body"`
+	To      *string       `json:"to"`
+	HTML    bool          `json:"html"` // never: a task tells text
+	Now     time.Time     `json:"now"`
+	News    string        `json:"news"`
+	Line    view.LineJSON `json:"line"`
 }
 
 // eventOf makes the event of a message, with the output of the run. It has no URL of a channel.
@@ -209,7 +193,7 @@ func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Messa
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone),
-		News: l.News, Line: eventLine{LineJSON: row}}
+		News: l.News, Line: row}
 	if enc.Encode(e) != nil {
 		return nil // the message is told without the line
 	}
