@@ -126,29 +126,6 @@ func summaryOf(e state.Entry, until time.Time) summarized {
 	return row
 }
 
-// maxOnceRows is how many tasks that do not recur have a row each when no limit is given. The
-// others are summed up.
-const maxOnceRows = 20
-
-// foldOnce moves the tasks that do not recur to the summary a.Once, except the first maxOnceRows of
-// them. a.Tasks has to be in order.
-func (a *lsSummaryJSON) foldOnce() {
-	listed := 0
-	a.Tasks = slices.DeleteFunc(a.Tasks, func(t summarized) bool {
-		if t.recurs {
-			return false
-		}
-		if listed++; listed <= maxOnceRows {
-			return false
-		}
-		if a.Once == nil {
-			a.Once = &onceSummary{First: t.First}
-		}
-		a.Once.Count, a.Once.Last = a.Once.Count+1, t.First
-		return true
-	})
-}
-
 // listSummary answers with each task that is due up to --before, and the number of its instants
 // until then.
 func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int,
@@ -171,7 +148,11 @@ func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, 
 	s.WarnUnreadable(problems)
 	slices.SortStableFunc(answer.Tasks, func(a, b summarized) int { return a.First.Compare(b.First) })
 	if limit == 0 && !as.plain() {
-		answer.foldOnce()
+		var once []summarized
+		answer.Tasks, once = view.FoldOnce(answer.Tasks, func(t summarized) bool { return !t.recurs })
+		if n := len(once); n > 0 {
+			answer.Once = &onceSummary{n, once[0].First, once[n-1].First}
+		}
 	}
 	answer.Problems, answer.unread = view.ProblemTexts(problems), view.CountUnreadable(problems)
 	s.Answer(answer)

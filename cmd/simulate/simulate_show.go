@@ -78,7 +78,8 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		if err != nil {
 			return err
 		}
-		sum.ByTask, sum.Once = foldOnce(rows)
+		rows, once := view.FoldOnce(rows, func(t simulated) bool { return t.Count == 1 })
+		sum.ByTask, sum.Once = rows, onceOf(once)
 		s.Answer(sum)
 		return nil
 	}
@@ -178,30 +179,18 @@ type onceSummary struct {
 	Last     time.Time      `json:"last"`
 }
 
-// maxOnceRows is how many tasks with one occurrence have a row each. The others are summed up.
-const maxOnceRows = 20
-
-// foldOnce returns the tasks without those that came once, except the first maxOnceRows of these,
-// and a summary of the others.
-func foldOnce(list []simulated) ([]simulated, *onceSummary) {
-	var once *onceSummary
-	listed := 0
-	return slices.DeleteFunc(list, func(t simulated) bool {
-		if t.Count > 1 {
-			return false
-		}
-		if listed++; listed <= maxOnceRows {
-			return false
-		}
-		if once == nil {
-			once = &onceSummary{First: t.First, Outcomes: map[string]int{}}
-		}
-		once.Count, once.Last = once.Count+1, t.First
+// onceOf sums up tasks that had one occurrence each; nil for none.
+func onceOf(list []simulated) *onceSummary {
+	if len(list) == 0 {
+		return nil
+	}
+	once := &onceSummary{len(list), map[string]int{}, list[0].First, list[len(list)-1].First}
+	for _, t := range list {
 		for outcome, n := range t.Outcomes {
 			once.Outcomes[outcome] += n
 		}
-		return true
-	}), once
+	}
+	return once
 }
 
 // tally sums up the occurrences of each task. It keeps one line of each task, and not all of them.
@@ -273,12 +262,8 @@ func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	var days []day
 	for i := 0; i < len(lines); {
 		at := instantOf(lines[i]).In(zone)
-		y, mo, d := at.Date()
 		n := i
-		for n < len(lines) {
-			if y2, mo2, d2 := instantOf(lines[n]).In(zone).Date(); y2 != y || mo2 != mo || d2 != d {
-				break
-			}
+		for n < len(lines) && onDay(instantOf(lines[n]).In(zone), at) {
 			n++
 		}
 		days = append(days, day{at, rows(lines[i:n], zone)})
@@ -286,7 +271,7 @@ func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	}
 	for i := 0; i < len(days); {
 		n := i + 1
-		for n < len(days) && slices.Equal(days[n].rows, days[i].rows) && consecutive(days[n-1].date, days[n].date) {
+		for n < len(days) && slices.Equal(days[n].rows, days[i].rows) && onDay(days[n].date, days[n-1].date.AddDate(0, 0, 1)) {
 			n++
 		}
 		out = append(out, days[i].date.Format("Mon 2 Jan 2006"))
@@ -300,11 +285,8 @@ func timeline(lines []state.Line, zone *time.Location) (out []string) {
 	return out
 }
 
-func consecutive(a, b time.Time) bool {
-	y, m, d := a.AddDate(0, 0, 1).Date()
-	y2, m2, d2 := b.Date()
-	return y == y2 && m == m2 && d == d2
-}
+// onDay reports whether two instants have the same date.
+func onDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
 
 // instantOf returns the instant of a line in the timeline: the start of a run, or else its due
 // instant.

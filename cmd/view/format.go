@@ -8,6 +8,24 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+// FoldOnce parts the rows of a summary: those that are shown, and those that come once, but for the
+// first 20 of these.
+func FoldOnce[T any](rows []T, once func(T) bool) (shown, folded []T) {
+	const most = 20
+	shown = []T{}
+	listed := 0
+	for _, r := range rows {
+		if !once(r) {
+			shown = append(shown, r)
+		} else if listed++; listed <= most {
+			shown = append(shown, r)
+		} else {
+			folded = append(folded, r)
+		}
+	}
+	return shown, folded
+}
+
 // Thousands writes a number for people: 9,958.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
