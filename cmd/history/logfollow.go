@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,12 +25,7 @@ type logPlace struct {
 
 func (p logPlace) String() string {
 	text := p.Place.String()
-	numbers := make([]int, 0, len(p.runs))
-	for n := range p.runs {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(p.runs)) {
 		text += fmt.Sprintf(",%d:%d:%d", n, p.runs[n][0], p.runs[n][1])
 	}
 	return text
@@ -201,7 +197,7 @@ func (f *logFollower) showNew(ctx context.Context, askTask bool) (over bool, err
 				f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{})
 			}
 		}
-		for _, n := range f.runNumbers() {
+		for _, n := range slices.Sorted(maps.Keys(f.runs)) {
 			f.showOutput(ctx, f.runs[n], nil)
 		}
 		switch {
@@ -344,13 +340,4 @@ func (f *logFollower) endAtMax() error {
 	again = cli.With(again, f.Opt, "json", "fields")
 	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.ContinueWith(f.Call, again), f.o.bound})
 	return cli.ExitCode(cli.ExitMax)
-}
-
-// runNumbers are the numbers of the runs that are followed, in order.
-func (f *logFollower) runNumbers() (list []int) {
-	for n := range f.runs {
-		list = append(list, n)
-	}
-	slices.Sort(list)
-	return list
 }

@@ -97,9 +97,9 @@ func (d drawing) hours() []string {
 
 // midnight is the start of the n-th day after that of the first instant.
 func (d drawing) midnight(n int) time.Time {
-	day := dayOf(d.first).plus(0, n)
-	at := time.Date(day.year, day.month, day.day, 0, 0, 0, 0, d.first.Location())
-	if dayOf(at).before(day) { // the clocks skip that midnight, and time.Date went back
+	day := dayOf(d.first).AddDate(0, 0, n)
+	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, d.first.Location())
+	if dayOf(at).Before(day) { // the clocks skip that midnight, and time.Date went back
 		if _, end := at.ZoneBounds(); !end.IsZero() {
 			return end
 		}
@@ -149,40 +149,24 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 	return row.String()
 }
 
-// date is a day of the calendar.
-type date struct {
-	year  int
-	month time.Month
-	day   int
-}
-
-func dayOf(t time.Time) date {
+// dayOf is the day of an instant, as midnight in UTC.
+func dayOf(t time.Time) time.Time {
 	year, month, day := t.Date()
-	return date{year, month, day}
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// plus is the date some months and days away.
-func (a date) plus(months, days int) date {
-	return dayOf(time.Date(a.year, a.month+time.Month(months), a.day+days, 0, 0, 0, 0, time.UTC))
-}
-
-func (a date) before(b date) bool {
-	if a.year != b.year {
-		return a.year < b.year
-	}
-	if a.month != b.month {
-		return a.month < b.month
-	}
-	return a.day < b.day
+// monthOf is the first day of a month.
+func monthOf(year int, month time.Month) time.Time {
+	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // days returns the days before end on which something runs.
-func (d drawing) days(end date) map[date]bool {
-	runs := map[date]bool{}
-	for t, ok := d.sched.Next(d.now); ok && dayOf(t).before(end); {
+func (d drawing) days(end time.Time) map[time.Time]bool {
+	runs := map[time.Time]bool{}
+	for t, ok := d.sched.Next(d.now); ok && dayOf(t).Before(end); {
 		today := dayOf(t)
 		runs[today] = true
-		next := time.Date(today.year, today.month, today.day+1, 0, 0, 0, 0, t.Location()).Add(-1)
+		next := time.Date(today.Year(), today.Month(), today.Day()+1, 0, 0, 0, 0, t.Location()).Add(-1)
 		if next.Before(t) {
 			next = t
 		}
@@ -198,9 +182,9 @@ func (d drawing) months() []string {
 	if d.width < wide {
 		return nil
 	}
-	month := date{d.first.Year(), d.first.Month(), 1}
-	runs := d.days(month.plus(2, 0))
-	left, right := d.month(month, runs), d.month(month.plus(1, 0), runs)
+	month := monthOf(d.first.Year(), d.first.Month())
+	runs := d.days(month.AddDate(0, 2, 0))
+	left, right := d.month(month, runs), d.month(month.AddDate(0, 1, 0), runs)
 	if d.width < 2*wide+between {
 		return append(append(left, ""), right...)
 	}
@@ -219,19 +203,18 @@ func (d drawing) months() []string {
 }
 
 // month draws a month, without the weeks that are over.
-func (d drawing) month(first date, runs map[date]bool) []string {
-	lines := []string{fmt.Sprintf("%s %d", first.month, first.year), "Mo Tu We Th Fr Sa Su"}
-	weekday := time.Date(first.year, first.month, 1, 0, 0, 0, 0, time.UTC).Weekday()
-	for week := first.plus(0, -int(weekday+6)%7); week.before(first.plus(1, 0)); week = week.plus(0, 7) {
+func (d drawing) month(first time.Time, runs map[time.Time]bool) []string {
+	lines := []string{fmt.Sprintf("%s %d", first.Month(), first.Year()), "Mo Tu We Th Fr Sa Su"}
+	for week := first.AddDate(0, 0, -int(first.Weekday()+6)%7); week.Before(first.AddDate(0, 1, 0)); week = week.AddDate(0, 0, 7) {
 		var line strings.Builder
 		for n := range 7 {
-			day := week.plus(0, n)
+			day := week.AddDate(0, 0, n)
 			text := d.none
 			switch {
-			case day.month != first.month || day.before(dayOf(d.now)):
+			case day.Month() != first.Month() || day.Before(dayOf(d.now)):
 				text = ""
 			case runs[day]:
-				text = strconv.Itoa(day.day)
+				text = strconv.Itoa(day.Day())
 			}
 			line.WriteString(padLeft(text, 2) + " ")
 		}
@@ -253,7 +236,7 @@ func (d drawing) year() []string {
 		return nil
 	}
 	from, to := d.first.Year(), min(max(d.last.Year(), d.first.Year()+1), d.first.Year()+4)
-	runs := d.days(date{to + 1, time.January, 1})
+	runs := d.days(monthOf(to+1, time.January))
 	head := "    "
 	for m := time.January; m <= time.December; m++ {
 		head += padLeft(m.String()[:2*cell-5], cell) // Jan, or J
@@ -262,17 +245,17 @@ func (d drawing) year() []string {
 	for year := from; year <= to; year++ {
 		line := strconv.Itoa(year)
 		for m := time.January; m <= time.December; m++ {
-			month, n, text := date{year, m, 1}, 0, d.none
-			for day := month; day.month == m; day = day.plus(0, 1) {
+			month, n, text := monthOf(year, m), 0, d.none
+			for day := month; day.Month() == m; day = day.AddDate(0, 0, 1) {
 				if runs[day] {
 					n++
-					text = strconv.Itoa(day.day)
+					text = strconv.Itoa(day.Day())
 				}
 			}
 			switch {
 			case n > 1:
 				text = strconv.Itoa(n) + d.times
-			case !dayOf(d.now).before(month.plus(1, 0)):
+			case !dayOf(d.now).Before(month.AddDate(0, 1, 0)):
 				text = ""
 			}
 			line += padLeft(text, cell)
@@ -292,8 +275,8 @@ func (d drawing) years() []string {
 		from = d.first.Year()
 	}
 	runs := map[int]bool{}
-	for day := range d.days(date{from + n, time.January, 1}) {
-		runs[day.year] = true
+	for day := range d.days(monthOf(from+n, time.January)) {
+		runs[day.Year()] = true
 	}
 	if len(runs) < 2 {
 		return nil

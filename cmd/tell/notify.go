@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -253,10 +254,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 	switch {
 	case len(words) > 0:
 	case s.Opt.Bool("test"):
-		for name := range config.Channels {
-			words = append(words, name)
-		}
-		slices.Sort(words)
+		words = slices.Sorted(maps.Keys(config.Channels))
 		// Without notify.default, the desktop is tested only if config.toml has no channel: a
 		// server has no desktop.
 		others := config.Notify.Default
