@@ -141,18 +141,10 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 		func(x, y state.Entry) int { return len(cronVariables(x.Task)) - len(cronVariables(y.Task)) })
 	for _, e := range list {
 		t := e.Task
-		if why := whyNotCron(e); why != "" {
-			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, why, view.Describe(t))
-			continue
-		}
 		env := cronVariables(t)
-		command, input := cronCommand(t)
-		if t.Run.Dir != env["HOME"] { // cron starts commands in HOME
-			command = "cd " + state.ShellLine([]string{t.Run.Dir}) + " && " + command
-		}
-		text, ok := crontab.Joined(command, input)
-		if !ok {
-			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, unwritable, view.Describe(t))
+		line, why := cronLine(e, env, set)
+		if why != "" {
+			fmt.Fprintf(&b, "# %s is left out: %s: %s\n", t.ID, why, view.Describe(t))
 			continue
 		}
 		if t.When.Zone != zone {
@@ -165,14 +157,45 @@ func asCrontab(list []state.Entry, now time.Time) (string, error) {
 				fmt.Fprintf(&b, "%s=%s\n", name, cronValue(env[name]))
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			if _, has := env[name]; !has { // a table cannot unset a variable
-				text = "unset " + name + "; " + text
-			}
-		}
-		fmt.Fprintf(&b, "%s %s\n", t.When.Text, text)
+		fmt.Fprintf(&b, "%s\n", line)
 	}
 	return b.String(), nil
+}
+
+// cronLine is the line of a task that runs with the variables env, below lines that have set
+// others; or why there is none. A line counts that Debian's cron and cronie read as it is meant,
+// because Debian's takes no table that has a line it cannot read.
+func cronLine(e state.Entry, env, set map[string]string) (line, why string) {
+	if why := whyNotCron(e); why != "" {
+		return "", why
+	}
+	command, input := cronCommand(e.Task)
+	if e.Task.Run.Dir != env["HOME"] { // cron starts commands in HOME
+		command = "cd " + state.ShellLine([]string{e.Task.Run.Dir}) + " && " + command
+	}
+	text, ok := crontab.Joined(command, input)
+	if !ok || strings.Contains(command, `\\`) {
+		return "", unwritable
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if _, has := env[name]; !has { // a table cannot unset a variable
+			text = "unset " + name + "; " + text
+		}
+	}
+	line = e.Task.When.Text + " " + text
+	var b strings.Builder
+	for name, value := range env {
+		fmt.Fprintf(&b, "%s=%s\n", name, cronValue(value))
+	}
+	switch read := crontab.Read(b.String()+line+"\n", false); {
+	case len(text) > crontab.Longest:
+		return "", fmt.Sprintf("its command is longer than the %d bytes that Debian's cron takes", crontab.Longest)
+	case len(read.Refused) > 0 && read.Refused[0].Line > len(env):
+		return "", read.Refused[0].Reason
+	case len(read.Refused) > 0 || !maps.Equal(read.Entries[0].Env, env):
+		return "", "a crontab cannot have a variable of it"
+	}
+	return line, ""
 }
 
 // cronCommand is the command of a task as a line of a table has it: the command, and the standard
@@ -217,7 +240,8 @@ func cronValue(value string) string {
 }
 
 // unwritable says why a command and its input cannot be a line of a crontab.
-const unwritable = "a crontab cannot have a backslash before a percent sign, or at the end of a line of the input"
+const unwritable = "a crontab cannot have a backslash before a percent sign, or at the end of a line of the input, " +
+	"and Debian's cron makes one backslash of two"
 
 // whyNotCron says why a task cannot be a line of a crontab; empty when it can.
 func whyNotCron(e state.Entry) string {
@@ -232,6 +256,8 @@ func whyNotCron(e state.Entry) string {
 		return "it is paused"
 	case t.When.Count > 0 || !t.When.End.IsZero() || t.When.Given || len(t.When.Except) > 0 || t.When.Delay != "":
 		return "its time has bounds, excluded days or a jitter"
+	case t.Policy.If != "" || t.Policy.UntilOK || t.Policy.UntilOutput != "":
+		return "it has a condition, or ends with a run that says so"
 	case t.Type() != state.TypeCommand || t.Run.Script != "" || strings.Contains(command, "\n"):
 		return "it is not one line for the shell"
 	case strings.ContainsAny(strings.Join(slices.Collect(maps.Values(t.Run.Env)), ""), "\n\x00"):

@@ -27,6 +27,9 @@ type Entry struct {
 // Reboot is the Schedule of an entry that runs once after each boot of the machine.
 const Reboot = "@reboot"
 
+// Longest is the most bytes of a command and its input in a table of Debian's cron.
+const Longest = 998
+
 // Remark says why a line is refused, or how it is read.
 type Remark struct {
 	Line         int
@@ -119,6 +122,9 @@ func (r *reader) line(number int, line string) {
 		}
 		refuse(reason, hint)
 		return
+	}
+	if strings.Contains(e.Command, `\\`) {
+		r.note(number, line, "Debian's cron makes one backslash of two; here both stay, as with cronie")
 	}
 	r.Entries = append(r.Entries, e)
 }

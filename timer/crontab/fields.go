@@ -132,7 +132,7 @@ func (s shape) read(word string) (f field, said string, err error) {
 				high, span = 7, strconv.Itoa(low)+"-7"
 			}
 			if low > high {
-				return f, "", fmt.Errorf("the range runs backwards, which Debian's cron refuses and cronie never runs")
+				return f, "", fmt.Errorf("the range runs backwards, and cron finds no value in it")
 			}
 		}
 		if stepped {
