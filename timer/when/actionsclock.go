@@ -149,7 +149,7 @@ func clockH(x *match, m *meaning) bool {
 	_, digits := x.number(isHour)
 	next := &x.p.toks[x.end]
 	switch minutes := x.labelled(isMinute) >= 0; {
-	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit):
+	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit) && next.unit <= uHour:
 		return false
 	case next.is(cAbbr | cUTC | cZoneName):
 	case digits <= 2 && !minutes && (x.tok(0).n <= 12 && x.p.low[x.off()] != '0' && !x.p.word(x.begin-1, "at") || !next.gap):
@@ -213,16 +213,17 @@ func spoken(minutes int) func(x *match, m *meaning) bool {
 func spokenCount(sign int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
 		n := x.of(0).q
-		if n.nano != 0 || n.whole < 1 || n.whole > 59 || x.p.toks[x.end].is(cMonth) || x.p.word(x.end, "of") ||
-			sign < 0 && x.begin > 0 && x.p.toks[x.begin-1].is(cMonth) {
-			return false
-		}
 		var why *refusal
 		minutes := x.says("minutes") || x.says("minute") || x.says("min") || x.says("mins")
 		h := x.of(1).clock
 		hours := n.whole <= 12 && n.whole != 5 && n.whole != 10
 		if x.p.toks[x.begin].is(cNum) {
 			hours = n.whole <= 12 || n.whole <= 24 && h.mer == 0 && h.name == 0
+		}
+		// 12 to 16 september, july 13 to 15
+		dated := x.p.toks[x.end].is(cMonth) || x.p.word(x.end, "of") || x.begin > 0 && x.p.toks[x.begin-1].is(cMonth)
+		if n.nano != 0 || n.whole < 1 || n.whole > 59 || dated && sign < 0 && hours && !minutes && h.mer == 0 && h.name == 0 {
+			return false
 		}
 		if sign < 0 && hours && !minutes {
 			why = either("it may be a range, or minutes before the hour", x.off(), x.stop(), minutesOrRange(int(n.whole), h)...)

@@ -217,7 +217,7 @@ func yearNumber(x *match, m *meaning) bool {
 func yearShort(x *match, m *meaning) bool {
 	t, next := x.tok(0), &x.p.toks[x.end]
 	m.n = century(t)
-	if x.clockFollows() || next.is(cUnit|cSuffix) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
+	if x.clockFollows() || next.is(cSuffix) || next.is(cUnit) && next.unit != uQuarter || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
 		return false
 	}
 	if t.n <= 24 || x.begin != x.end-1 {

@@ -53,6 +53,9 @@ func itemCounted(x *match, m *meaning) bool {
 	switch {
 	case t.is(cOrd) && n.is(cTens): // twenty second
 		return false
+	// 18h00 day after tomorrow
+	case x.begin > 0 && !n.gap && x.p.toks[x.begin-1].unit == uHour && t.unit > uHour:
+		return false
 	// 1530 day after tomorrow
 	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay:
 		return false

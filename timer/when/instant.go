@@ -179,9 +179,15 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	if m.has&hasSpan != 0 && m.span.lasting && m.span.calendar && m.has&(hasClock|hasDay) != 0 {
 		return a, &refusal{why: "it says how long, and not how often", hint: "add how often", say: "say %q", readings: []string{"every day "}}
 	}
-	// "two days three"
-	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockAfterAt == 0 {
-		return a, &refusal{}
+	if c := &m.clock; m.has&hasSpan != 0 && m.has&hasClock != 0 && m.dayPart == 0 && c.how&clockAfterAt == 0 {
+		switch {
+		case c.how&clockLone != 0: // two days three
+			return a, &refusal{}
+		// in 2 days 18h00
+		case c.how&clockLength != 0 && m.zone == nil && !m.span.next && p.unitBefore(c.off):
+			return a, either("it may be a length or a time of day", int(c.off), int(c.end), fmt.Sprintf("%dh%dm", c.hour, c.minute),
+				fmt.Sprintf("at %d:%02d", c.hour, c.minute))
+		}
 	}
 	// Python prints "1 day, 2:03:04", a length
 	if c := &m.clock; m.has&hasSpan != 0 && m.span.bare && c.how&clockExact != 0 && c.mer == 0 && c.how&clockAfterAt == 0 {
@@ -239,6 +245,12 @@ func (p *parser) minutesOrMonths(s span) *refusal {
 		months = "months"
 	}
 	return either("M is minutes or months", at, at+1, "m", months)
+}
+
+// unitBefore reports whether a unit stands directly before what begins at off.
+func (p *parser) unitBefore(off uint16) bool {
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return t.off == off })
+	return i > 0 && p.toks[i-1].is(cUnit)
 }
 
 // resolveLength returns the instant that is a length of time from now.

@@ -231,7 +231,7 @@ func (z *zoneText) with(other *zoneText) (*zoneText, bool) {
 // may also be the time at which something ends, the text is ambiguous.
 func (m *meaning) allowsOffset(x *meaning, p *parser, begin int) bool {
 	c := &m.clock
-	if m.has&hasClock == 0 || c.how&clockCompact != 0 && (!m.day.iso || p.toks[begin+1].digits == 2) {
+	if m.has&hasClock == 0 || c.how&clockCompact != 0 && p.toks[begin].mark() == '-' && (!m.day.iso || p.toks[begin+1].digits == 2) {
 		return false
 	}
 	gap := p.toks[begin].gap
