@@ -35,9 +35,9 @@ type Lines struct {
 	span   time.Duration // the value of --spread
 }
 
-// Objects is the surface of calls of at that are written as objects.
-func Objects(at *cli.Command) problem.Surface {
-	return option.Objects{Command: at.Name, Rows: at.Options}
+// Objects is the surface of calls of at that are written as objects, of which the call s reads one.
+func Objects(s *cli.Call, at *cli.Command) problem.Surface {
+	return option.Objects{Command: at.Name, Rows: at.Options, Line: problem.Shell{Program: s.Program()}}
 }
 
 // readCall reads the command line. It refuses options that cannot be used with --stdin, and all
@@ -74,7 +74,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 		return err
 	}
 	if in.Form != formLines && in.Surface == nil {
-		in.Surface = option.Objects{Command: "at", Rows: in.Cmd.Options, Line: problem.Shell{Program: in.Program()}}
+		in.Surface = Objects(in.Call, in.Cmd)
 	}
 	in.Base = *in.Call
 	in.Base.Finder = handover.Programs(in.Call) // all lines share its cache
@@ -339,7 +339,7 @@ func (in *Lines) feedSpread(ctx context.Context, to *itemQueue) error {
 // that it is judged in. The call s gives what the object leaves out.
 func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.World, error) {
 	base := *s
-	base.Cmd, base.Surface = at, Objects(at)
+	base.Cmd, base.Surface = at, Objects(s, at)
 	in := &Lines{Call: s, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
 	o, err := in.ReadObject(string(data))
 	if err != nil {

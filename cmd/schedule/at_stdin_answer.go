@@ -67,9 +67,6 @@ func runAtStdin(ctx context.Context, s *cli.Call) error {
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
-	if in.Form != formLines {
-		s.Surface = Objects(s.Cmd)
-	}
 	if in.Form == formJSON {
 		o, err := in.readOne(ctx)
 		if err != nil {

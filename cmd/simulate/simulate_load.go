@@ -173,7 +173,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 				continue
 			}
 		}
-		s.Surface = schedule.Objects(&at) // problems are about keys of the line
+		s.Surface = schedule.Objects(s, &at) // problems are about keys of the line
 		return cli.Explain(err).About(problem.T("%s, line %d", name, l.Line))
 	}
 	return nil

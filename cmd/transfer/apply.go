@@ -64,7 +64,7 @@ func runApply(ctx context.Context, s *cli.Call) error {
 		return notTOML(s.Args[0], err)
 	}
 	from := source{name: s.Args[0], group: groupOf(s, kindApply, s.Args[0])}
-	s.Surface = schedule.Objects(s.Table.Find("at"))
+	s.Surface = schedule.Objects(s, s.Table.Find("at"))
 	seen := map[string]bool{}
 	for _, key := range keys {
 		name := key[0]
