@@ -34,6 +34,7 @@ var foreign = map[string]string{
 	"timer/health/ask_grpc.go notHTTP2":  "net/http, of HTTP/2",
 	"timer/health/fault.go explainHTTP":  "net/http",
 	"timer/health/fault.go explainTLS":   "crypto/tls",
+	"timer/notifier/plan.go lastError":   "its own, of which only the bytes that are no text are replaced",
 }
 
 // TestNobodyReadsSentences: what went wrong is a value, and who decides by it looks at that, not
