@@ -47,14 +47,6 @@ func testAnnounce(t *testing.T, b *bench) {
 		}
 		return changed, leave
 	}
-	heard := func(changed <-chan struct{}, what string) {
-		t.Helper()
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Second):
-			t.Errorf("nothing was heard of %s", what)
-		}
-	}
 	e := b.add(waits("tea"), hour(1))
 	other := b.add(waits("coffee"), hour(2))
 	id := e.Task.ID
@@ -78,7 +70,7 @@ func testAnnounce(t *testing.T, b *bench) {
 	if _, err := b.b.Remove(b.ctx, id, hour(0)); err != nil {
 		t.Fatal(err)
 	}
-	heard(changed, "a removal")
+	b.heard(changed, "a removal")
 	if b.find(id).Awaited {
 		t.Error("attended, and removed")
 	}
@@ -90,7 +82,7 @@ func testAnnounce(t *testing.T, b *bench) {
 	changed, leave = attend(id, hour(1))
 	attended(id, true)
 	r := b.claim(id, hour(1), time.Time{})
-	heard(changed, "a claim")
+	b.heard(changed, "a claim")
 	leave()
 	b.end(r, state.OK)
 
@@ -109,7 +101,7 @@ func testAnnounce(t *testing.T, b *bench) {
 	attended(moving, false)
 
 	changed, leave = attend(other.Task.ID, hour(3))
-	heard(changed, "another due instant than thought")
+	b.heard(changed, "another due instant than thought")
 	leave()
 	_, _, err := b.a.Announce(b.ctx, "nothing", hour(1))
 	b.is("attending what is not a task", err, state.ErrNotFound)
@@ -132,15 +124,7 @@ func testHold(t *testing.T, b *bench) {
 	if _, err := change(state.HoldWait(hour(1), 90*time.Second, hour(0))); err != nil {
 		t.Fatal(err)
 	}
-	heard := func(what string) {
-		t.Helper()
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Second):
-			t.Errorf("nothing was heard of %s", what)
-		}
-	}
-	heard("a pause")
+	b.heard(changed, "a pause")
 	leave()
 	e := b.find(id)
 	if left, held := e.Task.Wait.Rest(); !held || left != 90*time.Second || e.Phase != state.Paused || !e.Held {
@@ -163,7 +147,7 @@ func testHold(t *testing.T, b *bench) {
 	if e, err := change(state.GoOnWaiting(hour(3), hour(2))); err != nil || e.Held || !e.Due.Equal(hour(3)) || e.Task.Wait.Left != "" {
 		t.Errorf("going on: %+v %v", e, err)
 	}
-	heard("its going on")
+	b.heard(changed, "its going on")
 	leave()
 	if l := b.log(id)[0]; l.Event != state.EventResumed || !l.Due.Equal(hour(3)) {
 		t.Errorf("logged as %+v", l)

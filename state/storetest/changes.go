@@ -137,53 +137,44 @@ func testUpdateRace(t *testing.T, b *bench) {
 	const hands, each = 8, 6
 	first := b.add(daily("n"), hour(1))
 	var won atomic.Int32
-	var wg sync.WaitGroup
-	for h := range hands {
-		s := []state.Store{b.a, b.b}[h%2]
-		wg.Go(func() {
-			task := first.Task
-			task.Description = fmt.Sprint(h)
-			due := []time.Time{{}, hour(2 + h)}[h/2%2]
-			switch e, err := s.Update(b.ctx, task, due, hour(0), nil); {
-			case err == nil:
-				won.Add(1)
-				if e.Task.Description != task.Description || e.Task.Revision != 2 {
-					t.Errorf("the answer is %+v", e.Task)
-				}
-			case !errors.Is(err, state.ErrConflict):
-				t.Error(err)
+	b.together(hands, func(h int, s state.Store) {
+		task := first.Task
+		task.Description = fmt.Sprint(h)
+		due := []time.Time{{}, hour(2 + h)}[h/2%2]
+		switch e, err := s.Update(b.ctx, task, due, hour(0), nil); {
+		case err == nil:
+			won.Add(1)
+			if e.Task.Description != task.Description || e.Task.Revision != 2 {
+				t.Errorf("the answer is %+v", e.Task)
 			}
-		})
-	}
-	wg.Wait()
+		case !errors.Is(err, state.ErrConflict):
+			t.Error(err)
+		}
+	})
 	if n := won.Load(); n != 1 {
 		t.Errorf("%d changed revision 1", n)
 	}
 	id := b.add(daily("0"), hour(1)).Task.ID
-	for h := range hands {
-		s := []state.Store{b.a, b.b}[h%2]
-		wg.Go(func() {
-			for done := 0; done < each; {
-				l, err := s.Find(b.ctx, id)
-				if err != nil || len(l) != 1 {
-					t.Errorf("%v %v", l, err)
-					return
-				}
-				task := l[0].Task
-				n, _ := strconv.Atoi(task.Description)
-				task.Description = strconv.Itoa(n + 1)
-				_, err = s.Update(b.ctx, task, []time.Time{{}, hour(1 + n)}[n%2], hour(0), nil)
-				switch {
-				case err == nil:
-					done++
-				case !errors.Is(err, state.ErrConflict):
-					t.Error(err)
-					return
-				}
+	b.together(hands, func(_ int, s state.Store) {
+		for done := 0; done < each; {
+			l, err := s.Find(b.ctx, id)
+			if err != nil || len(l) != 1 {
+				t.Errorf("%v %v", l, err)
+				return
 			}
-		})
-	}
-	wg.Wait()
+			task := l[0].Task
+			n, _ := strconv.Atoi(task.Description)
+			task.Description = strconv.Itoa(n + 1)
+			_, err = s.Update(b.ctx, task, []time.Time{{}, hour(1 + n)}[n%2], hour(0), nil)
+			switch {
+			case err == nil:
+				done++
+			case !errors.Is(err, state.ErrConflict):
+				t.Error(err)
+				return
+			}
+		}
+	})
 	if e := b.find(id); e.Task.Description != strconv.Itoa(hands*each) || e.Task.Revision != hands*each+1 {
 		t.Errorf("%d changes made it %s, revision %d", hands*each, e.Task.Description, e.Task.Revision)
 	}
@@ -454,49 +445,44 @@ func testReleaseRace(t *testing.T, b *bench) {
 	const hands, days = 6, 5
 	id := b.add(daily("n"), hour(0)).Task.ID
 	var ended atomic.Int32
-	var wg sync.WaitGroup
-	for h := range hands {
-		s := []state.Store{b.a, b.b}[h%2]
+	b.together(hands, func(h int, s state.Store) {
 		who := self
 		who.PID += h
-		wg.Go(func() {
-			for i := 0; ended.Load() < days; i++ {
-				l, _, err := dueBy(b.ctx, s, hour(24*days), 0)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if len(l) == 0 {
-					continue
-				}
-				next := l[0].Due.Add(24 * time.Hour)
-				if next.Equal(hour(24 * days)) {
-					next = time.Time{}
-				}
-				r, err := s.Claim(b.ctx, id, l[0].Due, next, who, l[0].Due)
-				if errors.Is(err, state.ErrTaken) {
-					continue
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if (h+i)%3 != 0 {
-					if err = s.Release(b.ctx, r); err == nil {
-						continue
-					}
-				}
-				if err != nil && !errors.Is(err, state.ErrTaken) {
-					t.Error(err)
-				}
-				if err := s.End(b.ctx, r, line(r, state.OK)); err != nil {
-					t.Error(err)
-				}
-				ended.Add(1)
+		for i := 0; ended.Load() < days; i++ {
+			l, _, err := dueBy(b.ctx, s, hour(24*days), 0)
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		})
-	}
-	wg.Wait()
+			if len(l) == 0 {
+				continue
+			}
+			next := l[0].Due.Add(24 * time.Hour)
+			if next.Equal(hour(24 * days)) {
+				next = time.Time{}
+			}
+			r, err := s.Claim(b.ctx, id, l[0].Due, next, who, l[0].Due)
+			if errors.Is(err, state.ErrTaken) {
+				continue
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if (h+i)%3 != 0 {
+				if err = s.Release(b.ctx, r); err == nil {
+					continue
+				}
+			}
+			if err != nil && !errors.Is(err, state.ErrTaken) {
+				t.Error(err)
+			}
+			if err := s.End(b.ctx, r, line(r, state.OK)); err != nil {
+				t.Error(err)
+			}
+			ended.Add(1)
+		}
+	})
 	var numbers []int
 	var dues []time.Time
 	for _, l := range b.log(id) {

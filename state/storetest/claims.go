@@ -88,29 +88,24 @@ func testClaimRace(t *testing.T, b *bench) {
 	const claimers, days = 8, 6
 	id := b.add(daily("n"), hour(0)).Task.ID
 	var granted [days]atomic.Int32
-	var wg sync.WaitGroup
-	for c := range claimers {
-		s := []state.Store{b.a, b.b}[c%2]
-		wg.Go(func() {
-			for d := range days {
-				next := hour(24 * (d + 1))
-				if d == days-1 {
-					next = time.Time{}
-				}
-				r, err := s.Claim(b.ctx, id, hour(24*d), next, self, hour(24*d))
-				switch {
-				case err == nil:
-					granted[d].Add(1)
-					if err := s.End(b.ctx, r, line(r, state.OK)); err != nil {
-						t.Error(err)
-					}
-				case !errors.Is(err, state.ErrTaken):
+	b.together(claimers, func(_ int, s state.Store) {
+		for d := range days {
+			next := hour(24 * (d + 1))
+			if d == days-1 {
+				next = time.Time{}
+			}
+			r, err := s.Claim(b.ctx, id, hour(24*d), next, self, hour(24*d))
+			switch {
+			case err == nil:
+				granted[d].Add(1)
+				if err := s.End(b.ctx, r, line(r, state.OK)); err != nil {
 					t.Error(err)
 				}
+			case !errors.Is(err, state.ErrTaken):
+				t.Error(err)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	for d := range days {
 		// A claimer can come by before the task has moved on to its day; but the first day is
 		// everybody's.

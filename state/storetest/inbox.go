@@ -45,6 +45,7 @@ func itemIDs(items []state.Item) (list []string) {
 	return list
 }
 
+// testInbox: items come in the order in which they came in, whatever the clock did, and readers
 // keep their own place.
 func testInbox(t *testing.T, b *bench) {
 	var ids []string
@@ -104,7 +105,6 @@ func testInbox(t *testing.T, b *bench) {
 }
 
 // testTake: what was taken is nobody else's until its lease runs out, by the instant that is given.
-
 func testTake(t *testing.T, b *bench) {
 	b.wants("nothing", b.take(state.Query{}, hour(0), hour(1)), nil)
 	var ids []string
@@ -150,7 +150,6 @@ func testTake(t *testing.T, b *bench) {
 }
 
 // testTakers: many who take, some of whom die with what they have: two never have the same at once,
-
 // and nothing is lost.
 func testTakers(t *testing.T, b *bench) {
 	const items, takers = 40, 6
@@ -165,39 +164,34 @@ func testTakers(t *testing.T, b *bench) {
 	var mu sync.Mutex
 	had := map[string]int{} // by item and lease
 	acked := map[string]int{}
-	var wg sync.WaitGroup
-	for h := range takers {
-		s := []state.Store{b.a, b.b}[h%2]
-		wg.Go(func() {
-			for round := 0; round < 60; round++ {
-				now := hour(2 + round/10) // leases last to the hour
-				until := now.Add(time.Hour)
-				got, _, problems, err := s.Take(b.ctx, state.Query{Limit: 1 + (h+round)%4}, now, until)
-				if err != nil || len(problems) > 0 {
-					t.Error(problems, err)
-					return
+	b.together(takers, func(h int, s state.Store) {
+		for round := 0; round < 60; round++ {
+			now := hour(2 + round/10) // leases last to the hour
+			until := now.Add(time.Hour)
+			got, _, problems, err := s.Take(b.ctx, state.Query{Limit: 1 + (h+round)%4}, now, until)
+			if err != nil || len(problems) > 0 {
+				t.Error(problems, err)
+				return
+			}
+			for _, i := range got {
+				mu.Lock()
+				if had[i.ID+until.String()]++; had[i.ID+until.String()] > 1 {
+					t.Errorf("two have %s until %v", i.ID, until)
 				}
-				for _, i := range got {
+				mu.Unlock()
+				if (h+round)%3 == 0 { // it dies with it
+					continue
+				}
+				if err := s.Ack(b.ctx, []string{i.ID})[0]; err == nil {
 					mu.Lock()
-					if had[i.ID+until.String()]++; had[i.ID+until.String()] > 1 {
-						t.Errorf("two have %s until %v", i.ID, until)
-					}
+					acked[i.ID]++
 					mu.Unlock()
-					if (h+round)%3 == 0 { // it dies with it
-						continue
-					}
-					if err := s.Ack(b.ctx, []string{i.ID})[0]; err == nil {
-						mu.Lock()
-						acked[i.ID]++
-						mu.Unlock()
-					} else if !errors.Is(err, state.ErrNotFound) {
-						t.Error(err)
-					}
+				} else if !errors.Is(err, state.ErrNotFound) {
+					t.Error(err)
 				}
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	for _, i := range b.inbox(state.Query{}) {
 		acked[i.ID]++
 	}
@@ -208,8 +202,7 @@ func testTakers(t *testing.T, b *bench) {
 	}
 }
 
-// testOutbox: notices come when they are due, are kept for later, and end with a line.
-
+// testPruneInbox: the inbox has bounds, and items outlive their task as long as the ledger does.
 func testPruneInbox(t *testing.T, b *bench) {
 	const kept = 30 * 24 * time.Hour
 	id := b.add(daily("often"), hour(0)).Task.ID
@@ -251,5 +244,3 @@ func testPruneInbox(t *testing.T, b *bench) {
 		t.Errorf("dropped were %+v, %v", d, err)
 	}
 }
-
-// testWatchMail: who waits for mail is told, and who waits for tasks hears nothing of it.

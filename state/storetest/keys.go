@@ -117,34 +117,29 @@ func testKeyRace(t *testing.T, b *bench) {
 	}
 	var mu sync.Mutex
 	var answers []answer
-	var wg sync.WaitGroup
-	for a := range adders {
-		s := []state.Store{b.a, b.b}[a%2]
-		wg.Go(func() {
-			var got []state.Added
-			var drafts []state.Draft
-			for k := range keys {
-				drafts = append(drafts, state.Draft{Task: keyed(oneShot("n"), fmt.Sprint("k", k)), Due: hour(a)})
+	b.together(adders, func(a int, s state.Store) {
+		var got []state.Added
+		var drafts []state.Draft
+		for k := range keys {
+			drafts = append(drafts, state.Draft{Task: keyed(oneShot("n"), fmt.Sprint("k", k)), Due: hour(a)})
+		}
+		if a%4 < 2 {
+			got = s.AddAll(b.ctx, drafts)
+		} else {
+			for _, d := range drafts {
+				e, err := s.Add(b.ctx, d.Task, d.Due)
+				got = append(got, state.Added{Entry: e, Err: err})
 			}
-			if a%4 < 2 {
-				got = s.AddAll(b.ctx, drafts)
-			} else {
-				for _, d := range drafts {
-					e, err := s.Add(b.ctx, d.Task, d.Due)
-					got = append(got, state.Added{Entry: e, Err: err})
-				}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, r := range got {
+			if r.Err != nil && !errors.Is(r.Err, state.ErrKept) {
+				t.Error(r.Err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, r := range got {
-				if r.Err != nil && !errors.Is(r.Err, state.ErrKept) {
-					t.Error(r.Err)
-				}
-				answers = append(answers, answer{drafts[i].Task.Key, r.Entry.Task.ID, r.Err == nil})
-			}
-		})
-	}
-	wg.Wait()
+			answers = append(answers, answer{drafts[i].Task.Key, r.Entry.Task.ID, r.Err == nil})
+		}
+	})
 	made := map[string]string{}
 	for _, a := range answers {
 		if a.made && made[a.key] != "" {
@@ -168,51 +163,46 @@ func testKeyRace(t *testing.T, b *bench) {
 // in which it happened, no two of them ever lived at once.
 func testKeyChurn(t *testing.T, b *bench) {
 	const hands, rounds = 6, 8
-	var wg sync.WaitGroup
-	for h := range hands {
-		s := []state.Store{b.a, b.b}[h%2]
-		wg.Go(func() {
-			for i := range rounds {
-				e, err := s.Add(b.ctx, keyed(daily("n"), "k"), hour(1))
-				if err != nil && !errors.Is(err, state.ErrKept) {
-					t.Error(err)
-					return
+	b.together(hands, func(h int, s state.Store) {
+		for i := range rounds {
+			e, err := s.Add(b.ctx, keyed(daily("n"), "k"), hour(1))
+			if err != nil && !errors.Is(err, state.ErrKept) {
+				t.Error(err)
+				return
+			}
+			id := e.Task.ID
+			switch (h + i) % 4 {
+			case 0:
+				_, err = s.Pause(b.ctx, id, hour(2), hour(0))
+			case 1:
+				var r state.Record
+				if r, err = s.Claim(b.ctx, id, hour(1), time.Time{}, self, hour(1)); err == nil {
+					err = s.End(b.ctx, r, line(r, state.OK))
 				}
-				id := e.Task.ID
-				switch (h + i) % 4 {
-				case 0:
-					_, err = s.Pause(b.ctx, id, hour(2), hour(0))
-				case 1:
-					var r state.Record
-					if r, err = s.Claim(b.ctx, id, hour(1), time.Time{}, self, hour(1)); err == nil {
-						err = s.End(b.ctx, r, line(r, state.OK))
-					}
-				default:
-					_, err = s.Remove(b.ctx, id, hour(0))
+			default:
+				_, err = s.Remove(b.ctx, id, hour(0))
+			}
+			for _, known := range []error{state.ErrTaken, state.ErrEnded} {
+				if errors.Is(err, known) { // somebody else was faster
+					err = nil
 				}
-				for _, known := range []error{state.ErrTaken, state.ErrEnded} {
-					if errors.Is(err, known) { // somebody else was faster
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if (h+i)%5 == 0 {
+				_, err := s.Restore(b.ctx, id, hour(1), hour(0))
+				for _, known := range []error{state.ErrTaken, state.ErrEnded, state.ErrKept} {
+					if errors.Is(err, known) {
 						err = nil
 					}
 				}
 				if err != nil {
 					t.Error(err)
 				}
-				if (h+i)%5 == 0 {
-					_, err := s.Restore(b.ctx, id, hour(1), hour(0))
-					for _, known := range []error{state.ErrTaken, state.ErrEnded, state.ErrKept} {
-						if errors.Is(err, known) {
-							err = nil
-						}
-					}
-					if err != nil {
-						t.Error(err)
-					}
-				}
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	lives := ""
 	lines := b.log("")
 	for _, l := range slices.Backward(lines) {
@@ -298,27 +288,23 @@ func testAddAll(t *testing.T, b *bench) {
 func testAddMany(t *testing.T, b *bench) {
 	var mu sync.Mutex
 	seen := map[string]bool{}
-	var wg sync.WaitGroup
-	for h, size := range []int{1, 2, 255, 256, 257, 600} {
-		s := []state.Store{b.a, b.b}[h%2]
-		wg.Go(func() {
-			drafts := make([]state.Draft, size)
-			for i := range drafts {
-				drafts[i] = state.Draft{Task: oneShot(fmt.Sprint(i)), Due: hour(i)}
+	sizes := []int{1, 2, 255, 256, 257, 600}
+	b.together(len(sizes), func(h int, s state.Store) {
+		drafts := make([]state.Draft, sizes[h])
+		for i := range drafts {
+			drafts[i] = state.Draft{Task: oneShot(fmt.Sprint(i)), Due: hour(i)}
+		}
+		got := s.AddAll(b.ctx, drafts)
+		mu.Lock()
+		defer mu.Unlock()
+		for i, r := range got {
+			if r.Err != nil || r.Entry.Task.Description != fmt.Sprint(i) || seen[r.Entry.Task.ID] {
+				t.Errorf("draft %d: %+v %v, again %v", i, r.Entry.Task, r.Err, seen[r.Entry.Task.ID])
+				return
 			}
-			got := s.AddAll(b.ctx, drafts)
-			mu.Lock()
-			defer mu.Unlock()
-			for i, r := range got {
-				if r.Err != nil || r.Entry.Task.Description != fmt.Sprint(i) || seen[r.Entry.Task.ID] {
-					t.Errorf("draft %d: %+v %v, again %v", i, r.Entry.Task, r.Err, seen[r.Entry.Task.ID])
-					return
-				}
-				seen[r.Entry.Task.ID] = true
-			}
-		})
-	}
-	wg.Wait()
+			seen[r.Entry.Task.ID] = true
+		}
+	})
 	lines := map[string]int{}
 	for _, l := range b.log("") {
 		lines[l.TaskID]++

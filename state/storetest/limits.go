@@ -213,26 +213,21 @@ func testLimitsOfMany(t *testing.T, b *bench) {
 // testLimitRace: of those who add at once, exactly as many succeed as are allowed.
 func testLimitRace(t *testing.T, b *bench) {
 	b.limits = state.Limits{Pending: 10, PerHour: 100}
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	made := 0
-	for i := range 8 {
-		s := []state.Store{b.a, b.b}[i%2]
-		wg.Go(func() {
-			for range 4 {
-				_, err := s.Add(b.ctx, from(root, oneShot("n")), hour(1))
-				if err != nil && !errors.Is(err, state.ErrLimit) {
-					t.Error(err)
-				}
-				mu.Lock()
-				if err == nil {
-					made++
-				}
-				mu.Unlock()
+	b.together(8, func(_ int, s state.Store) {
+		for range 4 {
+			_, err := s.Add(b.ctx, from(root, oneShot("n")), hour(1))
+			if err != nil && !errors.Is(err, state.ErrLimit) {
+				t.Error(err)
 			}
-		})
-	}
-	wg.Wait()
+			mu.Lock()
+			if err == nil {
+				made++
+			}
+			mu.Unlock()
+		}
+	})
 	if n := len(b.list(state.Pending)); made != 10 || n != 10 {
 		t.Errorf("%d were made, %d wait", made, n)
 	}

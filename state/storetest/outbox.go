@@ -29,6 +29,7 @@ func noticeIDs(list []state.Notice) (out []string) {
 // far is after everything.
 var far = hour(100_000)
 
+// testOutbox: notices come when they are due, are kept for later, and end with a line.
 func testOutbox(t *testing.T, b *bench) {
 	one := b.told(3, state.ItemFailure, "desktop", "email:a@example.org")
 	two := b.told(1, "", "desktop")
@@ -130,5 +131,3 @@ func testOutbox(t *testing.T, b *bench) {
 		t.Errorf("a delivery counts: %+v", e.Tally)
 	}
 }
-
-// testPruneInbox: the inbox has bounds, and items outlive their task as long as the ledger does.

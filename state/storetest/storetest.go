@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,3 +262,22 @@ func ids(list []state.Entry) (out []string) {
 
 // hour is n hours after base.
 func hour(n int) time.Time { return base.Add(time.Duration(n) * time.Hour) }
+
+// together calls f for n hands at once, with one handle or the other, and waits for all.
+func (b *bench) together(n int, f func(hand int, s state.Store)) {
+	var wg sync.WaitGroup
+	for h := range n {
+		wg.Go(func() { f(h, []state.Store{b.a, b.b}[h%2]) })
+	}
+	wg.Wait()
+}
+
+// heard waits for a signal.
+func (b *bench) heard(signal <-chan struct{}, what string) {
+	b.Helper()
+	select {
+	case <-signal:
+	case <-time.After(20 * time.Second):
+		b.Fatalf("nothing was heard of %s", what)
+	}
+}
