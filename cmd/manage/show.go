@@ -38,12 +38,8 @@ func ShowCommand() cli.Command {
 type showJSON struct {
 	Now time.Time `json:"now"`
 	view.TaskJSON
-	Created   time.Time   `json:"created_at"`
-	Start     *time.Time  `json:"start,omitempty"`
-	End       *time.Time  `json:"end,omitempty"`
-	Count     *int        `json:"count,omitempty"`
-	Except    []string    `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Jitter    *float64    `json:"jitter_seconds,omitempty"`
+	Created time.Time `json:"created_at"`
+	view.RecurrenceJSON
 	Next      []time.Time `json:"next,omitempty"`
 	Script    *string     `json:"script,omitempty"`
 	Program   *string     `json:"program,omitempty"`
@@ -85,11 +81,10 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal),
 		LastEnd: cli.Instant(e.Tally.LastEnd, zone),
-		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
+		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, RecurrenceJSON: view.RecurrenceOf(e.Task),
+		PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.RecipientsOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.All()), cli.OrNull(told.On)
-	j.Start, j.End, j.Count = view.RecurrenceBounds(e.Task)
-	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.JitterShare(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
 		j.Postponed = cli.OrNull(whyPostponed(e, leader))
 	}

@@ -24,16 +24,12 @@ type confirmation struct {
 	Now time.Time `json:"now"`
 	ID  *string   `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
 	view.TaskJSON
-	Created       bool             `json:"created"`
-	Reading       string           `json:"reading"`
-	Notes         []string         `json:"notes,omitempty"`
-	Others        []when.Candidate `json:"others,omitempty"`
-	JitterSeconds *float64         `json:"jitter_seconds,omitempty"`
-	Start         *time.Time       `json:"start,omitempty"`
-	End           *time.Time       `json:"end,omitempty"`
-	Count         *int             `json:"count,omitempty"`
-	Except        []string         `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Remarks       []remark         `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
+	Created bool             `json:"created"`
+	Reading string           `json:"reading"`
+	Notes   []string         `json:"notes,omitempty"`
+	Others  []when.Candidate `json:"others,omitempty"`
+	view.RecurrenceJSON
+	Remarks []remark `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
 	view.PolicyJSON
 	Env            []string `json:"env,omitempty" jsonschema:"the variables that it gets because the call names them"`
 	Tell           []string `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
@@ -51,14 +47,13 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	j := confirmation{
 		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID),
 		TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Coming(e, d.Now.In(zone)),
-		Notes:         []string{},
-		JitterSeconds: view.JitterShare(e.Task), Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
+		Notes: []string{}, RecurrenceJSON: view.RecurrenceOf(e.Task),
+		Tell: cli.ChannelWords(told.All()), TellOn: told.On, Runner: h.Runner,
 		Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the text does not say it, and finding out reads files of the system
 		j.SurvivesReboot = h.Survives()
 	}
-	j.Start, j.End, j.Count = view.RecurrenceBounds(e.Task)
 	j.PolicyJSON = view.PolicyGiven(e.Task)
 	if e.Task.Recurring() {
 		j.PolicyJSON = view.PolicyInForce(e.Task)
@@ -77,7 +72,6 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	if s.Compact() && j.NotifyOn != nil && *j.NotifyOn == j.TellOn {
 		j.NotifyOn = nil
 	}
-	j.Except = cli.OrEmpty(e.Task.When.Except)
 	if len(j.Tell) == 0 && e.Task.Policy.NotifyOn == "" {
 		j.TellOn = ""
 	}
@@ -147,11 +141,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handover.HandOver(ctx, s, st, done.Entry)
 	d := &Scheduled{Done: done, warnings: draft.warnings, dry: s.DryRun}
-	d.addWarnings(h, handover.RecipientsOf(s, d.Entry.Task))
-	if d.Created || d.Replaced {
-		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
-	}
-	d.warnings = append(d.warnings, s.NetworkWarnings...)
+	d.addWarnings(s, h, map[string]bool{})
 	if s.Opt.Bool("wait") {
 		return awaitFirst(ctx, s, st, d)
 	}
@@ -190,22 +180,27 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 }
 
 // addWarnings adds the warnings that follow from the state of the task, who runs it and who is
-// told.
-func (d *Scheduled) addWarnings(h handover.RunnerState, told handover.Recipients) {
-	e := d.Entry
-	d.told = told
-	if !d.Created && !d.Replaced {
+// told. Sets of channels that were checked for another task of the call are not checked again.
+func (d *Scheduled) addWarnings(s *cli.Call, h handover.RunnerState, checked map[string]bool) {
+	e, made := d.Entry, d.Created || d.Replaced
+	d.told = handover.RecipientsOf(s, e.Task)
+	if !made {
 		d.warnings = nil // they are about a task that was not scheduled
 	}
 	if !view.NeedsRunner(e) && e.Held {
 		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused,
 			Text: problem.T("task %s is paused; %s continues it", e.Task.ID, problem.To("resume", e.Task.ID))})
-		return
+	} else {
+		d.warnings = append(d.warnings, handover.RunWarnings(e, d.Now, h)...)
+		if made {
+			d.warnings = append(d.warnings, d.told.Warnings(e.Task)...)
+		}
 	}
-	d.warnings = append(d.warnings, handover.RunWarnings(e, d.Now, h)...)
-	if d.Created || d.Replaced {
-		d.warnings = append(d.warnings, told.Warnings(e.Task)...)
+	if names := strings.Join(d.told.All(), "\x00"); made && !checked[names] {
+		checked[names] = true
+		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
+	d.warnings = append(d.warnings, s.NetworkWarnings...)
 }
 
 // zone returns the zone in which the answer shows instants.

@@ -187,13 +187,10 @@ func (a *eachJSON) ensureRunner(ctx context.Context, s *cli.Call, st state.Store
 	}
 	h := handover.HandOver(ctx, s, st, entries...)
 	a.Runner = h.Runner
-	seen := map[string]bool{}
+	seen, checked := map[string]bool{}, map[string]bool{}
 	for _, d := range done {
-		d.addWarnings(h, handover.RecipientsOf(s, d.Entry.Task))
-		if d.Created || d.Replaced {
-			d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
-		}
-		for _, w := range append(d.warnings, s.NetworkWarnings...) {
+		d.addWarnings(s, h, checked)
+		for _, w := range d.warnings {
 			if text := s.Render(w.Text); !seen[text] {
 				seen[text] = true
 				warnings = append(warnings, w)

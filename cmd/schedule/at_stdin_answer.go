@@ -207,9 +207,7 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 		in.counts.kept++
 	}
 	d.dry = in.DryRun
-	d.addWarnings(h, handover.RecipientsOf(in.Call, d.Entry.Task))
-	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
-	d.warnings = append(d.warnings, in.NetworkWarnings...)
+	d.addWarnings(in.Call, h, in.Checked)
 	if in.batch == nil {
 		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
 	} else {
@@ -234,17 +232,6 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 			in.Warn("warning: line %d: %s", line, cli.Visible(in.Render(w.Text)))
 		}
 	}
-}
-
-// unreadyOnce returns why the channels of a task would not deliver. It checks each set of channels
-// once: for the first task that has the set.
-func (in *Stdin) unreadyOnce(d *Scheduled, h handover.RunnerState) []cli.Warning {
-	names := strings.Join(d.told.All(), "\x00")
-	if in.Checked[names] || !d.Created && !d.Replaced {
-		return nil
-	}
-	in.Checked[names] = true
-	return handover.Unready(in.Call, d.told, h)
 }
 
 // lineFailedJSON is the answer of at --stdin to a line that was refused.

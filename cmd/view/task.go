@@ -100,23 +100,23 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	return j
 }
 
-// RecurrenceBounds returns the beginning, the end and the count of a recurrence, each nil if it has
-// none.
-func RecurrenceBounds(t state.Task) (start, end *time.Time, count *int) {
-	if !t.Recurring() || t.When.OfBoots() {
-		return nil, nil, nil
-	}
-	zone := rules.TaskZone(t)
-	if n := t.When.Count; n > 0 {
-		count = &n
-	}
-	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
+// RecurrenceJSON is what bounds and delays the instants of a task.
+type RecurrenceJSON struct {
+	Start  *time.Time `json:"start,omitempty"`
+	End    *time.Time `json:"end,omitempty"`
+	Count  *int       `json:"count,omitempty"`
+	Except []string   `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Jitter *float64   `json:"jitter_seconds,omitempty"`
 }
 
-// JitterShare is by how many seconds --jitter delays every instant of the task; nil without
-// --jitter.
-func JitterShare(t state.Task) *float64 {
-	return spanSeconds(t.When.Delay)
+// RecurrenceOf returns what bounds and delays the instants of a task.
+func RecurrenceOf(t state.Task) RecurrenceJSON {
+	j := RecurrenceJSON{Except: cli.OrEmpty(t.When.Except), Jitter: spanSeconds(t.When.Delay)}
+	if t.Recurring() && !t.When.OfBoots() {
+		zone := rules.TaskZone(t)
+		j.Start, j.End, j.Count = cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), cli.OrNull(t.When.Count)
+	}
+	return j
 }
 
 // NeedsRunner reports whether a task needs a runner: it has an instant to come, and is not paused
