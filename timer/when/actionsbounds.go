@@ -204,20 +204,40 @@ func boundYear(x *match, m *meaning) bool {
 	return x.setDate(m, int(x.tok(0).n), 1, 1)
 }
 
+// unitBegin returns the first day of this week, month or year, or of one ahead of it.
+func (p *parser) unitBegin(u unit, ahead int) time.Time {
+	wall := midnight(wallTime(p.opts.Now, p.opts.Zone))
+	switch y, mo, _ := wall.Date(); u {
+	case uMonth:
+		return civilDate(y, mo+time.Month(ahead), 1)
+	case uYear:
+		return civilDate(y+ahead, 1, 1)
+	}
+	return weekBegin(wall).AddDate(0, 0, 7*ahead)
+}
+
 // boundNext reads "starting next week": the first day of that week, month or year.
 func boundNext(x *match, m *meaning) bool {
-	wall := wallTime(x.p.opts.Now, x.p.opts.Zone)
-	y, mo, _ := wall.Date()
-	at := weekBegin(midnight(wall)).AddDate(0, 0, 7)
-	m.recur.unit = x.p.toks[x.end-1].unit
-	switch m.recur.unit {
-	case uMonth:
-		at = civilDate(y, mo+1, 1)
-	case uYear:
-		at = civilDate(y+1, 1, 1)
-	}
-	m.n = 1
+	m.recur.unit, m.n = x.p.toks[x.end-1].unit, 1
+	at := x.p.unitBegin(m.recur.unit, 1)
 	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
+}
+
+// inUnit reads "weekdays at 9am next week": the days that the recurrence is bounded to.
+func inUnit(x *match, m *meaning) bool {
+	u, first := x.p.toks[x.end-1].unit, wallTime(x.p.opts.Now, x.p.opts.Zone)
+	next := 1
+	if x.says("next") {
+		first, next = x.p.unitBegin(u, 1), 2
+	}
+	m.has, m.days = hasDays, []day{{kind: onSpan, off: uint16(x.off()), end: uint16(x.stop())}}
+	for _, at := range []time.Time{first, x.p.unitBegin(u, next).AddDate(0, 0, -1)} {
+		var one meaning
+		x.setDate(&one, at.Year(), int(at.Month()), at.Day())
+		one.day.end = 0
+		m.days = append(m.days, one.day)
+	}
+	return x.p.recurs && (x.begin == 0 || x.p.toks[x.begin-1].unit < u) // every week next week
 }
 
 // boundEnd reads "until the end of the year": its last day.

@@ -254,6 +254,8 @@ func recurrences() []row {
 		{"DATESPAN", "from? DAY -|to|through DAY", dayRange},
 		{"DATESPAN", "D31 ^. -|to D31 ^. ^N1 ^.", pointSpan},
 		{"PART", "on? DATESPAN", daySpan},
+		{"PART", "during|of? this|next week|month", inUnit},
+		{"PART", "for? the rest of the|this week|month", inUnit},
 		{"PART", "EVERY DATESPAN", everyDaySpan},
 		{"EXCEPTLIST", "EXCEPTITEM", asIs},
 		{"EXCEPTLIST", "EXCEPTITEM , EXCEPTLIST", union(false)},
