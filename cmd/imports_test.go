@@ -68,7 +68,7 @@ var allowed = map[string][]string{
 	"timer/audit":           {"state", "timer/rules", "timer/when"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
-	"timer/crontab":         {},
+	"timer/crontab":         {"state/plain"},
 	"timer/unit":            {},
 	"timer/doctor":          {"notify", "state", "state/guard", "state/plain", "state/settings", "timer/needs", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"timer/health":          {"state/plain", "timer/clock", "timer/health/jsonpath", "timer/problem", "timer/proc"},

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Entry is a line of a table that runs a command.
@@ -199,7 +201,7 @@ func (e *Entry) read(text string, system bool) (reason, hint string) {
 	for strings.HasPrefix(text, "-") { // an option of cronie
 		var option string
 		if option, text = next(text); option != "-n" {
-			return fmt.Sprintf("the option %s is unknown", option), "a command does not begin with -"
+			return fmt.Sprintf("the option %s is unknown", plain.Quote(option)), "a command does not begin with -"
 		}
 		e.OnError = true
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // field is the set of values that a field of a schedule allows.
@@ -53,7 +55,7 @@ func (e *Entry) macro() (reason, hint string) {
 	case e.Schedule == Reboot:
 		return "", ""
 	case fields == "":
-		return fmt.Sprintf("cron knows no %q", e.Schedule), "it knows @reboot, @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually, in small letters"
+		return fmt.Sprintf("cron knows no %s", plain.Quote(e.Schedule)), "it knows @reboot, @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually, in small letters"
 	}
 	name := e.Schedule
 	_, reason, hint = e.fields(fields)
@@ -63,7 +65,7 @@ func (e *Entry) macro() (reason, hint string) {
 
 // fields reads the five fields before a command and returns what follows them.
 func (e *Entry) fields(text string) (rest, reason, hint string) {
-	var plain []string
+	var words []string
 	for i, to := range []*field{&e.minutes, &e.hours, &e.days, &e.months, &e.weekdays} {
 		var word string
 		if word, text = next(text); word == "" {
@@ -71,15 +73,15 @@ func (e *Entry) fields(text string) (rest, reason, hint string) {
 		}
 		f, said, err := shapes[i].read(word)
 		if err != nil {
-			return "", fmt.Sprintf("the %s %q: %v", shapes[i].name, word, err), shapes[i].hint(word)
+			return "", fmt.Sprintf("the %s %s: %v", shapes[i].name, plain.Quote(word), err), shapes[i].hint(word)
 		}
 		*to = f
-		plain = append(plain, said)
+		words = append(words, said)
 	}
 	if e.weekdays.has(0) || e.weekdays.has(7) {
 		e.weekdays.values |= 1<<0 | 1<<7
 	}
-	e.Schedule = strings.Join(plain, " ")
+	e.Schedule = strings.Join(words, " ")
 	return text, "", ""
 }
 
@@ -140,7 +142,7 @@ func (s shape) read(word string) (f field, said string, err error) {
 				return f, "", fmt.Errorf("a step needs a range or a star in front of it")
 			}
 			if step, err = digits(stepText); err != nil || step == 0 {
-				return f, "", fmt.Errorf("the step %q is not a number from 1 on", stepText)
+				return f, "", fmt.Errorf("the step %s is not a number from 1 on", plain.Quote(stepText))
 			}
 			step = min(step, s.size)
 			span += "/" + strconv.Itoa(step)
@@ -172,11 +174,11 @@ func (s shape) value(text string) (int, error) {
 
 func digits(text string) (int, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
-		return 0, fmt.Errorf("%q is not a value of it", text)
+		return 0, fmt.Errorf("%s is not a value of it", plain.Quote(text))
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s is too large", text)
+		return 0, fmt.Errorf("%s is too large", plain.Quote(text))
 	}
 	return v, nil
 }
