@@ -123,6 +123,7 @@ func clockWords(x *match, m *meaning) bool {
 // reads it itself.
 func timeBehindDate(x *match, m *meaning) bool {
 	*m = *x.of(0)
+	m.clock.settle()
 	x.minutesOrOffset(m)
 	return !x.p.recurs
 }
@@ -200,8 +201,21 @@ func (x *match) spokenAt(m *meaning, minutes int, h clock) bool {
 	c := clock{hour: int8(total / 60), minute: int8(total % 60)}
 	if h.mer == 0 && h.name == 0 {
 		c.how = clockSpoken
+	} else {
+		c.settle()
 	}
 	return x.setClock(m, c)
+}
+
+// settle gives an hour of the 24-hour clock its am or pm, so that no part of the day changes it.
+func (c *clock) settle() {
+	if c.hour == 24 {
+		return
+	}
+	if c.mer = 'a'; c.hour >= 12 {
+		c.mer = 'p'
+	}
+	c.hour = (c.hour+11)%12 + 1
 }
 
 func spoken(minutes int) func(x *match, m *meaning) bool {

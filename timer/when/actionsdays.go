@@ -298,9 +298,14 @@ func severalDays(x *match, m *meaning) bool {
 	return x.setDay(m, d)
 }
 
-// yearMonthDay reads 2018 March 18. Four digits before a month may be a time of day as well.
+// yearMonthDay reads 2018 March 18 and 2018 18 March. Four digits before them may be a time of day
+// as well.
 func yearMonthDay(x *match, m *meaning) bool {
-	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).month), x.dateIn(2))
+	month, date := 1, 2
+	if !x.isToken(1) || x.tok(1).is(cN1) {
+		month, date = 2, 1
+	}
+	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(month).month), x.dateIn(date))
 	if mark := x.p.toks[x.begin+1].mark(); mark != '-' && mark != '/' && x.tok(0).is(cHHMM) {
 		m.day.yearFirst = true
 	}
@@ -379,6 +384,7 @@ func dateTime(x *match, m *meaning) bool {
 // isoDateTime reads 2027-03-04T10:00.
 func isoDateTime(x *match, m *meaning) bool {
 	ok := dateTime(x, m)
+	m.clock.settle()
 	x.minutesOrOffset(m)
 	return ok
 }

@@ -237,6 +237,9 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 	if i >= 0 && p.toks[next].mark() == ',' {
 		next++
 	}
+	for i >= 0 && (p.toks[next].is(cN1|cSuffix|cOrd|cTens) || p.word(next, "of", "-")) {
+		next++
+	}
 	if i < 0 || !p.toks[next].is(cMonth) {
 		return list
 	}

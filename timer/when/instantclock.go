@@ -15,10 +15,10 @@ func (r *resolver) unclearClock() *refusal {
 	off, end := int(c.off), int(c.end)
 	switch {
 	case c.how&clockLone != 0 && alone:
-		switch m.has {
-		case hasClock:
+		switch {
+		case m.has == hasClock:
 			return p.bareNumber()
-		case hasClock | hasZone: // 21 UTC
+		case m.has == hasClock|hasZone && m.zone.off > end: // 21 UTC
 			return nil
 		}
 		return &refusal{}

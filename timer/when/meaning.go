@@ -419,6 +419,8 @@ func (m *meaning) pair(x *day) bool {
 	plain := func(d *day) bool { return d.kind == onWeekday && !d.next && d.shift == 0 }
 	dated := func(d *day) bool { return d.kind == onDate || d.kind == onAnnual || d.kind == onMonth }
 	switch {
+	case m.day.weekday != 0 && x.weekday != 0: // next friday friday
+		return false
 	case plain(x) && !plain(&m.day):
 		m.also = *x
 	case plain(&m.day) && !plain(x):

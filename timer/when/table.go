@@ -279,6 +279,8 @@ func table() []row {
 		{"DAY", "ANNUAL ^- ^N1", severalDays},
 		{"DAY", "YEAR ,? MONTH ^.? N1", yearMonthDay},
 		{"DAY", "YEAR ,? MONTH ^.? ORD", yearMonthDay},
+		{"DAY", "YEAR ,? N1 MONTH", yearMonthDay},
+		{"DAY", "YEAR ,? ORD of? MONTH", yearMonthDay},
 		{"DAY", "YEAR ^- ^MONTH ^- ^N1", yearMonthDay},
 		{"DAY", "YEAR ^/ ^MONTH ^/ ^N1", yearMonthDay},
 		{"DAY", "N1 ^- ^MONTH ^- ^N2", dayMonthYear},
