@@ -100,17 +100,10 @@ type Changes interface {
 	// gets the new resume. It returns ErrEnded as for Update.
 	Pause(ctx context.Context, id string, resume, now time.Time) (Entry, error)
 
-	// PauseAll does for each task, in order, what Pause does, with far fewer waits for the disk.
-	PauseAll(ctx context.Context, ids []string, resume, now time.Time) []Changed
-
 	// Resume puts a paused task back into the queue at the due instant that it has. If it is to
 	// resume at a later one, call Skip before. It returns ErrTaken if the task is not paused, or an
 	// occurrence at or after that instant has been claimed or has ended.
 	Resume(ctx context.Context, id string, now time.Time) (Entry, error)
-
-	// ResumeAll does for each task, in order, what Skip with its line and then Resume do, with far
-	// fewer waits for the disk.
-	ResumeAll(ctx context.Context, list []Resumption, now time.Time) []Changed
 
 	// Remove ends a task that is pending, paused or running: no further occurrence starts. An open
 	// run goes on. Remove logs the removal, but no line for the instant that would have come. It

@@ -85,36 +85,6 @@ func (v Verbs) Resume(ctx context.Context, id string, now time.Time) (Entry, err
 	return v.entry(ctx, id, now, Resume(now))
 }
 
-// PauseAll does for each task, in order, what Pause does.
-func (v Verbs) PauseAll(ctx context.Context, ids []string, resume, now time.Time) []Changed {
-	changes := make([]Change, len(ids))
-	for i, id := range ids {
-		changes[i] = Change{ID: id, Now: now, Rule: Pause(resume, now)}
-	}
-	return v.Change(ctx, changes...)
-}
-
-// Resumption is a task to resume. With a line, the instants that it stands for, from the task's due
-// instant on, are skipped first. The task moves to Next; if that is zero, it ends and is not
-// resumed.
-type Resumption struct {
-	ID   string
-	Line *Line
-	Next time.Time
-}
-
-// ResumeAll does for each task, in order, what Skip with its line and then Resume do.
-func (v Verbs) ResumeAll(ctx context.Context, list []Resumption, now time.Time) []Changed {
-	changes := make([]Change, len(list))
-	for i, r := range list {
-		changes[i] = Change{ID: r.ID, Now: now, Rule: Resume(now)}
-		if r.Line != nil {
-			changes[i].Rule = GoOn(dated(*r.Line), r.Next, now)
-		}
-	}
-	return v.Change(ctx, changes...)
-}
-
 // Remove ends a task.
 func (v Verbs) Remove(ctx context.Context, id string, now time.Time) (Entry, error) {
 	return v.entry(ctx, id, now, Remove(now))

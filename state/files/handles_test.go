@@ -74,7 +74,7 @@ func TestChangeOfATaskWithTwoFiles(t *testing.T) {
 		if many {
 			ids = []string{beside.Task.ID, e.Task.ID}
 		}
-		for _, c := range s.PauseAll(ctx, ids, time.Time{}, day0) {
+		for _, c := range pauseAll(ctx, s, ids, time.Time{}, day0) {
 			if c.Err != nil || c.Doc.Task.ID == e.Task.ID && !c.Doc.Due.Equal(day2) {
 				t.Errorf("many %v: %v %v", many, c.Doc.Due, c.Err)
 			}

@@ -119,7 +119,7 @@ func TestHintsAreKeptUp(t *testing.T) {
 		func() error { _, err := s.Rewind(ctx, find().Task, day(5).Add(time.Hour), day0); return err },
 		func() error {
 			_, err := s.Pause(ctx, id, day(9), day0)
-			return errors.Join(err, s.ResumeAll(ctx, []state.Resumption{{ID: id, Next: day(7), Line: &state.Line{At: day0, Due: new(day(5).Add(time.Hour)), Outcome: state.Skipped}}}, day0)[0].Err)
+			return errors.Join(err, resumeAll(ctx, s, []resumption{{ID: id, Next: day(7), Line: &state.Line{At: day0, Due: new(day(5).Add(time.Hour)), Outcome: state.Skipped}}}, day0)[0].Err)
 		},
 		func() error { _, err := s.Remove(ctx, id, day0); return err },
 		func() error { _, err := s.Restore(ctx, id, day(8), day0); return err },

@@ -142,7 +142,7 @@ func init() {
 		scenario{name: "resume what has passed with mail", prepare: paused, twice: gone,
 			op: func(s *Store, r state.Record) error {
 				l := missed(day0)
-				return s.ResumeAll(ctx, []state.Resumption{{ID: r.Task.ID, Line: &l, Next: day2}}, day1)[0].Err
+				return resumeAll(ctx, s, []resumption{{ID: r.Task.ID, Line: &l, Next: day2}}, day1)[0].Err
 			}},
 		scenario{name: "replace what has passed with mail", prepare: added, twice: []error{state.ErrConflict},
 			op: func(s *Store, r state.Record) error {

@@ -14,6 +14,34 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+// pauseAll pauses many tasks in one call.
+func pauseAll(ctx context.Context, s *Store, ids []string, resume, now time.Time) []state.Changed {
+	changes := make([]state.Change, len(ids))
+	for i, id := range ids {
+		changes[i] = state.Change{ID: id, Now: now, Rule: state.Pause(resume, now)}
+	}
+	return s.Change(ctx, changes...)
+}
+
+// resumption is a task to resume, and what has passed of it.
+type resumption struct {
+	ID   string
+	Line *state.Line
+	Next time.Time
+}
+
+// resumeAll resumes many tasks in one call.
+func resumeAll(ctx context.Context, s *Store, list []resumption, now time.Time) []state.Changed {
+	changes := make([]state.Change, len(list))
+	for i, r := range list {
+		changes[i] = state.Change{ID: r.ID, Now: now, Rule: state.Resume(now)}
+		if r.Line != nil {
+			changes[i].Rule = state.GoOn(*r.Line, r.Next, now)
+		}
+	}
+	return s.Change(ctx, changes...)
+}
+
 // TestPauseMany: of many tasks each is paused, and goes on, as it would alone; what cannot be is answered in its place and stands in
 // nobody's way; and the waits for the disk are shared.
 func TestPauseMany(t *testing.T) {
@@ -37,7 +65,7 @@ func TestPauseMany(t *testing.T) {
 
 	d := &recorder{root: dir}
 	s = lazy(t, dir, d)
-	for i, c := range s.PauseAll(ctx, ids, day2, day0) {
+	for i, c := range pauseAll(ctx, s, ids, day2, day0) {
 		switch {
 		case ids[i] == gone:
 			if !errors.Is(c.Err, state.ErrEnded) {
@@ -65,9 +93,9 @@ func TestPauseMany(t *testing.T) {
 		t.Errorf("%d are paused", len(list))
 	}
 
-	var goOn []state.Resumption
+	var goOn []resumption
 	for i, id := range ids[:len(drafts)] {
-		r := state.Resumption{ID: id}
+		r := resumption{ID: id}
 		switch {
 		case id == ran: // due on the second day
 		case i%3 == 0:
@@ -78,7 +106,7 @@ func TestPauseMany(t *testing.T) {
 		}
 		goOn = append(goOn, r)
 	}
-	for i, c := range s.ResumeAll(ctx, goOn, day1) {
+	for i, c := range resumeAll(ctx, s, goOn, day1) {
 		id, e := goOn[i].ID, c.Doc.Entry()
 		switch {
 		case id == gone:
@@ -102,14 +130,14 @@ func TestPauseMany(t *testing.T) {
 	if list := must[[]state.Entry](t)(heldOf(s)); len(list) != 0 {
 		t.Errorf("%d are paused still", len(list))
 	}
-	for _, c := range s.ResumeAll(ctx, goOn[:2], day1) {
+	for _, c := range resumeAll(ctx, s, goOn[:2], day1) {
 		if !errors.Is(c.Err, state.ErrTaken) && !errors.Is(c.Err, state.ErrEnded) {
 			t.Errorf("again: %+v", c)
 		}
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, c := range s.PauseAll(ended, ids[:2], day2, day0) {
+	for _, c := range pauseAll(ended, s, ids[:2], day2, day0) {
 		if !errors.Is(c.Err, context.Canceled) {
 			t.Errorf("after the end: %+v", c)
 		}
@@ -162,21 +190,21 @@ func TestPauseManyUnmovable(t *testing.T) {
 		}
 		must[state.Entry](t)(stuck.Add(ctx, daily(what), day0))
 	}
-	check("pause", stuck.PauseAll(ctx, ids, time.Time{}, day0), func(i int) bool { return i != 1 })
-	for _, c := range s.PauseAll(ctx, ids, day2, day0) {
+	check("pause", pauseAll(ctx, stuck, ids, time.Time{}, day0), func(i int) bool { return i != 1 })
+	for _, c := range pauseAll(ctx, s, ids, day2, day0) {
 		if c.Err != nil {
 			t.Fatal(c.Err)
 		}
 	}
-	var goOn []state.Resumption
+	var goOn []resumption
 	for _, id := range ids { // with instants that were skipped, which count, and with none
-		r := state.Resumption{ID: id}
+		r := resumption{ID: id}
 		if id != ids[2] {
 			r.Line, r.Next = &state.Line{At: day1, Due: &day0, DueLast: &day0, Count: 1, Outcome: state.Skipped}, day1
 		}
 		goOn = append(goOn, r)
 	}
-	check("resume", stuck.ResumeAll(ctx, goOn, day0), func(i int) bool { return i == 1 })
+	check("resume", resumeAll(ctx, stuck, goOn, day0), func(i int) bool { return i == 1 })
 	for i, id := range ids {
 		want := []int{1, 0, 0}[i]
 		if e := must[[]state.Entry](t)(s.Find(ctx, id))[0]; e.Tally.Number != want {

@@ -203,13 +203,13 @@ var scenarios = func() []scenario {
 		return err
 	}
 	pauseAll := func(resume time.Time, ids ...string) op {
-		return func(s *Store, _ state.Record) error { return changed(s.PauseAll(ctx, ids, resume, day0)) }
+		return func(s *Store, _ state.Record) error { return changed(pauseAll(ctx, s, ids, resume, day0)) }
 	}
 	passed := func(due, last time.Time, count int) *state.Line {
 		return &state.Line{At: day1, Due: &due, DueLast: &last, Count: count, Outcome: state.Skipped, Reason: "paused"}
 	}
-	resumeAll := func(list ...state.Resumption) op {
-		return func(s *Store, _ state.Record) error { return changed(s.ResumeAll(ctx, list, day1)) }
+	resumingAll := func(list ...resumption) op {
+		return func(s *Store, _ state.Record) error { return changed(resumeAll(ctx, s, list, day1)) }
 	}
 	replace := func(due time.Time, line *state.Line) op {
 		return func(s *Store, r state.Record) error {
@@ -382,13 +382,13 @@ var scenarios = func() []scenario {
 		{name: "pause one as one of many", prepare: two, op: pauseAll(day1, firstID), twice: again},
 		{name: "pause the same one twice", prepare: two, op: pauseAll(day1, firstID, firstID), twice: again, parts: []op{pauseAll(day1, firstID), pauseAll(day1, firstID)}},
 		{name: "resume three", prepare: then(three, pauseAll(day2, firstID, secondID, thirdID)), twice: gone,
-			op:    resumeAll(state.Resumption{ID: firstID}, state.Resumption{ID: secondID}, state.Resumption{ID: thirdID}),
-			parts: []op{resumeAll(state.Resumption{ID: firstID}), resumeAll(state.Resumption{ID: secondID}), resumeAll(state.Resumption{ID: thirdID})}},
+			op:    resumingAll(resumption{ID: firstID}, resumption{ID: secondID}, resumption{ID: thirdID}),
+			parts: []op{resumingAll(resumption{ID: firstID}), resumingAll(resumption{ID: secondID}), resumingAll(resumption{ID: thirdID})}},
 		{name: "resume three whose time has passed", prepare: then(three, pauseAll(day2, firstID, secondID, thirdID)), twice: gone,
-			op: resumeAll(state.Resumption{ID: firstID, Line: passed(day0, day0, 1)}, state.Resumption{ID: secondID, Line: passed(day0, day1, 2), Next: day2},
-				state.Resumption{ID: thirdID}),
-			parts: []op{resumeAll(state.Resumption{ID: firstID, Line: passed(day0, day0, 1)}),
-				resumeAll(state.Resumption{ID: secondID, Line: passed(day0, day1, 2), Next: day2}), resumeAll(state.Resumption{ID: thirdID})}},
+			op: resumingAll(resumption{ID: firstID, Line: passed(day0, day0, 1)}, resumption{ID: secondID, Line: passed(day0, day1, 2), Next: day2},
+				resumption{ID: thirdID}),
+			parts: []op{resumingAll(resumption{ID: firstID, Line: passed(day0, day0, 1)}),
+				resumingAll(resumption{ID: secondID, Line: passed(day0, day1, 2), Next: day2}), resumingAll(resumption{ID: thirdID})}},
 		{name: "resume", prepare: then(added(daily("n")), pause(never)), op: resume, twice: gone},
 		{name: "resume before its time", prepare: then(added(daily("n")), pause(day2)), op: resume, twice: gone},
 

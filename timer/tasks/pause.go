@@ -21,15 +21,15 @@ type Paused struct {
 // the order of the tasks.
 func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, now time.Time) []Paused {
 	all := make([]Paused, len(found))
-	var ids []string
+	var changes []state.Change
 	var index []int
 	for i, e := range found {
 		all[i] = Paused{Entry: e, Already: e.Held && e.Resume.Equal(until)}
 		if !all[i].Already {
-			ids, index = append(ids, e.Task.ID), append(index, i)
+			changes, index = append(changes, state.Change{ID: e.Task.ID, Now: now, Rule: state.Pause(until, now)}), append(index, i)
 		}
 	}
-	for k, answer := range st.PauseAll(ctx, ids, until, now) {
+	for k, answer := range st.Change(ctx, changes...) {
 		p := &all[index[k]]
 		if p.Err = answer.Err; p.Err == nil {
 			p.Entry = answer.Doc.Entry()
@@ -55,7 +55,8 @@ func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []sta
 		all[i].Entry, left[i] = e, &all[i]
 	}
 	for try := 0; len(left) > 0; try++ {
-		var list []state.Resumption
+		var changes []state.Change
+		var lines []*state.Line
 		var of []*Resumed
 		for _, r := range left {
 			if !r.Entry.Held {
@@ -66,18 +67,21 @@ func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []sta
 				r.Err = err
 				continue
 			}
+			rule := state.Resume(now)
 			line, next, _ := rules.Resume(r.Entry, sched, now)
 			if line != nil {
 				line.At = now
+				rule = state.GoOn(*line, next, now)
 			}
-			list, of = append(list, state.Resumption{ID: r.Entry.Task.ID, Line: line, Next: next}), append(of, r)
+			changes = append(changes, state.Change{ID: r.Entry.Task.ID, Now: now, Rule: rule})
+			lines, of = append(lines, line), append(of, r)
 		}
 		left = nil
-		for k, a := range st.ResumeAll(ctx, list, now) {
+		for k, a := range st.Change(ctx, changes...) {
 			r := of[k]
 			switch {
 			case a.Err == nil:
-				r.Entry, r.Skipped = a.Doc.Entry(), list[k].Line
+				r.Entry, r.Skipped = a.Doc.Entry(), lines[k]
 			case ctx.Err() != nil:
 				r.Err = ctx.Err()
 			case try < Attempts && (errors.Is(a.Err, state.ErrTaken) || errors.Is(a.Err, state.ErrEnded) || errors.Is(a.Err, state.ErrNotFound)):
