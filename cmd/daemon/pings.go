@@ -94,7 +94,7 @@ func (c *sender) pingStart(ctx context.Context, t state.Task, id, word string, s
 	pause := startPause
 	for try := 1; try == 1 || ctx.Err() == nil; try++ { // the run may be over before the first try
 		within, stop := context.WithTimeout(context.Background(), startMost)
-		_, err := c.ping(within, config, word, notify.Message{ID: id, Ping: notify.PingStart}, t)
+		err := c.ping(within, config, word, notify.Message{ID: id, Ping: notify.PingStart}, t)
 		stop()
 		if err == nil {
 			return
@@ -126,13 +126,12 @@ func (s *startPings) awaitEnd(ctx context.Context, id, word string) {
 }
 
 // ping pings a heartbeat once.
-func (c *sender) ping(ctx context.Context, config state.Config, word string, m notify.Message,
-	t state.Task) (string, error) {
+func (c *sender) ping(ctx context.Context, config state.Config, word string, m notify.Message, t state.Task) error {
 	channel, err := notify.Find(word, config.Channels)
-	if err != nil {
-		return "", err
+	if err == nil {
+		_, err = notify.Send(ctx, channel, m, c.envOf(t))
 	}
-	return notify.Send(ctx, channel, m, c.envOf(t))
+	return err
 }
 
 // pingEnd pings the end of a run. It leaves out the end of an earlier run that could not be sent at
@@ -216,7 +215,7 @@ func (p *heartbeatPinger) send(ctx context.Context, config state.Config, m notif
 	within, stop := context.WithTimeout(ctx, startMost)
 	defer stop()
 	failure := ""
-	if _, err := p.c.ping(within, config, config.Run.Heartbeat, m, state.Task{}); err != nil {
+	if err := p.c.ping(within, config, config.Run.Heartbeat, m, state.Task{}); err != nil {
 		failure = cli.Explain(err).Error()
 	}
 	p.mu.Lock()

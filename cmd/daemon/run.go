@@ -214,7 +214,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	if err != nil {
 		return err
 	}
-	kill, stop := secondSignal(ctx)
+	kill, stop := secondSignal()
 	defer stop()
 	cgroups, _ := proc.OwnCgroups() // a run that needs a cgroup fails with the error
 	o := runner.Options{

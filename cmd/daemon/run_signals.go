@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"os"
 	"os/signal"
 	"slices"
@@ -47,9 +46,8 @@ func rereadWords(changed []string, bounded bool) string {
 	return text
 }
 
-// secondSignal returns a channel that is closed at the second INT or TERM. The first has ended ctx.
-// HUP does not count.
-func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
+// secondSignal returns a channel that is closed at the second INT or TERM. HUP does not count.
+func secondSignal() (<-chan struct{}, func()) {
 	kill, quit := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 4)
 	for _, sig := range cli.Endings {
@@ -60,7 +58,7 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 		}
 	}
 	go func() {
-		for n := 0; n < 2; n++ {
+		for range 2 {
 			select {
 			case <-signals:
 			case <-quit:

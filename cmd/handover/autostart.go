@@ -124,7 +124,7 @@ func (h RunnerState) advice() problem.Text {
 // When entries are given, and runners of other machines of a fleet may run all of them, no runner
 // is started here.
 func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...state.Entry) RunnerState {
-	h, elsewhere, err := findElsewhere(ctx, s, st, entries)
+	h, elsewhere, err := findElsewhere(ctx, st, entries)
 	if err == nil && !elsewhere {
 		h, err = findRunner(ctx, s, st)
 	}
@@ -140,8 +140,8 @@ func HandOver(ctx context.Context, s *cli.Call, st state.Leases, entries ...stat
 }
 
 // findElsewhere returns who in a fleet runs tasks that this machine does not have to run.
-func findElsewhere(ctx context.Context, s *cli.Call, st state.Leases, entries []state.Entry) (h RunnerState,
-	elsewhere bool, err error) {
+func findElsewhere(ctx context.Context, st state.Leases, entries []state.Entry) (h RunnerState, elsewhere bool,
+	err error) {
 	shared, ok := state.SharedBy(st)
 	if !ok || len(entries) == 0 {
 		return h, false, nil

@@ -73,7 +73,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		"and cannot be paused from here: press space where it is shown")
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, st, found, resume, now)
-	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone)}
+	answer := pauseJSON{ResumeAt: cli.Instant(resume, zone), now: now.In(zone), until: resume}
 	brief := view.IDsAlone(s)
 	if !brief {
 		answer.Paused = []view.TaskJSON{}
@@ -90,7 +90,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		} else {
 			answer.Paused = append(answer.Paused, view.AsJSON(h.Entry, now))
 		}
-		answer.held = append(answer.held, heldTask{h, now.In(zone), resume})
+		answer.held = append(answer.held, h)
 	}
 	warnings := view.AllTooLate(paused)
 	var h handover.RunnerState
@@ -118,13 +118,8 @@ type pauseJSON struct {
 	Problems []string             `json:"problems,omitempty" jsonschema:"of --all: what cannot be read"`
 	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
-	held []heldTask
-}
-
-// heldTask is a paused task. A zero until means that the pause has no end.
-type heldTask struct {
-	tasks.Paused
-	now, until time.Time
+	held       []tasks.Paused
+	now, until time.Time // a zero until means that the pause has no end
 }
 
 // Text says of each task until when it is paused.
@@ -136,12 +131,12 @@ func (a pauseJSON) Text(o *cli.Out) {
 		if h.Already {
 			verb = what + " is already paused"
 		}
-		if h.until.IsZero() && state.IsUnscheduled(e.Due) {
-			o.LineUnlessQuiet("%s; it comes %s", verb, view.Coming(e, h.now))
-		} else if h.until.IsZero() {
+		if a.until.IsZero() && state.IsUnscheduled(e.Due) {
+			o.LineUnlessQuiet("%s; it comes %s", verb, view.Coming(e, a.now))
+		} else if a.until.IsZero() {
 			o.LineUnlessQuiet("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		} else {
-			o.LineUnlessQuiet("%s until %s", verb, view.Echo(h.until, h.now))
+			o.LineUnlessQuiet("%s until %s", verb, view.Echo(a.until, a.now))
 		}
 		if tasks.IsRunning(e) {
 			o.Note("note: its running command goes on")

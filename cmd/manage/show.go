@@ -3,7 +3,8 @@ package manage
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	zone := rules.TaskZone(e.Task)
 	now := s.Now(zone)
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone),
-		Next: upcoming(e, now), Env: []string{}, Running: []string{},
+		Next: upcoming(e), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal),
 		LastEnd: cli.Instant(e.Tally.LastEnd, zone),
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, RecurrenceJSON: view.RecurrenceOf(e.Task),
@@ -97,12 +98,9 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	}
 	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
 		run := e.Task.Run
-		umask := fmt.Sprintf("0%03o", run.Umask)
-		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(run.Script), cli.OrNull(run.Prog), cli.OrNull(run.Dir), &umask
-		for name := range run.Env {
-			j.Env = append(j.Env, name)
-		}
-		sort.Strings(j.Env)
+		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(run.Script), cli.OrNull(run.Prog), cli.OrNull(run.Dir),
+			new(fmt.Sprintf("0%03o", run.Umask))
+		j.Env = cli.OrEmpty(slices.Sorted(maps.Keys(run.Env)))
 	}
 	if err := j.readRuns(ctx, st, e); err != nil {
 		return err
@@ -138,7 +136,7 @@ func (j *showJSON) readRuns(ctx context.Context, st state.Store, e state.Entry) 
 
 // upcoming returns at most five of the next instants of a task. Those of a paused task come after
 // the end of its pause; there are none when the pause has no end.
-func upcoming(e state.Entry, now time.Time) []time.Time {
+func upcoming(e state.Entry) []time.Time {
 	next := []time.Time{}
 	zone := rules.TaskZone(e.Task)
 	first := view.DueOf(e)

@@ -167,7 +167,7 @@ func waitOn(s *cli.Call, left unended) problem.Call {
 }
 
 // notRunning returns the error for a task that is not running.
-func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
+func notRunning(id string, e state.Entry) view.PickError {
 	end := problem.To("rm", e.Task.ID)
 	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID,
 		view.StateName(e)), problem.T("to cancel its later occurrences: %s", end))
@@ -200,7 +200,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	for i, f := range failed {
 		switch {
 		case f.Other != nil && tasks.Live(*f.Other):
-			failed[i] = notRunning(s, f.ID, *f.Other)
+			failed[i] = notRunning(f.ID, *f.Other)
 		case f.Code == problem.NotFound && len(f.Candidates) == 0:
 			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels tasks",
 				problem.To("ls"), problem.To("rm")))

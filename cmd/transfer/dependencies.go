@@ -192,7 +192,7 @@ func (ch *dependencies) awaits(ctx context.Context, changes []*tasks.Change, id 
 // addTasks makes the tasks in their order; each waits for others by the IDs that those have by
 // then. add makes one of them: it writes into the list why a task cannot be made, and returns an
 // error only when nothing more can be done. The rows are in the order of the list.
-func (ch *dependencies) addTasks(ctx context.Context, changes []*tasks.Change,
+func (ch *dependencies) addTasks(changes []*tasks.Change,
 	add func(int) (plannedJSON, error)) (rows []plannedJSON, err error) {
 	rows = make([]plannedJSON, len(changes))
 	ids := map[string]string{}

@@ -120,7 +120,7 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
 	}
 	addAll := func(st state.Store) ([]plannedJSON, error) {
-		return deps.addTasks(ctx, changes, func(i int) (row plannedJSON, err error) {
+		return deps.addTasks(changes, func(i int) (row plannedJSON, err error) {
 			w := &from.list[i]
 			if row, w.err = addOrChange(ctx, st, startRunner, changes[i]); w.err == nil {
 				return row, nil

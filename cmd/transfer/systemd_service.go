@@ -130,7 +130,7 @@ func (r *serviceReader) read(w *sourceTask) error {
 			problem.T("write Type=oneshot; a comment needs a line of its own"))
 	}
 	for _, s := range r.Settings {
-		if err := r.readSetting(w, s, around, kind == "oneshot"); err != nil {
+		if err := r.readSetting(w, s, around); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (r *serviceReader) surroundings(account, home string) *tasks.Surroundings {
 }
 
 // readSetting reads a setting that is not a command.
-func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks.Surroundings, oneshot bool) (err error) {
+func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks.Surroundings) (err error) {
 	hint, refused := serviceRefused[s.Name]
 	test, isCondition := conditionTests[s.Name]
 	note := func(format string, args ...any) { w.notes = append(w.notes, r.Name+": "+fmt.Sprintf(format, args...)) }

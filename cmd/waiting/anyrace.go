@@ -233,14 +233,14 @@ func runAny(ctx context.Context, s *cli.Call, o anyOptions) error {
 	case errors.Is(context.Cause(reading), cli.ErrReaderGone):
 		return cli.ExitCode(cli.ExitFailed)
 	case len(w.gone) == len(o.things):
-		return o.noneError(s, w)
+		return o.noneError(w)
 	}
 	s.Answer(o.unfinished(ctx, s, w))
 	return cli.ExitCode(cli.ExitMax)
 }
 
 // noneError returns the error of a wait for things of which none can come any more.
-func (o *anyOptions) noneError(s *cli.Call, w waited) error {
+func (o *anyOptions) noneError(w waited) error {
 	if len(o.things) == 1 {
 		return w.gone[0]
 	}

@@ -27,7 +27,7 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
-		if !t.read || before(t.to, gone.To) { // lines were dropped that had not been read
+		if !t.read || gone.To.After(t.to) { // lines were dropped that had not been read
 			t.sums, t.to, all = gone.Sums, gone.To, nil
 		}
 		sums := t.sums
@@ -42,7 +42,7 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
-		if before(t.to, now.To) { // lines were dropped meanwhile, perhaps before they were read
+		if now.To.After(t.to) { // lines were dropped meanwhile, perhaps before they were read
 			t.read = false
 			continue
 		}
@@ -55,8 +55,3 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 // maxTries is how often Read starts again because lines were dropped meanwhile, which a runner does
 // once an hour.
 const maxTries = 5
-
-// before reports whether a is earlier in the ledger than b.
-func before(a, b state.Place) bool {
-	return a.Part < b.Part || a.Part == b.Part && a.Offset < b.Offset
-}
