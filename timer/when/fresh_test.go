@@ -132,3 +132,48 @@ func TestFreshIsQuick(t *testing.T) {
 		}
 	}
 }
+
+// Each row of the grammar reads a part of some text of the tables: what no text needs is not there.
+func TestEveryRowIsRead(t *testing.T) {
+	clocktest.Alone(t)
+	g, numbers := grammar(), map[string]int{}
+	type row struct{ symbol, number int }
+	unread := map[row]string{}
+	for _, r := range table() {
+		for name := range strings.SplitSeq(r.of, "|") {
+			at := row{g.names[name], numbers[name]}
+			numbers[name]++
+			unread[at] = name + ": " + r.pattern
+			act := &g.patterns[at.symbol][at.number].act
+			original := *act
+			*act = func(x *match, m *meaning) bool {
+				ok := original(x, m)
+				if ok {
+					delete(unread, at)
+				}
+				return ok
+			}
+			t.Cleanup(func() { *act = original })
+		}
+	}
+	read := func(text string, o Options) {
+		for _, o.Form = range []Form{Any, DelayForm, UntilForm, EveryForm} {
+			_, _ = Parse(text, o)
+		}
+		o.Form = Any
+		_, _ = Instant(text, o)
+		_, _ = ParseDays(text, o)
+	}
+	for _, c := range freshCases(t) {
+		read(c.text, c.options(t))
+	}
+	for _, c := range phrases(t) {
+		read(c.Text, Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ)})
+	}
+	for _, c := range typedCases(t) {
+		read(c.Text, Options{Now: instant(t, c.Now), Zone: zoned(t, c.TZ)})
+	}
+	for _, name := range unread {
+		t.Errorf("no text reads the row %s", name)
+	}
+}
