@@ -52,7 +52,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		case r.strong:
 			reason = strong
 		}
-		if why[reason] == nil || why[reason].readings == nil && r.readings != nil {
+		if w := why[reason]; w == nil || w.readings == nil && (r.readings != nil || w.why == "" && r.why != "") {
 			why[reason] = r
 		}
 	}

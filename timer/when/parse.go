@@ -290,7 +290,11 @@ func (p *parser) schedule() (*Schedule, *Error) {
 	if p.work > maxWork {
 		return nil, &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
 	}
-	return p.choose()
+	s, err := p.choose()
+	if err == nil && s.Kind == Once && o.Form == EveryForm {
+		return nil, &Error{Code: CodeUsage, Message: quoted(p.typed) + " comes once, and a recurrence is asked for", Hint: `say how often, as in "monday at 9am"`}
+	}
+	return s, err
 }
 
 // read puts the parts of the text together from a token on; comma says that a comma stands before

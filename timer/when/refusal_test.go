@@ -173,6 +173,7 @@ func TestForms(t *testing.T) {
 		{EveryForm, "day at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
 		{EveryForm, "monday and friday at 9am", "FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
 		{EveryForm, "daily at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
+		{EveryForm, "on friday", CodeUsage}, {EveryForm, "the 15th", CodeUsage}, {EveryForm, "at noon", CodeUsage},
 		{EveryForm, "5", CodeUsage}, {EveryForm, "0", CodeUsage}, {EveryForm, "0s", CodeNotUnderstood}, {EveryForm, "-5m", CodeNotUnderstood},
 		{EveryForm, "--1m", CodeNotUnderstood}, {EveryForm, "999999999999h", CodeNotUnderstood}, {EveryForm, "tomorrow", CodeNotUnderstood},
 		{EveryForm, "*/5 * * * *", CodeNotUnderstood}, {EveryForm, "", CodeNotUnderstood},

@@ -247,6 +247,9 @@ func (p *parser) unknownWord() *Error {
 		return p.errorOf(p.bareNumber())
 	}
 	pos := min(p.furthest, p.n)
+	if pos == 0 && p.opts.Form == EveryForm && !strings.HasPrefix(strings.ToLower(p.typed), "every") {
+		pos++ // open put "every" there
+	}
 	if p.word(pos, "at", "on", "in", "the") && pos+1 < p.n {
 		pos++
 	}
