@@ -305,6 +305,7 @@ func (x *match) setEpoch(m *meaning, n, nano int64) bool {
 	x.setDate(m, at.Year(), int(at.Month()), at.Day())
 	m.day.iso = true
 	m.clock = clock{hour: int8(at.Hour()), minute: int8(at.Minute()), second: int8(at.Second()), nano: int32(at.Nanosecond()), how: clockExact, off: m.day.off, end: m.day.end}
+	m.clock.settle()
 	m.zone = &zoneText{loc: time.UTC, fixed: true}
 	m.has = hasDay | hasClock | hasZone
 	return true

@@ -308,7 +308,16 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 	}
 	var near [3][]string // by their distance
 	for known, e := range vocabulary() {
-		if known[0] != word[0] || len(known) < 3 || min(len(known), len(word)) == 3 && !swapped(word, known) || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
+		if len(known) < 3 || e.is(cAbbr) || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
+			continue
+		}
+		if known[0] != word[0] {
+			if len(word) > 5 && known[1:] == word[1:] {
+				near[1] = append(near[1], known)
+			}
+			continue
+		}
+		if min(len(known), len(word)) == 3 && !swapped(word, known) && !doubled(word, known) {
 			continue
 		}
 		if far := typos(word, known); far == 1 || far == 2 && len(word) >= 7 {
@@ -335,7 +344,7 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 // common reports whether a word of the patterns is one that people often misspell.
 func (p *parser) common(word string) bool {
 	switch word {
-	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
+	case "now", "the", "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
 		return true
 	}
 	return false
@@ -351,6 +360,16 @@ func typos(a, b string) int {
 		return 1
 	}
 	return 2
+}
+
+// doubled reports whether a word is another one with a letter typed twice.
+func doubled(word, known string) bool {
+	for i := 1; i < len(word); i++ {
+		if word[i] == word[i-1] && word[:i]+word[i+1:] == known {
+			return true
+		}
+	}
+	return false
 }
 
 // swapped reports whether two words differ only in the order of two letters.
