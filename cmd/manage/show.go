@@ -51,6 +51,7 @@ type showJSON struct {
 	Request   *bool       `json:"rpc_request,omitempty" jsonschema:"of type agent: it is told by a request, and not by a notification"`
 	Running   []string    `json:"running,omitempty"`
 	RunningOn []string    `json:"running_on,omitempty" jsonschema:"in a fleet: the machine of each of these"`
+	Attempt   *time.Time  `json:"next_attempt,omitempty" jsonschema:"when a run that has failed tries again"`
 	LastEnd   *time.Time  `json:"last_ended,omitempty"`
 	LastOn    *string     `json:"last_on,omitempty" jsonschema:"in a fleet: the machine of the last run that the log has"`
 	Removed   bool        `json:"removed,omitempty"`
@@ -81,7 +82,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone),
 		Next: upcoming(e), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal),
-		LastEnd: cli.Instant(e.Tally.LastEnd, zone),
+		LastEnd: cli.Instant(e.Tally.LastEnd, zone), Attempt: cli.Instant(tasks.NextAttempt(e), zone),
 		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, RecurrenceJSON: view.RecurrenceOf(e.Task),
 		PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.RecipientsOf(s, e.Task)
@@ -294,6 +295,9 @@ func (j showJSON) history(o *cli.Out, field func(name, value string)) {
 		running := strings.Join(j.Running, " ")
 		if len(j.RunningOn) == len(j.Running) {
 			running += ", on " + cli.Visible(strings.Join(j.RunningOn, " "))
+		}
+		if j.Attempt != nil {
+			running += "; it has failed, and tries again " + view.Echo(*j.Attempt, j.Now)
 		}
 		field("running", running)
 	}
