@@ -171,15 +171,10 @@ func (told Recipients) summary(t state.Task, program string) string {
 		}
 		return "It will be told by " + who + ", and wait in the inbox."
 	}
-	if t.Type() == state.TypeAgent {
-		switch {
-		case told.On == state.NotifyNever || len(told.Channels) == 0:
-			return "Failures go to the inbox."
-		case told.On == state.NotifyFailure:
-			return "The first failure in a row and the recovery go to " + who + "."
-		}
-	}
-	if told.On == state.NotifyNever || len(told.Channels) == 0 {
+	switch untold := told.On == state.NotifyNever || len(told.Channels) == 0; {
+	case untold && t.Type() == state.TypeAgent:
+		return "Failures go to the inbox."
+	case untold:
 		return "Failures and output go to the inbox."
 	}
 	return told.news() + " to " + who + "."

@@ -54,9 +54,9 @@ func confirm(s *cli.Call, d *tasks.Done, zone *time.Location, h handover.RunnerS
 	if s.InJSON { // the text does not say it, and finding out reads files of the system
 		j.SurvivesReboot = h.Survives()
 	}
-	j.PolicyJSON = view.PolicyGiven(e.Task)
-	if e.Task.Recurring() {
-		j.PolicyJSON = view.PolicyInForce(e.Task)
+	j.PolicyJSON = view.PolicyInForce(e.Task)
+	if !e.Task.Recurring() { // the defaults have no meaning for it
+		j.Catchup, j.Overlap = cli.OrNull(e.Task.Policy.Catchup), cli.OrNull(e.Task.Policy.Overlap)
 	}
 	for _, pair := range d.Env {
 		name, _, _ := strings.Cut(pair, "=")

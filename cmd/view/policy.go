@@ -49,13 +49,6 @@ func PolicyInForce(t state.Task) PolicyJSON {
 	return j
 }
 
-// PolicyGiven is the policy as it was given, without defaults.
-func PolicyGiven(t state.Task) PolicyJSON {
-	j := PolicyInForce(t)
-	j.Catchup, j.Overlap = cli.OrNull(t.Policy.Catchup), cli.OrNull(t.Policy.Overlap)
-	return j
-}
-
 // spanSeconds is a duration of a policy in JSON; null when there is none.
 func spanSeconds(text string) *float64 {
 	d, err := time.ParseDuration(text)
