@@ -214,8 +214,10 @@ func (l Line) Channels() (list []string) {
 	return list
 }
 
-// Of returns the line as a store writes it for the end of a notice.
+// Of returns the line as a store writes it for the end of a notice. A line without an instant is
+// written now.
 func (n Notice) Of(line Line) Line {
+	line = dated(line)
 	line.Type, line.TaskID, line.Number, line.Channel, line.Tell = LineDelivery, n.Line.TaskID, n.Line.Number, n.Channel, nil
 	line.Revision, line.said = n.Line.Revision, n.Line.Said()
 	return line

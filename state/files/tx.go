@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
@@ -237,9 +236,6 @@ func (t *tx) drop(place string) {
 
 // write collects a line of the ledger and the mail that it makes.
 func (t *tx) write(l state.Line) error {
-	if l.At.IsZero() {
-		l.At = time.Now()
-	}
 	e := ledger.Entry{Line: l.Kept()}
 	if l.Inbox != "" && l.HasMail() {
 		if t.next.Mail == "" { // the first item ever, or a new log

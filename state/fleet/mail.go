@@ -70,6 +70,9 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 		return nil, 0, nil, err
 	}
 	q.Free, q.Now = true, now
+	if q.Limit <= 0 || q.Limit > commitMost {
+		q.Limit = commitMost
+	}
 	for {
 		all, taken, err := s.inboxItems(ctx)
 		if err != nil {
@@ -77,21 +80,16 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 		}
 		var list []state.Item
 		var ops []Op
-		more := 0
-		for _, i := range all {
-			switch {
-			case !q.Wants(i, i.Line.TaskID):
-			case q.Limit > 0 && len(list) == q.Limit || len(ops) == commitMost:
-				more++
-			default:
-				i.Leased = state.UTC(until)
-				data, _ := json.Marshal(i.Leased)
-				key := leaseKey(itemKey(i.ID))
-				lease := taken[key]
-				lease.Key = key
-				ops = append(ops, lease.with(data))
-				list = append(list, i)
-			}
+		picked, more := q.Pick(all)
+		for _, i := range picked {
+			item := all[i]
+			item.Leased = state.UTC(until)
+			data, _ := json.Marshal(item.Leased)
+			key := leaseKey(itemKey(item.ID))
+			lease := taken[key]
+			lease.Key = key
+			ops = append(ops, lease.with(data))
+			list = append(list, item)
 		}
 		if len(ops) == 0 {
 			return nil, more, nil, nil
@@ -219,12 +217,8 @@ func (s *Store) Postpone(ctx context.Context, n state.Notice) error {
 // Told ends a notice with a line.
 func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error {
 	return s.notice(ctx, n, func(t *tx, key string, kept notice) {
-		line := state.Notice{Line: kept.Line, Channel: kept.Channel}.Of(line)
-		if line.At.IsZero() {
-			line.At = time.Now()
-		}
 		t.write(key, nil)
-		t.line(line)
+		t.line(state.Notice{Line: kept.Line, Channel: kept.Channel}.Of(line))
 	})
 }
 

@@ -139,9 +139,6 @@ func (s *Store) Postpone(ctx context.Context, n state.Notice) error {
 func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error {
 	return s.notice(ctx, n, func(i int) {
 		line = s.outbox[i].Of(line)
-		if line.At.IsZero() {
-			line.At = time.Now()
-		}
 		s.outbox = slices.Delete(s.outbox, i, i+1)
 		s.write(line)
 	})
