@@ -151,6 +151,10 @@ func TestComplete(t *testing.T) {
 		{"at --file x", ":files"},
 		{"at --file=x", ":files"},
 		{"at -qf x", ":files"},
+		{"apply ", ":files"},
+		{"apply x ", ""},
+		{"import crontab ", ":files"},
+		{"import systemd x --write y", ":files"},
 		{"at -c x", ""},
 
 		{"at now -- ", ":command 4"},

@@ -308,12 +308,15 @@ func suggestArguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed,
 	case begun && (len(c.Arguments) == 1 || !last.Many):
 		return suggestions{}
 	}
-	choices := first.Choices
+	of := first
 	if begun {
-		choices = last.Choices
+		of = last
+	}
+	if of.Kind == option.File {
+		return suggestions{files: true}
 	}
 	var words []suggestion
-	for _, w := range choices {
+	for _, w := range of.Choices {
 		if !slices.Contains(t.args, w) {
 			words = append(words, suggestion{word: w})
 		}
