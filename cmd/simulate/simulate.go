@@ -155,7 +155,7 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 func (m *simulation) fates(ctx context.Context, allow []string) func(state.Record) sim.Fate {
 	refused := map[string]*rules.Refusal{} // by task, because a task is always refused or never
 	return func(r state.Record) sim.Fate {
-		f := sim.Fate{Takes: defaultRun, Stubborn: time.Second}
+		f := sim.Fate{Takes: defaultRun}
 		refusal, known := refused[r.Task.ID]
 		if !known {
 			// a command that cannot be checked in time may be allowed

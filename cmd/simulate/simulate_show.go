@@ -48,7 +48,6 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		case l.Type == state.LineTask && l.Event != state.EventFinished && l.Event != state.EventClock:
 			return true
 		}
-		l.ExitCode = nil // no command has run
 		if l.Type == state.LineOccurrence {
 			sum.Occurrences += l.Count
 			sum.Outcomes[string(l.Outcome)] += l.Count
@@ -90,7 +89,8 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 	if s.InJSON {
 		for _, l := range lines {
 			row := view.AsLineJSON(l, m.zone)
-			row.User, row.System, row.Stdout, row.Stderr = nil, nil, nil, nil // no command has run
+			// no command has run
+			row.User, row.System, row.Stdout, row.Stderr, row.ExitCode = nil, nil, nil, nil, nil
 			s.Emit(view.StreamLine{LineJSON: row, Now: o.Now})
 		}
 	}
