@@ -85,7 +85,8 @@ const (
 // The next batch is read while one is written to the disk.
 type itemQueue struct {
 	items chan Item
-	room  *semaphore.Weighted // for the sizes of all items
+	room  *semaphore.Weighted // for the sizes of all items that are not yet scheduled
+	taken int64               // the room of the batch that was taken last
 	err   error               // why no more come; io.EOF at the end
 }
 
@@ -106,15 +107,27 @@ func (q *itemQueue) Put(ctx context.Context, it Item) error {
 	}
 }
 
+// Settled waits until the items so far are scheduled.
+func (q *itemQueue) Settled(ctx context.Context) error {
+	err := q.room.Acquire(ctx, MaxQueuedBytes)
+	if err == nil {
+		q.room.Release(MaxQueuedBytes)
+	}
+	return err
+}
+
 // End tells the taker that no more items come, and why.
 func (q *itemQueue) End(err error) {
 	q.err = err
 	close(q.items)
 }
 
-// Take waits for items and returns a batch of them. When none are left it returns the error of End.
-// When idle fires first it returns neither items nor an error.
+// Take waits for items and returns a batch of them; that of the call before is scheduled. When none
+// are left it returns the error of End. When idle fires first it returns neither items nor an
+// error.
 func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []Item, err error) {
+	q.room.Release(q.taken)
+	q.taken = 0
 	select {
 	case it, more := <-q.items:
 		if !more {
@@ -130,7 +143,7 @@ func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []It
 		batch = append(batch, <-q.items)
 	}
 	for _, it := range batch {
-		q.room.Release(it.roomNeeded())
+		q.taken += it.roomNeeded()
 	}
 	return batch, nil
 }

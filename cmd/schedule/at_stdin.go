@@ -286,6 +286,13 @@ func (in *Lines) put(ctx context.Context, to *itemQueue, l Numbered, share *task
 	if l.Err == nil {
 		it.draft, it.err = in.ReadLine(ctx, l.Text, share)
 	}
+	if it.err != nil && cli.Explain(it.err).Code == problem.NotFound {
+		// A line before it may make the task that it waits for.
+		if err := to.Settled(ctx); err != nil {
+			return err
+		}
+		it.draft, it.err = in.ReadLine(ctx, l.Text, share)
+	}
 	return to.Put(ctx, it)
 }
 

@@ -21,11 +21,17 @@ func (s *Store) lines(ctx context.Context) (list []state.Line, end state.Place, 
 	return list, end, err
 }
 
-// Spell adds the texts of the tasks to lines, which the ledger has in lines about their creation
-// and edits.
+// Spell adds the texts of the tasks to lines: those of the tasks as they are, and else those that
+// the ledger has in lines about their creation and edits.
 func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
-	all, _, err := s.lines(ctx)
 	missing := state.Lacking(lines...)
+	var all []state.Line
+	err := s.do(ctx, func() {
+		for id := range missing {
+			missing.Found(s.tasks[id].Task)
+		}
+		all = s.ledger
+	})
 	for _, l := range slices.Backward(all) {
 		missing.Read(l)
 	}
