@@ -144,7 +144,7 @@ func (b *builder) needsEvery() *refusal {
 	case m.has&hasWeekdays != 0 && c.listed && alone:
 		return every
 	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
-		every.why, every.hint, every.say = "it may be one time or all of them", "say that it recurs, or give a date", "say %q"
+		every.code, every.why, every.hint = CodeAmbiguous, "it may be one time or all of them", "say that it recurs, or give a date"
 		return every
 	case m.has&hasDates != 0 && m.has&hasMonths != 0 && alone:
 		every.why, every.hint, every.say = "it names several days, and not how often", "say that it recurs, or give one date", "say %q for those of every year"
