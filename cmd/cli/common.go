@@ -43,6 +43,10 @@ var NoAutostartFlag = option.Option{Name: "no-autostart", Kind: option.Flag, Env
 var MatchFlag = option.Option{Name: "match", Kind: option.Text,
 	Help: "the one task whose description, text or command contains TEXT"}
 
+// TagFlag is the option that marks a task with words of the caller's choice, or means all tasks
+// that have them.
+var TagFlag = option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home"}
+
 // These are the groups of options that several commands have.
 const (
 	GroupWhen = "When"

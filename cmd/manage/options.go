@@ -5,8 +5,6 @@ import "github.com/ouro-timer/ouro-timer/cmd/option"
 var (
 	// originFlag is the option that means all tasks that the runs of one task scheduled.
 	originFlag = option.Option{Name: "origin", Kind: option.ID}
-	// tagFlag is the option that means all tasks with a tag.
-	tagFlag = option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home"}
 	// allFlag is the option that means every task.
 	allFlag = option.Option{Name: "all", Kind: option.Flag}
 )

@@ -26,7 +26,7 @@ to run it now. A runner is started when none lives.`,
 		Ids:       "paused",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag, allFlag.WithHelp("every task that is paused"), tagFlag.WithHelp("every task that is paused that has the tag NAME; repeated: all of them"),
+			cli.MatchFlag, allFlag.WithHelp("every task that is paused"), cli.TagFlag.WithHelp("every task that is paused that has the tag NAME; repeated: all of them"),
 			cli.NoAutostartFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag,
 			cli.JSONFlag, cli.FieldsFlag,
 		},

@@ -31,7 +31,7 @@ signal, and may end later. It takes tasks that were removed before and are still
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{cli.MatchFlag, allFlag.WithHelp("every task that is pending, paused or running"),
-			tagFlag.WithHelp("every task that has the tag NAME; repeated: all of them"), originFlag.WithHelp("all tasks that the runs of task ID scheduled"),
+			cli.TagFlag.WithHelp("every task that has the tag NAME; repeated: all of them"), originFlag.WithHelp("all tasks that the runs of task ID scheduled"),
 			option.Option{Name: "kill", Kind: option.Flag,
 				Help: "end their running commands, too: TERM, and KILL 10 s later"},
 			cli.MaxFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag, cli.JSONFlag,

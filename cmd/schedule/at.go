@@ -81,7 +81,7 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 			onFlag.WithHelp("on node or label NAME of a fleet, or any"),
 			option.Option{Name: "each", Kind: option.Name, Value: "LABEL", OfCall: true,
 				Help: "one task on each living node with LABEL, or any: on each"},
-			tagFlag.WithHelp("mark it NAME, for ls --tag and rm --tag; may be repeated"),
+			cli.TagFlag.WithHelp("mark it NAME, for ls --tag and rm --tag; may be repeated"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File,
 				Help: "run the script in FILE, or from standard input with -"},

@@ -48,7 +48,7 @@ An empty value removes an option: --description "", --tag "", --env "", --end ""
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text,
 				Help: "what it is, in a few words (TEXT)"},
 			onFlag.WithHelp("run it on node or label NAME of a fleet, or any, instead of where it runs; may be repeated"),
-			tagFlag.WithHelp("mark it NAME, instead of the tags it has; may be repeated; empty: none"),
+			cli.TagFlag.WithHelp("mark it NAME, instead of the tags it has; may be repeated; empty: none"),
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File,
 				Help: "run the script in FILE, or from standard input with -"},

@@ -11,12 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-var (
-	// tagFlag is the option that marks a task with words of the caller's choice.
-	tagFlag = option.Option{Name: "tag", Key: "tags", Kind: option.Name, Many: true, OrText: true, Like: "home"}
-	// onFlag is the option that says where in a fleet a task runs.
-	onFlag = option.Option{Name: "on", Kind: option.Name, Many: true, OrText: true}
-)
+// onFlag is the option that says where in a fleet a task runs.
+var onFlag = option.Option{Name: "on", Kind: option.Name, Many: true, OrText: true}
 
 // taskFlags are the options that at and edit share: the agent that is told, the time, what happens
 // when an occurrence is late, fails or runs too long, what a command may use, and who is told.

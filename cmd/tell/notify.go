@@ -61,8 +61,7 @@ docs/notify.md has the channels, what each gets, and how a receiver knows that a
 				Help: "send a test message to each channel of config.toml (to the desktop when it has none), or to those named"},
 			option.Option{Name: "list", Kind: option.Flag,
 				Help: "tell nobody: list the channels, and why one is not ready"},
-			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
-				Help: "tell nobody: say what would be sent where"},
+			cli.DryFlag.WithHelp("tell nobody: say what would be sent where"),
 			cli.QuietFlag.WithHelp("print the answer alone"), cli.JSONFlag, cli.FieldsFlag,
 		},
 		Answers: []cli.Shape{
