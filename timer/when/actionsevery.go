@@ -83,7 +83,9 @@ func alternate(x *match, m *meaning) bool {
 	return t.unit >= uDay && m.period(t.unit, 2)
 }
 
-func everySpan(x *match, m *meaning) bool { return x.everySpan(m, x.of(1)) }
+func everySpan(x *match, m *meaning) bool {
+	return !x.p.word(x.p.resEnd(x.at[0]), "a", "an") && x.everySpan(m, x.of(1))
+}
 
 // spanApart reads "at 5 minute intervals".
 func spanApart(x *match, m *meaning) bool { return x.everySpan(m, x.of(0)) }
@@ -173,6 +175,7 @@ func everyNthPart(x *match, m *meaning) bool {
 func everyClock(x *match, m *meaning) bool {
 	c := x.of(1).clock
 	m.has, m.clock = hasEvery|hasClock, c
+	m.clock.how |= clockEvery
 	if c.how&(clockMinute|clockNow) != 0 || c.how&clockCompact != 0 {
 		return false
 	}

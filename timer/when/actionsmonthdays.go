@@ -120,7 +120,8 @@ func everyDates(x *match, m *meaning) bool {
 func datesAlone(x *match, m *meaning) bool {
 	l := x.of(0)
 	m.has, m.err, m.recur.dates = hasDates, l.err, l.recur.dates
-	return x.p.recurs && (bits.OnesCount32(l.recur.dates) > 1 || l.recur.dates == 1 || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
+	last := l.recur.dates == 1 && (x.says("the") || x.says("day"))
+	return x.p.recurs && (bits.OnesCount32(l.recur.dates) > 1 || last || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
 }
 
 func numberItem(x *match, m *meaning) bool {
@@ -204,7 +205,12 @@ func everyShort(x *match, m *meaning) bool { return x.of(1).day.needs == 0 && ev
 
 func everyAnnual(x *match, m *meaning) bool {
 	*m = *x.of(1)
-	return m.period(uYear, 1)
+	m.period(uYear, 1)
+	// every second december
+	if t := &x.p.toks[x.p.resEnd(x.at[0])]; t.is(cOrd) && t.num > 1 && t.num < 10 && x.p.toks[x.end-2] == *t {
+		m.err = either("it may count years, or be a day of the month", int(t.end), int(t.end), " of")
+	}
+	return true
 }
 
 // annualOne and annualMore read the list "24 december and 1 may".

@@ -95,7 +95,7 @@ func everyTimes(x *match, m *meaning) bool {
 	if m.clock.mer == 0 && m.clock.name == 0 {
 		return false
 	}
-	m.has |= hasEvery | hasClock
+	m.has, m.clock.how = m.has|hasEvery|hasClock, m.clock.how|clockEvery
 	return true
 }
 

@@ -93,6 +93,7 @@ const (
 	clockColon       // hh:mm in digits
 	clockThreeDigits // 730
 	clockInPart      // 8 in the morning
+	clockEvery       // every 9am
 )
 
 // clock is a time of day as a text names it.

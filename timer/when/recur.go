@@ -20,6 +20,9 @@ func (p *parser) everyBare(a quantity) *Error {
 // periodClash refuses a period and days that do not go together.
 var periodClash = &refusal{why: "its period and its days do not go together", hint: "leave one of the two out"}
 
+// twoPeriods refuses "every day every hour".
+var twoPeriods = &refusal{why: "it names two periods", hint: "leave one of the two out"}
+
 // whichWeekday refuses "monthly on friday", and ofWhichMonth "every year on the 31st".
 var (
 	whichWeekday = &refusal{code: CodeAmbiguous, why: "it does not say which such weekday of the month", hint: "number it, as in the first friday"}
@@ -73,7 +76,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal) {
 		return nil, m.err
 	}
 	if b.c.daily && m.has&(hasWindow|hasMinutes) == 0 {
-		return nil, &refusal{why: "it names two periods", hint: "leave one of the two out"}
+		return nil, twoPeriods
 	}
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
@@ -340,11 +343,13 @@ func (b *builder) lengthOfDay() *refusal {
 		}
 		return why
 	}
-	if m.has&(hasPeriod|hasWindow) != hasPeriod || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
+	if m.has&hasPeriod == 0 || c.unit > uHour || c.length < time.Minute || day%c.length != 0 {
 		return nil
 	}
 	marks := members(c.minutes, false)
 	switch {
+	case m.has&(hasMinutes|hasWindow) == hasMinutes|hasWindow && c.length%time.Hour == 0:
+		c.unit = uHour
 	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length > time.Hour && c.length%time.Hour == 0:
 		m.has = m.has&^hasMinutes | hasClock
 		for at := time.Duration(0); at < day; at += c.length {
@@ -354,7 +359,7 @@ func (b *builder) lengthOfDay() *refusal {
 		}
 		m.clock, m.more = m.more[0], m.more[1:]
 		c.unit, c.n = uDay, 1
-	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length < time.Hour && c.length%time.Minute == 0:
+	case m.has&(hasMinutes|hasClock) == hasMinutes && c.length < time.Hour && time.Hour%c.length == 0:
 		apart := int(c.length / time.Minute)
 		if len(marks) != 1 && len(marks) != 60/apart {
 			return nil
@@ -366,7 +371,7 @@ func (b *builder) lengthOfDay() *refusal {
 		if c.minutes&^all == 0 {
 			c.minutes, c.unit, c.length = all, uHour, time.Hour
 		}
-	case m.has&(hasMinutes|hasClock) == hasClock && time.Duration(1+len(m.more))*c.length == day:
+	case m.has&(hasMinutes|hasClock|hasWindow) == hasClock && time.Duration(1+len(m.more))*c.length == day:
 		times, why := b.clocks()
 		if why != nil {
 			return why

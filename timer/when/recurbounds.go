@@ -209,7 +209,7 @@ func (b *builder) beginBound() *refusal {
 		return why
 	}
 	if of.has&hasDay != 0 && of.has&hasClock == 0 && b.begun(&of.day, at) {
-		at = b.anchor
+		return nil
 	}
 	// A past instant of RFC 3339 is where the recurrence counts from, as DTSTART is.
 	if at.Before(b.anchor) && of.has&hasNow == 0 && !(of.has&hasZone != 0 && of.day.iso) {

@@ -24,6 +24,9 @@ func (b *builder) frequency() *refusal {
 		if m.has&hasWindow != 0 && !within {
 			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: "add how often"}
 		}
+		if m.has&hasMinutes != 0 && within {
+			return &refusal{why: "that length does not part the hour or the day evenly", hint: "leave one of the two out"}
+		}
 		return periodClash
 	case m.has&hasMinutes != 0 && m.has&hasClock != 0:
 		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
@@ -94,6 +97,9 @@ func (b *builder) frequency() *refusal {
 		return &refusal{code: CodeAmbiguous, why: "it does not say which day", hint: "name the day"}
 	case c.months != 0 && c.unit != uDay:
 		return periodClash
+	}
+	if m.clock.how&clockEvery != 0 { // weekly every noon
+		return twoPeriods
 	}
 	b.fromAnchor()
 	return nil

@@ -222,29 +222,35 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 		return nil, why
 	}
 	switch {
-	case m.has&hasMinutes != 0:
-		var times []time.Duration
-		for at := from.Truncate(time.Hour); at <= to; at += time.Hour {
-			for _, minute := range members(c.minutes, false) {
-				if t := at + time.Duration(minute)*time.Minute; t >= from && t <= to && t < 24*time.Hour {
-					times = append(times, t)
-				}
-			}
-		}
-		if len(times) == 0 {
-			return nil, &refusal{why: "no time is left", hint: "name others"}
-		}
-		return times, nil
-	case m.has&hasClock != 0 || c.length < time.Minute:
+	case m.has&hasMinutes == 0 && (m.has&hasClock != 0 || c.length < time.Minute):
 		return nil, &refusal{why: "times between two others are at least a minute apart", hint: "give a longer period"}
 	case to == from:
 		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
-	case to < from && (m.has&(hasWeekdays|hasMonths) != 0):
+	case to < from && m.has&(hasWeekdays|hasMonths|hasDates) != 0:
 		return nil, b.overMidnight(from, to)
 	case to < from:
 		to += 24 * time.Hour
 	}
-	return spreadOver(from, to, c.length), nil
+	if m.has&hasMinutes == 0 {
+		return spreadOver(from, to, c.length), nil
+	}
+	var times []time.Duration
+	for at := from.Truncate(time.Hour); at <= to; {
+		before := len(times)
+		for _, minute := range members(c.minutes, false) {
+			if t := at + time.Duration(minute)*time.Minute; t >= from && t <= to {
+				times = append(times, t%(24*time.Hour))
+			}
+		}
+		if at += time.Hour; len(times) > before {
+			at += c.length - time.Hour
+		}
+	}
+	if len(times) == 0 {
+		return nil, &refusal{why: "no time is left", hint: "name others"}
+	}
+	slices.Sort(times)
+	return times, nil
 }
 
 // overMidnight refuses "every hour between 11pm and 1am on fridays": what lies after midnight may

@@ -98,7 +98,7 @@ func recurrences() []row {
 		{"DATEITEM", "the? ORD -|to|through|thru the? ORD", dateRange},
 		{"DATELIST", "day|days DAYNUMS", asIs},
 		{"DATELIST", "DATEITEM", asIs},
-		{"DATELIST", "the? last", dateIs(0)},
+		{"DATELIST", "the? last", dateItem},
 		{"DATELIST", "DATEITEM , DATELIST", union(true)},
 		{"DATELIST", "DATEITEM ,? and|& on|every? DATELIST", union(true)},
 		{"EVERYMONTH", "of|in? EVERY month", periodOf(1, uMonth)},
