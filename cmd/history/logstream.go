@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/relay"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // runOutput is the output of a run that is shown while the run writes it.
@@ -127,7 +127,7 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 func (f *logFollower) showPiece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
 	if !last {
-		whole = relay.WholeCharacters(text)
+		whole = plain.WholeCharacters(text)
 	}
 	t.partial = slices.Clone(text[whole:])
 	if last {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -235,15 +236,7 @@ func endOfLine(text []byte) []byte {
 	if i := bytes.LastIndexByte(text, '\n'); i >= len(text)/2 {
 		return text[:i+1]
 	}
-	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return text[:i]
-			}
-			break
-		}
-	}
-	return text
+	return text[:plain.WholeCharacters(text)]
 }
 
 // startOfLine drops a broken line at the start of text, or a broken character when the line is more

@@ -1,5 +1,5 @@
 // Package plain has texts as they may be shown on a terminal: nothing in what somebody wrote can
-// move the cursor or set a title.
+// move the cursor or set a title. It also cuts and compares texts.
 package plain
 
 import (
@@ -85,4 +85,18 @@ func Plural(n int, word string) string {
 		return "1 " + word
 	}
 	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// WholeCharacters returns how much of text ends with a whole character, or with bytes that are not
+// one.
+func WholeCharacters(text []byte) int {
+	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
 }

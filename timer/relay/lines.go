@@ -2,7 +2,8 @@ package relay
 
 import (
 	"bytes"
-	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // maxPiece is the largest piece. Container engines may cut lines at 16 KiB, and the name of the run
@@ -44,7 +45,7 @@ func (l *lines) add(text []byte, give func(from int64, text []byte, more bool)) 
 // splitLine gives the incomplete line as a piece of one that goes on. The beginning of a character
 // stays.
 func (l *lines) splitLine(give func(from int64, text []byte, more bool)) {
-	n := WholeCharacters(l.partial)
+	n := plain.WholeCharacters(l.partial)
 	if n == 0 {
 		return
 	}
@@ -66,18 +67,4 @@ func (l *lines) end(from int64, give func(from int64, text []byte, more bool)) {
 func (l *lines) next(n int) {
 	l.from += int64(n)
 	l.partial = l.partial[:0]
-}
-
-// WholeCharacters returns how much of text ends with a whole character, or with bytes that are not
-// one.
-func WholeCharacters(text []byte) int {
-	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(text)
 }
