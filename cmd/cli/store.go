@@ -73,6 +73,16 @@ func (s *Call) Open() (state.Store, error) {
 	return s.Store, nil
 }
 
+// OpenInZone returns the store and the zone of the call. A zone that is not known is refused first.
+func (s *Call) OpenInZone() (state.Store, *time.Location, error) {
+	zone, err := s.Zone()
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := s.Open()
+	return st, zone, err
+}
+
 // unsafePath is the problem of a path that cannot be trusted or used, with what to do about it. It
 // is nil for other errors.
 func unsafePath(err error) *problem.Problem {

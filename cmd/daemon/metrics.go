@@ -89,11 +89,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	s.DryRun = false // the store is only read
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}

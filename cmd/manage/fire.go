@@ -63,11 +63,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 1 {
 		return cli.CallInstead(problem.T("fire takes one ID"), problem.To("fire", s.Args[0]))
 	}
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}

@@ -83,11 +83,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
 			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
 	}
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}

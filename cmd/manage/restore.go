@@ -34,7 +34,7 @@ with rm; a task whose --key another one has taken meanwhile stays removed.`,
 }
 
 func runRestore(ctx context.Context, s *cli.Call) error {
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,6 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	explainNotRemoved(failed)
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
 	answer, warnings := restoreJSON{Restored: []view.TaskJSON{}}, []cli.Warning{}
 	var restored []state.Entry
 	unchanged := tasks.Each(ctx, found, func(e state.Entry) error {

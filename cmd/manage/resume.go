@@ -75,11 +75,7 @@ func (a resumeJSON) Text(o *cli.Out) {
 }
 
 func runResume(ctx context.Context, s *cli.Call) error {
-	zone, err := s.Zone()
-	if err != nil {
-		return err
-	}
-	st, err := s.Open()
+	st, zone, err := s.OpenInZone()
 	if err != nil {
 		return err
 	}
