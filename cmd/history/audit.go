@@ -246,9 +246,14 @@ func answerAudit(s *cli.Call, r audited, o when.Options) error {
 		warnings = append(warnings, w)
 		s.Warn("warning: %s", w)
 	}
-	if len(r.Unknown) > 0 {
+	if n := len(r.Unknown); n > 0 {
+		const most = 10
+		list := strings.Join(r.Unknown[:min(n, most)], ", ")
+		if n > most {
+			list += fmt.Sprintf(" and %d more", n-most)
+		}
 		s.Warn("warning: the ledger no longer has the schedule of %s, so nothing can be said about them before "+
-			"its beginning", strings.Join(r.Unknown, ", "))
+			"its beginning", list)
 	}
 	if r.More > 0 {
 		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow them", len(r.Findings))
