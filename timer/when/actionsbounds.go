@@ -131,19 +131,25 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 	}
 }
 
-// fromTo reads "from 1 december to 24 december". Both must name a date: "from 9:00 to 17:00" is a
-// part of each day instead.
+// fromTo reads "from 1 december to 24 december" and "from tomorrow to friday". Both must name a
+// day: "from 9:00 to 17:00" is a part of each day, and "from monday to friday" of each week.
 func fromTo(x *match, m *meaning) bool {
 	m.has, m.err = hasFrom|hasUntil, x.firstErr()
 	x.passes(m)
 	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
+	weekdays, clocks := 0, 0
 	for i := range 2 {
 		// When n is 1 the bound is a month or a year, which is not one day.
-		if of := x.of(i); of.has&hasDay == 0 || of.day.kind == onWeekday || of.n == 1 {
+		of := x.of(i)
+		if of.has&hasDay == 0 || of.n == 1 {
 			return false
 		}
+		if of.day.kind == onWeekday {
+			weekdays++
+		}
+		clocks += of.has & hasClock / hasClock
 	}
-	return x.p.recurs
+	return x.p.recurs && (weekdays < 2 || clocks == 2)
 }
 
 func forSpan(x *match, m *meaning) bool {

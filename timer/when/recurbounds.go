@@ -17,6 +17,9 @@ func (b *builder) bounds() *refusal {
 		m.days = []day{{kind: onSpan, off: d.off, end: d.end}, on, on}
 		m.has = m.has&^hasDay | hasDays
 	}
+	if why := b.ofEach(); why != nil {
+		return why
+	}
 	if why := b.everyYear(); why != nil {
 		return why
 	}
@@ -136,6 +139,29 @@ func (b *builder) bound(which int) *meaning {
 		return &meaning{has: hasDay, day: days[which+1]}
 	}
 	return &b.p.res[b.m.bound[which]].m
+}
+
+// ofEach makes days from one to another those of each month or week, when that is the period: every
+// month from the 1st to the 5th, every week from monday until wednesday.
+func (b *builder) ofEach() *refusal {
+	m, c := b.m, b.c
+	if m.has&(hasPeriod|hasFrom|hasUntil|hasDates|hasDay|hasWeekdays) != hasPeriod|hasFrom|hasUntil {
+		return nil
+	}
+	from, until := b.bound(boundFrom), b.bound(boundUntil)
+	switch first, last := from.day, until.day; {
+	case c.unit == uMonth && first.kind == onMonth && last.kind == onMonth && first.date < last.date:
+		c.dates, m.has = 2<<last.date-1<<first.date, m.has|hasDates
+	case c.unit == uWeek && first.kind == onWeekday && last.kind == onWeekday && first.weekday < last.weekday:
+		c.weekdays, m.has = 1<<last.weekday-1<<(first.weekday-1), m.has|hasWeekdays
+	default:
+		return nil
+	}
+	if (from.has|until.has)&hasClock != 0 { // the time belongs to all of the days
+		return periodClash
+	}
+	m.has, m.passing = m.has&^(hasFrom|hasUntil), nil
+	return nil
 }
 
 // everyYear makes the days from one date to another those of every year when the period is a year:
