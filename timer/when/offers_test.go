@@ -149,7 +149,7 @@ func TestOffers(t *testing.T) {
 		{"end of day", CodeNotUnderstood, ""},
 		{"close of business tomorrow", CodeNotUnderstood, ""},
 		{"end of next week", CodeNotUnderstood, ""},
-		{"this weekend", CodeNotUnderstood, ""},
+		{"this weekend", CodeAmbiguous, ""},
 		{"second last day of every month", CodeNotUnderstood, ""},
 		{"the second to last friday of the month at noon", CodeNotUnderstood, ""},
 		{"within the hour", CodeAmbiguous, ""},

@@ -372,13 +372,13 @@ func table() []row {
 		{"PART", "N1 ^/|- ^YEAR", noDayInMonth},
 		{"PART", "YEAR ^-|/ ^N1", noDayInMonth},
 		{"PART", "YEAR ^- ^w ^N2", refused("a week is seven days", "add the day; 1 is the Monday")},
-		{"PART", "this|next|last|on|at|for? the? weekend", refused("a weekend is two days", "name one of them and the time of day")},
+		{"PART", "this|next|last|on|at|for|by? the? weekend", vague("a weekend is two days", "name one of them and the time of day")},
 		{"PART", "by|at? the? end|close of the? day|business|play|week|month|year|quarter|hour", vagueEnd},
 		{"PART", "by|at? the? end of this|next week|month|year|quarter", vagueEnd},
 		{"PART", "by|at? the? end of MONTH YEAR?", vagueEnd},
 		{"PART", "by|at? eod|cob|eow|eom|eoy|eob", vagueEnd},
-		{"PART", "this week|month|year|hour|minute|day", refused("it is not an exact time", "name the day and the time of day")},
-		{"PART", "the? week of", vague("a week is seven days", "name one of them")},
+		{"PART", "this week|month|year|hour|minute|day", vague("it is not an exact time", "name the day and the time of day")},
+		{"PART", "the? ORD? week of", vague("a week is seven days", "name one of them")},
 		{"PART", "'? until|till|til|by", deadlineWord},
 
 		// Zones.
