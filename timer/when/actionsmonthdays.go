@@ -193,6 +193,12 @@ func numberedAlone(x *match, m *meaning) bool {
 	return ok && x.p.recurs
 }
 
+// numberedMonths refuses "first monday of march and june", which does not say that it recurs.
+func numberedMonths(x *match, m *meaning) bool {
+	ok := numbered(hasMonths, nil)(x, m)
+	return ok && x.begin == 0 && !x.p.recurs && !x.says("the") && bits.OnesCount16(m.recur.months) > 1
+}
+
 // severalDates reads "on the 1st and 16th of the month". One day of the month comes once.
 func severalDates(x *match, m *meaning) bool {
 	l := x.of(0)

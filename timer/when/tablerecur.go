@@ -145,6 +145,7 @@ func recurrences() []row {
 		{"PART", "EVERY l:NUMBERLIST o:ONEDAY", numbered(hasEvery, countsMonths)},
 		{"PART", "EVERY l:NUMBERLIST o:ONEDAY e:INMONTHS", numbered(hasEvery, nil)},
 		{"PART", "on? l:NUMBERLIST o:ONEDAYS", numberedAlone},
+		{"PART", "l:NUMBERLIST o:ONEDAYS of|in e:MONTHLIST", numberedMonths},
 		{"PART", "EVERY ANNUAL", everyAnnual},
 		{"PART", "EVERY SHORTDATE", everyShort},
 		{"PART", "EVERY MONTHLIST", eachMonth},
