@@ -134,7 +134,7 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 // fromTo reads "from 1 december to 24 december" and "from tomorrow to friday". Both must name a
 // day: "from 9:00 to 17:00" is a part of each day, and "from monday to friday" of each week.
 func fromTo(x *match, m *meaning) bool {
-	m.has, m.err = hasFrom|hasUntil, x.firstErr()
+	m.has, m.err, m.recur.span = hasFrom|hasUntil, x.firstErr(), true
 	x.passes(m)
 	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
 	weekdays, clocks := 0, 0

@@ -193,6 +193,7 @@ type recurrence struct {
 	countAt  [2]uint16 // where "3 times" stands when it may be a rate as well
 	// The end is that of the month or year: through march.
 	through bool
+	span    bool // its begin and its end are said together: from aug 10 to nov 12 2028
 	aDay    int8 // twice a day: this many times must be named
 	daily   bool // "every day" stands beside a period of hours or less
 }
@@ -479,6 +480,7 @@ func (c *recurrence) merge(x *recurrence, has int) {
 	take(has&hasSkip, &c.skip, x.skip)
 	take(has&hasSkip, &c.skipSpan, x.skipSpan)
 	take(has&hasUntil, &c.through, x.through)
+	take(has&hasUntil, &c.span, x.span)
 	take(has&hasCount, &c.count, x.count)
 	take(has&hasCount, &c.countAt, x.countAt)
 	take(has&hasRate, &c.aDay, x.aDay)

@@ -230,6 +230,9 @@ func (b *builder) beginBound() *refusal {
 		return nil
 	}
 	of := *b.bound(boundFrom)
+	if m.has&hasUntil != 0 && m.recur.span && of.day.kind == onAnnual {
+		of.day = of.day.before(&b.bound(boundUntil).day)
+	}
 	at, why := b.boundAt(&of, false)
 	if why != nil {
 		return why
@@ -243,6 +246,18 @@ func (b *builder) beginBound() *refusal {
 	}
 	b.o.Start, b.anchor, b.later = at, at, true
 	return nil
+}
+
+// before gives a day without a year the last one before a date with a year, such as the first of
+// "from aug 10 to nov 12 2028".
+func (d day) before(last *day) day {
+	if last.kind == onDate {
+		d.kind, d.year = onDate, last.year
+		if d.month > last.month || d.month == last.month && d.date > last.date {
+			d.year--
+		}
+	}
+	return d
 }
 
 // endBound moves the end to what "until", "for" or "times" says.
