@@ -3,8 +3,10 @@
 package guide
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -158,6 +160,13 @@ func runSchema(s *cli.Call, name string) error {
 			page, err := schema.Page(a.Name, a.Means, a.Of)
 			if err != nil {
 				return err
+			}
+			if s.InJSON { // on one line
+				var line bytes.Buffer
+				if err := json.Compact(&line, page); err != nil {
+					return err
+				}
+				page = append(line.Bytes(), '\n')
 			}
 			_, _ = s.Stdout.Write(page)
 			return nil

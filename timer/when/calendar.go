@@ -278,7 +278,10 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		start, head = InstantOf(begin, zone), startLine(begin, zone)
 	}
 	canonical = parts.after(head)
-	r, err = parts.build(canonical, start, zone)
+	if r, err = parts.build(canonical, start, zone); err != nil && asError(err).Code == CodeNever {
+		err = &Error{Code: CodeNever, Message: fmt.Sprintf("the calendar event %s never comes after %s", quoted(text), Stamp(start.In(zone))),
+			Hint: "check its date and its years"}
+	}
 	return r, canonical, nil, err
 }
 

@@ -1,6 +1,9 @@
 package when
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // Calendar events as systemd.time(7) has them, after Fri 20 Nov 2026 14:23:45 in Warsaw.
 func TestCalendarEvents(t *testing.T) {
@@ -51,5 +54,14 @@ func TestCalendarEvents(t *testing.T) {
 		} else {
 			checkError(t, text, err)
 		}
+	}
+}
+
+// One that is over is named as it was typed, and not as the rule that it became.
+func TestCalendarIsOver(t *testing.T) {
+	_, err := Parse("2003-*-05 10:00", Options{Now: instant(t, "2026-11-20T13:23:45Z"), Zone: time.UTC})
+	const want = `the calendar event "2003-*-05 10:00" never comes after Fri 20 Nov 2026 13:23:45 UTC`
+	if e, ok := err.(*Error); !ok || e.Code != CodeNever || e.Message != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
