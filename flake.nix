@@ -15,7 +15,7 @@
           pname = "ouro-timer";
           version = "0.2.0";
           src = self;
-          vendorHash = "sha256-LZF2rdNmgCNUQCV4KK0cwCoXP90XI+mcAy1gRyBDjZo="; # go run ./.ci/vendorhash -w
+          vendorHash = "sha256-kU6uqFsJT5EppwZ3dhSq/mymZBd+DWPDtTgpcRQU9qc="; # go run ./.ci/vendorhash -w
           subPackages = [ "." ];
           tags = [ "urfave_cli_no_docs" ];
           env.CGO_ENABLED = 0;
