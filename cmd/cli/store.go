@@ -74,7 +74,7 @@ func (s *Call) Open() (state.Store, error) {
 }
 
 // OpenInZone returns the store and the zone of the call. A zone that is not known is refused first.
-func (s *Call) OpenInZone() (state.Store, *time.Location, error) {
+func OpenInZone(s *Call) (state.Store, *time.Location, error) {
 	zone, err := s.Zone()
 	if err != nil {
 		return nil, nil, err

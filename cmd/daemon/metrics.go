@@ -89,7 +89,7 @@ func runMetrics(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	s.DryRun = false // the store is only read
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if len(s.Args) > 1 {
 		return cli.CallInstead(problem.T("fire takes one ID"), problem.To("fire", s.Args[0]))
 	}
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")),
 			problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
 	}
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}

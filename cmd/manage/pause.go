@@ -53,7 +53,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ with rm; a task whose --key another one has taken meanwhile stays removed.`,
 }
 
 func runRestore(ctx context.Context, s *cli.Call) error {
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}

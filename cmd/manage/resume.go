@@ -75,7 +75,7 @@ func (a resumeJSON) Text(o *cli.Out) {
 }
 
 func runResume(ctx context.Context, s *cli.Call) error {
-	st, zone, err := s.OpenInZone()
+	st, zone, err := cli.OpenInZone(s)
 	if err != nil {
 		return err
 	}
