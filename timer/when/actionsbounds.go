@@ -370,11 +370,13 @@ func daysOnce(x *match, m *meaning) bool {
 		return false
 	}
 	// the 13th to the 15th of july, aug 10 to nov 12 2028
-	if last.kind == onDate && first.kind == onAnnual || first.kind == onMonth && (last.kind == onDate || last.kind == onAnnual) {
-		if first.kind == onMonth {
-			first.month = last.month
+	year := last.kind == onDate && first.kind == onAnnual
+	if month := first.kind == onMonth && (last.kind == onDate || last.kind == onAnnual); year || month {
+		if month {
+			first.kind, first.month = onAnnual, last.month
 		}
-		first.kind, first.year, first.end, last.end = last.kind, last.year, 0, 0
+		first = first.before(&last)
+		first.end, last.end = 0, 0
 	}
 	x.setDay(m, first)
 	m.err = x.spanOnce(first, last)

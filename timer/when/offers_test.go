@@ -150,6 +150,7 @@ func TestOffers(t *testing.T) {
 		{"close of business tomorrow", CodeNotUnderstood, ""},
 		{"end of next week", CodeNotUnderstood, ""},
 		{"this weekend", CodeAmbiguous, ""},
+		{"dec 20 to jan 5 2028", CodeAmbiguous, "every day from dec 20 2027 to jan 5 2028"},
 		{"second last day of every month", CodeNotUnderstood, ""},
 		{"the second to last friday of the month at noon", CodeNotUnderstood, ""},
 		{"within the hour", CodeAmbiguous, ""},
