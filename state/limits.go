@@ -10,6 +10,7 @@ import (
 // Limits are how much a store accepts. Zero means no limit.
 type Limits struct {
 	Tasks   int // all tasks that wait, in the queue or paused
+	Leaving int // how many of them are removed after this change, and do not count for Tasks
 	Pending int // those of them with one origin
 	PerHour int // tasks of one origin made within an hour, and changes that make a task run again
 
@@ -108,7 +109,7 @@ func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if n >= l.Tasks {
+		if n -= l.Leaving; n >= l.Tasks {
 			return &LimitError{Setting: SettingTasks, Have: n, Most: l.Tasks, File: l.File}
 		}
 	}

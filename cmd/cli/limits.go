@@ -37,7 +37,7 @@ func (s *Call) storeLimits() (state.Limits, error) {
 	if err != nil {
 		return state.Limits{}, err
 	}
-	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: LineagePending, PerHour: LineagePerHour,
+	l := state.Limits{Tasks: config.Limits.MaxTasks, Leaving: s.Leaving, Pending: LineagePending, PerHour: LineagePerHour,
 		File: ConfigPath(s)}
 	if n := config.Lineage.Pending; n != nil {
 		l.Pending = *n

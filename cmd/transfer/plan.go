@@ -114,15 +114,25 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 	}
 	deps.check(ctx, changes, a.prune)
 	deps.sort(changes)
+	rest, waiting, err := from.rest(ctx, st)
+	if err != nil {
+		return err
+	}
 	refused := func() bool { return slices.ContainsFunc(from.list, func(w sourceTask) bool { return w.err != nil }) }
 	write = write && !(allOrNothing && refused())
 	startRunner := func(ctx context.Context) bool {
 		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
 	}
-	addAll := func(st state.Store) ([]plannedJSON, error) {
+	addAll := func(st state.Store, preview bool) ([]plannedJSON, error) {
+		if s.Leaving = 0; a.prune {
+			s.Leaving = len(rest)
+		}
 		return deps.addTasks(changes, func(i int) (row plannedJSON, err error) {
 			w := &from.list[i]
 			if row, w.err = addOrChange(ctx, st, startRunner, changes[i]); w.err == nil {
+				if preview && row.Does == "create" { // a preview forgets it
+					s.Leaving--
+				}
 				return row, nil
 			}
 			if p := cli.Explain(w.err); p.ExitCode() == problem.ExitState || ctx.Err() != nil {
@@ -131,12 +141,12 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 			return row, nil
 		})
 	}
-	rows, err := addAll(state.Preview(st))
+	rows, err := addAll(state.Preview(st), true)
 	if err != nil {
 		return err
 	}
 	if write = write && !(allOrNothing && refused()); write {
-		if rows, err = addAll(st); err != nil {
+		if rows, err = addAll(st, false); err != nil {
 			return err
 		}
 	} else {
@@ -154,7 +164,7 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 		a.addCompared(rows[i], w, changes[i], warnings)
 	}
 	if !allOrNothing || len(a.Refused) == 0 {
-		if err := a.pruneGroup(ctx, s, st); err != nil {
+		if err := a.pruneGroup(ctx, s, st, rest, waiting); err != nil {
 			return err
 		}
 	}
@@ -192,28 +202,31 @@ func addOrChange(ctx context.Context, st state.Changes, startRunner func(context
 	return row, nil
 }
 
-// pruneGroup removes the tasks of the group that the source does not have, or notes how many those
-// are.
-func (a *planJSON) pruneGroup(ctx context.Context, s *cli.Call, st state.Store) error {
+// rest returns the tasks of the group that the source does not have, and tasks of others that wait
+// for the end of one.
+func (from *source) rest(ctx context.Context, st state.Store) (rest, waiting []state.Entry, err error) {
 	inSource := map[string]bool{}
-	for _, t := range a.Tasks {
-		inSource[t.Key] = true
+	for _, w := range from.list {
+		if w.err == nil {
+			inSource[*w.spec.Key] = true
+		}
 	}
-	var rest, waiting []state.Entry
-	_, err := state.Each(ctx, st, func(e state.Entry) bool {
+	_, err = state.Each(ctx, st, func(e state.Entry) bool {
 		switch {
 		case inSource[e.Task.Key] || !tasks.Live(e):
-		case strings.HasPrefix(e.Task.Key, a.Group):
+		case strings.HasPrefix(e.Task.Key, from.group):
 			rest = append(rest, e)
 		case state.IsUnscheduled(e.Due) && len(e.Task.When.After) > 0:
 			waiting = append(waiting, e)
 		}
 		return true
 	}, state.Pending, state.Running, state.Paused)
-	if err != nil {
-		return err
-	}
 	slices.SortFunc(rest, func(x, y state.Entry) int { return strings.Compare(x.Task.Key, y.Task.Key) })
+	return rest, waiting, err
+}
+
+// pruneGroup removes the rest of the group, or notes how many tasks that is.
+func (a *planJSON) pruneGroup(ctx context.Context, s *cli.Call, st state.Store, rest, waiting []state.Entry) error {
 	if !a.prune {
 		if len(rest) > 0 && !a.partial {
 			a.Notes = append(a.Notes,

@@ -176,6 +176,13 @@ func testTasksLimit(t *testing.T, b *bench) {
 	b.is("pause", err, nil)
 	_, err = b.a.Add(b.ctx, oneShot("third"), hour(1))
 	b.limited("paused tasks wait", err, full)
+	b.limits.Leaving = 1
+	leaving := b.add(oneShot("instead of one that leaves"), hour(1)).Task.ID
+	_, err = b.a.Add(b.ctx, oneShot("fourth"), hour(1))
+	b.limited("those that leave do not count", err, full)
+	_, err = b.a.Remove(b.ctx, leaving, hour(0))
+	b.is("remove", err, nil)
+	b.limits.Leaving = 0
 	_, err = b.a.Remove(b.ctx, first, hour(0))
 	b.is("remove", err, nil)
 	third := b.add(oneShot("third"), hour(1)).Task.ID
