@@ -54,6 +54,10 @@ func readAtJobs(ctx context.Context, s *cli.Call) (source, error) {
 		case fields[7] != me.Username:
 			w.err = problem.New(problem.NotAllowed, problem.T("it belongs to %s, and you are %s", fields[7],
 				me.Username), problem.T("import it as that user"))
+		case (fields[6] == "b" || fields[6] < "a") && !at.After(s.Stamp()): // atd has those wait on
+			w.err = problem.Of(problem.T("it is a job of batch, which waits for a low load; here a task waits for a time"),
+				problem.T("at -c %s > job.sh; %s", fields[0], problem.To("at", "every", "1m").
+					With("if", "test $(cut -d. -f1 /proc/loadavg) -lt 2").With("until-ok", true).With("f", "job.sh")))
 		}
 		text, key := at.Format("2006-01-02T15:04:05"), from.group+fields[0]
 		shell, description := "/bin/sh", fmt.Sprintf("job %s of at", fields[0])
