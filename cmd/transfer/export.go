@@ -182,6 +182,10 @@ func cronLine(e state.Entry, env, set map[string]string) (line, why string) {
 			text = "unset " + name + "; " + text
 		}
 	}
+	mask := fmt.Sprintf("umask %03o; ", e.Task.Run.Umask)
+	if e.Task.Run.Umask != cronUmask && !strings.HasPrefix(command, mask) {
+		text = mask + text
+	}
 	line = e.Task.When.Text + " " + text
 	var b strings.Builder
 	for name, value := range env {
@@ -238,6 +242,9 @@ func cronValue(value string) string {
 	}
 	return `"` + value + `"`
 }
+
+// cronUmask is the umask of cron(8), which it has of init.
+const cronUmask = 0o022
 
 // unwritable says why a command and its input cannot be a line of a crontab.
 const unwritable = "a crontab cannot have a backslash before a percent sign, or at the end of a line of the input, " +
