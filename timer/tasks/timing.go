@@ -37,10 +37,8 @@ func Timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay t
 	if !t.Given {
 		t.Start = o.Now
 	}
-	if o.Form == when.DelayForm || o.Form == when.EveryForm && sched.Kind == when.Interval {
-		// In a form that means the same without the flag: "every 5m" for --every 5m, "5s" for
-		// --delay 5.
-		t.Text, t.Form = sched.Canonical, ""
+	if text := sched.Unforced(o.Form); text != "" {
+		t.Text, t.Form = text, ""
 	}
 	if jitter > 0 {
 		t.Jitter, t.Delay = jitter.String(), delay.String()

@@ -169,7 +169,7 @@ func (p *parser) open(text string, o *Options) *Error {
 		}
 		return p.refuse("it has a character that no time expression has", hint)
 	}
-	if o.Form == EveryForm && !p.saysEvery(string(out)) {
+	if o.Form == EveryForm && !saysEvery(string(out)) {
 		out = append([]byte("every "), out...)
 	}
 	p.text = string(out)
@@ -215,7 +215,7 @@ func (p *parser) open(text string, o *Options) *Error {
 
 // saysEvery reports whether a text begins as a recurrence does. Where one is asked for, any other
 // text is what follows "every".
-func (p *parser) saysEvery(text string) bool {
+func saysEvery(text string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch {
 	case first == "":

@@ -37,6 +37,44 @@ func recurring(t testing.TB, text, tz string, o Options) (*Schedule, error) {
 	return s, s.bound(o)
 }
 
+// TestUnforced: the text of an option in words that mean the same without it.
+func TestUnforced(t *testing.T) {
+	now := instant(t, "2026-11-23T10:00:30Z")
+	for _, c := range []struct {
+		form       Form
+		text, want string
+	}{
+		{DelayForm, "5", "5s"},
+		{DelayForm, "0", "0s"},
+		{DelayForm, "90 minutes", "1h30m"},
+		{DelayForm, "5d", "5d"},
+		{DelayForm, "1 month 2 hours", "1 month 2 hours"},
+		{EveryForm, "5 minutes", "every 5m"},
+		{EveryForm, "5d", "every 5d"},
+		{EveryForm, "weekday at 9am", "every weekday at 9am"},
+		{EveryForm, "mondays at 9am", ""},
+		{EveryForm, "every 2 days", ""},
+		{UntilForm, "5pm", ""},
+		{Any, "5d", ""},
+	} {
+		s, err := Parse(c.text, Options{Now: now, Zone: time.UTC, Form: c.form})
+		if err != nil {
+			t.Fatal(c.text, err)
+		}
+		got := s.Unforced(c.form)
+		if got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.form, c.text, got, c.want)
+		}
+		if got == "" {
+			continue
+		}
+		same, err := Parse(got, Options{Now: now, Zone: time.UTC})
+		if err != nil || same.Kind != s.Kind || same.Canonical != s.Canonical || !same.At.Equal(s.At) {
+			t.Errorf("%s %q is %+v, and %q is %+v (%v)", c.form, c.text, s, got, same, err)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		name, text, now, start, end string

@@ -148,6 +148,20 @@ type Schedule struct {
 	rule  rule      // nil for Once
 }
 
+// Unforced returns the text in words that mean the same without the form: "every 5m" for
+// --every 5m, "5s" for --delay 5. It is empty where there may be none.
+func (s *Schedule) Unforced(form Form) string {
+	switch {
+	case form == DelayForm && s.Canonical == instantText(s.At): // it has days or months
+		return s.Text
+	case form == DelayForm || form == EveryForm && s.Kind == Interval:
+		return s.Canonical
+	case form == EveryForm && !saysEvery(s.Text):
+		return "every " + s.Text
+	}
+	return ""
+}
+
 // Note is something worth telling a person about how a text was read.
 type Note struct {
 	Kind NoteKind
