@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // runStop tells the runner to end, and waits for that as long as --max says, or 15 s. When there is
@@ -37,7 +38,11 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 		}
 	}
 	if s.DryRun {
-		return answerStopped(s, ending, nil, led, 0, 0)
+		killed, err := endLeft(limited, s, st)
+		if err != nil {
+			return err
+		}
+		return answerStopped(s, ending, nil, killed, led, 0, 0)
 	}
 	for _, i := range ending {
 		if !led && !s.Opt.Bool("kill") {
@@ -75,7 +80,35 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	return answerStopped(s, ending, left, led, next, given)
+	killed, err := endLeft(limited, s, st)
+	if err != nil {
+		return err
+	}
+	return answerStopped(s, ending, left, killed, led, next, given)
+}
+
+// endLeft ends, with --kill, the commands that have outlived their runner. With --pid that is only
+// that one.
+func endLeft(ctx context.Context, s *cli.Call, st state.Store) ([]*tasks.Stopped, error) {
+	if !s.Opt.Bool("kill") {
+		return nil, nil
+	}
+	open, _, err := st.Open(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var list []state.Entry
+	for _, r := range open {
+		pid := s.Opt.Int("pid")
+		if runner.Left(r) && runner.Alive(r.Child) && (pid == 0 || pid == r.Runner.PID) {
+			list = append(list, state.Entry{Task: r.Task, Open: []state.Record{r}})
+		}
+	}
+	killed, failed := tasks.Stop(ctx, st, s.Clock, list, false)
+	if len(failed) > 0 {
+		return nil, failed[0].Err
+	}
+	return killed, nil
 }
 
 // runnerToStop returns the runner that holds the lock, and whether the call means that one. A
@@ -145,32 +178,48 @@ type runStopJSON struct {
 	Stopped   *int           `json:"stopped_pid,omitempty"`
 	Runner    *string        `json:"runner,omitempty" jsonschema:"none: there was none to stop"`
 	TakenOver *int           `json:"taken_over_pid,omitempty" jsonschema:"one that stood by, and is the runner now"`
+	Ended     []string       `json:"ended,omitempty" jsonschema:"the runs that had outlived their runner, and were ended by --kill"`
 	Waits     bool           `json:"waits,omitempty" jsonschema:"for the commands that run; it starts nothing more"`
 	Continue  cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"what goes on waiting; absent when there is nothing to wait for, or no --max"`
 	DryRun    bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
-	left []state.Ident // the runners that have not ended
-	told bool          // a runner held the lock and was told to end now
-	pid  int           // the value of --pid; 0 when it is not given
-	most time.Duration
+	left  []state.Ident // the runners that have not ended
+	going []string      // the runs without a runner that were told to end, and have not ended
+	told  bool          // a runner held the lock and was told to end now
+	pid   int           // the value of --pid; 0 when it is not given
+	most  time.Duration
 }
 
-// answerStopped answers which runners have ended. told says that a runner held the lock and was
-// told to end now.
-func answerStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
+// answerStopped answers which runners and which runs without one have ended. told says that a
+// runner held the lock and was told to end now.
+func answerStopped(s *cli.Call, ending, left []state.Ident, killed []*tasks.Stopped, told bool, next int,
+	most time.Duration) error {
 	stopped := 0
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
 	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.OrNull(stopped), TakenOver: cli.OrNull(next),
-		Waits: len(left) > 0, DryRun: s.DryRun,
-		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
+		DryRun: s.DryRun, left: left, told: told, pid: s.Opt.Int("pid"), most: most}
+	for _, r := range killed {
+		to := &answer.Ended
+		if !r.Over {
+			to = &answer.going
+		}
+		*to = append(*to, state.OccurrenceID(r.Task.ID, r.Number))
+	}
+	answer.Waits = len(left)+len(answer.going) > 0
 	if stopped == 0 && len(left) == 0 {
 		answer.Runner = cli.OrNull(handover.RunnerNone)
 	}
-	if len(left) > 0 && most > 0 {
-		answer.Continue = cli.ContinueWith(s, cli.With(problem.To("run").With("stop", true).With("pid",
-			left[0].PID).With("max", cli.BoundText(s)), s.Opt, "quiet", "json", "fields"))
+	if answer.Waits && most > 0 {
+		more := problem.To("run").With("stop", true)
+		if len(left) > 0 {
+			more = more.With("pid", left[0].PID)
+		} else if answer.pid != 0 {
+			more = more.With("pid", answer.pid)
+		}
+		answer.Continue = cli.ContinueWith(s, cli.With(more.With("max", cli.BoundText(s)), s.Opt, "kill", "quiet",
+			"json", "fields"))
 	}
 	s.Answer(answer)
 	if answer.Continue == nil {
@@ -182,10 +231,10 @@ func answerStopped(s *cli.Call, ending, left []state.Ident, told bool, next int,
 // Text says which runner has ended, and which goes on.
 func (a runStopJSON) Text(o *cli.Out) {
 	switch {
-	case a.Waits && a.told:
+	case len(a.left) > 0 && a.told:
 		o.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have",
 			o.Verb("stopped"), *a.Stopped)
-	case a.Waits:
+	case len(a.left) > 0:
 		for _, i := range a.left {
 			o.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
 		}
@@ -196,7 +245,13 @@ func (a runStopJSON) Text(o *cli.Out) {
 	default:
 		o.Line("no runner is alive")
 	}
-	if a.Waits {
+	for _, id := range a.Ended {
+		o.Line("%s %s, which had outlived its runner", o.Verb("ended"), id)
+	}
+	for _, id := range a.going {
+		o.Line("%s, which has outlived its runner, is told to end and goes on", id)
+	}
+	if len(a.left) > 0 {
 		o.Hint("%s stop ID ends a command", o.Program())
 	}
 	if a.TakenOver != nil {
