@@ -32,6 +32,9 @@ func TestForeignNames(t *testing.T) {
 				t.Errorf("%q is not a command", name)
 				continue
 			}
+			if _, has := c.Options.Fields()[o.Ours]; !has && o.Ours != "" && name != "wait" {
+				t.Errorf("an object of %s has no key %q", name, o.Ours)
+			}
 			for _, word := range strings.Fields(o.Options) {
 				if c.Options.Named(word) != nil {
 					t.Errorf("%s has an option %q", name, word)

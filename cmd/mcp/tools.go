@@ -92,7 +92,7 @@ func (t *tool) reader() option.Lenient {
 	others := map[string]string{"time_expression": "when", "task_payload": "task",
 		"human_readable_description": "description", "timeout_seconds": "timeout", "task_id": "id", "timer_id": "id"}
 	maps.Copy(others, t.aliases)
-	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, OtherKeys: others, Instead: t.instead}
+	l := option.Lenient{Name: t.name, Command: t.command, Example: t.example, Rows: t.rows, OtherKeys: others, Instead: t.instead}
 	for _, a := range t.args {
 		l.Shown = append(l.Shown, a.name)
 	}

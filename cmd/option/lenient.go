@@ -18,6 +18,7 @@ import (
 // is a value.
 type Lenient struct {
 	Name    string // the name of the tool or method
+	Command string // the command that it stands for, if it does
 	Example string // an object that it takes
 	Rows    Rows
 	Shown   []string // the keys that an error names
@@ -216,6 +217,8 @@ func (l Lenient) Unknown(key string) error {
 	}
 	if other := l.Instead[snake(key)]; other != "" {
 		hint = other + "; " + hint
+	} else if n := ForeignKey(key, l.Command); slices.Contains(names, n) {
+		hint = fmt.Sprintf("did you mean %q? %s", n, hint)
 	} else if n := problem.Nearest(snake(key), names); n != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", n, hint)
 	}

@@ -278,8 +278,8 @@ func (fields Fields) unknown(key string, from Source) error {
 	return usage("unknown key "+plain.Quote(key), hint)
 }
 
-// nearestKey returns the key that an unknown one may mean: the same in other capitals, or one with
-// few other letters. It is empty when there is none.
+// nearestKey returns the key that an unknown one may mean: the same in other capitals, ours for one
+// of another system, or one with few other letters. It is empty when there is none.
 func nearestKey(key string, names []string) string {
 	names = append(names, slices.Sorted(maps.Keys(foreignKeys))...)
 	for _, name := range names {
@@ -287,7 +287,7 @@ func nearestKey(key string, names []string) string {
 			return name
 		}
 	}
-	return problem.Nearest(key, names)
+	return cmp.Or(ForeignKey(key, "at"), problem.Nearest(key, names))
 }
 
 // ofCall returns the option about the whole call that a key names; empty when there is none.
