@@ -30,6 +30,10 @@ func TestTimeForCommand(t *testing.T) {
 		{"yesterday tea", `unknown command "yesterday"`, ""},
 		{"next", `unknown command "next"`, "did you mean ouro-timer when"},
 		{"every", `unknown command "every"`, "did you mean ouro-timer at"},
+		{"TimerTool", `unknown command "TimerTool"`, "did you mean ouro-timer wait 30s"},
+		{"notify_tool", `unknown command "notify_tool"`, "did you mean ouro-timer notify --to"},
+		{"scheduleAgentTask", `unknown command "scheduleAgentTask"`, `at "tomorrow at 10am" --task`},
+		{"reminders create --title x", `unknown command "reminders"`, "did you mean ouro-timer at 30s --agent"},
 	} {
 		w, _, errs := clitest.World(t, clocktest.NewManual(clitest.Noon))
 		code := Main(append([]string{"ouro-timer"}, strings.Fields(tt.words)...), w)

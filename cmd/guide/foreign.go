@@ -5,23 +5,25 @@ package guide
 // of a command here.
 func ForeignCommands() map[string]string {
 	return map[string]string{
-		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s",
+		"sleep": "wait 30s", "timer": timerCall, "delay": "wait 30s",
+		"timertool": timerCall, "timer-tool": timerCall,
 		"sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",
 
-		"add": atCall, "create": atCall, "new": atCall, "schedule": atCall, "schedule-call": atCall,
+		"add": atCall, "create": atCall, "new": atCall, "schedule": atCall, "schedule-call": "at --interval 5m -- COMMAND",
 		"schedule-task":       atCall,
-		"schedule-agent-task": atCall, "scheduleagenttask": atCall, "systemd-run": atCall, "batch": nowCall,
+		"schedule-agent-task": agentTaskCall, "scheduleagenttask": agentTaskCall, "systemd-run": atCall, "batch": nowCall,
 		"nohup": nowCall, "pueue": nowCall, "once": atCall, "in": atCall,
 		"remind": remindCall, "reminder": remindCall, "remindme": remindCall, "remind-me": remindCall,
 		"schedule-message": remindCall, "send-delayed-message": remindCall, "send-scheduled-message": remindCall,
-		"prompty":      `at 30s --agent ./agent.py --title "Ping agent"`,
+		"prompty": promptyCall, "reminders.create": promptyCall, "reminders": promptyCall + " (and ouro-timer ls)",
 		"set-reminder": remindCall, "create-reminder": remindCall, "add-reminder": remindCall,
 		"crontab":     cronCall + " (and ouro-timer ls, ouro-timer rm ID, ouro-timer import crontab --user)",
 		"supercronic": "run (and ouro-timer import crontab FILE --write)",
-		"cron":        cronCall, "anacron": cronCall, "fcron": cronCall, "manage-cron": cronCall,
-		"every": cronCall, "repeat": cronCall, "recurring": cronCall,
+		"cron":        cronCall, "anacron": cronCall, "fcron": cronCall,
+		"manage-cron": cronCall + " (and ouro-timer ls, ouro-timer rm ID)",
+		"every":       cronCall, "interval": "at --every 5m -- COMMAND", "repeat": cronCall, "recurring": cronCall,
 
-		"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "reminders": "ls", "pending": "ls",
+		"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "pending": "ls",
 		"timers": "ls", "list-timers": "ls", "systemctl": "ls", "list-calls": "ls",
 		"list-tasks": "ls", "list-jobs": "ls", "list-reminders": "ls", "list-scheduled-tasks": "ls",
 		"list-scheduled-messages": "ls", "status": "ls",
@@ -44,6 +46,7 @@ func ForeignCommands() map[string]string {
 		"wait-on":   healthCall,
 		"dockerize": healthCall, "health": healthCall, "healthcheck": healthCall, "health-check": healthCall,
 		"send": notifyCall, "mail": notifyCall, "email": notifyCall, "send-email": notifyCall,
+		"notifytool": notifyCall, "notify-tool": notifyCall,
 		"message": notifyCall, "notify-send": notifyCall, "send-notification": notifyCall,
 		"messages": "inbox", "notifications": "inbox", "results": "inbox",
 		"start": "run --background", "daemon": "run --background", "serve": "run --background",
@@ -56,13 +59,17 @@ func ForeignCommands() map[string]string {
 
 // These are the calls that several names lead to.
 const (
-	atCall     = "at tomorrow 10am -- COMMAND"
-	nowCall    = "at now -- COMMAND"
-	remindCall = `at in 20 minutes --task "call Bob"`
-	cronCall   = "at '0 9 * * 1-5' -- COMMAND"
-	editCall   = "edit ID +30m"
-	pauseCall  = "pause ID (and ouro-timer resume ID)"
-	healthCall = "health-wait http://localhost:8080/health --timeout 120s"
-	notifyCall = `notify --to bob@example.org --subject "Daily digest" "Nothing new."`
-	whenCall   = "when next friday at noon"
+	timerCall = `wait 30s "check the oven"`
+	atCall    = "at tomorrow 10am -- COMMAND"
+	nowCall   = "at now -- COMMAND"
+	// its users schedule texts, by objects or in words
+	agentTaskCall = `at "tomorrow at 10am" --task "Tell me the weather" (and its objects by ouro-timer at --stdin json)`
+	promptyCall   = `at 30s --agent ./agent.py --title "Ping agent"`
+	remindCall    = `at in 20 minutes --task "call Bob"`
+	cronCall      = "at '0 9 * * 1-5' -- COMMAND"
+	editCall      = "edit ID +30m"
+	pauseCall     = "pause ID (and ouro-timer resume ID)"
+	healthCall    = "health-wait http://localhost:8080/health --timeout 120s"
+	notifyCall    = `notify --to bob@example.org --subject "Daily digest" "Nothing new."`
+	whenCall      = "when next friday at noon"
 )
