@@ -14,6 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // unclear are texts that are refused with what may be meant, beside those of the corpora.
@@ -28,7 +30,7 @@ var unclear = []string{
 // offering are the texts of the corpora that have another reading, or are refused with one.
 func offering(t *testing.T, now time.Time) (list []string) {
 	t.Helper()
-	zone, err := when.LoadZone("Europe/Warsaw")
+	zone, err := civil.LoadZone("Europe/Warsaw")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func offering(t *testing.T, now time.Time) (list []string) {
 			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 				t.Fatal(err)
 			}
-			var refused *when.Error
+			var refused *fault.Error
 			s, err := when.Parse(c.Text+c.Expr, when.Options{Now: now, Zone: zone})
 			if errors.As(err, &refused) && len(refused.Candidates) > 0 || err == nil && len(s.Others) > 0 {
 				list = append(list, c.Text+c.Expr)

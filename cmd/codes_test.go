@@ -55,7 +55,7 @@ func TestErrorCodes(t *testing.T) {
 		t.Errorf("saw only %d errors", seen)
 	}
 	listed := problem.Code("").Values()
-	for name, file := range clitest.Sources(t, "../timer/when/*.go") {
+	for name, file := range clitest.Sources(t, "../timer/when/*.go", "../timer/when/*/*.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ValueSpec:

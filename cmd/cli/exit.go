@@ -15,7 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // These are the exit codes. The manual promises each.
@@ -147,10 +147,10 @@ func unusableHint(err error) problem.Text {
 
 // ErrorJSON is an error as every command shows it.
 type ErrorJSON struct {
-	Code       problem.Code     `json:"code"`
-	Message    string           `json:"message"`
-	Hint       *string          `json:"hint,omitempty"`
-	Candidates []when.Candidate `json:"candidates,omitempty"`
+	Code       problem.Code      `json:"code"`
+	Message    string            `json:"message"`
+	Hint       *string           `json:"hint,omitempty"`
+	Candidates []fault.Candidate `json:"candidates,omitempty"`
 }
 
 // FailedJSON is the answer of every command that failed as a whole.

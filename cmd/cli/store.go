@@ -21,7 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // Only this file knows where the state is: in a folder of this machine, or on the servers of a
@@ -118,7 +118,7 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 		return nil, err
 	}
 	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits,
-		Rules: when.RulesVersion, Gone: runner.Gone, Boot: proc.Boot()}), nil
+		Rules: civil.RulesVersion, Gone: runner.Gone, Boot: proc.Boot()}), nil
 }
 
 // connections are the connections of this process, one for each fleet.
@@ -232,7 +232,7 @@ func (s *Call) Node() (state.Node, error) {
 
 // checkSchedule refuses a task whose zone or schedule cannot be read.
 func checkSchedule(t state.Task) error {
-	_, err := when.LoadZone(t.When.Zone)
+	_, err := civil.LoadZone(t.When.Zone)
 	if err == nil {
 		_, err = rules.Schedule(t)
 	}

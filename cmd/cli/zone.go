@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // Zone is the zone of the user's times: --tz, else OURO_TZ, else config.toml, else TZ, else that of
@@ -16,7 +17,7 @@ import (
 // offset. An unknown name is refused, although Go would take many of them for UTC.
 func (s *Call) Zone() (*time.Location, error) {
 	if s.Opt.Has("tz") {
-		return when.LoadZone(s.Opt.Text("tz"))
+		return civil.LoadZone(s.Opt.Text("tz"))
 	}
 	if s.DefaultZone != nil {
 		return s.DefaultZone, nil
@@ -43,7 +44,7 @@ func (s *Call) Zone() (*time.Location, error) {
 
 // zoneFrom loads the zone that a setting names. Its error names the setting.
 func zoneFrom(name, setting string) (*time.Location, error) {
-	zone, err := when.LoadZone(name)
+	zone, err := civil.LoadZone(name)
 	if err != nil {
 		p := Explain(err)
 		return nil, p.Saying(problem.T("%s (from %s)", p.Message, setting))
@@ -63,7 +64,7 @@ func machineZone(etc string) (*time.Location, error) {
 		}
 		if i := strings.LastIndex(target, "zoneinfo/"); i >= 0 {
 			name := strings.TrimPrefix(strings.TrimPrefix(target[i+len("zoneinfo/"):], "posix/"), "right/")
-			if zone, err := when.LoadZone(name); err == nil {
+			if zone, err := civil.LoadZone(name); err == nil {
 				return zone, nil
 			}
 		}
@@ -74,7 +75,7 @@ func machineZone(etc string) (*time.Location, error) {
 	}
 	if b, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil {
 		if name := string(bytes.TrimSpace(b)); name != "" {
-			if zone, err := when.LoadZone(name); err == nil {
+			if zone, err := civil.LoadZone(name); err == nil {
 				return zone, nil
 			}
 		}

@@ -10,11 +10,15 @@ import (
 )
 
 // Sources are the parsed files that fit the pattern, without tests.
-func Sources(t testing.TB, pattern string) map[string]*ast.File {
+func Sources(t testing.TB, patterns ...string) map[string]*ast.File {
 	t.Helper()
-	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no files %s: %v", pattern, err)
+	var names []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		names = append(names, found...)
 	}
 	files := map[string]*ast.File{}
 	for _, name := range names {

@@ -15,7 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 const (
@@ -65,7 +65,7 @@ func compose(ctx context.Context, st state.Outputs, l state.Line, t state.Task, 
 func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, now time.Time) (subject, body string) {
 	body = strings.ToValidUTF8(l.Text, "\uFFFD")
 	if l.Due != nil && now.Sub(*l.Due) > messageLate {
-		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
+		body += " (due " + say.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
 	}
 	// The text of a reminder is its title, which becomes the subject.
 	if t.Type() == state.TypeAgent && t.Description != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 const (
@@ -141,7 +141,7 @@ func aboutTask(e state.Entry, now time.Time) string {
 	case state.IsUnscheduled(e.Due):
 		text += ", " + e.Task.When.Text
 	case e.Due.After(now):
-		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
+		text += ", in " + say.Distance(now.Round(time.Second), e.Due.Round(time.Second))
 	default:
 		text += ", due now"
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // TestCompleteTimes holds the words suggested for a time against the reader of times.
 func TestCompleteTimes(t *testing.T) {
-	zone, err := when.LoadZone("Europe/Warsaw")
+	zone, err := civil.LoadZone("Europe/Warsaw")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // UnknownCommand is the problem of a word that is not a command. Its hint has the most similar one.
@@ -59,9 +60,9 @@ func TimeFirst(words []string, now time.Time, all cli.Table) error {
 // counts as one.
 func isTime(text string, now time.Time) bool {
 	for _, seconds := range []bool{false, true} {
-		var refused *when.Error
+		var refused *fault.Error
 		if _, err := when.Parse(text, when.Options{Now: now, Zone: time.UTC,
-			BareSeconds: seconds}); !errors.As(err, &refused) || refused.Code == when.CodeAmbiguous {
+			BareSeconds: seconds}); !errors.As(err, &refused) || refused.Code == fault.CodeAmbiguous {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // firstFault returns the first fault that explains the end of a wait.
@@ -26,7 +26,7 @@ func lasted(d time.Duration) string {
 		unit = 100 * time.Millisecond
 	}
 	var start time.Time
-	return when.Distance(start, start.Add(d.Round(unit)))
+	return say.Distance(start, start.Add(d.Round(unit)))
 }
 
 // These are the statuses of a health-wait.

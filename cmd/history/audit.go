@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // findingJSON is a finding of log --audit --json. Each is a line before the result.
@@ -79,8 +80,8 @@ func (a auditJSON) Text(o *cli.Out) {
 		o.Note("%s", a.before)
 	}
 	if a.Known != nil {
-		o.Note("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since),
-			when.Stamp(*a.Known))
+		o.Note("This is about the instants since %s; the ledger begins at %s.", say.Stamp(*a.Since),
+			say.Stamp(*a.Known))
 	}
 }
 
@@ -297,7 +298,7 @@ func (r audited) before(zone *time.Location) string {
 	}
 	return fmt.Sprintf("%s dropped ([keep] in config.toml), the latest of %s. Nothing can be said about what only "+
 		"they told.", cli.OrElse(map[bool]string{true: "1 line was"}[r.gone.Lines == 1],
-		cli.Plural(r.gone.Lines, "line")+" were"), when.Stamp(r.gone.Until.In(zone)))
+		cli.Plural(r.gone.Lines, "line")+" were"), say.Stamp(r.gone.Until.In(zone)))
 }
 
 // alsoResting says how many claims wait between two attempts; empty for none.

@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // logOptions is a call of log, with all its words and options read.
@@ -157,7 +158,7 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 			}
 		}
 		return time.Time{}, problem.Of(problem.T("%s is %s, which is still to come: %s", problem.Option("since"),
-			cli.Quote(text), when.Stamp(t)), problem.T("try %s, %s or %s", problem.Set("since", "last friday"),
+			cli.Quote(text), say.Stamp(t)), problem.T("try %s, %s or %s", problem.Set("since", "last friday"),
 			problem.Set("since", "yesterday"), problem.Set("since", "2h")))
 	}
 	return time.Time{}, problem.Of(problem.T("%s is %s, which is neither a duration back from now nor an instant",

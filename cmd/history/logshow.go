@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // logEntry writes a line of the ledger. When the call names one task it also writes the output of
@@ -55,7 +55,7 @@ func runningNow(open []state.Record, now time.Time) string {
 			text += " on " + cli.Visible(r.Node)
 		}
 		if !r.Started.IsZero() {
-			text += " for " + when.Distance(r.Started, now)
+			text += " for " + say.Distance(r.Started, now)
 		}
 		runs = append(runs, text)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // listDays writes the tasks as a calendar for people, in at most maxLines lines; 0 means all.
@@ -77,7 +77,7 @@ func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
 // dayRow returns the line of a task below its heading.
 func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
-	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
+	left, clock, column := "in "+say.Distance(now, due), "15:04:05", 24
 	if width < 80 {
 		left, clock, column = shortDistance(due.Sub(now)), "15:04", 7
 	}
@@ -97,7 +97,7 @@ func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, 
 		left = "paused"
 	case view.HeldWait(e):
 		rest, _ := e.Task.Wait.Rest()
-		left = when.Distance(now, now.Add(rest)) + " left"
+		left = say.Distance(now, now.Add(rest)) + " left"
 	case e.Held && e.Resume.IsZero():
 		left = "until resumed"
 	case e.Held:

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state/plain"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // monthsSearched is how many months are searched for those without a day: forty years.
@@ -21,15 +22,15 @@ type omissions struct{ *remarker }
 
 // ended reports whether the recurrence ends before a day begins.
 func (t omissions) ended(day time.Time) bool {
-	return !t.p.End.IsZero() && when.InstantOf(day, t.s.Zone).After(t.p.End)
+	return !t.p.End.IsZero() && civil.InstantOf(day, t.s.Zone).After(t.p.End)
 }
 
 // note adds a remark that is not about a single instant.
-func (t omissions) note(kind when.NoteKind, format string, a ...any) {
+func (t omissions) note(kind recur.NoteKind, format string, a ...any) {
 	t.remarks = append(t.remarks, Remark{Kind: kind, Text: fmt.Sprintf(format, a...)})
 }
 
-func (t omissions) dates(d *when.DayPattern) {
+func (t omissions) dates(d *recur.DayPattern) {
 	// Days in a row that begin on the 28th or before mean the end of the month, whatever its
 	// length.
 	for n := 29; n <= 31; n++ {
@@ -46,21 +47,21 @@ func (t omissions) dates(d *when.DayPattern) {
 		}
 	}
 	for _, w := range d.Weekdays {
-		if (w.N == 5 || w.N == -5) && !d.InYear && !slices.Contains(d.Weekdays, when.Nth{N: 4, Weekday: w.Weekday}) {
+		if (w.N == 5 || w.N == -5) && !d.InYear && !slices.Contains(d.Weekdays, recur.Nth{N: 4, Weekday: w.Weekday}) {
 			t.fifth(d, w)
 		}
 	}
 	if len(d.YearDays) == 1 && (d.YearDays[0] == 366 || d.YearDays[0] == -366) {
-		t.note(when.NoteMonths, "only leap years have 366 days%s", t.nextYears())
+		t.note(recur.NoteMonths, "only leap years have 366 days%s", t.nextYears())
 	}
 	if len(d.Weeks) == 1 && (d.Weeks[0] == 53 || d.Weeks[0] == -53) {
-		t.note(when.NoteMonths, "only some years have 53 weeks%s", t.nextYears())
+		t.note(recur.NoteMonths, "only some years have 53 weeks%s", t.nextYears())
 	}
 }
 
 // eachMonth calls look with the months of the rule from now on, until look returns false. It covers
 // a whole cycle of INTERVAL, and at least four years, which nearly always have a leap year.
-func (t omissions) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
+func (t omissions) eachMonth(d *recur.DayPattern, look func(year, month int) bool) {
 	from := t.now
 	for _, begin := range []time.Time{t.p.Start, d.Begin} {
 		if begin.After(from) {
@@ -81,7 +82,7 @@ func (t omissions) eachMonth(d *when.DayPattern, look func(year, month int) bool
 
 // monthDay adds a remark about the months without a day of the month. A negative day counts from
 // the end.
-func (t omissions) monthDay(d *when.DayPattern, day int) {
+func (t omissions) monthDay(d *recur.DayPattern, day int) {
 	var short []time.Month
 	skipped := true // the short months have no other day of the rule either
 	t.eachMonth(d, func(year, month int) bool {
@@ -113,23 +114,23 @@ func (t omissions) monthDay(d *when.DayPattern, day int) {
 	case day < 0:
 		lack = fmt.Sprintf("%s %s fewer than %d days", months, have, -day)
 	case day == 29 && d.Months == 1<<2 && len(d.MonthDays) == 1 && !d.Either:
-		t.note(when.NoteLeap, "29 February comes in leap years alone%s", t.nextYears())
+		t.note(recur.NoteLeap, "29 February comes in leap years alone%s", t.nextYears())
 		return
 	case day == 29:
 		lack = "February has a 29th in leap years alone"
 	}
 	switch {
 	case d.Last:
-		t.note(when.NoteMonths, "%s: it runs on the last day", lack)
+		t.note(recur.NoteMonths, "%s: it runs on the last day", lack)
 	case skipped:
-		t.note(when.NoteMonths, "skipped months: %s", lack)
+		t.note(recur.NoteMonths, "skipped months: %s", lack)
 	default:
-		t.note(when.NoteMonths, "left out: %s", lack)
+		t.note(recur.NoteMonths, "left out: %s", lack)
 	}
 }
 
 // fifth adds a remark about the next month without a fifth Monday, or other weekday of the rule.
-func (t omissions) fifth(d *when.DayPattern, w when.Nth) {
+func (t omissions) fifth(d *recur.DayPattern, w recur.Nth) {
 	name := time.Weekday((w.Weekday + 1) % 7).String()
 	if w.N < 0 {
 		name += " from the end"
@@ -142,7 +143,7 @@ func (t omissions) fifth(d *when.DayPattern, w when.Nth) {
 		if !d.Named(year, month) && !d.Either {
 			what = "skipped months"
 		}
-		t.note(when.NoteMonths, "%s: those without a fifth %s, next %s %d", what, name, time.Month(month), year)
+		t.note(recur.NoteMonths, "%s: those without a fifth %s, next %s %d", what, name, time.Month(month), year)
 		return false
 	})
 }

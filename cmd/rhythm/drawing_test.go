@@ -8,12 +8,13 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // drawn is the drawing of a text read at an instant.
 func drawn(t *testing.T, text, tz, now string, count, width int, ascii bool) string {
 	t.Helper()
-	zone, err := when.LoadZone(tz)
+	zone, err := civil.LoadZone(tz)
 	if err != nil {
 		t.Fatal(err)
 	}

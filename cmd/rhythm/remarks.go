@@ -9,11 +9,14 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // Remark is a sentence about a recurrence that the list of its next instants does not show.
 type Remark struct {
-	Kind when.NoteKind
+	Kind recur.NoteKind
 	// At is the first instant that it is about, in the zone of the schedule. It is zero when the
 	// remark is not about an instant.
 	At   time.Time
@@ -64,7 +67,7 @@ func Of(s *when.Schedule, now time.Time, n int) (next []time.Time, remarks []Rem
 // remarker collects the remarks about a schedule.
 type remarker struct {
 	s       *when.Schedule
-	p       *when.Pattern
+	p       *recur.Pattern
 	now     time.Time
 	where   string // the zone of the wall times in words, if it is not that of the schedule
 	remarks []Remark
@@ -72,12 +75,12 @@ type remarker struct {
 
 // say adds a remark about an instant, which is in Unix seconds.
 func (t *remarker) say(at int64, format string, a ...any) {
-	t.remarks = append(t.remarks, Remark{when.NoteClocks, time.Unix(at, 0).In(t.s.Zone), fmt.Sprintf(format, a...)})
+	t.remarks = append(t.remarks, Remark{recur.NoteClocks, time.Unix(at, 0).In(t.s.Zone), fmt.Sprintf(format, a...)})
 }
 
 // full reports whether there are enough remarks about clock changes. It then adds one that says
 // that later changes are left out.
-func (t *remarker) full(c when.ClockChange) bool {
+func (t *remarker) full(c civil.ClockChange) bool {
 	if len(t.remarks) < maxRemarks {
 		return false
 	}
@@ -101,7 +104,7 @@ func (t *remarker) wall(from, until int64) {
 		t.where = " in " + zone.String()
 		defer t.otherZone(zone, from, until)
 	}
-	when.ClockChanges(from, until, t.p.Zone, func(c when.ClockChange) bool {
+	civil.ClockChanges(from, until, t.p.Zone, func(c civil.ClockChange) bool {
 		low, high := c.At+min(c.Before, c.After), c.At+max(c.Before, c.After)
 		var walls []int64
 		w, ok := t.p.NextWall(low - 1)
@@ -126,7 +129,7 @@ func (t *remarker) wall(from, until int64) {
 
 // gap adds remarks about the wall times that a change skips. more means that there are others after
 // them. Those that coincide with another run get a remark of their own.
-func (t *remarker) gap(c when.ClockChange, walls []int64, more bool) {
+func (t *remarker) gap(c civil.ClockChange, walls []int64, more bool) {
 	if !t.p.CatchesUp(c) {
 		if t.ahead(c.At) {
 			those := listed(walls, more)
@@ -180,7 +183,7 @@ func (t *remarker) gap(c when.ClockChange, walls []int64, more bool) {
 }
 
 // fold adds remarks about the wall times that a change repeats: whether they run once or twice.
-func (t *remarker) fold(c when.ClockChange, walls []int64, more bool) {
+func (t *remarker) fold(c civil.ClockChange, walls []int64, more bool) {
 	var first, both []int64
 	for _, w := range walls {
 		one, two := w-c.Before, w-c.After
@@ -215,7 +218,7 @@ func (t *remarker) on(w int64) string { return "on " + dated(w) + t.where }
 // its hour only until the change.
 func (t *remarker) elapsed(from, until int64) {
 	step := gcd(int64(t.p.Every), int64(24*time.Hour))
-	when.ClockChanges(from, until, t.s.Zone, func(c when.ClockChange) bool {
+	civil.ClockChanges(from, until, t.s.Zone, func(c civil.ClockChange) bool {
 		shift, change := c.After-c.Before, time.Unix(c.At, 0)
 		at, ok := t.s.Next(change.Add(-1))
 		if int64(time.Duration(shift)*time.Second)%step == 0 || !ok || !change.After(t.now) ||
@@ -241,7 +244,7 @@ func (t *remarker) elapsed(from, until int64) {
 func (t *remarker) otherZone(zone *time.Location, from, until int64) {
 	var changes []int64
 	for _, z := range []*time.Location{zone, t.s.Zone} {
-		when.ClockChanges(max(from, t.now.Unix()), until, z, func(c when.ClockChange) bool {
+		civil.ClockChanges(max(from, t.now.Unix()), until, z, func(c civil.ClockChange) bool {
 			changes = append(changes, c.At)
 			return len(changes) < 2*maxRemarks
 		})
@@ -278,9 +281,9 @@ func gcd(a, b int64) int64 {
 // later is "1 hour later" or "30 minutes earlier".
 func later(seconds int64) string {
 	if seconds < 0 {
-		return when.Hours(time.Duration(-seconds)*time.Second) + " earlier"
+		return say.Hours(time.Duration(-seconds)*time.Second) + " earlier"
 	}
-	return when.Hours(time.Duration(seconds)*time.Second) + " later"
+	return say.Hours(time.Duration(seconds)*time.Second) + " later"
 }
 
 // wallTimes is a list of wall times in words, for a sentence about them.

@@ -11,11 +11,12 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 func zoned(t testing.TB, name string) *time.Location {
 	t.Helper()
-	zone, err := when.LoadZone(name)
+	zone, err := civil.LoadZone(name)
 	if err != nil {
 		t.Fatal(err)
 	}

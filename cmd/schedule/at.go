@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // AtCommand is the command at.
@@ -233,9 +234,9 @@ func isQueue(word string) bool {
 // at(1): -q QUEUE, -c JOB and -d JOB.
 func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 	typed := s.Opt.Typed()
-	var e *when.Error
+	var e *fault.Error
 	if typed["quiet"] == "q" && len(s.Args) > 0 && isQueue(s.Args[0]) && errors.As(err, &e) &&
-		e.Code == when.CodeNotUnderstood {
+		e.Code == fault.CodeNotUnderstood {
 		at := append(s.Args[1:], "10:00")
 		return problem.New(problem.NotUnderstood, problem.T("%s is not part of a time", cli.Quote(s.Args[0])),
 			problem.T("-q prints the ID alone, and there are no queues: %s",
@@ -261,8 +262,8 @@ func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 // hintForUnmarked explains err when the first words are a time and the others are not: they may be
 // a command or a message without its option. Otherwise it returns err.
 func hintForUnmarked(s *cli.Call, spec tasks.Spec, err error) error {
-	var e *when.Error
-	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood || spec.Form != when.Any || s.Dash ||
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Code != fault.CodeNotUnderstood || spec.Form != when.Any || s.Dash ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // confirmation is what at answers with --json: the task, and what became of the call.
@@ -24,10 +25,10 @@ type confirmation struct {
 	Now time.Time `json:"now"`
 	ID  *string   `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
 	view.TaskJSON
-	Created bool             `json:"created"`
-	Reading string           `json:"reading"`
-	Notes   []string         `json:"notes,omitempty"`
-	Others  []when.Candidate `json:"others,omitempty"`
+	Created bool              `json:"created"`
+	Reading string            `json:"reading"`
+	Notes   []string          `json:"notes,omitempty"`
+	Others  []fault.Candidate `json:"others,omitempty"`
 	view.RecurrenceJSON
 	Remarks []remark `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
 	view.PolicyJSON

@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // editJSON is the answer of edit: a confirmation like that of at, and what is different.
@@ -94,7 +94,7 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	warnings = slices.Concat(warnings, view.TooLate(e), s.NetworkWarnings)
 	dueChanged := slices.Contains(d.Fields, "due")
 	var texts []problem.Text
-	notes, others := []string{}, []when.Candidate(nil)
+	notes, others := []string{}, []fault.Candidate(nil)
 	if d.Sched != nil && len(d.Fields) > 0 {
 		notes, others = append(notes, readings(d.Sched, d.Now)...), d.Sched.Others
 	}

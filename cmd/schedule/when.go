@@ -17,6 +17,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // WhenCommand is the command when.
@@ -91,9 +93,9 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
-	var replaced []when.NoteKind // the kinds of notes whose remarks say more
+	var replaced []recur.NoteKind // the kinds of notes whose remarks say more
 	for _, r := range remarks {
-		if r.Kind == when.NoteLeap {
+		if r.Kind == recur.NoteLeap {
 			replaced = append(replaced, r.Kind)
 		}
 	}
@@ -171,7 +173,7 @@ const excludedSample = 100
 
 // readings returns the notes on how a time was read, but for those of some kinds, and a note on the
 // instants that fall on days left out.
-func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
+func readings(sched *when.Schedule, now time.Time, without ...recur.NoteKind) []string {
 	var notes []string
 	if sched == nil { // the task waits for other tasks and has no schedule
 		return nil
@@ -194,16 +196,16 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 
 // whenJSON is the answer of when.
 type whenJSON struct {
-	Now       time.Time        `json:"now"`
-	Said      string           `json:"text" jsonschema:"what was read"`
-	Kind      when.Kind        `json:"kind" enum:"once interval cron rrule boot"`
-	TZ        string           `json:"tz" jsonschema:"the zone that it was read in"`
-	Canonical string           `json:"canonical" jsonschema:"the same time in one fixed form"`
-	Reading   *string          `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
-	Notes     []string         `json:"notes,omitempty"`
-	Others    []when.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
-	Remarks   []remark         `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
-	Next      []time.Time      `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known in advance (boot)"`
+	Now       time.Time         `json:"now"`
+	Said      string            `json:"text" jsonschema:"what was read"`
+	Kind      when.Kind         `json:"kind" enum:"once interval cron rrule boot"`
+	TZ        string            `json:"tz" jsonschema:"the zone that it was read in"`
+	Canonical string            `json:"canonical" jsonschema:"the same time in one fixed form"`
+	Reading   *string           `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
+	Notes     []string          `json:"notes,omitempty"`
+	Others    []fault.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
+	Remarks   []remark          `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
+	Next      []time.Time       `json:"next" jsonschema:"the next instants, soonest first; empty: never, or not known in advance (boot)"`
 
 	sched *when.Schedule
 	notes []string // for people

@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // Command is the command simulate.
@@ -200,8 +201,8 @@ func (m *simulation) readPeriod(s *cli.Call, o when.Options) error {
 		m.to = t
 	}
 	if !m.to.After(m.from) {
-		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", when.Stamp(m.to.In(m.zone)),
-			when.Stamp(m.from.In(m.zone))),
+		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", say.Stamp(m.to.In(m.zone)),
+			say.Stamp(m.from.In(m.zone))),
 			problem.T("name a later %s, such as %s", problem.Option("to"), problem.Set("to", "7d")))
 	}
 	if m.to.Sub(m.from) > maxPeriod {
@@ -256,7 +257,7 @@ func (m *simulation) readSpans(s *cli.Call, o when.Options, name problem.Option,
 				problem.T("give the earlier instant first: A..B"))
 		case a.Before(m.from) || a.After(m.to):
 			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name,
-				cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), outsideHint())
+				cli.Quote(text), say.Stamp(m.from.In(m.zone)), say.Stamp(m.to.In(m.zone))), outsideHint())
 		}
 		each(a, b)
 	}

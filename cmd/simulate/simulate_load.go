@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // load reads the tasks of the state.
@@ -124,7 +125,7 @@ func (m *simulation) exclude(t *state.Task, due *time.Time, begin time.Time) (ok
 	t.When.Except = slices.Concat(t.When.Except, m.except.Texts)
 	t.When.ExceptDays = slices.Concat(t.When.ExceptDays, m.except.Lines)
 	sched, err := rules.Schedule(*t)
-	if e, ok := errors.AsType[*when.Error](err); ok && e.Code == when.CodeNever {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.CodeNever {
 		return false, nil
 	}
 	if err != nil || !due.After(begin) {

@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // maxOutcomes is the most outcomes of a simulation, because all are kept until they are shown.
@@ -112,7 +112,7 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 			show.erase()
 			seconds := m.world.Now().Sub(m.from).Seconds() * maxOutcomes / float64(m.outcomes)
 			return tooMany(problem.T("more than %s outcomes by %s", view.Thousands(maxOutcomes),
-				when.Stamp(m.world.Now().In(m.zone))), seconds)
+				say.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
 		case got < few:

@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // simulationJSON is the last line of simulate --json.
@@ -129,7 +130,7 @@ func (a simulationJSON) Text(o *cli.Out) {
 
 // sentence sums up the simulation for people.
 func (a simulationJSON) sentence() string {
-	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To),
+	text := fmt.Sprintf("From %s to %s: %s of %s", say.Stamp(a.From), say.Stamp(a.To),
 		cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
 	if counts := outcomeCounts(a.Outcomes); counts != "" {
 		text += " (" + counts + ")"
@@ -355,7 +356,7 @@ func row(l state.Line, at string, n int, zone *time.Location) string {
 		what += " (" + reasonWords(l.Reason) + ")"
 	}
 	if l.Late >= 1 && l.Due != nil && l.Started != nil {
-		what += ", late by " + when.Distance(*l.Due, l.Started.In(zone))
+		what += ", late by " + say.Distance(*l.Due, l.Started.In(zone))
 	}
 	if l.DueLast != nil {
 		at += " … " + hourOf(*l.DueLast, zone)

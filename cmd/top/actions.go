@@ -19,6 +19,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // actions carries out what keys ask for. Each method may take long, runs beside others, and answers
@@ -256,7 +257,7 @@ func (a *storeActions) submit(t typed) tea.Msg {
 func (a *storeActions) handedOver(verb string, e state.Entry) status {
 	text := verb + " " + e.Task.ID
 	if due, now := view.DueOf(e).In(a.zone), a.base.Clock.Now().In(a.zone); due.After(now) {
-		text += ", due in " + when.Distance(now, due) + ", " + a.times.Format(due, "Mon 2 Jan 2006 15:04:05 MST")
+		text += ", due in " + say.Distance(now, due) + ", " + a.times.Format(due, "Mon 2 Jan 2006 15:04:05 MST")
 	}
 	text += " (" + view.Describe(e.Task) + ")"
 	for _, w := range handover.HandOver(a.ctx, a.call(), a.st).Warnings() {

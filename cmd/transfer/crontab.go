@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // readCrontab returns the table that the call names, as a source.
@@ -105,7 +106,7 @@ func (r *cronReader) task(e crontab.Entry) (w sourceTask) {
 	}
 	zone := r.machineZone
 	if name := e.Env["CRON_TZ"]; name != "" {
-		if zone, w.err = when.LoadZone(name); w.err != nil {
+		if zone, w.err = civil.LoadZone(name); w.err != nil {
 			return w
 		}
 	}

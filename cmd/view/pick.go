@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // PickError says why an ID, or the text of --match, does not name a single task.
@@ -25,11 +25,11 @@ type PickError struct {
 
 // PickErrorJSON is a PickError in the words of the surface of the call.
 type PickErrorJSON struct {
-	ID         string           `json:"id"`
-	Code       problem.Code     `json:"code"`
-	Message    string           `json:"message"`
-	Hint       string           `json:"hint"`
-	Candidates []when.Candidate `json:"candidates,omitempty"`
+	ID         string            `json:"id"`
+	Code       problem.Code      `json:"code"`
+	Message    string            `json:"message"`
+	Hint       string            `json:"hint"`
+	Candidates []fault.Candidate `json:"candidates,omitempty"`
 }
 
 // PickErrors are the errors of tasks that could not be found or changed, for an answer in JSON.
@@ -48,7 +48,7 @@ func PickFailed(id string, code problem.Code, message problem.Text, candidates .
 	const most = 10
 	var ids []string
 	for _, e := range candidates[:min(most, len(candidates))] {
-		c := when.Candidate{Text: e.Task.ID}
+		c := fault.Candidate{Text: e.Task.ID}
 		if !state.IsUnscheduled(e.Due) {
 			c.At = e.Due.In(rules.TaskZone(e.Task))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // TaskType is the type of a task: command, message, wait or agent.
@@ -191,7 +192,7 @@ func Echo(t, now time.Time) string {
 		unit = time.Millisecond
 	}
 	cut := t.Truncate(unit)
-	return when.Echo(cut, now.Add(cut.Sub(t)))
+	return say.Echo(cut, now.Add(cut.Sub(t)))
 }
 
 // Coming says for people when a task is due, or what it waits for.
@@ -199,7 +200,7 @@ func Coming(e state.Entry, now time.Time) string {
 	switch {
 	case HeldWait(e):
 		rest, _ := e.Task.Wait.Rest()
-		return when.Distance(now, now.Add(rest)) + " after it is resumed"
+		return say.Distance(now, now.Add(rest)) + " after it is resumed"
 	case e.AtBoot():
 		return "at the next boot"
 	case state.IsUnscheduled(e.Due):
@@ -209,7 +210,7 @@ func Coming(e state.Entry, now time.Time) string {
 }
 
 // Stamp writes an instant for people, to the second.
-func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+func Stamp(t time.Time) string { return say.Stamp(t.Truncate(time.Second)) }
 
 // overdueAfter is how long after its due instant a task counts as overdue.
 const overdueAfter = 5 * time.Second

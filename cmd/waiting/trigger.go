@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // pace says which clock a wait follows.
@@ -160,7 +161,7 @@ func (t trigger) announce() {
 	now := cli.LocaleOn(context.Background(), t.of.Err, t.of.Getenv).Format(t.now, "15:04:05")
 	text := "it is " + now
 	if t.of.length > 0 {
-		took, verb := when.Distance(t.due.Add(-t.of.length), t.due), " are over, at "
+		took, verb := say.Distance(t.due.Add(-t.of.length), t.due), " are over, at "
 		if strings.HasPrefix(took, "1 ") && strings.Count(took, " ") == 1 {
 			verb = " is over, at "
 		}
@@ -216,7 +217,7 @@ func (a triggerJSON) Text(o *cli.Out) {
 func (o *waitOptions) echo(s *cli.Call) {
 	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.Wall) && !view.ShowsCountdown(s, o.quiet) {
 		// Without Truncate the text could be "in 0.447331433 seconds".
-		s.Note("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
+		s.Note("waiting until %s", say.Echo(o.first.In(o.zone), o.begun.Wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {
 		s.Note("note: %s", cli.Visible(note.Text))

@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // WaitCommand is the command wait.
@@ -175,7 +176,7 @@ func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 		t.announce()
 		w.markTold(ctx, t.now)
 		if t.missed > 0 {
-			s.Warn("%s went by unseen, from %s on", cli.Plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
+			s.Warn("%s went by unseen, from %s on", cli.Plural(t.missed, "time"), say.Stamp(due.In(o.zone)))
 		}
 		if !o.stream || !more {
 			return nil

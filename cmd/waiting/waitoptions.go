@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // waitOptions are the words and options of a wait, read.
@@ -177,7 +178,7 @@ func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
 		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.schedule.Text),
-			when.Stamp(o.Now)),
+			say.Stamp(o.Now)),
 			problem.T("give a later %s, or leave it out", problem.Option("end")))
 	}
 	w.first = first
@@ -199,7 +200,7 @@ func (w *waitOptions) expect(s *cli.Call) error {
 	}
 	read := w.first.In(w.zone).Truncate(time.Second)
 	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.schedule.Text),
-		when.Stamp(read), text),
+		say.Stamp(read), text),
 		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text),
 			problem.Set("expect", read.Format(time.RFC3339))))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // olderMode is a first word of the older form, wait MODE VALUE TASK: the form of its value, and an
@@ -192,7 +193,7 @@ func refuseLonger(s *cli.Call, o when.Options, form when.Form, call func(text st
 		}
 		now := o.Now
 		if at, ok := sched.Next(now.Add(-1)); ok {
-			f.Candidates = append(f.Candidates, when.Candidate{Text: longer, At: at})
+			f.Candidates = append(f.Candidates, fault.Candidate{Text: longer, At: at})
 		}
 		if short == nil {
 			return f
@@ -201,7 +202,7 @@ func refuseLonger(s *cli.Call, o when.Options, form when.Form, call func(text st
 		if short.Canonical == text || refuseLonger(s, o, form, call, short.Canonical, rest) != nil {
 			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, cli.Quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
-			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})
+			f.Candidates = append(f.Candidates, fault.Candidate{Text: short.Canonical, At: at})
 		}
 		return f
 	}

@@ -7,26 +7,25 @@ func Distance(a, b string) int {
 	if len(x) > 64 || len(y) > 64 {
 		return 1 << 20
 	}
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
+	// Of the table of distances, the row of a letter of a, and the two before it.
+	var table [3][65]int
+	row, last, before := &table[0], &table[1], &table[2]
+	for j := range len(y) + 1 {
+		row[j] = j
 	}
 	for i := 1; i <= len(x); i++ {
+		row, last, before = before, row, last
+		row[0] = i
 		for j := 1; j <= len(y); j++ {
 			cost := 1
 			if x[i-1] == y[j-1] {
 				cost = 0
 			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
 			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
+				row[j] = min(row[j], before[j-2]+1)
 			}
-			rows[i][j] = d
 		}
 	}
-	return rows[len(x)][len(y)]
+	return row[len(y)]
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // tail returns a command that shows the log of a background runner.
@@ -107,7 +107,7 @@ func (d *Doctor) checkRunner(ctx context.Context, tell report) (fine string) {
 	}
 	first := "nothing is pending"
 	if pending {
-		first = "the next wake is " + when.Echo(next.In(d.Zone).Truncate(time.Second), d.Now)
+		first = "the next wake is " + say.Echo(next.In(d.Zone).Truncate(time.Second), d.Now)
 	}
 	anew := d.Program + " run --stop, then " + d.Program + " run --background"
 	lock := "fuser " + quoted(filepath.Join(d.Home, "runs", "runner.lock"))

@@ -14,6 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // MaxOverdue is how long a task may be overdue before it is reported.
@@ -108,14 +110,14 @@ func named(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")
 func summary(t state.Task) string { return plain.Cut(plain.Line(t.Summary()), 40) }
 
 // stamp writes an instant for people, to the second.
-func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+func stamp(t time.Time) string { return say.Stamp(t.Truncate(time.Second)) }
 
 // checkSchedule checks whether the words of a task can be read, and agree with the rest of its
 // file.
 func (d *Doctor) checkSchedule(ctx context.Context, e state.Entry, _ error, tell report) {
 	t := e.Task
 	mend := func(key string) string { return "mend " + key + " under [when] in " + quoted(d.Store.PathOf(e)) }
-	zone, err := when.LoadZone(t.When.Zone)
+	zone, err := civil.LoadZone(t.When.Zone)
 	if err != nil {
 		text, hint := d.Explain(err)
 		tell(wrong(BadZone, "", named(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))

@@ -15,6 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // getenv returns a variable of the environment.
@@ -48,10 +50,10 @@ func (d *Doctor) checkClock(ctx context.Context, tell report) string {
 	text := ""
 	switch {
 	case back.Peak.Sub(d.Now) > state.ClockBack:
-		text = fmt.Sprintf("and has shown %s, %s later; a runner has seen it stay so for %s", stamp(back.Peak.In(d.Zone)), when.Distance(d.Now, back.Peak),
+		text = fmt.Sprintf("and has shown %s, %s later; a runner has seen it stay so for %s", stamp(back.Peak.In(d.Zone)), say.Distance(d.Now, back.Peak),
 			back.Stayed.Round(time.Second))
 	case last.At.Sub(d.Now) > state.ClockBack:
-		text = fmt.Sprintf("and the last line of the ledger was written at %s, %s later", stamp(last.At.In(d.Zone)), when.Distance(d.Now, last.At))
+		text = fmt.Sprintf("and the last line of the ledger was written at %s, %s later", stamp(last.At.In(d.Zone)), say.Distance(d.Now, last.At))
 	default:
 		return "it is " + stamp(d.Now)
 	}
@@ -109,7 +111,7 @@ func (d *Doctor) checkConfig(ctx context.Context, tell report) string {
 	}
 	at := func(key string) string { return fmt.Sprintf("%s line %d: ", r.Path, r.Lines[key]) }
 	if r.Config.TZ != "" {
-		if _, err := when.LoadZone(r.Config.TZ); err != nil {
+		if _, err := civil.LoadZone(r.Config.TZ); err != nil {
 			text, hint := d.Explain(err)
 			tell(wrong(BadZone, "tz", at("tz")+text, both(hint, edit)))
 		}
@@ -150,7 +152,7 @@ func (d *Doctor) checkEnvironment(_ context.Context, tell report) string {
 		tell(wrong(BadValue, "", text, hint))
 	}
 	if name := d.getenv("OURO_TZ"); name != "" {
-		if _, err := when.LoadZone(name); err != nil {
+		if _, err := civil.LoadZone(name); err != nil {
 			text, hint := d.Explain(err)
 			tell(wrong(BadValue, "OURO_TZ", "OURO_TZ: "+text, hint))
 		}

@@ -1,6 +1,6 @@
 package problem
 
-import "github.com/ouro-timer/ouro-timer/timer/when"
+import "github.com/ouro-timer/ouro-timer/timer/when/fault"
 
 // Code says to a program what went wrong. The list is closed: a problem has one of these codes and
 // no other, and what a code stands for does not change.
@@ -8,14 +8,14 @@ type Code string
 
 // The codes.
 const (
-	Usage         Code = when.CodeUsage
-	NotUnderstood Code = when.CodeNotUnderstood
-	Past          Code = when.CodePast
-	Ambiguous     Code = when.CodeAmbiguous
-	Never         Code = when.CodeNever
+	Usage         Code = fault.CodeUsage
+	NotUnderstood Code = fault.CodeNotUnderstood
+	Past          Code = fault.CodePast
+	Ambiguous     Code = fault.CodeAmbiguous
+	Never         Code = fault.CodeNever
 	Differs       Code = "time_differs"
-	Zone          Code = when.CodeZone
-	Limit         Code = when.CodeLimit
+	Zone          Code = fault.CodeZone
+	Limit         Code = fault.CodeLimit
 	NotAllowed    Code = "not_allowed"
 
 	NotFound    Code = "not_found"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state/plain"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // NotText says what to do about bytes that are no text.
@@ -17,7 +17,7 @@ var NotText = T("give it as UTF-8; keep other bytes in a file, and schedule a co
 func As(err error) *Problem {
 	var (
 		p *Problem
-		t *when.Error
+		t *fault.Error
 	)
 	switch {
 	case errors.As(err, &p):
@@ -29,7 +29,7 @@ func As(err error) *Problem {
 }
 
 // hintOf is the hint of a time that is none, with the options that it ends with.
-func hintOf(e *when.Error) Text {
+func hintOf(e *fault.Error) Text {
 	hint := T(e.Hint)
 	for i, name := range e.Options {
 		between := ", "

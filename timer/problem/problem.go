@@ -3,7 +3,7 @@
 // that the call came by.
 package problem
 
-import "github.com/ouro-timer/ouro-timer/timer/when"
+import "github.com/ouro-timer/ouro-timer/timer/when/fault"
 
 // Problem is why a call failed, or why one of the things failed that it was about.
 type Problem struct {
@@ -11,7 +11,7 @@ type Problem struct {
 	Message Text
 	Hint    Text // what to type instead; empty for none
 	// texts that can be given in place of what was ambiguous, and the instants they stand for
-	Candidates []when.Candidate
+	Candidates []fault.Candidate
 	Exit       int // the exit code of a call that fails by it; 0: that of the code
 }
 

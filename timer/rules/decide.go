@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // Schedule reads the timing of a task again, as it was read when the task was made. It is nil for a
@@ -20,7 +21,7 @@ func Schedule(t state.Task) (*when.Schedule, error) {
 
 // Recurrence is Schedule for the timing of a recurrence.
 func Recurrence(t state.Timing) (*when.Schedule, error) {
-	zone, err := when.LoadZone(t.Zone)
+	zone, err := civil.LoadZone(t.Zone)
 	if err != nil {
 		return nil, err
 	}

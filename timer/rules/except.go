@@ -9,6 +9,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // dayFile is how an exception begins that names a file of days.
@@ -33,7 +35,7 @@ func DayFiles(t state.Timing) (paths []string) {
 // DayFileError says why the days of a file cannot be read.
 type DayFileError struct {
 	Path string
-	Err  error // a *when.Error when a line is not understood
+	Err  error // a *fault.Error when a line is not understood
 }
 
 func (e *DayFileError) Error() string { return e.Path + " cannot be read: " + e.Err.Error() }
@@ -43,7 +45,7 @@ func (e *DayFileError) Unwrap() error { return e.Err }
 var ErrNoDays = errors.New("it has no days")
 
 // ReadDayFile reads a file of days, whose content text returns. The error is a *DayFileError.
-func ReadDayFile(path string, text func(path string) (string, error), o when.Options) (*when.Days, []string, error) {
+func ReadDayFile(path string, text func(path string) (string, error), o when.Options) (*recur.Days, []string, error) {
 	content, err := text(path)
 	if err != nil {
 		return nil, nil, &DayFileError{path, err}
@@ -77,7 +79,7 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 	now = t
 	now.ExceptDays = lines
 	sched, err = Recurrence(now)
-	if e := (*when.Error)(nil); errors.As(err, &e) && e.Code == when.CodeNever && (!t.End.IsZero() || t.Count > 0) {
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Code == fault.CodeNever && (!t.End.IsZero() || t.Count > 0) {
 		err = nil
 	}
 	if err != nil {
@@ -88,7 +90,7 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 
 // Excepted returns the days that are left out of a task. For a file, they are those that were last
 // read. They do not depend on o.Now (when.ParseDays), and are cached by their texts alone.
-func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
+func Excepted(t state.Timing, o when.Options) (*recur.Days, error) {
 	if len(t.Except) == 0 {
 		return nil, nil
 	}
@@ -98,7 +100,7 @@ func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 	if days, ok := excepted.known[key]; ok {
 		return days, nil
 	}
-	var all *when.Days
+	var all *recur.Days
 	for _, text := range t.Except {
 		if _, ok := DayFile(text); ok {
 			continue
@@ -114,7 +116,7 @@ func Excepted(t state.Timing, o when.Options) (*when.Days, error) {
 		return nil, err
 	}
 	if all = all.And(days); excepted.known == nil || len(excepted.known) == maxExcepted {
-		excepted.known = map[string]*when.Days{}
+		excepted.known = map[string]*recur.Days{}
 	}
 	excepted.known[key] = all
 	return all, nil
@@ -126,5 +128,5 @@ const maxExcepted = 256
 // excepted caches lists of days: thousands of tasks may leave out the same.
 var excepted struct {
 	sync.Mutex
-	known map[string]*when.Days
+	known map[string]*recur.Days
 }

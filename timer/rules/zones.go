@@ -6,6 +6,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // fixed reports whether no rules can move the due instant of the task: it is elapsed time, or the
@@ -22,7 +23,7 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	if fixed(e.Task) {
 		return time.Time{}, false
 	}
-	zone, err := when.LoadZone(e.Task.When.Zone)
+	zone, err := civil.LoadZone(e.Task.When.Zone)
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -31,7 +32,7 @@ func DueNow(e state.Entry) (time.Time, bool) {
 		if err != nil || e.Due.In(zone).Format(state.WallForm) == e.Task.When.Wall {
 			return time.Time{}, false // in a repeated hour it may be the second one
 		}
-		to := when.InstantOf(wall, zone)
+		to := civil.InstantOf(wall, zone)
 		return to, !to.Equal(e.Due)
 	}
 	sched, err := Schedule(e.Task)
@@ -66,7 +67,7 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 		next, ok := sched.Next(e.Due.Add(-1))
 		return ok && next.Equal(e.Due)
 	}
-	zone, err := when.LoadZone(t.When.Zone)
+	zone, err := civil.LoadZone(t.When.Zone)
 	if err != nil {
 		return false
 	}
@@ -80,7 +81,7 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 // TaskZone returns the zone of a task. A zone that can no longer be loaded shows as UTC; doctor and
 // the runner report it.
 func TaskZone(t state.Task) *time.Location {
-	zone, err := when.LoadZone(t.When.Zone)
+	zone, err := civil.LoadZone(t.When.Zone)
 	if err != nil {
 		return time.UTC
 	}

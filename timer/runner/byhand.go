@@ -8,6 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // byHand makes sure that the ledger knows the due instant of a task before an occurrence starts or
@@ -32,7 +33,7 @@ func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule
 	if err := g.Store.Move(ctx, e.Task.ID, e.Due, e.Due, now); err != nil {
 		return err
 	}
-	g.Say("task %s is due %s, which is not an instant of %q: its file was renamed", e.Task.ID, when.Stamp(e.Due.In(rules.TaskZone(e.Task))), e.Task.When.Text)
+	g.Say("task %s is due %s, which is not an instant of %q: its file was renamed", e.Task.ID, say.Stamp(e.Due.In(rules.TaskZone(e.Task))), e.Task.When.Text)
 	return nil
 }
 

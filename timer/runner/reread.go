@@ -7,7 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // reasonExcept is the reason for the end of a task if all its later instants fall on days that are
@@ -60,6 +60,6 @@ func (g *engine) reread(ctx context.Context, e state.Entry, now time.Time) (afte
 	if err != nil { // somebody else was first, or it is looked at again when it is due
 		return after, false
 	}
-	g.Say("task %s: %s has changed; due %s", e.Task.ID, files, when.Stamp(due.In(sched.Zone)))
+	g.Say("task %s: %s has changed; due %s", e.Task.ID, files, say.Stamp(due.In(sched.Zone)))
 	return state.Slot{ID: e.Task.ID, Due: entry.Due, Resume: e.Resume}, true
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // recalled is how many of the ledger's newest lines say what the clock has shown. Commands may have
@@ -75,13 +75,13 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	g.shift = after
 	switch {
 	case after.IsZero():
-		g.Say("the clock shows what it should again, %s; nothing was changed", when.Stamp(now))
+		g.Say("the clock shows what it should again, %s; nothing was changed", say.Stamp(now))
 		g.noteClock(ctx)
 		g.latest = later(g.latest, now)
 		return 0
 	case believed && (g.rewindAgain || after.Stayed-g.rewoundAt >= state.BackStep || g.rewoundAt == 0):
 		if g.rewoundAt == 0 {
-			g.warn("the clock was put back from %s to %s and has stayed so; schedules go on from now", when.Stamp(after.Peak), when.Stamp(now))
+			g.warn("the clock was put back from %s to %s and has stayed so; schedules go on from now", say.Stamp(after.Peak), say.Stamp(now))
 		}
 		g.rewoundAt = after.Stayed
 		if g.rewind(ctx, now, after.Since(now)) {
@@ -91,7 +91,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 		}
 	case was.IsZero():
 		g.warn("the clock was put back from %s to %s; schedules go on from there should it stay so for an hour, or be kept right by a time server for a minute",
-			when.Stamp(after.Peak), when.Stamp(now))
+			say.Stamp(after.Peak), say.Stamp(now))
 	}
 	g.rewindAgain = false
 	if after.Boot != g.shiftNoted.Boot || after.Stayed-g.shiftNoted.Stayed >= state.BackStep {
@@ -143,7 +143,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 			g.unmoved[id], done = true, false
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 		case err != nil:
-			g.warn("task %s keeps its due instant %s: %v", id, when.Stamp(m.due), err)
+			g.warn("task %s keeps its due instant %s: %v", id, say.Stamp(m.due), err)
 			done = false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // A script is all that happens in one simulated world. It is made from a seed, can be shrunk, and reads like one.
@@ -395,7 +396,7 @@ func (s *script) wrongClock(r *rand.Rand) {
 
 // task makes the task of a draft at an instant, with its schedule and its first due instant. A draft may have none.
 func (d draft) task(now time.Time) (t state.Task, sched *when.Schedule, due time.Time, err error) {
-	zone, err := when.LoadZone(d.zone)
+	zone, err := civil.LoadZone(d.zone)
 	if err != nil {
 		return t, nil, due, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // quarantineAge is how long nobody must have touched an unreadable file before it is set aside.
@@ -75,6 +75,6 @@ func (g *engine) followZone(ctx context.Context, e state.Entry) {
 	}
 	if err := g.Store.Move(ctx, e.Task.ID, e.Due, to, g.Clock.Now()); err == nil {
 		g.Say("task %s: the rules of %s have changed; due %s instead of %s", e.Task.ID, e.Task.When.Zone,
-			when.Stamp(to), when.Stamp(e.Due.In(to.Location())))
+			say.Stamp(to), say.Stamp(e.Due.In(to.Location())))
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // Exceptions are the days that a request leaves out of a recurrence.
 type Exceptions struct {
 	Texts, Lines []string // as a task keeps them
-	Days         *when.Days
+	Days         *recur.Days
 }
 
 // ReadExceptions reads the texts of days that are left out, and the files that they name. An empty
@@ -36,7 +38,7 @@ func ReadExceptions(ctx context.Context, said []string, files *needs.Finder, o w
 }
 
 // readException reads one text. For a file it returns its lines as well.
-func readException(ctx context.Context, text string, files *needs.Finder, o when.Options) (*when.Days, []string, error) {
+func readException(ctx context.Context, text string, files *needs.Finder, o when.Options) (*recur.Days, []string, error) {
 	path, ok := rules.DayFile(text)
 	if !ok {
 		days, err := when.ParseDays(text, o)
@@ -44,7 +46,7 @@ func readException(ctx context.Context, text string, files *needs.Finder, o when
 	}
 	days, lines, err := rules.ReadDayFile(path, func(path string) (string, error) { return files.Text(ctx, path) }, o)
 	if file, ok := errors.AsType[*rules.DayFileError](err); ok {
-		line := (*when.Error)(nil)
+		line := (*fault.Error)(nil)
 		if !errors.As(file.Err, &line) {
 			return nil, nil, problem.Of(problem.T(file.Error()), problem.T("%s names a file with a day a line, such as 2027-01-06", problem.Set("except", "file:PATH")))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // LineageMinInterval is the least time between instants of a recurrence that a run of a task
@@ -77,7 +78,7 @@ func (c timing) forbidden(message, key, table, hint string) error {
 
 // distanceInWords returns a distance for a sentence that compares it with a bound.
 func distanceInWords(now, due time.Time, than string, bound time.Duration) string {
-	switch words := when.Distance(now, due); {
+	switch words := say.Distance(now, due); {
 	case !due.After(now):
 		return "now"
 	case words == spanWords(bound): // words leave out small parts
@@ -90,7 +91,7 @@ func distanceInWords(now, due time.Time, than string, bound time.Duration) strin
 // spanWords returns a duration in words.
 func spanWords(d time.Duration) string {
 	from := time.Unix(0, 0).UTC()
-	return when.Distance(from, from.Add(d))
+	return say.Distance(from, from.Add(d))
 }
 
 // briefly returns a duration as it can be typed.

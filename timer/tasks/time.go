@@ -11,6 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // time sets the time of the task, when the request has one or changes the bounds, the zone or the
@@ -176,7 +179,7 @@ func (c timing) sameOnce(o when.Options) error {
 	due := c.was.Due.Add(-delayOf(*t))
 	if c.Zone != nil && o.Zone.String() != t.Zone {
 		if wall, err := time.Parse(state.WallForm, t.Wall); err == nil {
-			due = when.InstantOf(wall, o.Zone).Add(-delayOf(*t))
+			due = civil.InstantOf(wall, o.Zone).Add(-delayOf(*t))
 			if !due.After(c.Now) {
 				return problem.New(problem.Past, problem.T("%s has passed", stamp(due.In(o.Zone))), problem.T("give the time as well"))
 			}
@@ -364,12 +367,12 @@ func (c timing) after(now time.Time, delay time.Duration, keeps bool) time.Time 
 // reoffer finds its instant.
 func past(message, hint problem.Text, instead string) error {
 	p := problem.New(problem.Past, message, hint)
-	p.Candidates = []when.Candidate{{Text: instead}}
+	p.Candidates = []fault.Candidate{{Text: instead}}
 	return p
 }
 
 // stamp writes an instant for people, to the second.
-func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+func stamp(t time.Time) string { return say.Stamp(t.Truncate(time.Second)) }
 
 // passedLine returns the line of the instants of a recurring task that have come without a run and
 // are not made up for, because its schedule changes. It is nil when there are none.

@@ -14,6 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // against returns the context in which times are read: the present, and the zone of the request, or
@@ -25,7 +27,7 @@ func (c wording) against() (when.Options, error) {
 		return o, err
 	}
 	name := cmp.Or(orEmpty(c.Zone), c.was.Task.When.Zone)
-	if o.Zone, err = when.LoadZone(name); err != nil {
+	if o.Zone, err = civil.LoadZone(name); err != nil {
 		return o, err
 	}
 	o.Now = c.Now.In(o.Zone)
@@ -72,12 +74,12 @@ func (c wording) reoffer(ctx context.Context, err error) error {
 
 // asEdits returns the texts to which the task can be edited, with the instants at which it is then
 // due, and why the first of the others cannot be used.
-func (c wording) asEdits(ctx context.Context, offered []when.Candidate) (list []when.Candidate, refused error) {
+func (c wording) asEdits(ctx context.Context, offered []fault.Candidate) (list []fault.Candidate, refused error) {
 	for _, o := range offered {
 		try := editing(c.World, c.Spec, c.was, c.Now)
 		try.When, try.offered = &o.Text, true
 		if err := (timing{try}).time(ctx); err == nil {
-			list = append(list, when.Candidate{Text: o.Text, At: timing{try}.instant()})
+			list = append(list, fault.Candidate{Text: o.Text, At: timing{try}.instant()})
 		} else if refused == nil {
 			refused = err
 		}
@@ -99,8 +101,8 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	}
 	o.Form = c.Form
 	sched, err := when.Parse(text, o)
-	refused, _ := errors.AsType[*when.Error](err)
-	if refused != nil && refused.Code == when.CodePast && !c.was.Task.Recurring() && !unscheduled {
+	refused, _ := errors.AsType[*fault.Error](err)
+	if refused != nil && refused.Code == fault.CodePast && !c.was.Task.Recurring() && !unscheduled {
 		// An hour before midnight may have passed today, and be ahead on another date.
 		morning := o
 		morning.Now = beginOfDay(c.Now, o.Zone)
@@ -111,7 +113,7 @@ func (c wording) reads(o when.Options) (*when.Schedule, error) {
 	if sched != nil && sched.TimeOnly && !c.was.Task.Recurring() && !unscheduled {
 		return c.keepDate(text, base, o)
 	}
-	if refused != nil && refused.Code == when.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
+	if refused != nil && refused.Code == fault.CodeNotUnderstood && !c.forced() && c.Command == nil && c.Text == nil && c.Description == nil {
 		p := explain(err)
 		anew := problem.T("a new text is given with %s, a new name with %s", problem.Set("task", text), problem.Option("description"))
 		return nil, p.Advising(problem.Texts("; ", p.Hint, anew))
@@ -134,7 +136,7 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 		}
 		minutes, hours := mark+cmp.Or(length, "10")+"m", mark+cmp.Or(length, "10")+"h"
 		p := problem.Of(problem.T("by how much? %s has no unit", plain.Quote(*c.When)), problem.T("write %s or %s", minutes, hours))
-		p.Candidates = []when.Candidate{{Text: minutes}, {Text: hours}}
+		p.Candidates = []fault.Candidate{{Text: minutes}, {Text: hours}}
 		return nil, p
 	}
 	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
@@ -161,10 +163,10 @@ func (c wording) offset(sign int, length string, base time.Time, o when.Options)
 		// Months differ in length, so the calendar counts back. The time that it counts from may be
 		// in the past.
 		from.Now, from.Form = base.AddDate(-100, 0, 0), when.Any
-		var refused *when.Error
+		var refused *fault.Error
 		span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from)
 		switch {
-		case errors.As(err, &refused) && refused.Code == when.CodePast:
+		case errors.As(err, &refused) && refused.Code == fault.CodePast:
 			return nil, tooFar("that")
 		case err != nil:
 			return nil, err
@@ -209,7 +211,7 @@ func (c wording) keepDate(text string, base time.Time, o when.Options) (*when.Sc
 // beginOfDay returns the first instant of the day of t in a zone.
 func beginOfDay(t time.Time, zone *time.Location) time.Time {
 	y, m, d := t.In(zone).Date()
-	return when.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone)
+	return civil.InstantOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone)
 }
 
 // forced reports whether the request says in which form its time is read.

@@ -3,6 +3,8 @@ package when
 import (
 	"slices"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // says reports whether one of the words of a match is w.
@@ -37,7 +39,7 @@ func union(once bool) func(x *match, m *meaning) bool {
 			m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
 		}
 		if !once && x.spanBehindList(b) {
-			m.err = &refusal{code: CodeAmbiguous, why: "the last days may be left out as well, or be those of the recurrence", hint: `join them with "and", or put "from" before the first of the recurrence`}
+			m.err = &refusal{code: fault.CodeAmbiguous, why: "the last days may be left out as well, or be those of the recurrence", hint: `join them with "and", or put "from" before the first of the recurrence`}
 		}
 		m.n = a.n | b.n | isList
 		m.recur.weekdays, m.recur.dates, m.recur.nths = c.weekdays|d.weekdays, c.dates|d.dates, c.nths|d.nths
@@ -86,7 +88,7 @@ func onlyThen(x *match, m *meaning) bool { return x.p.recurs }
 // it as not understood.
 func vague(why, hint string) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
-		m.err = &refusal{code: CodeAmbiguous, why: why, hint: hint}
+		m.err = &refusal{code: fault.CodeAmbiguous, why: why, hint: hint}
 		return true
 	}
 }

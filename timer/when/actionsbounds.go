@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math/bits"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The actions of exceptions and bounds.
@@ -63,7 +66,7 @@ func exceptOffset(x *match, m *meaning) bool {
 // dateOf returns the date of a day that is counted from today. Other days stay as they are.
 func (p *parser) dateOf(d day) day {
 	if d.kind == onOffset {
-		y, m, date := midnight(wallTime(p.opts.Now, p.opts.Zone)).AddDate(0, 0, int(d.shift)).Date()
+		y, m, date := civil.Midnight(civil.Wall(p.opts.Now, p.opts.Zone)).AddDate(0, 0, int(d.shift)).Date()
 		return day{kind: onDate, year: int16(y), month: int8(m), date: int8(date)}
 	}
 	return d
@@ -212,12 +215,12 @@ func boundYear(x *match, m *meaning) bool {
 
 // unitBegin returns the first day of this week, month or year, or of one ahead of it.
 func (p *parser) unitBegin(u unit, ahead int) time.Time {
-	wall := midnight(wallTime(p.opts.Now, p.opts.Zone))
+	wall := civil.Midnight(civil.Wall(p.opts.Now, p.opts.Zone))
 	switch y, mo, _ := wall.Date(); u {
 	case uMonth:
-		return civilDate(y, mo+time.Month(ahead), 1)
+		return civil.Date(y, mo+time.Month(ahead), 1)
 	case uYear:
-		return civilDate(y+ahead, 1, 1)
+		return civil.Date(y+ahead, 1, 1)
 	}
 	return weekBegin(wall).AddDate(0, 0, 7*ahead)
 }
@@ -231,7 +234,7 @@ func boundNext(x *match, m *meaning) bool {
 
 // inUnit reads "weekdays at 9am next week": the days that the recurrence is bounded to.
 func inUnit(x *match, m *meaning) bool {
-	u, first := x.p.toks[x.end-1].unit, wallTime(x.p.opts.Now, x.p.opts.Zone)
+	u, first := x.p.toks[x.end-1].unit, civil.Wall(x.p.opts.Now, x.p.opts.Zone)
 	next := 1
 	if x.says("next") {
 		first, next = x.p.unitBegin(u, 1), 2
@@ -255,7 +258,7 @@ func boundEnd(x *match, m *meaning) bool {
 func boundUnitEnd(x *match, m *meaning) bool {
 	d := day{kind: onNth, named: true, months: 1}
 	if x.says("year") {
-		d = day{kind: onNth, month: 1, year: int16(wallTime(x.p.opts.Now, x.p.opts.Zone).Year()), months: 12}
+		d = day{kind: onNth, month: 1, year: int16(civil.Wall(x.p.opts.Now, x.p.opts.Zone).Year()), months: 12}
 	}
 	return x.nth(m, -1, d)
 }
@@ -408,13 +411,13 @@ func sideOf(x *match, m *meaning) bool {
 // spanOnce refuses the days from one to another where one instant is asked for.
 func (x *match) spanOnce(first, last day) *refusal {
 	if x.p.onceAsked() {
-		return &refusal{code: CodeAmbiguous, why: "it names several days, and one is asked for", hint: "name one of them"}
+		return &refusal{code: fault.CodeAmbiguous, why: "it names several days, and one is asked for", hint: "name one of them"}
 	}
 	to := " to "
 	if last.kind == onWeekday {
 		to = " until "
 	}
-	return &refusal{code: CodeAmbiguous, why: "it names several days, and not how often", hint: "say how often, and at which time of day", off: x.off(), end: x.stop(),
+	return &refusal{code: fault.CodeAmbiguous, why: "it names several days, and not how often", hint: "say how often, and at which time of day", off: x.off(), end: x.stop(),
 		readings: []string{"every day from " + x.dayText(first) + to + x.dayText(last)}}
 }
 

@@ -3,6 +3,9 @@ package when
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The actions of times of day.
@@ -319,7 +322,7 @@ func minuteAt(minute int8) func(x *match, m *meaning) bool {
 }
 
 func thisTime(x *match, m *meaning) bool {
-	wall := wallTime(x.p.opts.Now, x.p.opts.Zone)
+	wall := civil.Wall(x.p.opts.Now, x.p.opts.Zone)
 	return x.setClock(m, clock{hour: int8(wall.Hour()), minute: int8(wall.Minute()), second: int8(wall.Second()), nano: int32(wall.Nanosecond()), how: clockNow | clockExact | clockAfterAt})
 }
 
@@ -348,7 +351,7 @@ func noClock(x *match, m *meaning) bool {
 		return false
 	}
 	m.has = hasClock
-	m.err = &refusal{why: "there is no " + quoted(x.text()), hint: hint}
+	m.err = &refusal{why: "there is no " + fault.Quoted(x.text()), hint: hint}
 	return true
 }
 
@@ -385,7 +388,7 @@ func rangeOfTimes(x *match, m *meaning) bool {
 		}
 	}
 	m.has = hasClock
-	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(), readings: x.p.rangeEnds(ends)}
+	m.err = &refusal{code: fault.CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(), readings: x.p.rangeEnds(ends)}
 	// 13:30 -0600, 2017 - 6:37am
 	last := &x.p.toks[x.end-1]
 	mixed := (ends[0].how^ends[1].how)&clockCompact != 0
@@ -401,7 +404,7 @@ func rangeOfBounds(x *match, m *meaning) bool {
 		return false
 	}
 	m.has = both
-	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them"}
+	m.err = &refusal{code: fault.CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them"}
 	if a.has == b.has {
 		first := x.begin
 		if x.p.word(first, "between", "from") {
@@ -472,7 +475,7 @@ func rangeOfHours(x *match, m *meaning) bool {
 		return false
 	}
 	m.has = hasClock
-	m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: "name one time of day"}
+	m.err = &refusal{code: fault.CodeAmbiguous, why: "it may be a range", hint: "name one time of day"}
 	if last.n > 12 && last.n > first.n {
 		m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), []string{fmt.Sprintf("%d:00", first.n), fmt.Sprintf("%d:00", last.n)}
 	}

@@ -5,6 +5,9 @@ import (
 	"math/bits"
 	"strconv"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The orders that the three numbers of a date may have.
@@ -18,7 +21,7 @@ const (
 // soon is how many years ahead the year may lie when two digits before a date are read as one.
 const soon = 10
 
-func isDate(y, m, d int) bool { return m >= 1 && m <= 12 && d >= 1 && d <= monthDays(y, m) }
+func isDate(y, m, d int) bool { return m >= 1 && m <= 12 && d >= 1 && d <= civil.MonthDays(y, m) }
 
 // numbers returns the action that reads a date of three numbers in one order. With points the day
 // is first, as in at(1). Otherwise a number above twelve must tell the day from the month.
@@ -159,7 +162,7 @@ func monthlyDay(x *match, m *meaning) bool {
 	case o.n < 1 || o.n > 31:
 		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", o.n)}
 	case o.q.whole == 1 && !the:
-		m.err = &refusal{why: quoted(x.text()) + " alone is not a day", hint: "give the date", say: "say %q for the day of the month",
+		m.err = &refusal{why: fault.Quoted(x.text()) + " alone is not a day", hint: "give the date", say: "say %q for the day of the month",
 			off: x.off(), end: x.off(), readings: []string{"the "}}
 	}
 	return true
@@ -206,8 +209,8 @@ func monthFrom(months int32) func(x *match, m *meaning) bool {
 // and October.
 func quarterFrom(quarters int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
-		now := wallTime(x.p.opts.Now, x.p.opts.Zone)
-		at := civilDate(now.Year(), (now.Month()-1)/3*3+1+time.Month(3*quarters), 1)
+		now := civil.Wall(x.p.opts.Now, x.p.opts.Zone)
+		at := civil.Date(now.Year(), (now.Month()-1)/3*3+1+time.Month(3*quarters), 1)
 		m.day = day{kind: onNth, month: int8(at.Month()), year: int16(at.Year()), months: 3}
 		return true
 	}
@@ -242,7 +245,7 @@ func nthOf(x *match, m *meaning) bool {
 func (x *match) nth(m *meaning, n int, d day) bool {
 	d.nth = int16(min(n, 400))
 	if d.year != 0 {
-		at, why := d.nthFrom(civilDate(int(d.year), time.Month(d.month), 1))
+		at, why := d.nthFrom(civil.Date(int(d.year), time.Month(d.month), 1))
 		x.setDate(m, at.Year(), int(at.Month()), at.Day())
 		if why != nil {
 			m.err = why
@@ -333,9 +336,9 @@ func monthAlone(x *match, m *meaning) bool {
 		first += " " + x.p.text[x.p.toks[x.end-2].off:x.stop()]
 	}
 	if x.says("last") {
-		now := wallTime(x.p.opts.Now, x.p.opts.Zone)
+		now := civil.Wall(x.p.opts.Now, x.p.opts.Zone)
 		at, _ := time.Parse("2 January 2006", fmt.Sprintf("%s %d", first, now.Year()))
-		if !at.Before(midnight(now).AddDate(0, -1, 0)) {
+		if !at.Before(civil.Midnight(now).AddDate(0, -1, 0)) {
 			at = at.AddDate(-1, 0, 0)
 		}
 		return x.setDate(m, at.Year(), int(at.Month()), 1)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // The actions of days.
@@ -69,7 +71,7 @@ func (x *match) at1(m *meaning) bool {
 
 // weekdayLast reads "last friday": the one before today.
 func weekdayLast(x *match, m *meaning) bool {
-	today := int(wallTime(x.p.opts.Now, x.p.opts.Zone).Weekday())
+	today := int(civil.Wall(x.p.opts.Now, x.p.opts.Zone).Weekday())
 	weeks := int32(0)
 	if (int(x.tok(0).day)-1+6)%7 >= (today+6)%7 {
 		weeks = -1
@@ -83,14 +85,14 @@ func weekdaysAgo(x *match, m *meaning) bool {
 	if n.whole < 1 || n.whole > 5000 || n.nano != 0 {
 		return false
 	}
-	back := (int(wallTime(x.p.opts.Now, x.p.opts.Zone).Weekday())-int(weekday.day)+1+6)%7 + 1
+	back := (int(civil.Wall(x.p.opts.Now, x.p.opts.Zone).Weekday())-int(weekday.day)+1+6)%7 + 1
 	return x.setDay(m, day{kind: onOffset, shift: int32(-back - 7*int(n.whole-1))})
 }
 
 // afterNext refuses "friday after next" and "next next friday". It offers the Friday after the
 // coming one, and the one after that.
 func afterNext(x *match, m *meaning) bool {
-	today := midnight(wallTime(x.p.opts.Now, x.p.opts.Zone))
+	today := civil.Midnight(civil.Wall(x.p.opts.Now, x.p.opts.Zone))
 	coming := onOrAfter(today.AddDate(0, 0, 1), int(x.tok(0).day)-1)
 	m.err = either("it may be the one after the coming one, or a week later", x.off(), x.stop(),
 		coming.AddDate(0, 0, 7).Format("2006-01-02"), coming.AddDate(0, 0, 14).Format("2006-01-02"))
@@ -107,9 +109,9 @@ func nextAnnual(x *match, m *meaning) bool {
 
 // lastAnnual reads "last christmas": the one before today.
 func lastAnnual(x *match, m *meaning) bool {
-	d, today := x.of(0).day, midnight(wallTime(x.p.opts.Now, x.p.opts.Zone))
+	d, today := x.of(0).day, civil.Midnight(civil.Wall(x.p.opts.Now, x.p.opts.Zone))
 	year := today.Year()
-	if at := civilDate(year, time.Month(d.month), int(d.date)); !at.Before(today) {
+	if at := civil.Date(year, time.Month(d.month), int(d.date)); !at.Before(today) {
 		year--
 	}
 	return x.setDate(m, year, int(d.month), int(d.date))
@@ -138,7 +140,7 @@ func weekdayBeside(x *match, m *meaning) bool {
 
 // besideIn returns the weekday after the month and day of a year, or before it.
 func (d *day) besideIn(year int) time.Time {
-	at := civilDate(year, time.Month(d.month), int(d.date))
+	at := civil.Date(year, time.Month(d.month), int(d.date))
 	if d.nth < 0 {
 		return onOrBefore(at.AddDate(0, 0, -1), int(d.weekday)-1)
 	}
@@ -154,7 +156,7 @@ func checkDate(year, month, date int) *refusal {
 	if year == 0 {
 		leapYear = 2000
 	}
-	if most := monthDays(leapYear, month); date < 1 || date > most {
+	if most := civil.MonthDays(leapYear, month); date < 1 || date > most {
 		name := time.Month(month).String()
 		if year != 0 && month == 2 {
 			name += " " + strconv.Itoa(year)
@@ -242,7 +244,7 @@ func yearInWords(x *match, m *meaning) bool {
 
 func yearFrom(years int) func(x *match, m *meaning) bool {
 	return func(x *match, m *meaning) bool {
-		m.n = wallTime(x.p.opts.Now, x.p.opts.Zone).Year() + years
+		m.n = civil.Wall(x.p.opts.Now, x.p.opts.Zone).Year() + years
 		return true
 	}
 }
@@ -343,7 +345,7 @@ func isoCompact(x *match, m *meaning) bool {
 
 func yearDay(x *match, m *meaning) bool {
 	year, n := int(x.tok(0).n), int(x.tok(1).n)
-	at := civilDate(year, 1, n)
+	at := civil.Date(year, 1, n)
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
 	if m.day.iso = true; n < 1 || at.Year() != year {
 		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
@@ -358,7 +360,7 @@ func isoWeek(x *match, m *meaning) bool {
 	if x.has(2) {
 		week, date = int(x.tok(1).n), int(x.tok(2).n)
 	}
-	fourth := civilDate(year, 1, 4) // always in week 1
+	fourth := civil.Date(year, 1, 4) // always in week 1
 	first := weekBegin(fourth).AddDate(0, 0, 7*(week-1))
 	at := first.AddDate(0, 0, date-1)
 	ok := x.setDate(m, at.Year(), int(at.Month()), at.Day())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The actions of days of the month.
@@ -323,7 +325,7 @@ func monthsOfYear(x *match, m *meaning) bool {
 	months := members(m.recur.months, false)
 	first, last := x.p.toks[x.begin], x.p.toks[x.p.resEnd(x.at[0])-1]
 	if int(first.month) != months[0] || int(last.month) != months[len(months)-1] {
-		m.err = &refusal{code: CodeAmbiguous, why: "it does not say of which year each month is", hint: `name the first and the last day`}
+		m.err = &refusal{code: fault.CodeAmbiguous, why: "it does not say of which year each month is", hint: `name the first and the last day`}
 	}
 	return true
 }

@@ -1,6 +1,10 @@
 package when
 
-import "time"
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+)
 
 // The actions of several times, of minutes of each hour, and of times between two others.
 
@@ -84,7 +88,7 @@ func severalOnce(x *match, m *meaning) bool {
 		readings = append(readings, "at "+x.p.timesText(times[i:i+1]))
 	}
 	list := x.p.text[first.off:x.stop()]
-	m.err = &refusal{code: CodeAmbiguous, why: "it names several times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(),
+	m.err = &refusal{code: fault.CodeAmbiguous, why: "it names several times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(),
 		readings: append(readings, "every day at "+list)}
 	return true
 }

@@ -3,6 +3,8 @@ package when
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The actions of weekdays.
@@ -97,7 +99,7 @@ func countedWeekday(x *match, m *meaning) bool {
 
 // everyFew refuses "every 3 fridays" and "every 2 working days".
 func everyFew(x *match, m *meaning) bool {
-	m.err = &refusal{code: CodeAmbiguous, why: "it may count those days, or weeks", hint: "name the days, or give the number of weeks"}
+	m.err = &refusal{code: fault.CodeAmbiguous, why: "it may count those days, or weeks", hint: "name the days, or give the number of weeks"}
 	if t := x.p.toks[x.end-1]; t.is(cDays) {
 		m.err.off, m.err.end = x.off(), x.stop()
 		m.err.readings = []string{fmt.Sprintf("every %d weeks on %s", x.of(1).q.whole, x.p.text[t.off:t.end-1])}

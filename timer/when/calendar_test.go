@@ -3,6 +3,8 @@ package when
 import (
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // Calendar events as systemd.time(7) has them, after Fri 20 Nov 2026 14:23:45 in Warsaw.
@@ -61,7 +63,7 @@ func TestCalendarEvents(t *testing.T) {
 func TestCalendarIsOver(t *testing.T) {
 	_, err := Parse("2003-*-05 10:00", Options{Now: instant(t, "2026-11-20T13:23:45Z"), Zone: time.UTC})
 	const want = `the calendar event "2003-*-05 10:00" never comes after Fri 20 Nov 2026 13:23:45 UTC`
-	if e, ok := err.(*Error); !ok || e.Code != CodeNever || e.Message != want {
+	if e, ok := err.(*fault.Error); !ok || e.Code != fault.CodeNever || e.Message != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -3,6 +3,10 @@ package when
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // clockChange notes what a change of the clocks did to the time of day tod. Either the clocks skip
@@ -10,14 +14,14 @@ import (
 // the two.
 func (s *Schedule) clockChange(tod time.Duration) {
 	const day = 24 * time.Hour
-	wall := wallTime(s.At, s.Zone)
-	shown := wall.Sub(midnight(wall))
+	wall := civil.Wall(s.At, s.Zone)
+	shown := wall.Sub(civil.Midnight(wall))
 	if tod %= day; shown != tod {
-		s.note(NoteClocks, "%s does not exist on %s, when the clocks go forward; it is read as %s",
+		s.note(recur.NoteClocks, "%s does not exist on %s, when the clocks go forward; it is read as %s",
 			clockOf(tod), s.At.Format("2 January 2006"), clockOf(shown))
 		return
 	}
-	first, second, n := instantsOf(wall, s.Zone)
+	first, second, n := civil.InstantsOf(wall, s.Zone)
 	if n != 2 {
 		return
 	}
@@ -29,7 +33,7 @@ func (s *Schedule) clockChange(tod time.Duration) {
 	if which == "first" {
 		text := other.Format(time.RFC3339)
 		note += fmt.Sprintf("; for the second say %q", text)
-		s.Others = append(s.Others, Candidate{text, other})
+		s.Others = append(s.Others, fault.Candidate{Text: text, At: other})
 	}
-	s.note(NoteClocks, "%s", note)
+	s.note(recur.NoteClocks, "%s", note)
 }

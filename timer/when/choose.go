@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // outcome is what became of a reading: a schedule, or why it is past.
@@ -16,7 +20,7 @@ type outcome struct {
 
 // choose returns the schedule of the only reading. It refuses a text with several as ambiguous. A
 // text without any is refused for its most likely reason.
-func (p *parser) choose() (*Schedule, *Error) {
+func (p *parser) choose() (*Schedule, *fault.Error) {
 	const (
 		unclear = iota // a reading is ambiguous
 		past
@@ -27,7 +31,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 	)
 	var list []outcome
 	var why [reasons]*refusal
-	var failed *Error
+	var failed *fault.Error
 	told := false // an ambiguous reading has a text of its own
 	for i := range p.readings {
 		m := &p.readings[i]
@@ -36,18 +40,18 @@ func (p *parser) choose() (*Schedule, *Error) {
 		reason := refused
 		switch {
 		case r != nil && r.made != nil:
-			if failed == nil || failed.Code == CodeNotUnderstood {
+			if failed == nil || failed.Code == fault.CodeNotUnderstood {
 				failed = r.made
 			}
 			continue
-		case r == nil && !p.hasSame(list, s), r != nil && r.code == CodePast:
+		case r == nil && !p.hasSame(list, s), r != nil && r.code == fault.CodePast:
 			list = append(list, outcome{m, s, r})
 			continue
 		case r == nil:
 			continue
-		case r.code == CodeAmbiguous && r == m.err:
+		case r.code == fault.CodeAmbiguous && r == m.err:
 			reason = vague
-		case r.code == CodeAmbiguous:
+		case r.code == fault.CodeAmbiguous:
 			reason, told = unclear, told || len(m.rewrites) > 0
 		case r.strong:
 			reason = strong
@@ -78,7 +82,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 		return nil, p.severalReadings(good)
 	}
 	for reason, r := range why {
-		if reason == strong && failed != nil && failed.Code == CodeNever {
+		if reason == strong && failed != nil && failed.Code == fault.CodeNever {
 			return nil, failed
 		}
 		if r != nil && (r.code != "" || r.why != "" || r.hint != "" && failed == nil) {
@@ -97,17 +101,17 @@ func (p *parser) choose() (*Schedule, *Error) {
 }
 
 // sameExcluded reports whether two rules leave the same days out.
-func sameExcluded(a, b rule) bool {
+func sameExcluded(a, b recur.Rule) bool {
 	for {
-		e, one := a.(excluding)
-		f, both := b.(excluding)
+		e, one := a.(recur.Excluding)
+		f, both := b.(recur.Excluding)
 		if !one || !both {
 			return one == both
 		}
-		if !e.days.same(f.days) {
+		if !e.Days.Same(f.Days) {
 			return false
 		}
-		a, b = e.rule, f.rule
+		a, b = e.Rule, f.Rule
 	}
 }
 
@@ -148,8 +152,8 @@ func (p *parser) hasClass(c class) bool {
 }
 
 // severalReadings returns the error of a text with several readings. It offers a text for each.
-func (p *parser) severalReadings(list []outcome) *Error {
-	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: it has several meanings", quoted(p.typed))}
+func (p *parser) severalReadings(list []outcome) *fault.Error {
+	e := &fault.Error{Code: fault.CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: it has several meanings", fault.Quoted(p.typed))}
 	if p.nested {
 		return e
 	}
@@ -157,7 +161,7 @@ func (p *parser) severalReadings(list []outcome) *Error {
 		return once
 	}
 	if why := p.dateOrder(list); why != "" {
-		e.Message = fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), why)
+		e.Message = fmt.Sprintf("the time expression %s is ambiguous: %s", fault.Quoted(p.typed), why)
 	}
 	for _, o := range list {
 		text := p.replace(o.m.rewrites)
@@ -174,7 +178,7 @@ func (p *parser) severalReadings(list []outcome) *Error {
 			_, ok = p.means(text) // after --every a rule is not understood
 		}
 		if ok {
-			e.Candidates = append(e.Candidates, Candidate{text, at})
+			e.Candidates = append(e.Candidates, fault.Candidate{Text: text, At: at})
 		}
 	}
 	if e.Hint = p.tryThese(); len(e.Candidates) > 0 {
@@ -188,7 +192,7 @@ func (p *parser) severalReadings(list []outcome) *Error {
 func (p *parser) timeFirst(m *meaning) string {
 	until := int(m.boundOff)
 	if m.has&hasClock == 0 {
-		tod := wallTime(p.opts.Now, p.opts.Zone).Truncate(time.Minute)
+		tod := civil.Wall(p.opts.Now, p.opts.Zone).Truncate(time.Minute)
 		return p.text[:until] + "at " + tod.Format("15:04") + " " + p.text[until:]
 	}
 	off, end := int(m.clock.off), int(m.clock.end)
@@ -251,7 +255,7 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 		case d.yearFirst:
 			years = append(years, o)
 		// otherwise a slip, and not a time of day
-		case !near || d.kind != onAnnual || int(d.date) <= monthDays(n, int(d.month)):
+		case !near || d.kind != onAnnual || int(d.date) <= civil.MonthDays(n, int(d.month)):
 			times = append(times, o)
 		}
 	}
@@ -265,7 +269,7 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 		return years
 	case !slices.ContainsFunc(years, ahead):
 		times = times[slices.IndexFunc(times, ahead):][:1]
-		times[0].s.note(NoteReading, "%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100)
+		times[0].s.note(recur.NoteReading, "%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100)
 		return times
 	}
 	d := years[0].m.day

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // What is left of every day at noon, after Fri 20 Nov 2026 14:23:45 in Warsaw, when some days are left out.
@@ -90,8 +92,8 @@ func TestExcludedDays(t *testing.T) {
 	if o.Except, err = ParseDays("mon-sun", o); err != nil {
 		t.Fatal(err)
 	}
-	for text, code := range map[string]string{"every day at noon": CodeNever, "weekdays": CodeNever, "tomorrow at noon": CodeUsage, "in 5 minutes": CodeUsage} {
-		if _, err := Parse(text, o); err == nil || err.(*Error).Code != code || !strings.Contains(err.Error(), "left out") {
+	for text, code := range map[string]string{"every day at noon": fault.CodeNever, "weekdays": fault.CodeNever, "tomorrow at noon": fault.CodeUsage, "in 5 minutes": fault.CodeUsage} {
+		if _, err := Parse(text, o); err == nil || err.(*fault.Error).Code != code || !strings.Contains(err.Error(), "left out") {
 			t.Errorf("%q with all days left out: %v", text, err)
 		}
 	}

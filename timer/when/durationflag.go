@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // Duration reads a length of elapsed time for a flag such as --timeout or --interval: "90s",
@@ -18,11 +20,11 @@ func Duration(text string) (time.Duration, error) {
 		return 0, err
 	}
 	refused := func(why, hint string) (time.Duration, error) {
-		message := "could not understand the duration " + quoted(p.typed)
+		message := "could not understand the duration " + fault.Quoted(p.typed)
 		if why != "" {
 			message += ": " + why
 		}
-		return 0, &Error{Code: CodeUsage, Message: message, Hint: hint}
+		return 0, &fault.Error{Code: fault.CodeUsage, Message: message, Hint: hint}
 	}
 	const such = `give a number and a unit, such as "90s", "15m" or "1d"`
 	if p.n == 0 {
@@ -32,7 +34,7 @@ func Duration(text string) (time.Duration, error) {
 		if p.toks[0].mark() == '-' {
 			return refused("it is negative", such)
 		}
-		return refused("the unit is missing", say(p.withUnit(a)))
+		return refused("the unit is missing", offer(p.withUnit(a)))
 	}
 	if p.toks[0].mark() == '-' {
 		return refused("it is negative", such)

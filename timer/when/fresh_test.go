@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // freshCase is a line of testdata/fresh.txt: a text, and what is read or why it is refused. Now and zone are those of the line with @ above it.
@@ -41,8 +44,8 @@ func (c freshCase) said(o Options) string {
 	const form = "2006-01-02 15:04:05.999"
 	s, err := Parse(c.text, o)
 	if err != nil {
-		e := err.(*Error)
-		got, known := map[string]string{CodeAmbiguous: "ambiguous", CodePast: "past", CodeNever: "never"}[e.Code]
+		e := err.(*fault.Error)
+		got, known := map[string]string{fault.CodeAmbiguous: "ambiguous", fault.CodePast: "past", fault.CodeNever: "never"}[e.Code]
 		if !known {
 			got = "no"
 		}
@@ -91,8 +94,8 @@ func TestHintsKeepWords(t *testing.T) {
 	seen := 0
 	for _, c := range freshCases(t) {
 		_, err := Parse(c.text, c.options(t))
-		e, ok := err.(*Error)
-		if !ok || e.Code != CodeNotUnderstood || looksLikeCron(c.text) || strings.Contains(e.Hint, "for the clocks there") || strings.HasPrefix(c.text, "R/") {
+		e, ok := err.(*fault.Error)
+		if !ok || e.Code != fault.CodeNotUnderstood || recur.LooksLikeCron(c.text) || strings.Contains(e.Hint, "for the clocks there") || strings.HasPrefix(c.text, "R/") {
 			continue
 		}
 		for _, instead := range e.Candidates {
@@ -101,7 +104,7 @@ func TestHintsKeepWords(t *testing.T) {
 			for _, word := range words(c.text) {
 				switch {
 				case slices.Contains(have, word):
-				case slices.ContainsFunc(have, func(right string) bool { return slips(word, right, 2) <= 2 }):
+				case slices.ContainsFunc(have, func(right string) bool { return plain.Distance(word, right) <= 2 }):
 					lost++
 				default:
 					lost += 2

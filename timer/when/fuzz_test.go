@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // oddZones are the zones with the odd nights: none, one hour, one hour in the south, half an hour, midnight, a lost day.
@@ -105,7 +106,7 @@ func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
 	}
 	var s *Schedule
 	var err error
-	quick(t, strconv.Quote(text), func() { s, err = Parse(text, o) })
+	clocktest.Quick(t, strconv.Quote(text), func() { s, err = Parse(text, o) })
 	again, err2 := Parse(text, o)
 	if (err == nil) != (err2 == nil) || err != nil && err.Error() != err2.Error() {
 		t.Fatalf("%q: %v, then %v", text, err, err2)
@@ -182,7 +183,7 @@ func FuzzDuration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := Duration(text)
 		if err != nil {
-			var e *Error
+			var e *fault.Error
 			if !errors.As(err, &e) || e.Message == "" {
 				t.Fatalf("%q: %v", text, err)
 			}

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // finish makes the schedule of a reading. It returns a refusal or an error when there is none.
@@ -36,23 +40,23 @@ func (p *parser) finish(m *meaning) (*Schedule, *refusal) {
 }
 
 // wrongForm refuses an instant where a length is asked for, and a length where an instant is.
-func (p *parser) wrongForm(m *meaning) *Error {
+func (p *parser) wrongForm(m *meaning) *fault.Error {
 	isSpan := m.has&(hasSpan|hasNow) != 0
 	switch {
 	case p.opts.Form == DelayForm && (!isSpan || m.has&hasClock != 0):
-		return &Error{
-			Code:    CodeUsage,
-			Message: quoted(p.typed) + " is not a duration",
+		return &fault.Error{
+			Code:    fault.CodeUsage,
+			Message: fault.Quoted(p.typed) + " is not a duration",
 			Hint:    `give one, as in "90s" or "2 hours", or give the instant with`,
 			Options: []string{string(UntilForm)},
 		}
 	case p.opts.Form == UntilForm && m.has&hasSpan != 0 && m.span.bare && m.has&hasClock == 0:
-		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
+		e := &fault.Error{Code: fault.CodeUsage, Message: fault.Quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
 		if p.past { // it bounds something else, so no option gives its length
 			e.Hint, e.Options = `name one, as in "tomorrow at 9:00"`, nil
 		}
 		if list := p.understood("in " + p.typed); list != nil {
-			e.Hint, e.instead = fmt.Sprintf("say %q, or ", list[0])+e.Hint, list
+			e.Hint, e.Instead = fmt.Sprintf("say %q, or ", list[0])+e.Hint, list
 		}
 		return e
 	}
@@ -70,8 +74,8 @@ func (p *parser) once(a answer, m *meaning) *Schedule {
 	}
 	for _, o := range p.others {
 		if at, ok := p.means(o.text); ok && !at.Equal(a.at) {
-			s.Others = append(s.Others, Candidate{o.text, at})
-			s.note(NoteReading, o.note, o.text)
+			s.Others = append(s.Others, fault.Candidate{Text: o.text, At: at})
+			s.note(recur.NoteReading, o.note, o.text)
 		}
 	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
@@ -113,7 +117,7 @@ func shortDuration(d time.Duration) string {
 }
 
 // bareSeconds makes the schedule of a number alone. It is in seconds, as in sleep(1).
-func (p *parser) bareSeconds(a quantity) (*Schedule, *Error) {
+func (p *parser) bareSeconds(a quantity) (*Schedule, *fault.Error) {
 	var m meaning
 	m.has = hasSpan
 	if why := m.span.add(a, uSecond); why != nil {
@@ -143,10 +147,10 @@ type answer struct {
 // ahead returns the first instant after now at which the clocks of a zone show wall. It reports
 // false when there is none, with the earliest instant of wall.
 func ahead(wall time.Time, zone *time.Location, now time.Time) (time.Time, bool) {
-	first, second, n := instantsOf(wall, zone)
+	first, second, n := civil.InstantsOf(wall, zone)
 	switch {
 	case n == 0:
-		first = InstantOf(wall, zone)
+		first = civil.InstantOf(wall, zone)
 	case n == 2 && !first.After(now) && second.After(now):
 		return second, true
 	}
@@ -210,13 +214,13 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			return a, why
 		}
 	}
-	wall := midnight(wallTime(t, r.zone)).Add(r.tod)
-	_, _, shown := instantsOf(wall, r.zone)
+	wall := civil.Midnight(civil.Wall(t, r.zone)).Add(r.tod)
+	_, _, shown := civil.InstantsOf(wall, r.zone)
 	for _, s := range m.increments {
 		// The clocks skip the time on that day, and days are counted from it nevertheless.
 		if shown == 0 && s.elapsed == 0 {
-			wall = addMonthsDays(wall, s.months, s.days)
-			t = InstantOf(wall, r.zone)
+			wall = civil.AddMonthsDays(wall, s.months, s.days)
+			t = civil.InstantOf(wall, r.zone)
 			continue
 		}
 		shown = 1
@@ -230,8 +234,8 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	}
 	switch {
 	case !t.After(now) && !p.past:
-		return a, &refusal{code: CodePast, at: t.In(a.zone)}
-	case t.Year() > lastYear:
+		return a, &refusal{code: fault.CodePast, at: t.In(a.zone)}
+	case t.Year() > civil.LastYear:
 		return a, tooFar
 	}
 	a.at, a.tod, a.atTimeOfDay = t, r.tod, true
@@ -261,7 +265,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		return a, p.minutesOrMonths(s)
 	}
 	if (s.bare || p.word(0, "in", "for", "within") && !strings.Contains(p.low, "minus")) && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
-		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}
+		return a, &refusal{code: fault.CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}
 	}
 	pure := !s.calendar
 	t, ok := addSpan(now, s, a.zone)
@@ -273,7 +277,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	case !ok:
 		return a, tooFar
 	case t.Before(now) && !p.past:
-		return a, &refusal{code: CodePast, at: t.In(a.zone)}
+		return a, &refusal{code: fault.CodePast, at: t.In(a.zone)}
 	}
 	if pure && len(m.increments) == 0 && !s.bare && (s.one == uMinute || s.one == uHour) {
 		if t, ok = natural(s.count, s.one, now); !ok {
@@ -281,7 +285,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 		}
 	}
 	if name, ok := strings.CutPrefix(p.low, "next "); ok && s.next && s.calendar && vocabulary()[name].is(cUnit) {
-		p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("\"next %s\" is one %[1]s from now", name)})
+		p.notes = append(p.notes, recur.Note{Kind: recur.NoteReading, Text: fmt.Sprintf("\"next %s\" is one %[1]s from now", name)})
 	}
 	a.at = t
 	a.zero = t.Equal(now)

@@ -3,6 +3,10 @@ package when
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // resolver has what every kind of day needs to find its instant.
@@ -32,10 +36,10 @@ func (r *resolver) base() (time.Time, *refusal) {
 	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 && (m.also.kind != onWeekday || m.day.date < 24) {
 		return time.Time{}, &refusal{}
 	}
-	r.today = wallTime(r.now, r.zone)
+	r.today = civil.Wall(r.now, r.zone)
 	if m.day.needs == 'n' && m.has&(hasClock|hasDayPart) == 0 {
-		r.tod = r.today.Sub(midnight(r.today))
-		return r.on(workday(midnight(r.today), int(m.day.nth)))
+		r.tod = r.today.Sub(civil.Midnight(r.today))
+		return r.on(workday(civil.Midnight(r.today), int(m.day.nth)))
 	}
 	after := false
 	r.tod, r.timed = p.opts.DefaultTime, m.has&hasClock != 0
@@ -46,10 +50,10 @@ func (r *resolver) base() (time.Time, *refusal) {
 		}
 	}
 	if after && m.has&hasDay != 0 && !(m.day.kind == onOffset && m.day.shift == 0) {
-		return time.Time{}, &refusal{code: CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
+		return time.Time{}, &refusal{code: fault.CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
 			hint: `give the date and leave "night" out`}
 	}
-	r.midnight = midnight(r.today)
+	r.midnight = civil.Midnight(r.today)
 	switch {
 	case m.clock.how&clockMinute != 0:
 		return r.minuteAhead()
@@ -61,7 +65,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 		if m.zone != nil && !r.sameDay() {
 			return time.Time{}, &refusal{why: "today is another day in that time zone", hint: "give the date"}
 		}
-		return r.on(addMonthsDays(r.midnight, m.span.months, m.span.days))
+		return r.on(civil.AddMonthsDays(r.midnight, m.span.months, m.span.days))
 	}
 	switch m.day.kind {
 	case noDay:
@@ -71,16 +75,16 @@ func (r *resolver) base() (time.Time, *refusal) {
 	case onDate:
 		if m.day.points {
 			d := &m.day
-			p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year)})
+			p.notes = append(p.notes, recur.Note{Kind: recur.NoteReading, Text: fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year)})
 			p.other(p.text[:d.off]+fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)+p.text[d.end:], "with the month first, say %q")
 		}
-		return r.on(civilDate(int(m.day.year), time.Month(m.day.month), int(m.day.date)))
+		return r.on(civil.Date(int(m.day.year), time.Month(m.day.month), int(m.day.date)))
 	case onAnnual:
 		return r.annual()
 	case onBeside:
 		return r.soonest(10, func(i int) (time.Time, bool) {
 			year := r.today.Year() + i - 1
-			return m.day.besideIn(year), int(m.day.date) <= monthDays(year, int(m.day.month))
+			return m.day.besideIn(year), int(m.day.date) <= civil.MonthDays(year, int(m.day.month))
 		})
 	case onMonth:
 		return r.monthly()
@@ -102,7 +106,7 @@ func (r *resolver) on(day time.Time) (time.Time, *refusal) {
 	}
 	t, ok := ahead(day.Add(r.tod), r.zone, r.now)
 	if !ok && len(r.m.increments) == 0 && !r.p.past {
-		return t, &refusal{code: CodePast, at: t.In(r.zoneShown())}
+		return t, &refusal{code: fault.CodePast, at: t.In(r.zoneShown())}
 	}
 	return t, nil
 }
@@ -136,7 +140,7 @@ func (r *resolver) agrees(day time.Time) *refusal {
 func (r *resolver) nextTime() (time.Time, *refusal) {
 	for day := range 3 {
 		wall := r.midnight.AddDate(0, 0, day).Add(r.tod)
-		if _, _, n := instantsOf(wall, r.zone); n == 0 && r.today.After(wall) {
+		if _, _, n := civil.InstantsOf(wall, r.zone); n == 0 && r.today.After(wall) {
 			continue
 		}
 		if t, ok := ahead(wall, r.zone, r.now); ok {
@@ -155,7 +159,7 @@ func (r *resolver) minuteAhead() (time.Time, *refusal) {
 	wall := r.today.Truncate(time.Hour).Add(time.Duration(r.m.clock.minute) * time.Minute)
 	for range 4 {
 		if t, ok := ahead(wall, r.zone, r.now); ok {
-			r.tod = wall.Sub(midnight(wall))
+			r.tod = wall.Sub(civil.Midnight(wall))
 			return t, nil
 		}
 		wall = wall.Add(time.Hour)
@@ -181,7 +185,7 @@ func (r *resolver) offset(after bool) (time.Time, *refusal) {
 	day := r.midnight.AddDate(0, 0, days)
 	if m.zone != nil && !r.sameDay() {
 		var texts []string
-		for _, today := range []time.Time{r.today, wallTime(r.now, r.p.opts.Zone)} {
+		for _, today := range []time.Time{r.today, civil.Wall(r.now, r.p.opts.Zone)} {
 			texts = append(texts, today.AddDate(0, 0, days).Format("2006-01-02"))
 		}
 		return time.Time{}, either("today is another day in that time zone", int(m.day.off), int(m.day.end), texts...)
@@ -254,9 +258,9 @@ func (r *resolver) annual() (time.Time, *refusal) {
 	d := &r.m.day
 	t, why := r.comingAnnual(d)
 	year := r.today.Year() + 1
-	if coming := wallTime(t, r.zone); why == nil && d.next && coming.Year() < year && int(d.date) <= monthDays(year, int(d.month)) {
+	if coming := civil.Wall(t, r.zone); why == nil && d.next && coming.Year() < year && int(d.date) <= civil.MonthDays(year, int(d.month)) {
 		return t, either("it may be the coming one or that of the next year", int(d.off), int(d.end),
-			coming.Format("2006-01-02"), civilDate(year, time.Month(d.month), int(d.date)).Format("2006-01-02"))
+			coming.Format("2006-01-02"), civil.Date(year, time.Month(d.month), int(d.date)).Format("2006-01-02"))
 	}
 	return t, why
 }
@@ -264,13 +268,13 @@ func (r *resolver) annual() (time.Time, *refusal) {
 func (r *resolver) comingAnnual(d *day) (time.Time, *refusal) {
 	return r.soonest(10, func(i int) (time.Time, bool) {
 		year := r.today.Year() + i
-		return civilDate(year, time.Month(d.month), int(d.date)), int(d.date) <= monthDays(year, int(d.month))
+		return civil.Date(year, time.Month(d.month), int(d.date)), int(d.date) <= civil.MonthDays(year, int(d.month))
 	})
 }
 
 // month returns the first day of the month that is so many months after this one.
 func (r *resolver) month(months int) time.Time {
-	return addMonthsDays(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
+	return civil.AddMonthsDays(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
 }
 
 // monthly returns the next such day of a month that has it. Friday the 13th is the next Friday that
@@ -281,7 +285,7 @@ func (r *resolver) monthly() (time.Time, *refusal) {
 	return r.soonest(15, func(i int) (time.Time, bool) {
 		month := r.month(i)
 		day := month.AddDate(0, 0, date-1)
-		return day, date <= monthDays(month.Year(), int(month.Month())) && (!idiom || day.Weekday() == also)
+		return day, date <= civil.MonthDays(month.Year(), int(month.Month())) && (!idiom || day.Weekday() == also)
 	})
 }
 
@@ -298,7 +302,7 @@ func (r *resolver) nth() (time.Time, *refusal) {
 	}
 	var lacking *refusal // a year in which the month has no such day
 	t, why := r.soonest(2, func(i int) (time.Time, bool) {
-		day, why := d.nthFrom(civilDate(r.today.Year()+i, time.Month(d.month), 1))
+		day, why := d.nthFrom(civil.Date(r.today.Year()+i, time.Month(d.month), 1))
 		if lacking == nil {
 			lacking = why
 		}
@@ -339,7 +343,7 @@ func (d *day) nthFrom(first time.Time) (at time.Time, why *refusal) {
 
 // sameDay reports whether the zone of the text and the user's zone have the same date now.
 func (r *resolver) sameDay() bool {
-	y, m, d := wallTime(r.now, r.p.opts.Zone).Date()
+	y, m, d := civil.Wall(r.now, r.p.opts.Zone).Date()
 	ry, rm, rd := r.today.Date()
 	return y == ry && m == rm && d == rd
 }

@@ -3,6 +3,8 @@ package when
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // weekday returns the next such weekday. On that weekday itself it is today while the time is
@@ -33,7 +35,7 @@ func (r *resolver) weekday() (time.Time, *refusal) {
 // weekdayOfSpan returns the day of "in 2 weeks on friday". It refuses the text when the friday of
 // that week is not the first friday from then on.
 func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
-	there := addMonthsDays(r.midnight, r.m.span.months, r.m.span.days)
+	there := civil.AddMonthsDays(r.midnight, r.m.span.months, r.m.span.days)
 	weekday := int(r.m.day.weekday) - 1
 	inWeek := weekBegin(there).AddDate(0, 0, (weekday+6)%7)
 	first := onOrAfter(there, weekday)

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // phraseCase is a line of testdata/nl.jsonl: want_any, where it is there, lists every right answer, null for a refusal;
@@ -49,7 +53,7 @@ func phrases(t testing.TB) (cases []phraseCase) {
 
 func zoned(t testing.TB, name string) *time.Location {
 	t.Helper()
-	zone, err := LoadZone(name)
+	zone, err := civil.LoadZone(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +112,14 @@ func TestPhraseCorpus(t *testing.T) {
 }
 
 // Every refusal is an *Error with a known code, one line and a hint.
-func checkError(t testing.TB, text string, err error) *Error {
+func checkError(t testing.TB, text string, err error) *fault.Error {
 	t.Helper()
-	var e *Error
+	var e *fault.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%q: the error %v is no *Error", text, err)
 	}
 	switch e.Code {
-	case CodeNotUnderstood, CodePast, CodeAmbiguous, CodeNever, CodeZone, CodeUsage, CodeLimit:
+	case fault.CodeNotUnderstood, fault.CodePast, fault.CodeAmbiguous, fault.CodeNever, fault.CodeZone, fault.CodeUsage, fault.CodeLimit:
 	default:
 		t.Errorf("%q: code %q", text, e.Code)
 	}
@@ -127,12 +131,12 @@ func checkError(t testing.TB, text string, err error) *Error {
 
 // checkOffers holds the hint of a refused time to what programs read: a text that it says to type
 // instead is a candidate.
-func checkOffers(t testing.TB, text string, e *Error) {
+func checkOffers(t testing.TB, text string, e *fault.Error) {
 	t.Helper()
 	for _, said := range offered.FindAllString(e.Hint, -1) {
 		for _, word := range aQuote.FindAllString(said, -1) {
 			instead, err := strconv.Unquote(word)
-			if err != nil || !slices.ContainsFunc(e.Candidates, func(c Candidate) bool { return c.Text == instead }) {
+			if err != nil || !slices.ContainsFunc(e.Candidates, func(c fault.Candidate) bool { return c.Text == instead }) {
 				t.Errorf("%q: the hint says %s, which is not a candidate: %v", text, word, e.Candidates)
 			}
 		}
@@ -146,7 +150,7 @@ var (
 )
 
 // textsOf is what notes say.
-func textsOf(notes []Note) (list []string) {
+func textsOf(notes []recur.Note) (list []string) {
 	for _, n := range notes {
 		list = append(list, n.Text)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 var atJob = regexp.MustCompile(`job (\d+) at (\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})`)
@@ -60,7 +62,7 @@ func TestOracleAt(t *testing.T) {
 						t.Logf("differs: %q in %s: at(1) %s, ours %s", spec, zone, want.Format(time.RFC3339), s.At.Format(time.RFC3339))
 					case err != nil && !ok:
 						same++
-					case err != nil && asError(err).Code == CodePast:
+					case err != nil && asError(err).Code == fault.CodePast:
 						past++
 					case err != nil:
 						ours++

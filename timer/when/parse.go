@@ -6,15 +6,20 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
-// Parse reads a time expression. It must understand the whole text; every refusal is an *Error. The
-// same text with the same Options gives the same answer on any machine that has the same zone
-// database.
+// Parse reads a time expression. It must understand the whole text; every refusal is a
+// *fault.Error. The same text with the same Options gives the same answer on any machine that has
+// the same zone database.
 func Parse(text string, o Options) (*Schedule, error) {
 	s, err := parse(text, o, readMode{})
 	if err != nil {
-		return nil, err.withCandidates(o, false)
+		return nil, withCandidates(err, o, false)
 	}
 	return s, nil
 }
@@ -26,7 +31,7 @@ func Instant(text string, o Options) (time.Time, error) {
 	o.Start, o.End, o.Count = time.Time{}, time.Time{}, 0
 	s, err := parse(text, o, readMode{past: true})
 	if err != nil {
-		return time.Time{}, err.withCandidates(o, true)
+		return time.Time{}, withCandidates(err, o, true)
 	}
 	return s.At, nil
 }
@@ -64,10 +69,10 @@ type parser struct {
 	partSymbol int // the number of PART, the symbol of a part of a text
 
 	readings []meaning
-	furthest int      // the furthest token at which a part of the text ended
-	clashed  *refusal // why two parts do not go together
-	clashEnd int      // where the second of them ends
-	notes    []Note   // the notes of the reading that is taken
+	furthest int          // the furthest token at which a part of the text ended
+	clashed  *refusal     // why two parts do not go together
+	clashEnd int          // where the second of them ends
+	notes    []recur.Note // the notes of the reading that is taken
 	others   []otherReading
 }
 
@@ -80,13 +85,13 @@ func (p *parser) other(text, note string) { p.others = append(p.others, otherRea
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // parse reads a time expression for Parse, Instant and candidates.
-func parse(text string, o Options, how readMode) (*Schedule, *Error) {
+func parse(text string, o Options, how readMode) (*Schedule, *fault.Error) {
 	if o.Zone == nil || o.Now.IsZero() {
-		return nil, &Error{Code: CodeUsage, Message: "a time expression needs a reference instant and a time zone"}
+		return nil, &fault.Error{Code: fault.CodeUsage, Message: "a time expression needs a reference instant and a time zone"}
 	}
 	o.Now = o.Now.Round(0)
-	if y := o.Now.In(o.Zone).Year(); y < 1 || y > lastYear-1 {
-		return nil, &Error{Code: CodeUsage, Message: "the reference instant is not in the years 1 to 9998"}
+	if y := o.Now.In(o.Zone).Year(); y < 1 || y > civil.LastYear-1 {
+		return nil, &fault.Error{Code: fault.CodeUsage, Message: "the reference instant is not in the years 1 to 9998"}
 	}
 	typed := strings.TrimSpace(text)
 	switch o.Form {
@@ -94,9 +99,9 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 		return parseRule(typed, o)
 	case Any, DelayForm, UntilForm, EveryForm:
 	default:
-		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("unknown form %q", string(o.Form))}
+		return nil, &fault.Error{Code: fault.CodeUsage, Message: fmt.Sprintf("unknown form %q", string(o.Form))}
 	}
-	if o.Form == Any && (ruleLike(typed) || looksLikeCalendar(typed)) {
+	if o.Form == Any && (ruleLike(typed) || recur.LooksLikeCalendar(typed)) {
 		return parseRule(typed, o)
 	}
 	p := parsers.Get().(*parser)
@@ -112,7 +117,7 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 		return s, err
 	}
 	s, err := p.schedule()
-	if err != nil && err.Code == CodeNotUnderstood && !how.nested {
+	if err != nil && err.Code == fault.CodeNotUnderstood && !how.nested {
 		if e := p.namesTwo(); e != nil {
 			return nil, e
 		}
@@ -120,10 +125,10 @@ func parse(text string, o Options, how readMode) (*Schedule, *Error) {
 			return nil, e
 		}
 	}
-	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
+	if err != nil && err.Code == fault.CodeNotUnderstood && o.Form == Any && recur.LooksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
-	if err != nil && (err.Code == CodeNotUnderstood || err.Code == CodeAmbiguous) && o.Form == Any && !how.nested {
+	if err != nil && (err.Code == fault.CodeNotUnderstood || err.Code == fault.CodeAmbiguous) && o.Form == Any && !how.nested {
 		if e := p.calendarToo(err); e != nil {
 			return nil, e
 		}
@@ -147,22 +152,22 @@ func (p *parser) close() {
 }
 
 // open prepares a text for reading.
-func (p *parser) open(text string, o *Options) *Error {
+func (p *parser) open(text string, o *Options) *fault.Error {
 	p.opts = o
 	p.typed = strings.TrimSpace(text)
 	if len(p.typed) > maxText {
-		return &Error{
-			Code:    CodeLimit,
+		return &fault.Error{
+			Code:    fault.CodeLimit,
 			Message: fmt.Sprintf("the time expression is longer than %d bytes", maxText),
 			Hint:    p.tryThese(),
 		}
 	}
 	var buf [2*maxText + 8]byte
-	out, ok := plain(p.typed, buf[:0])
+	out, ok := plain.ASCII(p.typed, buf[:0])
 	if !ok {
 		hint := ""
 		for _, r := range p.typed {
-			if _, known := plain(string(r), nil); !known {
+			if _, known := plain.ASCII(string(r), nil); !known {
 				hint = "leave " + strconv.QuoteRune(r) + " out"
 				break
 			}
@@ -185,7 +190,7 @@ func (p *parser) open(text string, o *Options) *Error {
 		p.low = string(out)
 	}
 	if !p.lex() {
-		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
+		return &fault.Error{Code: fault.CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
 	}
 	p.g = grammar()
 	p.partSymbol = p.g.names["PART"]
@@ -266,7 +271,7 @@ func (p *parser) word(pos int, words ...string) bool {
 }
 
 // schedule reads the tokens in the form that Options ask for.
-func (p *parser) schedule() (*Schedule, *Error) {
+func (p *parser) schedule() (*Schedule, *fault.Error) {
 	o := p.opts
 	if o.Form == EveryForm {
 		switch t := &p.toks[0]; {
@@ -288,11 +293,11 @@ func (p *parser) schedule() (*Schedule, *Error) {
 	start := meaning{}
 	p.read(0, &start, false)
 	if p.work > maxWork {
-		return nil, &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
+		return nil, &fault.Error{Code: fault.CodeLimit, Message: "the time expression has too many words", Hint: p.tryThese()}
 	}
 	s, err := p.choose()
 	if err == nil && s.Kind == Once && o.Form == EveryForm {
-		return nil, &Error{Code: CodeUsage, Message: quoted(p.typed) + " comes once, and a recurrence is asked for", Hint: `say how often, as in "monday at 9am"`}
+		return nil, &fault.Error{Code: fault.CodeUsage, Message: fault.Quoted(p.typed) + " comes once, and a recurrence is asked for", Hint: `say how often, as in "monday at 9am"`}
 	}
 	return s, err
 }

@@ -4,31 +4,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // onceBounded refuses the bounds of a recurrence when the schedule has only one instant.
-func (p *parser) onceBounded(s *Schedule) *Error {
-	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 && o.Except.empty() {
+func (p *parser) onceBounded(s *Schedule) *fault.Error {
+	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 && o.Except.Empty() {
 		return nil
 	}
-	if !p.opts.Except.empty() {
-		return &Error{
-			Code:    CodeUsage,
-			Message: "days are left out of recurrences, and " + quoted(p.typed) + " comes once",
+	if !p.opts.Except.Empty() {
+		return &fault.Error{
+			Code:    fault.CodeUsage,
+			Message: "days are left out of recurrences, and " + fault.Quoted(p.typed) + " comes once",
 			Hint:    "give a recurrence, or leave out",
 			Options: []string{"except"},
 		}
 	}
-	return &Error{
-		Code:    CodeUsage,
-		Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
+	return &fault.Error{
+		Code:    fault.CodeUsage,
+		Message: "a start, an end and a count bound recurrences, and " + fault.Quoted(p.typed) + " comes once",
 		Hint:    "leave them out",
 	}
 }
 
 // repeating reads R/PT1H, a repeating interval of ISO 8601 (section 4.5) without an end. It refuses
 // R5/PT1H, because programs differ on whether the first instant counts.
-func (p *parser) repeating() (*Schedule, *Error) {
+func (p *parser) repeating() (*Schedule, *fault.Error) {
 	head, rest, ok := strings.Cut(p.low, "/")
 	if count, is := strings.CutPrefix(head, "r"); !ok || !is || strings.Trim(count, "0123456789") != "" || strings.Contains(rest, " ") {
 		return nil, nil
@@ -51,12 +53,12 @@ func (p *parser) repeating() (*Schedule, *Error) {
 
 // namesTwo refuses "at 9am or 10am". It offers the text once with each of the alternatives: what
 // stands beside them belongs to all.
-func (p *parser) namesTwo() *Error {
+func (p *parser) namesTwo() *fault.Error {
 	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return p.low[t.off:t.end] == "or" })
 	if i <= 0 || i+1 >= p.n {
 		return nil
 	}
-	r := refusal{code: CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two"}
+	r := refusal{code: fault.CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two"}
 	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "", "MER", "COUNT", "DAYPART", "ADVERB"} {
 		var texts []string
 		spans := p.alternatives(kind, i)
@@ -80,7 +82,7 @@ func (p *parser) namesTwo() *Error {
 // readable reports whether some texts are times, even if they are past or ambiguous.
 func (p *parser) readable(texts []string) bool {
 	for _, text := range texts {
-		if _, err := parse(text, *p.opts, readMode{nested: true, past: p.past}); err != nil && err.Code != CodeAmbiguous && err.Code != CodePast {
+		if _, err := parse(text, *p.opts, readMode{nested: true, past: p.past}); err != nil && err.Code != fault.CodeAmbiguous && err.Code != fault.CodePast {
 			return false
 		}
 	}
@@ -157,7 +159,7 @@ func (p *parser) is(kind string, begin, end int) bool {
 
 // severalTasks refuses "every tuesday at 9am and thursday at 10am". It offers a text for each of
 // the tasks when nothing else in the text may belong to all of them.
-func (p *parser) severalTasks() *Error {
+func (p *parser) severalTasks() *fault.Error {
 	var begins, ends []int // the first token of each task, and the one behind its last
 	timed, clear, hours := false, true, false
 	for i := range p.toks[:p.n] {
@@ -208,5 +210,5 @@ func (p *parser) severalTasks() *Error {
 	case len(list) == 2:
 		return p.refuse(why, fmt.Sprintf("make two tasks: %q and %q", list[0], list[1]))
 	}
-	return p.refuse(why, "make a task for each of them: "+strings.Join(quotedAll(list), ", "))
+	return p.refuse(why, "make a task for each of them: "+strings.Join(fault.QuotedAll(list), ", "))
 }

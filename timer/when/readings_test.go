@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // monday is Mon 22 Jul 2024 09:00 in Warsaw.
@@ -67,7 +69,7 @@ func TestFourDigits(t *testing.T) {
 		for _, c := range e.Candidates {
 			got = append(got, c.Text)
 		}
-		if e.Code != CodeAmbiguous || strings.Join(got, "|") != strings.Join(want, "|") {
+		if e.Code != fault.CodeAmbiguous || strings.Join(got, "|") != strings.Join(want, "|") {
 			t.Errorf("%q: %s %q, want %q", text, e.Message, got, want)
 		}
 	}
@@ -191,7 +193,7 @@ func TestBoundsOfAnInstant(t *testing.T) {
 		o.Now, o.Zone, o.BareSeconds = instant(t, monday), time.UTC, true
 		for _, text := range []string{"tomorrow", "90s", "30", "now"} {
 			_, err := Parse(text, o)
-			if e := checkError(t, text, err); e.Code != CodeUsage || !strings.Contains(e.Message, "comes once") {
+			if e := checkError(t, text, err); e.Code != fault.CodeUsage || !strings.Contains(e.Message, "comes once") {
 				t.Errorf("%q: %+v", text, e)
 			}
 		}
@@ -210,7 +212,7 @@ func TestLongTexts(t *testing.T) {
 	if _, err := Parse(strings.Repeat(" ", 1000)+"tomorrow"+strings.Repeat("\n", 1000), o); err != nil {
 		t.Error(err)
 	}
-	if _, err := Parse("tomorrow"+strings.Repeat(" ", maxText-10)+"9am", o); err == nil || err.(*Error).Code != CodeLimit {
+	if _, err := Parse("tomorrow"+strings.Repeat(" ", maxText-10)+"9am", o); err == nil || err.(*fault.Error).Code != fault.CodeLimit {
 		t.Error(err)
 	}
 }
@@ -220,7 +222,7 @@ func TestErrorsToTheSecond(t *testing.T) {
 	o := Options{Now: instant(t, "2024-07-22T09:00:00.123456789+02:00"), Zone: zoned(t, "Europe/Warsaw")}
 	for _, text := range []string{"yesterday at 9am", "5 minutes ago"} {
 		_, err := Parse(text, o)
-		if e := checkError(t, text, err); e.Code != CodePast || strings.Contains(e.Message+e.Hint, ".") {
+		if e := checkError(t, text, err); e.Code != fault.CodePast || strings.Contains(e.Message+e.Hint, ".") {
 			t.Errorf("%q: %s | %s", text, e.Message, e.Hint)
 		}
 	}
@@ -291,12 +293,12 @@ func TestPrintedAndSaid(t *testing.T) {
 		}
 	}
 	for text, code := range map[string]string{
-		"17:00+01:00 UTC": CodeNotUnderstood, "5pm UTC UTC": CodeNotUnderstood, "53rd monday of 2027": CodeNotUnderstood,
-		"every day every monday": CodeNotUnderstood, "every monday friday": CodeNotUnderstood, "every jan 1 and jul 1 2027": CodeNotUnderstood, "every jan 1 and feb 30": CodeNotUnderstood,
-		"in 5-10 minutes": CodeAmbiguous, "every month on the 15th or 16th": CodeAmbiguous, "every day at 9am or 5pm": CodeAmbiguous, "18.30 h": CodeAmbiguous,
-		"4 nights": CodeNotUnderstood, "in ~10 minutes": CodeNotUnderstood, "every 5-10 minutes": CodeAmbiguous,
+		"17:00+01:00 UTC": fault.CodeNotUnderstood, "5pm UTC UTC": fault.CodeNotUnderstood, "53rd monday of 2027": fault.CodeNotUnderstood,
+		"every day every monday": fault.CodeNotUnderstood, "every monday friday": fault.CodeNotUnderstood, "every jan 1 and jul 1 2027": fault.CodeNotUnderstood, "every jan 1 and feb 30": fault.CodeNotUnderstood,
+		"in 5-10 minutes": fault.CodeAmbiguous, "every month on the 15th or 16th": fault.CodeAmbiguous, "every day at 9am or 5pm": fault.CodeAmbiguous, "18.30 h": fault.CodeAmbiguous,
+		"4 nights": fault.CodeNotUnderstood, "in ~10 minutes": fault.CodeNotUnderstood, "every 5-10 minutes": fault.CodeAmbiguous,
 	} {
-		if _, err := Parse(text, o); err == nil || err.(*Error).Code != code {
+		if _, err := Parse(text, o); err == nil || err.(*fault.Error).Code != code {
 			t.Errorf("%q: %v, want %s", text, err, code)
 		}
 	}

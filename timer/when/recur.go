@@ -6,13 +6,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // everyBare refuses --every 5, which has no unit.
-func (p *parser) everyBare(a quantity) *Error {
-	e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: "give a length of time with its unit: s, m, h, days or longer"}
-	if e.instead = p.understood(p.withUnit(a)...); e.instead != nil {
-		e.Hint = say(e.instead)
+func (p *parser) everyBare(a quantity) *fault.Error {
+	e := &fault.Error{Code: fault.CodeUsage, Message: "the interval " + fault.Quoted(p.typed) + " has no unit", Hint: "give a length of time with its unit: s, m, h, days or longer"}
+	if e.Instead = p.understood(p.withUnit(a)...); e.Instead != nil {
+		e.Hint = offer(e.Instead)
 	}
 	return e
 }
@@ -25,12 +30,12 @@ var twoPeriods = &refusal{why: "it names two periods", hint: "leave one of the t
 
 // whichWeekday refuses "monthly on friday", and ofWhichMonth "every year on the 31st".
 var (
-	whichWeekday = &refusal{code: CodeAmbiguous, why: "it does not say which such weekday of the month", hint: "number it, as in the first friday"}
-	ofWhichMonth = &refusal{code: CodeAmbiguous, why: "it does not say of which month", hint: "name the month"}
+	whichWeekday = &refusal{code: fault.CodeAmbiguous, why: "it does not say which such weekday of the month", hint: "number it, as in the first friday"}
+	ofWhichMonth = &refusal{code: fault.CodeAmbiguous, why: "it does not say of which month", hint: "name the month"}
 )
 
 // hoursNotAgreed refuses a length of time in a part of the day.
-var hoursNotAgreed = &refusal{code: CodeAmbiguous, why: "its hours are not agreed", hint: "say between which times of day"}
+var hoursNotAgreed = &refusal{code: fault.CodeAmbiguous, why: "its hours are not agreed", hint: "say between which times of day"}
 
 // builder makes the schedule of a recurrence.
 type builder struct {
@@ -41,15 +46,15 @@ type builder struct {
 	wall   time.Time // the wall time of the anchor
 	anchor time.Time
 	o      Options
-	parts  ruleParts   // of the days; BYSETPOS is of the days, too
-	all    []ruleParts // with their times, and without INTERVAL
+	parts  recur.Parts   // of the days; BYSETPOS is of the days, too
+	all    []recur.Parts // with their times, and without INTERVAL
 	// The anchor says which days are meant, so the period is counted from it.
 	from  bool
 	later bool // the text says that it begins later than now
 	// The time of day, when the text does not name it.
 	assumed string
 	several bool // it is several rules
-	except  *Days
+	except  *recur.Days
 }
 
 // allowedRecurrence makes the schedule of a recurrence, or refuses it where one instant is asked
@@ -97,7 +102,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal) {
 		b.anchor = whole.Add(time.Second)
 		b.o.Start = b.anchor
 	}
-	b.wall = wallTime(b.anchor, b.s.Zone)
+	b.wall = civil.Wall(b.anchor, b.s.Zone)
 	if b.o.Start.IsZero() {
 		b.wall = b.wall.Truncate(time.Minute)
 	}
@@ -136,9 +141,9 @@ func (b *builder) needsEvery() *refusal {
 	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
 		word := p.text[c.off:c.end]
 		if c.hour > 12 || c.hour == 0 || p.dayPartsAt(int(c.end)) { // 4 nights
-			return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese()}
+			return &refusal{hint: fault.Quoted(word) + " is not understood here; " + p.tryThese()}
 		}
-		return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese(), say: quoted(word) + " is not understood here; say %q",
+		return &refusal{hint: fault.Quoted(word) + " is not understood here; " + p.tryThese(), say: fault.Quoted(word) + " is not understood here; say %q",
 			off: int(c.off), end: int(c.end), readings: []string{"at " + word, "at " + word + ":00"}}
 	}
 	switch {
@@ -147,7 +152,7 @@ func (b *builder) needsEvery() *refusal {
 	case m.has&hasWeekdays != 0 && c.listed && alone:
 		return every
 	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
-		every.code, every.why, every.hint = CodeAmbiguous, "it may be one time or all of them", "say that it recurs, or give a date"
+		every.code, every.why, every.hint = fault.CodeAmbiguous, "it may be one time or all of them", "say that it recurs, or give a date"
 		return every
 	case m.has&hasDates != 0 && m.has&hasMonths != 0 && alone:
 		every.why, every.hint, every.say = "it names several days, and not how often", "say that it recurs, or give one date", "say %q for those of every year"
@@ -193,11 +198,11 @@ func (b *builder) days() *refusal {
 		name := map[unit]string{uWeek: "weeks", uMonth: "months"}[c.unit]
 		return either(fmt.Sprintf("it may be every two %s or twice in one", name), int(c.twice[0]), int(c.twice[1]), "every 2 "+name)
 	}
-	if e := b.except; e != nil && m.has&hasWeekdays != 0 && c.unit != uMonth && e.weekdays != 0 {
-		if c.weekdays &^= e.weekdays; c.weekdays == 0 {
+	if e := b.except; e != nil && m.has&hasWeekdays != 0 && c.unit != uMonth && e.Weekdays != 0 {
+		if c.weekdays &^= e.Weekdays; c.weekdays == 0 {
 			return &refusal{why: "no day is left", hint: "leave the exception out"}
 		}
-		e.weekdays = 0
+		e.Weekdays = 0
 	}
 	return nil
 }
@@ -227,7 +232,7 @@ func (b *builder) rate() *refusal {
 	case b.named() != int(c.aDay):
 		why := "it does not say when"
 		if named := b.named(); named > 0 {
-			why = fmt.Sprintf("it says %s and names %d", count(int(c.aDay), "time"), named)
+			why = fmt.Sprintf("it says %s and names %d", plain.Plural(int(c.aDay), "time"), named)
 		}
 		return &refusal{why: why, hint: "name as many times as it says" + b.rateExample()}
 	}
@@ -320,7 +325,7 @@ func (b *builder) calendarSpan() *refusal {
 	case c.dates|c.nths == 1:
 		c.months = last
 	default:
-		return &refusal{code: CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months`}
+		return &refusal{code: fault.CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months`}
 	}
 	c.unit, c.n, m.has = uYear, 1, m.has|hasMonths
 	return nil
@@ -410,7 +415,7 @@ func (b *builder) interval() *refusal {
 	if b.later { // "starting at noon" has an instant at noon as well
 		anchor = anchor.Add(-s.Every)
 	}
-	s.rule = newInterval(s.Every, anchor)
+	s.rule = recur.NewInterval(s.Every, anchor)
 	return nil
 }
 

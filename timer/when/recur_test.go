@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // corpusCase is a line of testdata/cron.jsonl; its README is that of the corpus it was drawn from.
@@ -37,33 +39,6 @@ func corpus(t testing.TB) (cases []corpusCase) {
 	return cases
 }
 
-func instant(t testing.TB, text string) time.Time {
-	t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
-// read makes the rule of a case as Parse does, below the grammar.
-func (c corpusCase) read(t testing.TB, zone *time.Location) (r rule, canonical string, err error) {
-	switch c.Kind {
-	case "cron":
-		r, canonical, _, err = parseCron(c.Expr, zone)
-	case "rrule":
-		r, canonical, _, err = parseRRule(c.Expr, instant(t, c.DTStart), zone)
-	case "interval":
-		var s *Schedule
-		if s, err = c.parse(t, zone); err == nil {
-			r, canonical = newInterval(s.Every, instant(t, c.Anchor)), s.Canonical
-		}
-	default:
-		t.Fatalf("kind %q", c.Kind)
-	}
-	return r, canonical, err
-}
-
 // parse reads a case as a person would give it.
 func (c corpusCase) parse(t testing.TB, zone *time.Location) (*Schedule, error) {
 	o := Options{Now: instant(t, c.From), Zone: zone}
@@ -78,14 +53,14 @@ func (c corpusCase) parse(t testing.TB, zone *time.Location) (*Schedule, error) 
 	return Parse(c.Expr, o)
 }
 
-// answers are the next n instants of a rule as text; nil when it was refused.
-func answers(t testing.TB, r rule, err error, from time.Time, n int) *[]string {
+// answers are the next n instants of a schedule as text; nil when it was refused.
+func answers(t testing.TB, s *Schedule, err error, from time.Time, n int) *[]string {
 	if err != nil {
 		return nil
 	}
 	got := []string{}
 	for range n {
-		next, ok := r.next(from)
+		next, ok := s.Next(from)
 		if !ok {
 			break
 		}
@@ -116,25 +91,25 @@ func TestCorpus(t *testing.T) {
 	for _, c := range corpus(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			zone := mustZone(t, c.TZ)
-			r, canonical, err := c.read(t, zone)
-			got := answers(t, r, err, instant(t, c.From), c.N)
+			s, err := c.parse(t, zone)
+			got := answers(t, s, err, instant(t, c.From), c.N)
 			if !c.right(t, got) {
 				t.Fatalf("%s %q in %s from %s:\n got %s %v\nwant %s", c.Kind, c.Expr, c.TZ, c.From, show(got), err, show(c.Want))
 			}
 			if err != nil {
-				if _, ok := err.(*Error); !ok {
+				if _, ok := err.(*fault.Error); !ok {
 					t.Errorf("refused with a %T", err)
 				}
 				return
 			}
 			again := c
-			again.Expr = canonical
-			r2, canonical2, err := again.read(t, zone)
-			if err != nil || canonical2 != canonical {
-				t.Fatalf("canonical %q: %q, %v", canonical, canonical2, err)
+			again.Expr = s.Canonical
+			s2, err := again.parse(t, zone)
+			if err != nil || s2.Canonical != s.Canonical {
+				t.Fatalf("canonical %q: %v, %v", s.Canonical, s2, err)
 			}
-			if got2 := answers(t, r2, err, instant(t, c.From), c.N); !same(t, got, got2) {
-				t.Errorf("canonical %q answers %s, not %s", canonical, show(got2), show(got))
+			if got2 := answers(t, s2, err, instant(t, c.From), c.N); !same(t, got, got2) {
+				t.Errorf("canonical %q answers %s, not %s", s.Canonical, show(got2), show(got))
 			}
 		})
 	}
@@ -148,25 +123,6 @@ func (c corpusCase) right(t testing.TB, got *[]string) bool {
 	}
 	return right
 }
-
-// The same cases through Parse, whose schedules have bounds.
-func TestCorpusThroughParse(t *testing.T) {
-	for _, c := range corpus(t) {
-		s, err := c.parse(t, mustZone(t, c.TZ))
-		var r rule
-		if err == nil {
-			r = asRule{s}
-		}
-		if got := answers(t, r, err, instant(t, c.From), c.N); !c.right(t, got) {
-			t.Errorf("%s: %s %q in %s from %s:\n got %s %v\nwant %s", c.ID, c.Kind, c.Expr, c.TZ, c.From, show(got), err, show(c.Want))
-		}
-	}
-}
-
-// asRule is a Schedule as a rule.
-type asRule struct{ s *Schedule }
-
-func (u asRule) next(t time.Time) (time.Time, bool) { return u.s.Next(t) }
 
 func show(list *[]string) string {
 	if list == nil {

@@ -5,6 +5,9 @@ import (
 	"math/bits"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // bounds works out what "from", "until", "for", "times" and "except" say.
@@ -24,7 +27,7 @@ func (b *builder) bounds() *refusal {
 		return why
 	}
 	if from, until := b.bound(boundFrom), b.bound(boundUntil); m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&(hasDay|hasNow|hasSpan) == 0 {
-		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: "say between which times of every day, or name the days of the first and the last"}
+		return &refusal{code: fault.CodeAmbiguous, why: "it may be a span of every day or one span", hint: "say between which times of every day, or name the days of the first and the last"}
 	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.recur.unit > uHour) {
 		return &refusal{} // from 1 december to 24 december at 9:00
 	}
@@ -87,11 +90,11 @@ func (b *builder) whichFirst(of *meaning) *refusal {
 func (b *builder) yearOrTime() *refusal {
 	m, c := b.m, &b.m.clock
 	if b.yearInList() {
-		return &refusal{code: CodeAmbiguous, why: "it may be a year or a time of day", hint: `name the year with "in", or write the time with a colon`}
+		return &refusal{code: fault.CodeAmbiguous, why: "it may be a year or a time of day", hint: `name the year with "in", or write the time with a colon`}
 	}
 	year := int(c.hour)*100 + int(c.minute)
 	dated := m.has&(hasDates|hasMonths) != 0 || m.has&hasPeriod != 0 && m.recur.unit >= uMonth
-	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	ahead := year - civil.Wall(b.o.Now, b.s.Zone).Year()
 	if m.has&hasClock == 0 || len(m.more) > 0 || c.how&clockCompact == 0 || c.how&clockAfterAt != 0 || ahead < 0 || ahead > soon || !dated && year%5 == 0 {
 		return nil
 	}
@@ -105,7 +108,7 @@ func (b *builder) yearInList() bool {
 	}
 	c := &b.m.more[len(b.m.more)-1]
 	year := int(c.hour)*100 + int(c.minute)
-	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	ahead := year - civil.Wall(b.o.Now, b.s.Zone).Year()
 	compact := b.m.clock.how&clockCompact != 0 && year%5 == 0
 	return c.how&clockCompact != 0 && !compact && ahead >= 0 && ahead <= soon && strings.HasSuffix(b.p.text[:c.off], ", ")
 }
@@ -119,10 +122,10 @@ func (b *builder) yearBound() *refusal {
 	if months := members(b.c.months, false); len(months) > 0 {
 		first, last = months[0], months[len(months)-1]
 	}
-	begin := InstantOf(civilDate(year, time.Month(first), 1), b.s.Zone)
-	end := InstantOf(civilDate(year, time.Month(last)+1, 1), b.s.Zone).Add(-1)
+	begin := civil.InstantOf(civil.Date(year, time.Month(first), 1), b.s.Zone)
+	end := civil.InstantOf(civil.Date(year, time.Month(last)+1, 1), b.s.Zone).Add(-1)
 	if !end.After(b.anchor) {
-		return &refusal{code: CodePast, at: end.In(b.s.Zone)}
+		return &refusal{code: fault.CodePast, at: end.In(b.s.Zone)}
 	}
 	if begin.After(b.anchor) {
 		b.o.Start, b.anchor, b.later = begin, begin, true
@@ -189,8 +192,8 @@ func (b *builder) everyYear() *refusal {
 	if m.days = nil; m.has&hasDays == 0 {
 		m.has, m.passing = m.has&^(hasFrom|hasUntil), nil
 	}
-	end := civilDate(2000, time.Month(until.day.month), int(until.day.date))
-	for at := civilDate(2000, time.Month(from.day.month), int(from.day.date)); ; at = at.AddDate(0, 0, 1) {
+	end := civil.Date(2000, time.Month(until.day.month), int(until.day.date))
+	for at := civil.Date(2000, time.Month(from.day.month), int(from.day.date)); ; at = at.AddDate(0, 0, 1) {
 		m.days = append(m.days, day{kind: onAnnual, month: int8(at.Month()), date: int8(at.Day())})
 		if at.Month() == end.Month() && at.Day() == end.Day() {
 			break
@@ -204,7 +207,7 @@ func (b *builder) everyYear() *refusal {
 // is between the dates of "from dec 1 to dec 24" and nearer to the first that has passed than to
 // the next one, which is at.
 func (b *builder) begun(d *day, at time.Time) bool {
-	today := wallTime(b.anchor, b.s.Zone)
+	today := civil.Wall(b.anchor, b.s.Zone)
 	switch {
 	case d.kind == onOffset:
 		return d.shift == 0
@@ -242,7 +245,7 @@ func (b *builder) beginBound() *refusal {
 	}
 	// A past instant of RFC 3339 is where the recurrence counts from, as DTSTART is.
 	if at.Before(b.anchor) && of.has&hasNow == 0 && !(of.has&hasZone != 0 && of.day.iso) {
-		return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+		return &refusal{code: fault.CodePast, at: at.In(b.s.Zone)}
 	}
 	b.o.Start, b.anchor, b.later = at, at, true
 	return nil
@@ -273,7 +276,7 @@ func (b *builder) endBound() *refusal {
 			return why
 		}
 		if !at.After(b.anchor) {
-			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+			return &refusal{code: fault.CodePast, at: at.In(b.s.Zone)}
 		}
 		end = at
 	case m.has&hasFor != 0:
@@ -314,16 +317,16 @@ func (b *builder) checkBound(of *meaning) *refusal {
 	case of.n == 1 && of.recur.unit == uYear && d.year < 2400 && d.year%100 < 60:
 		year = int(d.year)
 	}
-	ahead := year - wallTime(b.o.Now, b.s.Zone).Year()
+	ahead := year - civil.Wall(b.o.Now, b.s.Zone).Year()
 	switch {
 	case year > 0 && timed && hourly && ahead >= 0 && ahead <= soon:
 		return either("it may be a year or a time of day", int(c.off), int(c.end), fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%02d:%02d", c.hour, c.minute))
 	case year >= 1900 && timed != hourly:
 		return &refusal{}
 	case timed && hourly && b.m.has&(hasWeekdays|hasMonths) != 0:
-		return &refusal{code: CodeAmbiguous, why: "it may be a time of every day, or one instant", hint: "say between which times of every day, or name the day of the one"}
+		return &refusal{code: fault.CodeAmbiguous, why: "it may be a time of every day, or one instant", hint: "say between which times of every day, or name the day of the one"}
 	case timed && !hourly:
-		return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: "name one time of day"}
+		return &refusal{code: fault.CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: "name one time of day"}
 	}
 	return nil
 }
@@ -338,13 +341,13 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	o := b.o
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
-	switch wall := midnight(wallTime(b.anchor, b.s.Zone)); {
+	switch wall := civil.Midnight(civil.Wall(b.anchor, b.s.Zone)); {
 	case !end || m.has&hasClock != 0 || m.day.kind != onAnnual && m.day.kind != onMonth:
 	case m.n == 0: // until december 24, said on that day
-		o.Now = InstantOf(wall, b.s.Zone).Add(-1)
+		o.Now = civil.InstantOf(wall, b.s.Zone).Add(-1)
 	// through december, said in that month
 	case b.c.through && int(m.day.month) == int(wall.Month()):
-		o.Now = InstantOf(wall.AddDate(0, 0, 1-wall.Day()), b.s.Zone).Add(-1)
+		o.Now = civil.InstantOf(wall.AddDate(0, 0, 1-wall.Day()), b.s.Zone).Add(-1)
 	}
 	p, of := b.p, *m
 	of.n = 0
@@ -357,14 +360,14 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	if end && m.has&(hasClock|hasSpan) == 0 {
 		if m.n == 1 { // until march
-			at := wallTime(a.at, o.Zone)
+			at := civil.Wall(a.at, o.Zone)
 			if b.c.through {
 				months, days, _ := m.recur.unit.measure()
-				at = addMonthsDays(at, months, days)
+				at = civil.AddMonthsDays(at, months, days)
 			}
-			return InstantOf(at, o.Zone).Add(-1), nil
+			return civil.InstantOf(at, o.Zone).Add(-1), nil
 		}
-		return InstantOf(wallTime(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
+		return civil.InstantOf(civil.Wall(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
 	}
 	return a.at, nil
 }

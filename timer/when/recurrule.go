@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // frequency decides FREQ and the parts that name days.
@@ -14,7 +18,7 @@ func (b *builder) frequency() *refusal {
 		c.n = 1
 	}
 	rule := &b.parts
-	rule.set(byMonth, members(c.months, false))
+	rule.Set(recur.ByMonth, members(c.months, false))
 	period := m.has&hasPeriod != 0
 	within := period && c.unit <= uHour
 	switch {
@@ -22,7 +26,7 @@ func (b *builder) frequency() *refusal {
 		return hoursNotAgreed
 	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMinutes != 0 && c.unit != uHour:
 		if m.has&hasWindow != 0 && !within {
-			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: "add how often"}
+			return &refusal{code: fault.CodeAmbiguous, why: "it names a span of the day, and it does not say how often", hint: "add how often"}
 		}
 		if m.has&hasMinutes != 0 && within {
 			return &refusal{why: "that length does not part the hour or the day evenly", hint: "leave one of the two out"}
@@ -32,20 +36,20 @@ func (b *builder) frequency() *refusal {
 		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
 	case within:
 		if c.weekdays != 0 {
-			rule.weekdays = nthWeekdays(c.weekdays, 0)
+			rule.Weekdays = recur.NthWeekdays(c.weekdays, 0)
 		}
-		if rule.freq = daily; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
-			rule.freq = hourly
+		if rule.Freq = recur.Daily; m.has&hasMinutes != 0 && m.has&(hasWindow|hasSkip) == 0 {
+			rule.Freq = recur.Hourly
 		}
 		return nil
 	case c.nths != 0:
 		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) {
 			return periodClash
 		}
-		if rule.freq = monthly; c.workdays {
-			rule.weekdays = nthWeekdays(c.weekdays, 0)
+		if rule.Freq = recur.Monthly; c.workdays {
+			rule.Weekdays = recur.NthWeekdays(c.weekdays, 0)
 			// BYSETPOS counts in each period of FREQ, so several months need a rule of months.
-			if rule.set(bySetPos, members(c.nths, true)); c.within != 0 || bits.OnesCount16(c.months) > 1 {
+			if rule.Set(recur.BySetPos, members(c.nths, true)); c.within != 0 || bits.OnesCount16(c.months) > 1 {
 				if c.unit == uYear && c.n > 1 {
 					return &refusal{why: "it is too much for one rule", hint: "make several tasks of it"}
 				}
@@ -53,7 +57,7 @@ func (b *builder) frequency() *refusal {
 			}
 		} else {
 			for _, n := range members(c.nths, true) {
-				rule.weekdays = append(rule.weekdays, nthWeekdays(c.weekdays, n)...)
+				rule.Weekdays = append(rule.Weekdays, recur.NthWeekdays(c.weekdays, n)...)
 			}
 		}
 		b.yearly()
@@ -63,20 +67,20 @@ func (b *builder) frequency() *refusal {
 			return periodClash
 		}
 		if c.onDate {
-			rule.weekdays = nthWeekdays(c.weekdays, 0)
+			rule.Weekdays = recur.NthWeekdays(c.weekdays, 0)
 		}
 		dates := members(c.dates, true)
-		rule.set(byMonthDay, dates)
-		rule.freq = monthly
-		if b.yearly(); rule.freq == yearly {
+		rule.Set(recur.ByMonthDay, dates)
+		rule.Freq = recur.Monthly
+		if b.yearly(); rule.Freq == recur.Yearly {
 			if c.months == 1<<2 && c.dates == 1<<29 {
-				b.s.note(NoteLeap, "29 February comes in leap years alone")
+				b.s.note(recur.NoteLeap, "29 February comes in leap years alone")
 			}
 			if month := bits.TrailingZeros16(c.months); bits.OnesCount16(c.months) == 1 && len(dates) == 1 && dates[0] > 0 {
 				return checkDate(0, month, dates[0])
 			}
 		} else if last := bits.Len32(c.dates) - 1; last > 28 {
-			b.s.note(NoteMonths, "months without a day %d are left out; \"the last day\" is in all", last)
+			b.s.note(recur.NoteMonths, "months without a day %d are left out; \"the last day\" is in all", last)
 		}
 		return nil
 	case c.weekdays != 0:
@@ -86,15 +90,15 @@ func (b *builder) frequency() *refusal {
 		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
 			return periodClash
 		}
-		rule.weekdays, rule.freq = nthWeekdays(c.weekdays, 0), weekly
+		rule.Weekdays, rule.Freq = recur.NthWeekdays(c.weekdays, 0), recur.Weekly
 		return nil
 	case !period && m.has&(hasEvery|hasClock) == hasEvery|hasClock: // every noon
-		rule.freq = daily
+		rule.Freq = recur.Daily
 		return nil
 	case !period:
 		return &refusal{why: "it does not say how often", hint: "add how often"}
 	case c.months != 0 && c.unit == uYear:
-		return &refusal{code: CodeAmbiguous, why: "it does not say which day", hint: "name the day"}
+		return &refusal{code: fault.CodeAmbiguous, why: "it does not say which day", hint: "name the day"}
 	case c.months != 0 && c.unit != uDay:
 		return periodClash
 	}
@@ -108,7 +112,7 @@ func (b *builder) frequency() *refusal {
 // yearly makes a rule of days in certain months yearly, when its period is a year.
 func (b *builder) yearly() {
 	if b.c.months != 0 && (b.c.unit == uYear || b.m.has&hasPeriod == 0) {
-		b.parts.freq = yearly
+		b.parts.Freq = recur.Yearly
 	}
 }
 
@@ -118,28 +122,32 @@ func (b *builder) fromAnchor() {
 	b.from = true
 	day, rule := b.wall.Day(), &b.parts
 	clamp := func() {
-		rule.set(byMonthDay, []int{day})
+		rule.Set(recur.ByMonthDay, []int{day})
 		if day > 28 {
-			rule.set(byMonthDay, oneTo31[27:day])
-			rule.set(bySetPos, []int{-1})
+			var days []int
+			for d := 28; d <= day; d++ {
+				days = append(days, d)
+			}
+			rule.Set(recur.ByMonthDay, days)
+			rule.Set(recur.BySetPos, []int{-1})
 		}
 	}
 	switch b.c.unit {
 	case uDay:
-		rule.freq = daily
+		rule.Freq = recur.Daily
 	case uWeek:
-		rule.weekdays = nthWeekdays(1<<b.wall.Weekday(), 0)
-		rule.freq = weekly
+		rule.Weekdays = recur.NthWeekdays(1<<b.wall.Weekday(), 0)
+		rule.Freq = recur.Weekly
 	case uMonth:
 		clamp()
-		rule.freq = monthly
+		rule.Freq = recur.Monthly
 	default:
-		rule.set(byMonth, []int{int(b.wall.Month())})
-		rule.set(byMonthDay, []int{day})
+		rule.Set(recur.ByMonth, []int{int(b.wall.Month())})
+		rule.Set(recur.ByMonthDay, []int{day})
 		if day == 29 && b.wall.Month() == time.February {
 			clamp()
 		}
-		rule.freq = yearly
+		rule.Freq = recur.Yearly
 	}
 }
 
@@ -226,7 +234,7 @@ func (b *builder) rules() *refusal {
 		if of == 0 {
 			continue
 		}
-		b.c.dates, b.c.months, b.parts = of, 1<<month, ruleParts{}
+		b.c.dates, b.c.months, b.parts = of, 1<<month, recur.Parts{}
 		if why := b.rule(); why != nil {
 			return why
 		}
@@ -240,7 +248,7 @@ func (b *builder) rule() *refusal {
 	if why := b.frequency(); why != nil {
 		return why
 	}
-	if b.parts.freq == hourly {
+	if b.parts.Freq == recur.Hourly {
 		b.add(clockSet{minutes: members(b.c.minutes, false), seconds: []int{0}})
 		return nil
 	}
@@ -249,7 +257,7 @@ func (b *builder) rule() *refusal {
 		return why
 	}
 	set, exact := product(times)
-	ofDays := b.parts.lists[bySetPos] != nil
+	ofDays := b.parts.Lists[recur.BySetPos] != nil
 	sets := []clockSet{set}
 	switch {
 	case exact && (len(times) == 1 || !ofDays):
@@ -260,11 +268,11 @@ func (b *builder) rule() *refusal {
 			sets = append(sets, one)
 		}
 	default:
-		if b.c.nths == 0 && b.parts.freq != yearly && (b.parts.freq == daily || b.c.n == 1) {
-			b.parts.set(bySetPos, set.positions(times))
+		if b.c.nths == 0 && b.parts.Freq != recur.Yearly && (b.parts.Freq == recur.Daily || b.c.n == 1) {
+			b.parts.Set(recur.BySetPos, set.positions(times))
 		}
-		if b.parts.lists[bySetPos] != nil {
-			b.parts.freq = daily
+		if b.parts.Lists[recur.BySetPos] != nil {
+			b.parts.Freq = recur.Daily
 		} else {
 			sets = groups(times)
 		}
@@ -278,23 +286,10 @@ func (b *builder) rule() *refusal {
 // add adds a rule of the days at times of day.
 func (b *builder) add(clock clockSet) {
 	parts := b.parts
-	parts.set(byHour, clock.hours)
-	parts.set(byMinute, clock.minutes)
-	parts.set(bySecond, clock.seconds)
+	parts.Set(recur.ByHour, clock.hours)
+	parts.Set(recur.ByMinute, clock.minutes)
+	parts.Set(recur.BySecond, clock.seconds)
 	b.all = append(b.all, parts)
-}
-
-// anyOf has the instants of several rules.
-type anyOf []rule
-
-func (a anyOf) next(t time.Time) (time.Time, bool) {
-	best, found := time.Time{}, false
-	for _, r := range a {
-		if next, ok := r.next(t); ok && (!found || next.Before(best)) {
-			best, found = next, true
-		}
-	}
-	return best, found
 }
 
 // build makes the rules of their parts. A period of more than one unit starts from the first day on
@@ -302,10 +297,10 @@ func (a anyOf) next(t time.Time) (time.Time, bool) {
 // when the text names a zone, a rule has a DTSTART.
 func (b *builder) build() *refusal {
 	c, s := b.c, b.s
-	start, head := InstantOf(b.wall, s.Zone), ""
+	start, head := civil.InstantOf(b.wall, s.Zone), ""
 	phased := c.n > 1 && c.unit > uHour
 	if phased || b.m.zone != nil || b.later {
-		begin := midnight(b.wall)
+		begin := civil.Midnight(b.wall)
 		switch {
 		case phased && (!b.from || b.m.has&hasClock != 0 && c.unit == uDay):
 			rules, why := b.made(start)
@@ -316,34 +311,34 @@ func (b *builder) build() *refusal {
 			if !b.o.Start.IsZero() {
 				floor = floor.Add(-1)
 			}
-			first, ok := rules.next(floor)
+			first, ok := rules.Next(floor)
 			if !ok {
 				return &refusal{made: b.p.refuse("it never comes", "")}
 			}
-			begin = midnight(wallTime(first, s.Zone))
+			begin = civil.Midnight(civil.Wall(first, s.Zone))
 		case b.later && !phased:
 			begin = b.wall
 		}
-		start, head = InstantOf(begin, s.Zone), startLine(begin, s.Zone)
+		start, head = civil.InstantOf(begin, s.Zone), recur.StartLine(begin, s.Zone)
 	}
 	for i := range b.all {
-		b.all[i].interval = c.n
+		b.all[i].Interval = c.n
 	}
 	rules, why := b.made(start)
 	if why != nil {
 		return why
 	}
 	if s.rule, b.several = rules, len(rules) > 1; !b.several {
-		s.rule, s.Canonical = rules[0], b.all[0].after(head)
+		s.rule, s.Canonical = rules[0], b.all[0].After(head)
 	}
 	return nil
 }
 
 // made returns the rules.
-func (b *builder) made(start time.Time) (anyOf, *refusal) {
-	var rules anyOf
+func (b *builder) made(start time.Time) (recur.AnyOf, *refusal) {
+	var rules recur.AnyOf
 	for i := range b.all {
-		r, err := b.all[i].build("", start, b.s.Zone)
+		r, err := b.all[i].Build("", start, b.s.Zone)
 		if err != nil {
 			return nil, b.p.asRule(err)
 		}
@@ -358,7 +353,7 @@ func (b *builder) canonical() {
 	s, m := b.s, b.m
 	bounded := !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount|hasInYear) != 0
 	switch {
-	case b.several || b.except != nil && !b.except.empty():
+	case b.several || b.except != nil && !b.except.Empty():
 		s.Canonical = b.words()
 	case s.Kind == Interval && b.later:
 		s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
@@ -386,17 +381,17 @@ func (b *builder) words() string {
 	case b.from && (c.unit != uDay || b.assumed != "" && phased):
 		begin := b.wall
 		if b.assumed == "" {
-			begin = midnight(begin)
+			begin = civil.Midnight(begin)
 		}
-		text += " starting " + instantText(InstantOf(begin, s.Zone).In(s.Zone))
+		text += " starting " + instantText(civil.InstantOf(begin, s.Zone).In(s.Zone))
 	case m.has&hasFrom != 0 && !b.elapsed():
 		text += " starting " + instantText(b.anchor.In(s.Zone))
 	case phased, b.elapsed():
 		base := s.rule
-		for e, ok := base.(excluding); ok; e, ok = base.(excluding) {
-			base = e.rule
+		for e, ok := base.(recur.Excluding); ok; e, ok = base.(recur.Excluding) {
+			base = e.Rule
 		}
-		if first, ok := base.next(s.start.Add(-1)); ok {
+		if first, ok := base.Next(s.start.Add(-1)); ok {
 			text += " starting " + instantText(first.In(s.Zone))
 		}
 	}
@@ -409,21 +404,10 @@ func (b *builder) words() string {
 // asRule returns the error of a rule that was made from words, in terms of the words.
 func (p *parser) asRule(err error) *refusal {
 	e := asError(err)
-	if e.Message = quoted(p.typed) + " never comes"; e.Code != CodeNever {
+	if e.Message = fault.Quoted(p.typed) + " never comes"; e.Code != fault.CodeNever {
 		e = p.refuse("it is too much for one rule", "make several tasks of it")
 	}
 	return &refusal{made: e}
-}
-
-// nthWeekdays are the n-th of some weekdays, Monday first; every one when n is 0.
-func nthWeekdays(set uint8, n int) []Nth {
-	var days []Nth
-	for i := range weekdayCodes {
-		if set>>((i+1)%7)&1 == 1 {
-			days = append(days, Nth{Weekday: i, N: n})
-		}
-	}
-	return days
 }
 
 // members returns the numbers of a set. When last is set, bit 0 is the last one, and is -1 at the

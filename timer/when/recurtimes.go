@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // times returns the times of day in order, without those that are left out.
@@ -14,7 +18,7 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 		return times, why
 	}
 	if b.m.has&hasWeekdays != 0 && b.c.unit == uDay { // every day except at 9:00 on fridays
-		return nil, &refusal{code: CodeAmbiguous, why: "the days may be those of the times that are left out, or of all", hint: "make a task for each of the two"}
+		return nil, &refusal{code: fault.CodeAmbiguous, why: "the days may be those of the times that are left out, or of all", hint: "make a task for each of the two"}
 	}
 	without, why := b.skipped()
 	if why != nil {
@@ -71,14 +75,14 @@ func (b *builder) timesNamed() ([]time.Duration, *refusal) {
 	switch {
 	// starting friday at 17:00
 	case m.has&hasFrom != 0 && !b.from && b.bound(boundFrom).has&hasClock != 0:
-		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
+		tod = b.wall.Sub(civil.Midnight(b.wall)).Truncate(time.Second)
 	case b.from:
-		tod = b.wall.Sub(midnight(b.wall)).Truncate(time.Second)
+		tod = b.wall.Sub(civil.Midnight(b.wall)).Truncate(time.Second)
 		example := "9:00"
 		if tod == 9*time.Hour {
 			example = "18:00"
 		}
-		b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
+		b.s.note(recur.NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
 	}
 	b.assumed = clockOf(tod)
 	return []time.Duration{tod}, nil
@@ -98,7 +102,7 @@ func (b *builder) clockList(all []clock) ([]time.Duration, *refusal) {
 		switch {
 		case len(ways) == 1 && settled:
 			first, last := all[0].off, all[len(all)-1].end
-			b.s.note(NoteReading, "%q is read as %s: the times are in order", b.p.text[first:last], b.p.timesText(ways[0]))
+			b.s.note(recur.NoteReading, "%q is read as %s: the times are in order", b.p.text[first:last], b.p.timesText(ways[0]))
 			all = ways[0]
 		case len(all) > 1 && len(ways) > 0 && len(ways) <= 6:
 			return nil, b.p.whichTimes(all, ways)
@@ -168,7 +172,7 @@ func (p *parser) timesText(way []clock) string {
 
 // whichTimes refuses several times of which some may be am or pm.
 func (p *parser) whichTimes(all []clock, ways [][]clock) *refusal {
-	why := &refusal{code: CodeAmbiguous, off: int(all[0].off), end: int(all[len(all)-1].end)}
+	why := &refusal{code: fault.CodeAmbiguous, off: int(all[0].off), end: int(all[len(all)-1].end)}
 	for i := range all {
 		if c := &all[i]; c.how&clockBare != 0 && c.mer == 0 && why.why == "" {
 			why.why = p.text[c.off:c.end] + " in the morning or in the evening"

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 func TestRefusals(t *testing.T) {
 	for code, texts := range map[string][]string{
-		CodeNotUnderstood: {
+		fault.CodeNotUnderstood: {
 			"", " ", "banana", "in 5 minutes banana", "25:99", "25:00", "13pm", "0am", "12:60", "10:00:60", "Feb 30", "June 31, 2027",
 			"2027-02-29", "2027-13-01", "2027-366", "2027-W54-1", "2027-03-04T09:00+25:00", "Monday, November 24, 2026",
 			"tomorrow friday", "friday the 14th", "monday 22 dec", "3pm 4pm", "today UTC UTC",
@@ -32,12 +33,12 @@ func TestRefusals(t *testing.T) {
 			"every 7 hours on weekdays", "every day 15", "on day 32 of every month", "Dec 25, 26 minutes",
 			"tonight at noon at 8", "this morning at 3pm", "11pm in the morning",
 		},
-		CodePast: {
+		fault.CodePast: {
 			"-5s", "5 minutes ago", "an hour earlier", "yesterday at 10am", "last friday", "last week", "today", "today at 6am",
 			"this morning at 9", "2020-01-01", "@1", "Nov 12, 2011", "now - 1 hour", "monday of this week", "12/30/2025", "3rd Feb 82", "in -5 minutes", "1 year ago tomorrow",
 			"thursday the 19th", "friday 20 nov at 9am", "thu 19 nov", "thursday november 19 9am", "sun 15/11", "two fridays ago", "3 mondays back at noon",
 		},
-		CodeAmbiguous: {
+		fault.CodeAmbiguous: {
 			"this weekend", "this week", "by the weekend", "the first week of december",
 			"7", "90", "at 7", "tomorrow at 10", "5 o'clock", "03/04/2027", "3/4", "30-12-27", "1h30", "9.15", "5M", "tonight", "tomorrow morning", "in 5", "in five", "before 9am", "every december",
 			"9:00 CST", "9:00 BST", "December", "next january", "1800 hours", "midnight today", "25 Dec 20", "tomorrow night at 1", "friday 13", "tomorrow 15", "35.49", "9:00 CEST", "03042027",
@@ -49,9 +50,9 @@ func TestRefusals(t *testing.T) {
 			"third monday", "first monday at 9am", "biweekly", "biweekly on monday and friday at 9am", "bimonthly", "every 9:30",
 			"every 9 o'clock", "once a day at 9", "1-2", "9-5", "tomorrow 9-17", "mon 9-17", "biannually",
 		},
-		CodeZone:  {"10:00 Europe/Londn", "every day at 9am Mars/Olympus"},
-		CodeLimit: {strings.Repeat("tomorrow ", 80), strings.Repeat("1 ", 200), "FREQ=DAILY;BYHOUR=9;COUNT=10001"},
-		CodeNever: {"0 0 30 2 *"},
+		fault.CodeZone:  {"10:00 Europe/Londn", "every day at 9am Mars/Olympus"},
+		fault.CodeLimit: {strings.Repeat("tomorrow ", 80), strings.Repeat("1 ", 200), "FREQ=DAILY;BYHOUR=9;COUNT=10001"},
+		fault.CodeNever: {"0 0 30 2 *"},
 	} {
 		for _, text := range texts {
 			for _, bare := range []bool{false, true} {
@@ -146,7 +147,7 @@ func TestCandidates(t *testing.T) {
 	} {
 		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
 		e := checkError(t, text, err)
-		if e.Code != CodeAmbiguous || len(e.Candidates) != len(want) {
+		if e.Code != fault.CodeAmbiguous || len(e.Candidates) != len(want) {
 			t.Errorf("%q: %+v", text, e)
 			continue
 		}
@@ -164,23 +165,23 @@ func TestForms(t *testing.T) {
 		text, want string // an instant, a canonical recurrence, or a code
 	}{
 		{DelayForm, "30", "30s"}, {DelayForm, "2.5", "2.5s"}, {DelayForm, "0930", "15m30s"}, {DelayForm, "2 hours", "2h"},
-		{DelayForm, "in 5 minutes", "5m"}, {DelayForm, "1 day", "2026-11-21T14:23:45+01:00"}, {DelayForm, "10pm", CodeUsage},
-		{DelayForm, "tomorrow", CodeUsage}, {DelayForm, "every 5m", CodeUsage}, {DelayForm, "-5", CodePast},
-		{DelayForm, "nan", CodeNotUnderstood}, {DelayForm, "inf", CodeNotUnderstood}, {DelayForm, "1 week at noon", CodeUsage},
+		{DelayForm, "in 5 minutes", "5m"}, {DelayForm, "1 day", "2026-11-21T14:23:45+01:00"}, {DelayForm, "10pm", fault.CodeUsage},
+		{DelayForm, "tomorrow", fault.CodeUsage}, {DelayForm, "every 5m", fault.CodeUsage}, {DelayForm, "-5", fault.CodePast},
+		{DelayForm, "nan", fault.CodeNotUnderstood}, {DelayForm, "inf", fault.CodeNotUnderstood}, {DelayForm, "1 week at noon", fault.CodeUsage},
 		{UntilForm, "tomorrow at 9am", "2026-11-21T09:00:00+01:00"}, {UntilForm, "0930", "2026-11-21T09:30:00+01:00"},
-		{UntilForm, "in 5 minutes", "5m"}, {UntilForm, "5m", CodeUsage}, {UntilForm, "every day", CodeUsage},
-		{UntilForm, "30", CodeAmbiguous}, {UntilForm, "0 9 * * *", CodeNotUnderstood},
+		{UntilForm, "in 5 minutes", "5m"}, {UntilForm, "5m", fault.CodeUsage}, {UntilForm, "every day", fault.CodeUsage},
+		{UntilForm, "30", fault.CodeAmbiguous}, {UntilForm, "0 9 * * *", fault.CodeNotUnderstood},
 		{EveryForm, "5m", "every 5m"}, {EveryForm, "every 5m", "every 5m"}, {EveryForm, "2 hours", "every 2h"}, {EveryForm, "48h", "every 48h"},
 		{EveryForm, "day at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
 		{EveryForm, "monday and friday at 9am", "FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
 		{EveryForm, "daily at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
-		{EveryForm, "on friday", CodeUsage}, {EveryForm, "the 15th", CodeUsage}, {EveryForm, "at noon", CodeUsage},
-		{EveryForm, "5", CodeUsage}, {EveryForm, "0", CodeUsage}, {EveryForm, "0s", CodeNotUnderstood}, {EveryForm, "-5m", CodeNotUnderstood},
-		{EveryForm, "--1m", CodeNotUnderstood}, {EveryForm, "999999999999h", CodeNotUnderstood}, {EveryForm, "tomorrow", CodeNotUnderstood},
-		{EveryForm, "*/5 * * * *", CodeNotUnderstood}, {EveryForm, "", CodeNotUnderstood},
-		{CronForm, "0 9 * * 1-5", "0 9 * * 1-5"}, {CronForm, "tomorrow", CodeNotUnderstood},
-		{RRuleForm, "FREQ=DAILY;BYHOUR=18", "FREQ=DAILY;BYHOUR=18"}, {RRuleForm, "0 9 * * *", CodeNotUnderstood},
-		{Form("odd"), "5m", CodeUsage},
+		{EveryForm, "on friday", fault.CodeUsage}, {EveryForm, "the 15th", fault.CodeUsage}, {EveryForm, "at noon", fault.CodeUsage},
+		{EveryForm, "5", fault.CodeUsage}, {EveryForm, "0", fault.CodeUsage}, {EveryForm, "0s", fault.CodeNotUnderstood}, {EveryForm, "-5m", fault.CodeNotUnderstood},
+		{EveryForm, "--1m", fault.CodeNotUnderstood}, {EveryForm, "999999999999h", fault.CodeNotUnderstood}, {EveryForm, "tomorrow", fault.CodeNotUnderstood},
+		{EveryForm, "*/5 * * * *", fault.CodeNotUnderstood}, {EveryForm, "", fault.CodeNotUnderstood},
+		{CronForm, "0 9 * * 1-5", "0 9 * * 1-5"}, {CronForm, "tomorrow", fault.CodeNotUnderstood},
+		{RRuleForm, "FREQ=DAILY;BYHOUR=18", "FREQ=DAILY;BYHOUR=18"}, {RRuleForm, "0 9 * * *", fault.CodeNotUnderstood},
+		{Form("odd"), "5m", fault.CodeUsage},
 	} {
 		for _, bare := range []bool{false, true} {
 			s, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: c.form, BareSeconds: bare})
@@ -217,7 +218,7 @@ func TestDefaultTime(t *testing.T) {
 func TestOnceOnly(t *testing.T) {
 	for _, text := range []string{"every 5m", "weekdays at 9:00", "0 9 * * *", "@daily", "FREQ=DAILY", "hourly"} {
 		_, err := Parse(text, Options{Now: instant(t, friday), Zone: time.UTC, OnceOnly: true})
-		if e := checkError(t, text, err); e.Code != CodeUsage || !strings.Contains(e.Message, "recurrence") {
+		if e := checkError(t, text, err); e.Code != fault.CodeUsage || !strings.Contains(e.Message, "recurrence") {
 			t.Errorf("%q: %+v", text, e)
 		}
 	}
@@ -247,7 +248,7 @@ func TestSeveralDaysOnce(t *testing.T) {
 		"24-26 dec": "name one of them", "tomorrow to sunday": "name one of them", "2026-12-24/2026-12-26": "name one of them", "dec 24-26": `say "dec 24 2026"`,
 	} {
 		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: UntilForm, OnceOnly: true})
-		if e := checkError(t, text, err); e.Code != CodeAmbiguous || !strings.Contains(e.Message, quoted(text)) || e.Hint != want {
+		if e := checkError(t, text, err); e.Code != fault.CodeAmbiguous || !strings.Contains(e.Message, fault.Quoted(text)) || e.Hint != want {
 			t.Errorf("%q: %s: %s | %s", text, e.Code, e.Message, e.Hint)
 		}
 	}

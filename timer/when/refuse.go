@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // refusal says why a text that was understood so far is refused. Its error is made only when no
@@ -21,7 +25,7 @@ type refusal struct {
 	say string
 	at  time.Time // the instant, when it is past
 	// The error, when it is made already.
-	made *Error
+	made *fault.Error
 	// The text is understood for certain, so this is a more likely reason than that of a row.
 	strong bool
 
@@ -33,7 +37,7 @@ type refusal struct {
 // either refuses a text as ambiguous. It offers what may be typed instead of the part of the text
 // from off to end.
 func either(why string, off, end int, readings ...string) *refusal {
-	return &refusal{code: CodeAmbiguous, why: why, off: off, end: end, readings: readings}
+	return &refusal{code: fault.CodeAmbiguous, why: why, off: off, end: end, readings: readings}
 }
 
 // tryThese is the hint for a text that is not understood at all.
@@ -53,34 +57,21 @@ func (p *parser) tryThese() string {
 	return tryThese
 }
 
-// quoted returns a text as errors name it: escaped, and cut when it is long.
-func quoted(text string) string {
-	const most = 80
-	if len(text) > most {
-		cut := most
-		for cut > 0 && text[cut]&0xC0 == 0x80 {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	return strconv.Quote(text)
-}
-
 // refuse returns the error of a text that is not understood; why may be empty. The texts that the
 // hint offers are given once more as instead.
-func (p *parser) refuse(why, hint string, instead ...string) *Error {
-	message := "could not understand the time expression " + quoted(p.typed)
+func (p *parser) refuse(why, hint string, instead ...string) *fault.Error {
+	message := "could not understand the time expression " + fault.Quoted(p.typed)
 	if why != "" {
 		message += ": " + why
 	}
 	if hint == "" {
 		hint = p.tryThese()
 	}
-	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint, instead: instead}
+	return &fault.Error{Code: fault.CodeNotUnderstood, Message: message, Hint: hint, Instead: instead}
 }
 
 // errorOf returns the error of a refusal.
-func (p *parser) errorOf(r *refusal) *Error {
+func (p *parser) errorOf(r *refusal) *fault.Error {
 	if r.made != nil {
 		return r.made
 	}
@@ -89,9 +80,9 @@ func (p *parser) errorOf(r *refusal) *Error {
 		texts[i] = p.text[:r.off] + reading + p.text[r.end:]
 	}
 	switch r.code {
-	case CodePast:
+	case fault.CodePast:
 		return p.tooLate(r.at)
-	case CodeAmbiguous:
+	case fault.CodeAmbiguous:
 		return p.ambiguous(r, texts)
 	}
 	e := p.refuse(r.why, r.hint)
@@ -106,61 +97,50 @@ func (p *parser) errorOf(r *refusal) *Error {
 	}
 	switch list := p.understood(texts...); {
 	case r.say == "-":
-		e.instead = texts
+		e.Instead = texts
 	case len(list) == 0:
 	case r.say != "":
-		e.Hint, e.Options, e.instead = fmt.Sprintf(r.say, list[0]), nil, list[:1]
+		e.Hint, e.Options, e.Instead = fmt.Sprintf(r.say, list[0]), nil, list[:1]
 	default:
-		e.Hint, e.Options, e.instead = say(list), nil, list
+		e.Hint, e.Options, e.Instead = offer(list), nil, list
 	}
 	return e
 }
 
 // withCandidates returns the error with a candidate for each text that its hint offers, if that
 // text is understood.
-func (e *Error) withCandidates(o Options, past bool) *Error {
-	for _, text := range e.instead {
+func withCandidates(e *fault.Error, o Options, past bool) *fault.Error {
+	for _, text := range e.Instead {
 		if at, ok := means(text, o, past); ok {
-			e.Candidates = append(e.Candidates, Candidate{text, at})
+			e.Candidates = append(e.Candidates, fault.Candidate{Text: text, At: at})
 		}
 	}
-	if e.sayInstead && len(e.Candidates) > 0 {
+	if e.SayInstead && len(e.Candidates) > 0 {
 		e.Hint = sayCandidates(e.Candidates)
 	}
-	e.instead = nil
+	e.Instead = nil
 	return e
 }
 
-// say returns a hint that offers some texts.
-func say(texts []string) string { return "say " + quotedOr(texts) }
+// offer returns a hint that offers some texts.
+func offer(texts []string) string { return "say " + fault.QuotedOr(texts) }
 
-func sayCandidates(list []Candidate) string {
+func sayCandidates(list []fault.Candidate) string {
 	texts := make([]string, len(list))
 	for i, c := range list {
 		texts[i] = c.Text
 	}
-	return say(texts)
-}
-
-// quotedOr returns a list of texts to choose from.
-func quotedOr(texts []string) string { return strings.Join(quotedAll(texts), " or ") }
-
-func quotedAll(texts []string) []string {
-	list := make([]string, len(texts))
-	for i, text := range texts {
-		list[i] = strconv.Quote(text)
-	}
-	return list
+	return offer(texts)
 }
 
 // ambiguous returns the error of a text with several readings. Readings without an instant ahead
 // are left out.
-func (p *parser) ambiguous(r *refusal, texts []string) *Error {
-	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), r.why), Hint: r.hint}
+func (p *parser) ambiguous(r *refusal, texts []string) *fault.Error {
+	e := &fault.Error{Code: fault.CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: %s", fault.Quoted(p.typed), r.why), Hint: r.hint}
 	if p.nested {
 		return e
 	}
-	var past, first *Error
+	var past, first *fault.Error
 	var known []*Schedule
 	for _, text := range texts {
 		s, err := parse(text, *p.opts, readMode{nested: true, past: p.past})
@@ -172,10 +152,10 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 			}
 			same := func(o *Schedule) bool { return o.At.Equal(s.At) && o.Zone.String() == s.Zone.String() }
 			if s.rule != nil || !slices.ContainsFunc(known, same) {
-				e.Candidates, known = append(e.Candidates, Candidate{text, at}), append(known, s)
+				e.Candidates, known = append(e.Candidates, fault.Candidate{Text: text, At: at}), append(known, s)
 			}
 			continue
-		case err.Code == CodePast:
+		case err.Code == fault.CodePast:
 			past = err
 		}
 		if first == nil {
@@ -188,9 +168,9 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 	case past != nil:
 		return past
 	// The text has bounds of a recurrence, and no reading is one.
-	case first != nil && first.Code == CodeUsage:
+	case first != nil && first.Code == fault.CodeUsage:
 		return first
-	case first != nil && first.Code == CodeNotUnderstood:
+	case first != nil && first.Code == fault.CodeNotUnderstood:
 		return p.refuse(r.why, "")
 	case e.Hint == "":
 		e.Hint = p.tryThese()
@@ -199,16 +179,16 @@ func (p *parser) ambiguous(r *refusal, texts []string) *Error {
 }
 
 // tooLate returns the error of an instant that is not ahead.
-func (p *parser) tooLate(t time.Time) *Error {
-	return &Error{
-		Code:    CodePast,
+func (p *parser) tooLate(t time.Time) *fault.Error {
+	return &fault.Error{
+		Code:    fault.CodePast,
 		Message: "the specified time (" + toSecond(t) + ") is in the past",
 		Hint:    "give a time after " + toSecond(p.opts.Now.In(t.Location())),
 	}
 }
 
 // toSecond is Stamp without a fraction of a second, because nobody typed one.
-func toSecond(t time.Time) string { return Stamp(t.Truncate(time.Second)) }
+func toSecond(t time.Time) string { return say.Stamp(t.Truncate(time.Second)) }
 
 // means returns the instant of another text that is read as this one is: the first one of a
 // recurrence.
@@ -242,7 +222,7 @@ func (p *parser) understood(texts ...string) []string {
 
 // unknownWord returns the error of a text with a word that does not belong to a time. It names the
 // first such word.
-func (p *parser) unknownWord() *Error {
+func (p *parser) unknownWord() *fault.Error {
 	if _, ok := p.onlyNumber(); ok {
 		return p.errorOf(p.bareNumber())
 	}
@@ -283,13 +263,13 @@ func (p *parser) unknownWord() *Error {
 		for end++; end < len(p.text) && p.text[end] != ' '; end++ {
 		}
 	}
-	hint := quoted(p.text[begin:end]) + " is not understood here"
+	hint := fault.Quoted(p.text[begin:end]) + " is not understood here"
 	if p.nested {
 		return p.refuse("", hint)
 	}
 	for i := min(p.furthest, pos); i <= pos; i++ {
 		if texts := p.withZones(i); texts != nil {
-			return p.refuse("", say(texts)+" for the clocks there", texts...)
+			return p.refuse("", offer(texts)+" for the clocks there", texts...)
 		}
 	}
 	if right, ok := p.correctedWord(pos); ok {
@@ -320,11 +300,11 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 		if min(len(known), len(word)) == 3 && !swapped(word, known) && !doubled(word, known) {
 			continue
 		}
-		if far := typos(word, known); far == 1 || far == 2 && len(word) >= 7 {
+		if far := plain.Distance(word, known); far == 1 || far == 2 && len(word) >= 7 {
 			near[far] = append(near[far], known)
 		}
 	}
-	var right []Candidate
+	var right []fault.Candidate
 	for _, list := range near {
 		for _, known := range list {
 			right = p.withReading(right, p.text[:t.off]+known+p.text[t.end:])
@@ -334,11 +314,11 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 		}
 	}
 	// Two that mean the same count as one: minute and minutes.
-	differs := func(c Candidate) bool { return !c.At.Equal(right[0].At) }
+	differs := func(c fault.Candidate) bool { return !c.At.Equal(right[0].At) }
 	if right == nil || slices.ContainsFunc(right, differs) {
 		return "", false
 	}
-	return slices.MaxFunc(right, func(a, b Candidate) int { return strings.Compare(a.Text, b.Text) }).Text, true
+	return slices.MaxFunc(right, func(a, b fault.Candidate) int { return strings.Compare(a.Text, b.Text) }).Text, true
 }
 
 // common reports whether a word of the patterns is one that people often misspell.
@@ -348,18 +328,6 @@ func (p *parser) common(word string) bool {
 		return true
 	}
 	return false
-}
-
-// typos returns how many slips lie between two words: a letter changed, left out or doubled, or two
-// letters in the wrong order.
-func typos(a, b string) int {
-	if d := slips(a, b, 2); d != 2 {
-		return d
-	}
-	if swapped(a, b) {
-		return 1
-	}
-	return 2
 }
 
 // doubled reports whether a word is another one with a letter typed twice.

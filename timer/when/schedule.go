@@ -3,6 +3,9 @@ package when
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // maxCount is how many instants may be walked to find the last one of a Count. Intervals are not
@@ -19,26 +22,26 @@ func (s *Schedule) bound(o Options) error {
 		s.start = o.Now.Round(0).Add(1)
 	}
 	if !s.end.IsZero() && s.end.Before(s.start) {
-		return &Error{
-			Code:    CodeUsage,
+		return &fault.Error{
+			Code:    fault.CodeUsage,
 			Message: fmt.Sprintf("the end, %s, lies before the start, %s", toSecond(s.end.In(s.Zone)), toSecond(s.start.In(s.Zone))),
 			Hint:    "give an end after the start",
 		}
 	}
 	first, ok := s.Next(s.start.Add(-1))
 	if !ok {
-		message := fmt.Sprintf("%s never comes after %s", quoted(s.Text), toSecond(s.start.In(s.Zone)))
+		message := fmt.Sprintf("%s never comes after %s", fault.Quoted(s.Text), toSecond(s.start.In(s.Zone)))
 		if !s.end.IsZero() {
-			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), toSecond(s.start.In(s.Zone)), toSecond(s.end.In(s.Zone)))
+			message = fmt.Sprintf("%s never comes between %s and %s", fault.Quoted(s.Text), toSecond(s.start.In(s.Zone)), toSecond(s.end.In(s.Zone)))
 		}
-		if _, excludes := s.rule.(excluding); excludes && !o.Except.empty() {
-			return &Error{Code: CodeNever, Message: quoted(s.Text) + " never comes on a day that is not left out", Hint: "leave fewer days out with", Options: []string{"except"}}
+		if _, excludes := s.rule.(recur.Excluding); excludes && !o.Except.Empty() {
+			return &fault.Error{Code: fault.CodeNever, Message: fault.Quoted(s.Text) + " never comes on a day that is not left out", Hint: "leave fewer days out with", Options: []string{"except"}}
 		}
-		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
+		return &fault.Error{Code: fault.CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
 	}
 	switch {
 	case o.Count < 0:
-		return &Error{Code: CodeUsage, Message: "the count is negative", Hint: "give how many times, such as 3"}
+		return &fault.Error{Code: fault.CodeUsage, Message: "the count is negative", Hint: "give how many times, such as 3"}
 	case o.Count > 0:
 		return s.boundCount(first, o.Count)
 	}
@@ -50,15 +53,15 @@ func (s *Schedule) bound(o Options) error {
 func (s *Schedule) boundCount(first time.Time, count int) error {
 	last, ok := first, true
 	base := s.rule
-	if e, is := base.(ending); is {
-		base = e.rule
+	if e, is := base.(recur.Ending); is {
+		base = e.Rule
 	}
-	if r, is := base.(interval); is {
-		last, ok = r.after(first, count-1)
+	if r, is := base.(recur.Interval); is {
+		last, ok = r.After(first, count-1)
 	} else {
 		if count > maxCount {
-			return &Error{
-				Code:    CodeLimit,
+			return &fault.Error{
+				Code:    fault.CodeLimit,
 				Message: fmt.Sprintf("a count of %d is more than %d", count, maxCount),
 				Hint:    "give an end instead",
 			}
@@ -88,7 +91,7 @@ func (s *Schedule) Next(t time.Time) (time.Time, bool) {
 	if !s.start.IsZero() && t.Before(s.start) {
 		t = s.start.Add(-1)
 	}
-	next, ok := s.rule.next(t)
+	next, ok := s.rule.Next(t)
 	if !ok || !s.end.IsZero() && next.After(s.end) {
 		return time.Time{}, false
 	}
@@ -121,7 +124,7 @@ func (s *Schedule) Latest(after, until time.Time) (time.Time, bool) {
 // Count returns how many instants lie after after and not after until, at most max. For an interval
 // it computes them; for every other recurrence it walks them.
 func (s *Schedule) Count(after, until time.Time, max int) int {
-	if r, ok := s.rule.(interval); ok {
+	if r, ok := s.rule.(recur.Interval); ok {
 		after, until = after.Round(0), until.Round(0)
 		if after.Before(s.start) {
 			after = s.start.Add(-1)
@@ -132,7 +135,7 @@ func (s *Schedule) Count(after, until time.Time, max int) int {
 		if !after.Before(until) {
 			return 0
 		}
-		return min(r.upTo(until)-r.upTo(after), max)
+		return min(r.UpTo(until)-r.UpTo(after), max)
 	}
 	n := 0
 	for n < max {
@@ -143,4 +146,10 @@ func (s *Schedule) Count(after, until time.Time, max int) int {
 		after, n = next, n+1
 	}
 	return n
+}
+
+// Pattern returns how the instants come about. It is nil for a Once, and for a recurrence that is
+// several rules.
+func (s *Schedule) Pattern() *recur.Pattern {
+	return recur.PatternOf(s.rule, s.start, s.end, s.Kind == RRule)
 }

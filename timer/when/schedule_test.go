@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // recurring makes a Schedule as Parse does, of the kind that the text is.
@@ -20,16 +23,16 @@ func recurring(t testing.TB, text, tz string, o Options) (*Schedule, error) {
 	}
 	var err error
 	switch {
-	case looksLikeCron(text):
+	case recur.LooksLikeCron(text):
 		s.Kind = Cron
-		s.rule, s.Canonical, s.Notes, err = parseCron(text, s.Zone)
-	case looksLikeRRule(text):
+		s.rule, s.Canonical, s.Notes, err = recur.ReadCron(text, s.Zone)
+	case recur.LooksLikeRRule(text):
 		s.Kind = RRule
-		s.rule, s.Canonical, s.Notes, err = parseRRule(text, start, s.Zone)
+		s.rule, _, s.Canonical, s.Notes, err = recur.ReadRRule(text, start, s.Zone, false)
 	default:
 		s.Kind = Interval
 		s.Every, err = time.ParseDuration(text)
-		s.rule = newInterval(s.Every, start)
+		s.rule = recur.NewInterval(s.Every, start)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +106,12 @@ func TestBounds(t *testing.T) {
 			"2026-01-01T10:00:00Z 2026-01-01T11:00:00Z end"},
 		{"a large count of an interval is arithmetic", "1s", "2026-01-01T10:00:00Z", "", "", 1 << 30, "2026-01-01T10:00:01Z"},
 		{"a count beyond all time", "87600h", "2026-01-01T00:00:00Z", "", "", 1 << 62, "2035-12-30T00:00:00Z"},
-		{"a large count of cron", "* * * * *", "2026-01-01T10:00:00Z", "", "", 10001, CodeLimit},
-		{"a negative count", "* * * * *", "2026-01-01T10:00:00Z", "", "", -1, CodeUsage},
-		{"an end before the start", "* * * * *", "2026-01-01T10:00:00Z", "", "2026-01-01T09:00:00Z", 0, CodeUsage},
-		{"nothing in the bounds", "0 10 * * *", "2026-01-01T10:00:00Z", "", "2026-01-02T09:00:00Z", 0, CodeNever},
-		{"years that are past", "0 10 * * * 2020", "2026-01-01T10:00:00Z", "", "", 0, CodeNever},
-		{"an interval longer than its bounds", "1h", "2026-01-01T10:00:00Z", "", "2026-01-01T10:30:00Z", 0, CodeNever},
+		{"a large count of cron", "* * * * *", "2026-01-01T10:00:00Z", "", "", 10001, fault.CodeLimit},
+		{"a negative count", "* * * * *", "2026-01-01T10:00:00Z", "", "", -1, fault.CodeUsage},
+		{"an end before the start", "* * * * *", "2026-01-01T10:00:00Z", "", "2026-01-01T09:00:00Z", 0, fault.CodeUsage},
+		{"nothing in the bounds", "0 10 * * *", "2026-01-01T10:00:00Z", "", "2026-01-02T09:00:00Z", 0, fault.CodeNever},
+		{"years that are past", "0 10 * * * 2020", "2026-01-01T10:00:00Z", "", "", 0, fault.CodeNever},
+		{"an interval longer than its bounds", "1h", "2026-01-01T10:00:00Z", "", "2026-01-01T10:30:00Z", 0, fault.CodeNever},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Options{Now: instant(t, c.now), Zone: time.UTC, Count: c.count}
@@ -120,7 +123,7 @@ func TestBounds(t *testing.T) {
 			}
 			s, err := recurring(t, c.text, "UTC", o)
 			if err != nil {
-				var e *Error
+				var e *fault.Error
 				if !errors.As(err, &e) || e.Code != c.want || e.Hint == "" {
 					t.Errorf("%#v, want %s", err, c.want)
 				}
@@ -161,7 +164,7 @@ func TestCountNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.note != slices.ContainsFunc(s.Notes, func(n Note) bool { return strings.Contains(n.Text, "COUNT counts the start") }) {
+		if c.note != slices.ContainsFunc(s.Notes, func(n recur.Note) bool { return strings.Contains(n.Text, "COUNT counts the start") }) {
 			t.Errorf("%s from %s: %v", c.rule, c.start, s.Notes)
 		}
 	}
@@ -250,11 +253,11 @@ func TestLatestOfAYearOfSeconds(t *testing.T) {
 
 // counted counts the questions that a rule is asked.
 type counted struct {
-	rule
+	recur.Rule
 	n *int
 }
 
-func (c counted) next(t time.Time) (time.Time, bool) { *c.n++; return c.rule.next(t) }
+func (c counted) Next(t time.Time) (time.Time, bool) { *c.n++; return c.Rule.Next(t) }
 
 func TestIntervalKeepsItsPhase(t *testing.T) {
 	for _, c := range []struct{ every, anchor, from, want string }{
@@ -272,7 +275,7 @@ func TestIntervalKeepsItsPhase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, ok := newInterval(every, instant(t, c.anchor)).next(instant(t, c.from))
+		next, ok := recur.NewInterval(every, instant(t, c.anchor)).Next(instant(t, c.from))
 		if !ok && c.want == "never" {
 			continue
 		}
@@ -315,15 +318,15 @@ func TestSay(t *testing.T) {
 		{"Pacific/Apia", "2011-12-29T09:00:00-10:00", "2011-12-31T09:00:00+14:00",
 			"Sat 31 Dec 2011 09:00:00 +14 (Pacific/Apia), in 2 days, a clock change lies between: 24 hours"},
 	} {
-		if got := Echo(instant(t, c.to).In(mustZone(t, c.zone)), instant(t, c.from)); got != c.want {
+		if got := say.Echo(instant(t, c.to).In(mustZone(t, c.zone)), instant(t, c.from)); got != c.want {
 			t.Errorf("\n got %s\nwant %s", got, c.want)
 		}
 	}
 	fixed := instant(t, "2026-11-22T13:00:00+05:30")
-	if got := Stamp(fixed.In(time.FixedZone("", 5*3600+1800))); got != "Sun 22 Nov 2026 13:00:00 +05:30" {
+	if got := say.Stamp(fixed.In(time.FixedZone("", 5*3600+1800))); got != "Sun 22 Nov 2026 13:00:00 +05:30" {
 		t.Error(got)
 	}
-	if got := Stamp(fixed.In(time.FixedZone("+05:30", 5*3600+1800))); got != "Sun 22 Nov 2026 13:00:00 +05:30" {
+	if got := say.Stamp(fixed.In(time.FixedZone("+05:30", 5*3600+1800))); got != "Sun 22 Nov 2026 13:00:00 +05:30" {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,10 @@
 package when
 
-import "time"
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
+)
 
 // Shifted returns the same schedule with every instant, and its bounds, later by d of elapsed time.
 // It spreads tasks that would otherwise all start at once. Kind, Text and Canonical stay as they
@@ -17,17 +21,6 @@ func (s *Schedule) Shifted(d time.Duration) *Schedule {
 	if !c.end.IsZero() {
 		c.end = c.end.Add(d)
 	}
-	c.rule = delayed{s.rule, d}
+	c.rule = recur.Delayed{Rule: s.rule, By: d}
 	return &c
-}
-
-// delayed is a rule whose instants come later.
-type delayed struct {
-	rule
-	by time.Duration
-}
-
-func (r delayed) next(t time.Time) (time.Time, bool) {
-	next, ok := r.rule.next(t.Add(-r.by))
-	return next.Add(r.by), ok
 }

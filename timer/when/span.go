@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/bits"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // quantity is a decimal number of at most nine places: whole + nano / 1e9.
@@ -57,42 +60,13 @@ const (
 // cannot be written.
 func addSpan(t time.Time, s span, zone *time.Location) (time.Time, bool) {
 	if s.months != 0 || s.days != 0 {
-		t = InstantOf(addMonthsDays(wallTime(t, zone), s.months, s.days), zone)
+		t = civil.InstantOf(civil.AddMonthsDays(civil.Wall(t, zone), s.months, s.days), zone)
 	}
-	if y := t.Year(); y < 1 || y > lastYear {
+	if y := t.Year(); y < 1 || y > civil.LastYear {
 		return t, false
 	}
 	t = t.Add(s.elapsed)
-	return t, t.Year() >= 1 && t.Year() <= lastYear
-}
-
-// addMonthsDays moves a wall time by months, at most to the last day of the month, and then by
-// days.
-func addMonthsDays(wall time.Time, months, days int64) time.Time {
-	y, m, d := wall.Date()
-	month := int64(m) - 1 + months
-	y += int(month / 12)
-	if month %= 12; month < 0 {
-		month += 12
-		y--
-	}
-	m = time.Month(month + 1)
-	d = min(d, monthDays(y, int(m)))
-	return time.Date(y, m, d+int(days), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), time.UTC)
-}
-
-// monthDays returns how many days a month has.
-func monthDays(year, month int) int {
-	switch month {
-	case 2:
-		if leap(year) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
+	return t, t.Year() >= 1 && t.Year() <= civil.LastYear
 }
 
 // add adds a count of a unit to the span. It returns why that is refused, or nil.
@@ -104,7 +78,7 @@ func (s *span) add(a quantity, u unit) *refusal {
 			return tooFar
 		}
 		if a.nano*months%1e9 != 0 {
-			return &refusal{code: CodeAmbiguous, why: "months have no fixed length to take a part of", hint: "say days, weeks or whole months"}
+			return &refusal{code: fault.CodeAmbiguous, why: "months have no fixed length to take a part of", hint: "say days, weeks or whole months"}
 		}
 		s.months += a.whole*months + a.nano*months/1e9
 		s.calendar = true

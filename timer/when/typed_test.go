@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // typedCase is a line of testdata/typed.jsonl, of what people and agents type. Its class is must, optional (right, or refused) or
@@ -80,10 +82,10 @@ func TestTypedCorpus(t *testing.T) {
 		}
 		e := checkError(t, c.Text, err)
 		checkOffers(t, c.Text, e)
-		reasons := map[string]string{"past": CodePast, "ambiguous": CodeAmbiguous}
+		reasons := map[string]string{"past": fault.CodePast, "ambiguous": fault.CodeAmbiguous}
 		if want := reasons[c.Expect.Refuse]; want != "" && e.Code != want {
 			t.Errorf("%q: %s, want %s", c.Text, e.Code, want)
-		} else if want == "" && c.Class == "mustnot" && (e.Code == CodePast || e.Code == CodeAmbiguous) {
+		} else if want == "" && c.Class == "mustnot" && (e.Code == fault.CodePast || e.Code == fault.CodeAmbiguous) {
 			t.Errorf("%q: %s, want what it does not understand", c.Text, e.Code)
 		}
 	}

@@ -2,22 +2,24 @@
 //
 // It reads no clock, no file and no environment: the reference instant and the zone are arguments,
 // so it can be asked about any night of the year. It is total: no text makes it panic, hang or take
-// more than a few milliseconds. A text that it does not wholly understand is refused with an *Error
-// that says what to type instead.
+// more than a few milliseconds. A text that it does not wholly understand is refused with a
+// *fault.Error that says what to type instead.
 //
 // A text is read in five steps. The lexer (lex.go) cuts it into tokens. The grammar (table.go,
 // compiled by grammar.go) matches its parts, and an action (actions*.go) gives each match a
 // meaning. The parser (parse.go) joins the meanings of the parts to readings of the whole text.
-// Each reading becomes one instant (instant.go) or a recurrence (recur.go). Cron lines, RRULEs and
-// calendar events have parsers of their own.
+// Each reading becomes one instant (instant.go) or a recurrence (recur.go).
 //
-// A wall time is what the clocks of a zone show, kept as a time in UTC. A clock change may skip a
-// wall time or repeat it; zone.go finds its instants.
+// Package recur has the rules of recurrences, and reads cron lines, RRULEs and calendar events.
+// Package civil has the zones, and the instants of their wall times.
 package when
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
 
 // Kind says what kind of schedule a text is.
@@ -51,7 +53,7 @@ const (
 // Options is the context in which a text is read. Now and Zone are required.
 type Options struct {
 	Now  time.Time      // the reference: answers are later than it, except for "now" itself
-	Zone *time.Location // the zone of wall times; from LoadZone, time.UTC or a fixed offset
+	Zone *time.Location // the zone of wall times; from civil.LoadZone, time.UTC or a fixed offset
 	Form Form
 
 	// BareSeconds reads a number without a unit as seconds, as sleep(1) does. Otherwise four digits
@@ -73,42 +75,8 @@ type Options struct {
 	Count int
 	// Except are days, on the clocks of the zone of the recurrence, on which it has no instants.
 	// They bound only recurrences.
-	Except *Days
+	Except *recur.Days
 }
-
-// Error is a refusal. Code is part of the command line's contract.
-type Error struct {
-	Code    string // one of the Code constants
-	Message string // what happened, one line, lower case, no full stop
-	Hint    string // what to type instead, one line; may be empty
-	// The options, by name, with which the hint ends. The caller writes them as its surface does.
-	Options    []string
-	Candidates []Candidate
-
-	// Texts that the hint offers, to be typed instead of this one. Parse makes candidates of them.
-	instead []string
-	// The hint becomes an offer of those that are understood, and stays when none is.
-	sayInstead bool
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Candidate is a reading that can be pasted instead of a text, and its instant.
-type Candidate struct {
-	Text string    `json:"text"`
-	At   time.Time `json:"at"`
-}
-
-// The codes of an Error.
-const (
-	CodeNotUnderstood = "time_not_understood"
-	CodePast          = "time_in_past"
-	CodeAmbiguous     = "time_ambiguous"
-	CodeNever         = "time_never"
-	CodeZone          = "zone_unknown"
-	CodeUsage         = "usage"
-	CodeLimit         = "limit" // understood so far, but longer or more than may be read
-)
 
 // Schedule is a text that was understood. It is immutable and safe for concurrent use.
 type Schedule struct {
@@ -138,14 +106,14 @@ type Schedule struct {
 	Canonical string
 	// Notes are worth telling a person: the other meaning of "next Friday", how six cron fields
 	// were read.
-	Notes []Note
+	Notes []recur.Note
 	// Others are readings of a Once that were not taken, but may have been meant. The note about
 	// such a reading has its text.
-	Others []Candidate
+	Others []fault.Candidate
 
-	start time.Time // the earliest instant of a recurrence
-	end   time.Time // inclusive; zero: none
-	rule  rule      // nil for Once
+	start time.Time  // the earliest instant of a recurrence
+	end   time.Time  // inclusive; zero: none
+	rule  recur.Rule // nil for Once
 }
 
 // Unforced returns the text in words that mean the same without the form: "every 5m" for
@@ -162,33 +130,7 @@ func (s *Schedule) Unforced(form Form) string {
 	return ""
 }
 
-// Note is something worth telling a person about how a text was read.
-type Note struct {
-	Kind NoteKind
-	Text string
-}
-
-// NoteKind says what a note is about.
-type NoteKind int
-
-// The kinds of notes.
-const (
-	NoteReading NoteKind = iota // how the text was read, and perhaps what else it may mean
-	// What a change of the clocks, or the clocks of another place, do to it.
-	NoteClocks
-	NoteStart  // what it takes from the moment that it starts from
-	NoteMonths // months that do not have the day
-	NoteLeap   // 29 February
-)
-
 // note adds a note.
-func (s *Schedule) note(kind NoteKind, format string, a ...any) {
-	s.Notes = append(s.Notes, Note{kind, fmt.Sprintf(format, a...)})
-}
-
-// rule is what each kind of recurrence implements: the first instant after t, or false when there
-// is none. It terminates quickly for every rule that a parser accepts, and is safe for concurrent
-// use.
-type rule interface {
-	next(t time.Time) (time.Time, bool)
+func (s *Schedule) note(kind recur.NoteKind, format string, a ...any) {
+	s.Notes = append(s.Notes, recur.Note{Kind: kind, Text: fmt.Sprintf(format, a...)})
 }

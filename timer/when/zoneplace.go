@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-)
 
-// areas are the first parts of the zone names that end in a city or an island.
-var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+)
 
 // otherPlaces returns words that do not mean the zone of that name. A word with several zones is
 // refused with all of them. A word with none is not a place before "time".
@@ -26,11 +26,11 @@ func otherPlaces() map[string][]string {
 // names have the clocks of one city, it has the first.
 var placeIndex = sync.OnceValue(func() map[string][]string {
 	index := make(map[string][]string, 500)
-	for _, name := range strings.Fields(zoneNames) {
+	for _, name := range strings.Fields(civil.ZoneNames) {
 		area, _, far := strings.Cut(name, "/")
 		city := ""
 		switch {
-		case far && slices.Contains(areas, area):
+		case far && slices.Contains(civil.Areas, area):
 			city = name[strings.LastIndexByte(name, '/')+1:]
 		// Japan
 		case !far && len(area) > 3 && strings.Trim(area[1:], "abcdefghijklmnopqrstuvwxyz") == "":
@@ -113,8 +113,8 @@ func (p *parser) readPlace(pos int, clocked bool) (end int, m meaning, ok bool) 
 	}
 	if m = p.zoneOfPlace(pos, pos+n+1, zones); len(zones) == 0 {
 		name, off, end := p.text[p.toks[pos].off:p.toks[pos+n-1].end], m.zone.off, m.zone.end
-		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
-		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: off, end: end, readings: near,
+		near := slices.DeleteFunc(civil.NearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
+		m.err = &refusal{code: fault.CodeZone, message: "no time zone is known by the place " + fault.Quoted(name), off: off, end: end, readings: near,
 			hint: "name the area and the city that its clocks have in the IANA database, or give them with", option: "tz"}
 	}
 	return pos + n + 1, m, true
@@ -126,12 +126,12 @@ func (p *parser) zoneOfPlace(begin, end int, zones []string) (m meaning) {
 	z := zoneText{}
 	switch {
 	case len(zones) == 1:
-		loc, err := LoadZone(zones[0])
+		loc, err := civil.LoadZone(zones[0])
 		if z.loc = loc; err != nil {
 			m.err = p.noZone(err, x.off(), x.stop()) // the database of the machine does not have it
 		}
 	case len(zones) > 1:
-		m.err = either(quoted(x.text())+" may be that of several places", x.off(), x.stop(), zones...)
+		m.err = either(fault.Quoted(x.text())+" may be that of several places", x.off(), x.stop(), zones...)
 	}
 	x.setZone(&m, z)
 	return m

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The time of a place, by the name that people have for it.
@@ -50,30 +53,30 @@ func TestPlaceTime(t *testing.T) {
 // type instead.
 func TestPlaceRefused(t *testing.T) {
 	for _, c := range []struct{ text, code, hint string }{
-		{"every day at 9am in Petersburg", CodeAmbiguous, `say "every day at 9am Europe/Moscow" or "every day at 9am America/Indiana/Petersburg"`},
-		{"9am Samoa time", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
-		{"9am Tokio time", CodeZone, `say "9am Asia/Tokyo"`},
-		{"every day at 9am Tokio time", CodeZone, `say "every day at 9am Asia/Tokyo"`},
-		{"9am Christmas time", CodeZone, `say "9am Indian/Christmas"`},
-		{"9am Xanadu time", CodeZone, "name the area and the city"},
-		{"9am New Yrok time", CodeZone, `say "9am America/New_York"`},
-		{"9am Warsw time", CodeZone, `say "9am Europe/Warsaw"`},
-		{"lunch time", CodeNotUnderstood, "try"},
-		{"tomorrow at lunch time", CodeNotUnderstood, `"lunch" is not understood here`},
-		{"9am time", CodeNotUnderstood, ""},
-		{"9am Warsaw time Tokyo time", CodeNotUnderstood, "leave one of the two out"},
-		{"9am Warsaw time UTC", CodeNotUnderstood, "leave one of the two out"},
-		{"every day at 9am Warsaw time UTC", CodeNotUnderstood, "leave one of the two out"},
-		{"in 2 hours Tokyo time", CodeNotUnderstood, ""},
-		{"every 5m Tokyo time", CodeNotUnderstood, ""},
-		{"9am Warsaw", CodeNotUnderstood, `say "9am Europe/Warsaw" for the clocks there`},
-		{"9am in Samoa", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
-		{"9am in Xanadu", CodeNotUnderstood, `"Xanadu" is not understood here`},
-		{"tomorrow in London", CodeNotUnderstood, "add the time of day"},
-		{"at 9am on friday at Tokyo", CodeNotUnderstood, `say "at 9am on friday Asia/Tokyo" for the clocks there`},
-		{"3pm Eastern", CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
-		{"10:00 Europe/Londn", CodeZone, `did you mean "Europe/London"?`},
-		{"9:00 CST", CodeAmbiguous, `say "9:00 America/Chicago" or "9:00 Asia/Shanghai"`},
+		{"every day at 9am in Petersburg", fault.CodeAmbiguous, `say "every day at 9am Europe/Moscow" or "every day at 9am America/Indiana/Petersburg"`},
+		{"9am Samoa time", fault.CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
+		{"9am Tokio time", fault.CodeZone, `say "9am Asia/Tokyo"`},
+		{"every day at 9am Tokio time", fault.CodeZone, `say "every day at 9am Asia/Tokyo"`},
+		{"9am Christmas time", fault.CodeZone, `say "9am Indian/Christmas"`},
+		{"9am Xanadu time", fault.CodeZone, "name the area and the city"},
+		{"9am New Yrok time", fault.CodeZone, `say "9am America/New_York"`},
+		{"9am Warsw time", fault.CodeZone, `say "9am Europe/Warsaw"`},
+		{"lunch time", fault.CodeNotUnderstood, "try"},
+		{"tomorrow at lunch time", fault.CodeNotUnderstood, `"lunch" is not understood here`},
+		{"9am time", fault.CodeNotUnderstood, ""},
+		{"9am Warsaw time Tokyo time", fault.CodeNotUnderstood, "leave one of the two out"},
+		{"9am Warsaw time UTC", fault.CodeNotUnderstood, "leave one of the two out"},
+		{"every day at 9am Warsaw time UTC", fault.CodeNotUnderstood, "leave one of the two out"},
+		{"in 2 hours Tokyo time", fault.CodeNotUnderstood, ""},
+		{"every 5m Tokyo time", fault.CodeNotUnderstood, ""},
+		{"9am Warsaw", fault.CodeNotUnderstood, `say "9am Europe/Warsaw" for the clocks there`},
+		{"9am in Samoa", fault.CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
+		{"9am in Xanadu", fault.CodeNotUnderstood, `"Xanadu" is not understood here`},
+		{"tomorrow in London", fault.CodeNotUnderstood, "add the time of day"},
+		{"at 9am on friday at Tokyo", fault.CodeNotUnderstood, `say "at 9am on friday Asia/Tokyo" for the clocks there`},
+		{"3pm Eastern", fault.CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
+		{"10:00 Europe/Londn", fault.CodeZone, `did you mean "Europe/London"?`},
+		{"9:00 CST", fault.CodeAmbiguous, `say "9:00 America/Chicago" or "9:00 Asia/Shanghai"`},
 	} {
 		_, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
 		if err == nil {
@@ -116,7 +119,7 @@ func TestPlacesNotGuessed(t *testing.T) {
 	for _, text := range []string{"5pm Boston time", "5pm Mumbai time", "5pm Geneva time", "5pm server time", "noon Europe/Atlantis", "noon Asia/Mumbai", "noon America/Boston",
 		"5pm Beijing time", "5pm UK time", "5pm Montreux time", "5pm Bari time", "5pm Oran time", "5pm Davos time", "5pm Atlantis time", "5pm San Francisco time", "every day at 9am Delhi time", "noon Mars/Olympus"} {
 		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
-		if e := checkError(t, text, err); e.Code != CodeZone || len(e.Candidates) > 0 || strings.Contains(e.Hint, `"`) {
+		if e := checkError(t, text, err); e.Code != fault.CodeZone || len(e.Candidates) > 0 || strings.Contains(e.Hint, `"`) {
 			t.Errorf("%q: %s: %s | %+v", text, e.Code, e.Hint, e.Candidates)
 		}
 	}
@@ -126,9 +129,9 @@ func TestPlacesNotGuessed(t *testing.T) {
 // one, their clocks agree from now on.
 func TestPlaceIndex(t *testing.T) {
 	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
-	for _, name := range strings.Fields(zoneNames) {
+	for _, name := range strings.Fields(civil.ZoneNames) {
 		area, _, far := strings.Cut(name, "/")
-		if !far || !slices.Contains(areas, area) {
+		if !far || !slices.Contains(civil.Areas, area) {
 			continue
 		}
 		city := name[strings.LastIndexByte(name, '/')+1:]
@@ -143,7 +146,7 @@ func TestPlaceIndex(t *testing.T) {
 		}
 		zone := zoned(t, name)
 		for at := o.Now; at.Before(o.Now.AddDate(3, 0, 0)); at = at.Add(7 * 24 * time.Hour) {
-			if wallTime(at, zone) != wallTime(at, s.Zone) {
+			if civil.Wall(at, zone) != civil.Wall(at, s.Zone) {
 				t.Errorf("%q is read on the clocks of %v, which are not those of %s", text, s.Zone, name)
 				break
 			}
@@ -156,5 +159,18 @@ func TestPlaceIndex(t *testing.T) {
 		if word != foldPlace(word) || len(zones) == 1 {
 			t.Errorf("%q: %v", word, zones)
 		}
+	}
+}
+
+// The name of a zone may have any letter case in a text. The canonical form has it as typed.
+func TestZoneCase(t *testing.T) {
+	timetable{
+		{"10:00 europe/london", "2024-07-22T10:00:00+01:00"}, {"10:00 EUROPE/LONDON", "2024-07-22T10:00:00+01:00"},
+		{"tomorrow 10:00 america/new york", "2024-07-23T10:00:00-04:00"}, {"10:00 etc/gmt+5", "2024-07-22T10:00:00-05:00"},
+	}.check(t, monday, "Europe/Warsaw", nil)
+	o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
+	const text = "every jan 1 and jul 1 at noon Europe/London"
+	if s, err := Parse(text, o); err != nil || s.Canonical != text {
+		t.Errorf("%q: %v, %v", text, s, err)
 	}
 }

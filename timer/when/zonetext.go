@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // zoneText is a zone as a text names it.
@@ -96,7 +99,7 @@ func bracketed(x *match, m *meaning) bool {
 // stampedZone reads "CET (Europe/Warsaw)", as Stamp writes it.
 func stampedZone(x *match, m *meaning) bool {
 	t, name := x.tok(0), x.tok(1)
-	loc, err := LoadZone(x.p.text[name.off:name.end])
+	loc, err := civil.LoadZone(x.p.text[name.off:name.end])
 	if err != nil {
 		m.err = x.p.noZone(err, int(name.off), int(name.end))
 	}
@@ -150,32 +153,21 @@ func signedOffset(x *match, m *meaning) bool {
 func namedZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if next := &x.p.toks[x.end]; next.is(cNew) && !next.is(cEnd) { // America/New York
-		if _, err := typedZone(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
+		if _, err := civil.LoadZoneAnyCase(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
 			return false
 		}
 	}
-	loc, err := typedZone(x.p.text[t.off:t.end])
+	loc, err := civil.LoadZoneAnyCase(x.p.text[t.off:t.end])
 	if err != nil {
 		m.err = x.p.noZone(err, int(t.off), int(t.end))
 	}
 	return x.setZone(m, zoneText{loc: loc})
 }
 
-// typedZone is LoadZone for a name in a text, where letter case does not matter.
-func typedZone(name string) (*time.Location, error) {
-	zone, err := LoadZone(name)
-	if err != nil {
-		if right := zoneIndex()[foldZone(name)]; strings.EqualFold(right, name) {
-			return LoadZone(right)
-		}
-	}
-	return zone, err
-}
-
 // spacedZone reads "America/New York".
 func spacedZone(x *match, m *meaning) bool {
 	name := strings.ReplaceAll(x.p.text[x.off():x.p.toks[x.begin+1].end], " ", "_")
-	loc, err := typedZone(name)
+	loc, err := civil.LoadZoneAnyCase(name)
 	return err == nil && x.setZone(m, zoneText{loc: loc})
 }
 
@@ -189,7 +181,7 @@ func (x *match) abbreviated(m *meaning, a abbreviation) bool {
 	if !a.clocks {
 		return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
 	}
-	loc, err := LoadZone(a.home)
+	loc, err := civil.LoadZone(a.home)
 	if err != nil {
 		m.err = x.p.noZone(err, x.off(), x.stop())
 	}
@@ -200,7 +192,7 @@ func abbrZone(x *match, m *meaning) bool {
 	t := x.tok(0)
 	a := abbreviations()[x.p.low[t.off:t.end]]
 	if a.other != "" {
-		m.err = &refusal{code: CodeAmbiguous, why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
+		m.err = &refusal{code: fault.CodeAmbiguous, why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
 			hint: "name the place or the offset",
 			off:  int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
 	}
@@ -210,7 +202,7 @@ func abbrZone(x *match, m *meaning) bool {
 // noZone returns the refusal of a part of the text that is not the name of a zone.
 func (p *parser) noZone(err error, off, end int) *refusal {
 	e := asError(err)
-	return &refusal{code: e.Code, message: e.Message, hint: e.Hint, say: "-", off: off, end: end, readings: e.instead}
+	return &refusal{code: e.Code, message: e.Message, hint: e.Hint, say: "-", off: off, end: end, readings: e.Instead}
 }
 
 // with joins an offset and a second name of the zone after it: "+0100 CET",
@@ -276,7 +268,7 @@ func (z *zoneText) check(t time.Time, p *parser) *refusal {
 		return &refusal{why: "the clocks there do not show " + z.shown + " then", hint: "leave one of the two out"}
 	}
 	if a := z.abbr; a != nil && a.home != "" {
-		home, err := LoadZone(a.home)
+		home, err := civil.LoadZone(a.home)
 		if err != nil {
 			return &refusal{why: "the zone is not in the database", hint: "give the offset from UTC"}
 		}

@@ -1,28 +1,27 @@
-package when
+package recur
 
 import (
 	"math"
 	"math/bits"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
-// lastYear is the last year that an instant may lie in. RFC 3339 has four digits for it.
-const lastYear = 9999
-
-// interval has the instants anchor + k × every, with k ≥ 1, in elapsed time. No clock change and no
+// Interval has the instants anchor + k × every, with k ≥ 1, in elapsed time. No clock change and no
 // late run moves them.
-type interval struct {
+type Interval struct {
 	anchor time.Time
 	every  time.Duration
 }
 
-// newInterval makes a fixed interval. A period that is not positive never comes; the parsers refuse
+// NewInterval makes a fixed interval. A period that is not positive never comes; the parsers refuse
 // one.
-func newInterval(every time.Duration, anchor time.Time) rule {
-	return interval{anchor.Round(0), every}
+func NewInterval(every time.Duration, anchor time.Time) Rule {
+	return Interval{anchor.Round(0), every}
 }
 
-func (r interval) next(t time.Time) (time.Time, bool) {
+func (r Interval) Next(t time.Time) (time.Time, bool) {
 	if r.every <= 0 {
 		return time.Time{}, false
 	}
@@ -33,11 +32,11 @@ func (r interval) next(t time.Time) (time.Time, bool) {
 		hi, lo := r.since(t)
 		next = t.Add(r.every - time.Duration(bits.Rem64(hi, lo, uint64(r.every))))
 	}
-	return next, next.Year() <= lastYear
+	return next, next.Year() <= civil.LastYear
 }
 
 // since returns the nanoseconds from the anchor to t, which must not be before it.
-func (r interval) since(t time.Time) (hi, lo uint64) {
+func (r Interval) since(t time.Time) (hi, lo uint64) {
 	seconds, nanos := t.Unix()-r.anchor.Unix(), int64(t.Nanosecond()-r.anchor.Nanosecond())
 	if nanos < 0 {
 		seconds, nanos = seconds-1, nanos+1e9
@@ -47,8 +46,8 @@ func (r interval) since(t time.Time) (hi, lo uint64) {
 	return hi + carry, lo
 }
 
-// upTo returns how many instants lie at or before t, at most math.MaxInt.
-func (r interval) upTo(t time.Time) int {
+// UpTo returns how many instants lie at or before t, at most math.MaxInt.
+func (r Interval) UpTo(t time.Time) int {
 	if r.every <= 0 || t.Before(r.anchor) {
 		return 0
 	}
@@ -60,27 +59,27 @@ func (r interval) upTo(t time.Time) int {
 	return int(min(n, math.MaxInt))
 }
 
-// after returns the instant n periods after t, or false when that is after the last year.
-func (r interval) after(t time.Time, n int) (time.Time, bool) {
+// After returns the instant n periods after t, or false when that is after the last year.
+func (r Interval) After(t time.Time, n int) (time.Time, bool) {
 	hi, lo := bits.Mul64(uint64(r.every), uint64(n))
 	if hi >= 1e9 {
 		return time.Time{}, false
 	}
 	seconds, nanos := bits.Div64(hi, lo, 1e9)
-	if seconds > (lastYear+1)*366*86400 {
+	if seconds > (civil.LastYear+1)*366*86400 {
 		return time.Time{}, false
 	}
 	at := time.Unix(t.Unix()+int64(seconds), int64(t.Nanosecond())+int64(nanos))
-	return at, at.Year() <= lastYear
+	return at, at.Year() <= civil.LastYear
 }
 
-// ending is a rule that ends by itself, by the UNTIL or COUNT of an RRULE.
-type ending struct {
-	rule
+// Ending is a rule that ends by itself, by the UNTIL or COUNT of an RRULE.
+type Ending struct {
+	Rule
 	last time.Time // inclusive
 }
 
-func (r ending) next(t time.Time) (time.Time, bool) {
-	next, ok := r.rule.next(t)
+func (r Ending) Next(t time.Time) (time.Time, bool) {
+	next, ok := r.Rule.Next(t)
 	return next, ok && !next.After(r.last)
 }

@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/gorhill/cronexpr"
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // cronMacros are the names crontab(5) gives to common lines.
@@ -23,10 +26,10 @@ var cronMacros = map[string]string{
 
 const sixFields = `for seconds, write all seven fields: second minute hour day month weekday year, as in "0 30 9 * * * *"`
 
-// looksLikeCron reports whether a text is worth parseCron when nothing says that it is cron: a
+// LooksLikeCron reports whether a text is worth ReadCron when nothing says that it is cron: a
 // macro, a field with a star, or five to seven fields of which the first two are numeric.
-func looksLikeCron(text string) bool {
-	clean, _ := plain(text, nil)
+func LooksLikeCron(text string) bool {
+	clean, _ := plain.ASCII(text, nil)
 	text = strings.TrimSpace(string(clean))
 	if len(text) > 1 && text[0] == '@' {
 		return 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'
@@ -55,27 +58,27 @@ func looksLikeCron(text string) bool {
 	return starred || len(fields) >= 5 && len(fields) <= 7 && numeric >= 2
 }
 
-// parseCron reads a cron line of five fields, of six (a year last) or of seven (seconds first, a
+// ReadCron reads a cron line of five fields, of six (a year last) or of seven (seconds first, a
 // year last), or a macro. The canonical line has plain numbers. A line that matches no date is
 // refused with CodeNever.
-func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
-	refuse := func(code, message, hint string, instead ...string) (rule, string, []Note, error) {
-		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint, instead: instead, sayInstead: true}
+func ReadCron(text string, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
+	refuse := func(code, message, hint string, instead ...string) (Rule, string, []Note, error) {
+		return nil, "", nil, &fault.Error{Code: code, Message: message, Hint: hint, Instead: instead, SayInstead: true}
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > 1000 {
-		return refuse(CodeLimit, "the cron line is longer than 1000 characters", "split it into several")
+		return refuse(fault.CodeLimit, "the cron line is longer than 1000 characters", "split it into several")
 	}
-	clean, ok := plain(text, nil)
+	clean, ok := plain.ASCII(text, nil)
 	if !ok {
-		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has a character that no cron line has", quoted(text)),
+		return refuse(fault.CodeNotUnderstood, fmt.Sprintf("the cron line %s has a character that no cron line has", fault.Quoted(text)),
 			`write it as in "30 9 * * 1-5"`)
 	}
 	text = strings.TrimSpace(string(clean))
 	line := text
 	first, _, _ := strings.Cut(text, " ")
 	if name, value, ok := strings.Cut(first, "="); ok && (strings.EqualFold(name, "TZ") || strings.EqualFold(name, "CRON_TZ")) {
-		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s begins with a time zone", quoted(text)),
+		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s begins with a time zone", fault.Quoted(text)),
 			Hint: "leave it out and give " + value + " with", Options: []string{"tz"}}
 	}
 	if strings.HasPrefix(text, "@") {
@@ -86,8 +89,8 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	words := strings.Fields(line)
 	layout := []*cronField{cronMinute, cronHour, cronDay, cronMonth, cronWeekday, cronYear}
 	hint := `write "minute hour day month weekday", as in "30 9 * * 1-5"`
-	if n := len(words); n > 5 && strings.Contains(words[n-1], "/") && isZone(words[n-1]) {
-		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s ends with a time zone", quoted(text)),
+	if n := len(words); n > 5 && strings.Contains(words[n-1], "/") && civil.IsZone(words[n-1]) {
+		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s ends with a time zone", fault.Quoted(text)),
 			Hint: "leave it out and give " + words[n-1] + " with", Options: []string{"tz"}}
 	}
 	switch len(words) {
@@ -99,27 +102,27 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 		layout = append([]*cronField{cronSecond}, layout...)
 		hint = "seven fields are second minute hour day month weekday year"
 	default:
-		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has %s, not 5, 6 or 7", quoted(text), count(len(words), "field")), hint)
+		return refuse(fault.CodeNotUnderstood, fmt.Sprintf("the cron line %s has %s, not 5, 6 or 7", fault.Quoted(text), plain.Plural(len(words), "field")), hint)
 	}
 	sets := make(map[*cronField]*cronSet, len(layout))
 	plain := make([]string, len(words))
 	for i, f := range layout[:len(words)] {
 		set, err := f.read(words[i])
 		if err != nil {
-			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint, correctedCron(layout, words, zone)...)
+			return refuse(fault.CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", fault.Quoted(text), err), hint, correctedCron(layout, words, zone)...)
 		}
 		sets[f], plain[i] = set, set.text
 	}
 	c, err := newCronRule(sets, zone)
 	if err != nil {
-		return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint)
+		return refuse(fault.CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", fault.Quoted(text), err), hint)
 	}
 	ok = anyDate(sets[cronDay], sets[cronMonth], sets[cronWeekday])
 	if ok {
 		_, ok = c.nextWall(firstCron)
 	}
 	if !ok {
-		return refuse(CodeNever, fmt.Sprintf("the cron line %s never comes: there is no such date", quoted(text)),
+		return refuse(fault.CodeNever, fmt.Sprintf("the cron line %s never comes: there is no such date", fault.Quoted(text)),
 			"check its day, month, weekday and year")
 	}
 	return c, strings.Join(plain, " "), notes, nil
@@ -131,16 +134,16 @@ func expandMacro(text string) (string, error) {
 		return line, nil
 	}
 	if text == "@reboot" {
-		return "", &Error{Code: CodeNever, Message: "@reboot has no next time",
+		return "", &fault.Error{Code: fault.CodeNever, Message: "@reboot has no next time",
 			Hint: `give a time, such as "@daily" or "every 1h"`}
 	}
-	e := &Error{Code: CodeNotUnderstood, Message: "could not understand the cron line " + quoted(text),
+	e := &fault.Error{Code: fault.CodeNotUnderstood, Message: "could not understand the cron line " + fault.Quoted(text),
 		Hint:       "the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually",
-		sayInstead: true}
+		SayInstead: true}
 	if strings.HasPrefix(text, "@every ") {
-		e.Hint, e.instead = `an interval is written as in "every 5m"`, []string{text[1:]}
+		e.Hint, e.Instead = `an interval is written as in "every 5m"`, []string{text[1:]}
 	} else if low := strings.ToLower(text); cronMacros[low] != "" {
-		e.instead = []string{low}
+		e.Instead = []string{low}
 	}
 	return "", e
 }
@@ -161,7 +164,7 @@ func correctedCron(layout []*cronField, words []string, zone *time.Location) []s
 		if slices.Equal(strings.Fields(line), words) {
 			continue
 		}
-		if _, _, _, err := parseCron(line, zone); err == nil {
+		if _, _, _, err := ReadCron(line, zone); err == nil {
 			return []string{line}
 		}
 	}
@@ -182,7 +185,7 @@ func anyDate(days, months, weekdays *cronSet) bool {
 		return true
 	}
 	for month := 1; month <= 12; month++ {
-		for day := 1; months.values[month] && day <= monthDays(2000, month); day++ {
+		for day := 1; months.values[month] && day <= civil.MonthDays(2000, month); day++ {
 			if days.values[day] {
 				return true
 			}
@@ -199,11 +202,12 @@ type cronRule struct {
 	// a repeated wall time, and not at all for a skipped one.
 	wild bool
 	ever bool // no year is given
+	days *DayPattern
 
 	mu    sync.Mutex // the library writes to an Expression while it searches
 	lines []*cronexpr.Expression
 	ahead []time.Time // the last wall time of a single line, and those after it that are known
-	here  offsetRange // the last range that was used
+	here  civil.Range // the last range that was used
 }
 
 func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, error) {
@@ -211,6 +215,7 @@ func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, 
 		zone: zone,
 		wild: sets[cronMinute].star || sets[cronHour].star,
 		ever: sets[cronYear] == nil || sets[cronYear].all,
+		days: cronDays(sets),
 	}
 	field := func(f *cronField, otherwise string) string {
 		if set := sets[f]; set != nil {
@@ -237,13 +242,13 @@ func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, 
 	return c, nil
 }
 
-func (c *cronRule) next(t time.Time) (time.Time, bool) {
-	if t.Year() > lastYear {
+func (c *cronRule) Next(t time.Time) (time.Time, bool) {
+	if t.Year() > civil.LastYear {
 		return time.Time{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	unix, ok := c.nextUnix(max(t.Unix(), firstCron-maxOffset))
+	unix, ok := c.nextUnix(max(t.Unix(), firstCron-civil.MaxOffset))
 	if !ok {
 		return time.Time{}, false
 	}
@@ -254,44 +259,44 @@ func (c *cronRule) next(t time.Time) (time.Time, bool) {
 // in the zone.
 func (c *cronRule) nextUnix(u int64) (int64, bool) {
 	s := c.stretchAt(u)
-	from := u + s.offset
-	if !c.wild && s.start != farPast && u < s.start+correction {
+	from := u + s.Offset
+	if !c.wild && s.Start != civil.FarPast && u < s.Start+correction {
 		// After the clocks went back, everything up to the end of the repeated hour has run once.
-		if before := offsetRangeAt(s.start-1, c.zone); before.offset-s.offset <= correction {
-			from = max(from, s.start-1+before.offset)
+		if before := civil.RangeAt(s.Start-1, c.zone); before.Offset-s.Offset <= correction {
+			from = max(from, s.Start-1+before.Offset)
 		}
 	}
 	w, ok := c.nextWall(from)
-	if !ok || s.end == farFuture || w < s.end+s.offset {
-		return w - s.offset, ok
+	if !ok || s.End == civil.FarFuture || w < s.End+s.Offset {
+		return w - s.Offset, ok
 	}
 
 	// The clocks change at the end of this range: skipped wall times may be made up for, and
 	// repeated ones may match again.
-	n := c.stretchAt(s.end)
-	resume := s.end + n.offset - 1
-	if small := s.offset-n.offset <= correction; resume < from && (c.wild || !small) {
-		if w, ok = c.nextWall(resume); ok && (n.end == farFuture || w < n.end+n.offset) {
-			return w - n.offset, true
+	n := c.stretchAt(s.End)
+	resume := s.End + n.Offset - 1
+	if small := s.Offset-n.Offset <= correction; resume < from && (c.wild || !small) {
+		if w, ok = c.nextWall(resume); ok && (n.End == civil.FarFuture || w < n.End+n.Offset) {
+			return w - n.Offset, true
 		}
 	}
 	for ok {
-		first, _, passes, gap := instantsOfUnix(w, c.zone)
+		first, _, passes, gap := civil.InstantsOfUnix(w, c.zone)
 		if passes > 0 {
 			return first, true
 		}
 		if !c.wild && gap <= correction {
 			return first, true
 		}
-		w, ok = c.nextWall(first + c.stretchAt(first).offset - 1)
+		w, ok = c.nextWall(first + c.stretchAt(first).Offset - 1)
 	}
 	return 0, false
 }
 
-// offsetRangeAt keeps the last range, because schedules are walked forwards.
-func (c *cronRule) stretchAt(u int64) offsetRange {
-	if u < c.here.start || u >= c.here.end {
-		c.here = offsetRangeAt(u, c.zone)
+// stretchAt keeps the last range, because schedules are walked forwards.
+func (c *cronRule) stretchAt(u int64) civil.Range {
+	if u < c.here.Start || u >= c.here.End {
+		c.here = civil.RangeAt(u, c.zone)
 	}
 	return c.here
 }
@@ -309,10 +314,10 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 	}
 	// A year after those of the library is looked up in an earlier year with the same weekdays. No
 	// line waits longer than forty years: that is a leap day on one weekday across 2100.
-	for end := min(year+100, lastYear); c.ever && year <= end; year++ {
-		day1 := civilDate(year, 1, 1)
+	for end := min(year+100, civil.LastYear); c.ever && year <= end; year++ {
+		day1 := civil.Date(year, 1, 1)
 		proxy := proxyYear(day1)
-		shift := day1.Unix() - civilDate(proxy, 1, 1).Unix()
+		shift := day1.Unix() - civil.Date(proxy, 1, 1).Unix()
 		next := c.library(time.Unix(max(w, day1.Unix()-1)-shift, 0).UTC())
 		if next.Year() == proxy && !next.IsZero() {
 			return next.Unix() + shift, true
@@ -325,14 +330,12 @@ func (c *cronRule) nextWall(w int64) (int64, bool) {
 // that begins on day1.
 func proxyYear(day1 time.Time) int {
 	for year := lastLibrary; ; year-- {
-		other := civilDate(year, 1, 1)
-		if other.Weekday() == day1.Weekday() && leap(year) == leap(day1.Year()) {
+		other := civil.Date(year, 1, 1)
+		if other.Weekday() == day1.Weekday() && civil.Leap(year) == civil.Leap(day1.Year()) {
 			return year
 		}
 	}
 }
-
-func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
 // walk returns the next wall time of a single line. It asks for several at once when it is asked
 // for one after the other, because each question costs a list of the days of a month.
@@ -363,7 +366,7 @@ func (c *cronRule) library(from time.Time) time.Time {
 		if next.IsZero() {
 			return next
 		}
-		day := midnight(next)
+		day := civil.Midnight(next)
 		other := c.lines[1].Next(day.Add(-time.Second))
 		if other.IsZero() {
 			return other
@@ -371,6 +374,6 @@ func (c *cronRule) library(from time.Time) time.Time {
 		if other.Before(day.AddDate(0, 0, 1)) {
 			return next
 		}
-		from = midnight(other).Add(-time.Second)
+		from = civil.Midnight(other).Add(-time.Second)
 	}
 }

@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	rrule "github.com/teambition/rrule-go"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 func TestRRuleTimetable(t *testing.T) {
@@ -126,79 +128,79 @@ func TestRRuleRefused(t *testing.T) {
 		return strings.Join(all, ",")
 	}
 	for _, c := range []struct{ text, code, message string }{
-		{"", CodeNotUnderstood, "no rule"},
-		{"RRULE:", CodeNotUnderstood, "no rule"},
-		{"DAILY", CodeNotUnderstood, "NAME=VALUE"},
-		{"INTERVAL=2", CodeNotUnderstood, "FREQ is missing"},
-		{"FREQ=FORTNIGHTLY", CodeNotUnderstood, "FREQ=FORTNIGHTLY"},
-		{"FREQ=DAILY;;COUNT=1", CodeNotUnderstood, "NAME=VALUE"},
-		{"FREQ=DAILY;", CodeNotUnderstood, "NAME=VALUE"},
-		{"FREQ=DAILY;BANANA=1", CodeNotUnderstood, "BANANA"},
-		{"FREQ=DAILY banana", CodeNotUnderstood, "left over"},
-		{"FREQ=DAILY\nFREQ=DAILY", CodeNotUnderstood, "left over"},
-		{"FREQ=DAILY;INTERVAL=0", CodeNotUnderstood, "INTERVAL"},
-		{"FREQ=DAILY;INTERVAL=-1", CodeNotUnderstood, "INTERVAL"},
-		{"FREQ=DAILY;INTERVAL=99999999999999999999", CodeNotUnderstood, "INTERVAL"},
-		{"FREQ=HOURLY;INTERVAL=2147483647", CodeNotUnderstood, "292 years"},
-		{"FREQ=DAILY;COUNT=0", CodeNotUnderstood, "COUNT"},
-		{"FREQ=DAILY;COUNT=-1", CodeNotUnderstood, "COUNT"},
-		{"FREQ=DAILY;COUNT=10001", CodeLimit, "COUNT"},
-		{"FREQ=YEARLY;COUNT=2000", CodeLimit, "COUNT"},
-		{"FREQ=HOURLY;BYMINUTE=0;COUNT=1001", CodeLimit, "COUNT"},
-		{"FREQ=DAILY;COUNT=2;UNTIL=20270101T000000Z", CodeNotUnderstood, "exclude each other"},
-		{"FREQ=DAILY;BYHOUR=9;BYHOUR=10", CodeNotUnderstood, "twice"},
-		{"FREQ=DAILY;BYHOUR=24", CodeNotUnderstood, "BYHOUR"},
-		{"FREQ=DAILY;BYHOUR=-1", CodeNotUnderstood, "BYHOUR"},
-		{"FREQ=DAILY;BYMINUTE=60", CodeNotUnderstood, "BYMINUTE"},
-		{"FREQ=DAILY;BYSECOND=61", CodeNotUnderstood, "BYSECOND"},
-		{"FREQ=DAILY;BYHOUR=", CodeNotUnderstood, "NAME=VALUE"},
-		{"FREQ=DAILY;BYHOUR=1,,2", CodeNotUnderstood, "BYHOUR"},
-		{"FREQ=YEARLY;BYMONTHDAY=0", CodeNotUnderstood, "BYMONTHDAY"},
-		{"FREQ=YEARLY;BYMONTHDAY=+-1", CodeNotUnderstood, "BYMONTHDAY"},
-		{"FREQ=YEARLY;BYWEEKNO=54", CodeNotUnderstood, "BYWEEKNO"},
-		{"FREQ=YEARLY;BYYEARDAY=367", CodeNotUnderstood, "BYYEARDAY"},
-		{"FREQ=MONTHLY;BYDAY=6MO", CodeNotUnderstood, "five"},
-		{"FREQ=YEARLY;BYMONTH=1;BYDAY=-53MO", CodeNotUnderstood, "five"},
-		{"FREQ=YEARLY;BYDAY=54MO", CodeNotUnderstood, "BYDAY"},
-		{"FREQ=YEARLY;BYDAY=0MO", CodeNotUnderstood, "BYDAY"},
-		{"FREQ=YEARLY;BYDAY=XX", CodeNotUnderstood, "BYDAY"},
-		{"FREQ=WEEKLY;WKST=MONDAY", CodeNotUnderstood, "WKST"},
-		{"FREQ=MONTHLY;BYWEEKNO=5", CodeNotUnderstood, "BYWEEKNO"},
-		{"FREQ=DAILY;BYYEARDAY=5", CodeNotUnderstood, "BYYEARDAY"},
-		{"FREQ=WEEKLY;BYMONTHDAY=5", CodeNotUnderstood, "BYMONTHDAY"},
-		{"FREQ=WEEKLY;BYDAY=1MO", CodeNotUnderstood, "numbered"},
-		{"FREQ=HOURLY;BYDAY=1MO", CodeNotUnderstood, "numbered"},
-		{"FREQ=YEARLY;BYWEEKNO=3;BYDAY=1MO", CodeNotUnderstood, "numbered"},
-		{"FREQ=DAILY;BYSETPOS=1", CodeNotUnderstood, "BYSETPOS"},
-		{"FREQ=DAILY;UNTIL=tomorrow", CodeNotUnderstood, "UNTIL"},
-		{"FREQ=DAILY;UNTIL=20260230", CodeNotUnderstood, "UNTIL"},
-		{"FREQ=DAILY;UNTIL=20251231T000000Z", CodeNever, "never comes"},
-		{"FREQ=MONTHLY;BYMONTH=4;BYMONTHDAY=31", CodeNever, "never comes"},
-		{"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", CodeNever, "never comes"},
-		{"FREQ=HOURLY;INTERVAL=2;BYHOUR=2", CodeNever, "never comes"},
-		{"FREQ=MINUTELY;INTERVAL=60;BYMINUTE=30", CodeNever, "never comes"},
-		{"FREQ=SECONDLY;INTERVAL=7200;BYHOUR=0;BYMINUTE=0;BYSECOND=0", CodeNever, "never comes"},
-		{"FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", CodeNever, "never comes"},
-		{"FREQ=SECONDLY;INTERVAL=86400;BYHOUR=1", CodeNever, "never comes"},
-		{"FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6", CodeNever, "never comes"},
-		{"FREQ=YEARLY;BYYEARDAY=366;BYSETPOS=2", CodeNever, "never comes"},
-		{"FREQ=WEEKLY;INTERVAL=2000000000;BYMONTH=2;BYDAY=MO", CodeNever, "never comes"},
-		{"FREQ=YEARLY;BYMONTHDAY=1;BYMINUTE=" + list(60) + ";BYSECOND=" + list(60), CodeNotUnderstood, "instants in one period"},
-		{"FREQ=DAILY;BYHOUR=" + strings.Repeat("1,", 1000) + "1", CodeLimit, "longer than"},
-		{"DTSTART:20260101 DTSTART:20260101 FREQ=DAILY", CodeNotUnderstood, "twice"},
-		{"DTSTART;TZID=CET-1CEST:20260101T090000 FREQ=DAILY", CodeZone, "CET-1CEST"},
-		{"DTSTART;TZID=Europe/Warsaw:20260101T090000Z FREQ=DAILY", CodeNotUnderstood, "both"},
-		{"DTSTART;VALUE=DATE:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "not a date"},
-		{"DTSTART;X=1:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "X=1"},
-		{"DTSTART;TZID=\xaa", CodeNotUnderstood, "that no rule has"}, // capitals are longer: found by the fuzzer
-		{"DTSTART;VALUE=DATE-TIME:20260101 FREQ=DAILY;UNTIL=20251231T235959", CodeNever, "never comes"},
-		{"DTSTART;TZID=UTC;TZID=UTC:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "TZID=UTC"},
-		{"DTSTART:2026-01-01 FREQ=DAILY", CodeNotUnderstood, "DTSTART has"},
-		{"DTSTART FREQ=DAILY", CodeNotUnderstood, ""},
-		{"FREQ=DAILY\nEXDATE:20260101T090000Z", CodeNotUnderstood, "EXDATE is not read"},
+		{"", fault.CodeNotUnderstood, "no rule"},
+		{"RRULE:", fault.CodeNotUnderstood, "no rule"},
+		{"DAILY", fault.CodeNotUnderstood, "NAME=VALUE"},
+		{"INTERVAL=2", fault.CodeNotUnderstood, "FREQ is missing"},
+		{"FREQ=FORTNIGHTLY", fault.CodeNotUnderstood, "FREQ=FORTNIGHTLY"},
+		{"FREQ=DAILY;;COUNT=1", fault.CodeNotUnderstood, "NAME=VALUE"},
+		{"FREQ=DAILY;", fault.CodeNotUnderstood, "NAME=VALUE"},
+		{"FREQ=DAILY;BANANA=1", fault.CodeNotUnderstood, "BANANA"},
+		{"FREQ=DAILY banana", fault.CodeNotUnderstood, "left over"},
+		{"FREQ=DAILY\nFREQ=DAILY", fault.CodeNotUnderstood, "left over"},
+		{"FREQ=DAILY;INTERVAL=0", fault.CodeNotUnderstood, "INTERVAL"},
+		{"FREQ=DAILY;INTERVAL=-1", fault.CodeNotUnderstood, "INTERVAL"},
+		{"FREQ=DAILY;INTERVAL=99999999999999999999", fault.CodeNotUnderstood, "INTERVAL"},
+		{"FREQ=HOURLY;INTERVAL=2147483647", fault.CodeNotUnderstood, "292 years"},
+		{"FREQ=DAILY;COUNT=0", fault.CodeNotUnderstood, "COUNT"},
+		{"FREQ=DAILY;COUNT=-1", fault.CodeNotUnderstood, "COUNT"},
+		{"FREQ=DAILY;COUNT=10001", fault.CodeLimit, "COUNT"},
+		{"FREQ=YEARLY;COUNT=2000", fault.CodeLimit, "COUNT"},
+		{"FREQ=HOURLY;BYMINUTE=0;COUNT=1001", fault.CodeLimit, "COUNT"},
+		{"FREQ=DAILY;COUNT=2;UNTIL=20270101T000000Z", fault.CodeNotUnderstood, "exclude each other"},
+		{"FREQ=DAILY;BYHOUR=9;BYHOUR=10", fault.CodeNotUnderstood, "twice"},
+		{"FREQ=DAILY;BYHOUR=24", fault.CodeNotUnderstood, "BYHOUR"},
+		{"FREQ=DAILY;BYHOUR=-1", fault.CodeNotUnderstood, "BYHOUR"},
+		{"FREQ=DAILY;BYMINUTE=60", fault.CodeNotUnderstood, "BYMINUTE"},
+		{"FREQ=DAILY;BYSECOND=61", fault.CodeNotUnderstood, "BYSECOND"},
+		{"FREQ=DAILY;BYHOUR=", fault.CodeNotUnderstood, "NAME=VALUE"},
+		{"FREQ=DAILY;BYHOUR=1,,2", fault.CodeNotUnderstood, "BYHOUR"},
+		{"FREQ=YEARLY;BYMONTHDAY=0", fault.CodeNotUnderstood, "BYMONTHDAY"},
+		{"FREQ=YEARLY;BYMONTHDAY=+-1", fault.CodeNotUnderstood, "BYMONTHDAY"},
+		{"FREQ=YEARLY;BYWEEKNO=54", fault.CodeNotUnderstood, "BYWEEKNO"},
+		{"FREQ=YEARLY;BYYEARDAY=367", fault.CodeNotUnderstood, "BYYEARDAY"},
+		{"FREQ=MONTHLY;BYDAY=6MO", fault.CodeNotUnderstood, "five"},
+		{"FREQ=YEARLY;BYMONTH=1;BYDAY=-53MO", fault.CodeNotUnderstood, "five"},
+		{"FREQ=YEARLY;BYDAY=54MO", fault.CodeNotUnderstood, "BYDAY"},
+		{"FREQ=YEARLY;BYDAY=0MO", fault.CodeNotUnderstood, "BYDAY"},
+		{"FREQ=YEARLY;BYDAY=XX", fault.CodeNotUnderstood, "BYDAY"},
+		{"FREQ=WEEKLY;WKST=MONDAY", fault.CodeNotUnderstood, "WKST"},
+		{"FREQ=MONTHLY;BYWEEKNO=5", fault.CodeNotUnderstood, "BYWEEKNO"},
+		{"FREQ=DAILY;BYYEARDAY=5", fault.CodeNotUnderstood, "BYYEARDAY"},
+		{"FREQ=WEEKLY;BYMONTHDAY=5", fault.CodeNotUnderstood, "BYMONTHDAY"},
+		{"FREQ=WEEKLY;BYDAY=1MO", fault.CodeNotUnderstood, "numbered"},
+		{"FREQ=HOURLY;BYDAY=1MO", fault.CodeNotUnderstood, "numbered"},
+		{"FREQ=YEARLY;BYWEEKNO=3;BYDAY=1MO", fault.CodeNotUnderstood, "numbered"},
+		{"FREQ=DAILY;BYSETPOS=1", fault.CodeNotUnderstood, "BYSETPOS"},
+		{"FREQ=DAILY;UNTIL=tomorrow", fault.CodeNotUnderstood, "UNTIL"},
+		{"FREQ=DAILY;UNTIL=20260230", fault.CodeNotUnderstood, "UNTIL"},
+		{"FREQ=DAILY;UNTIL=20251231T000000Z", fault.CodeNever, "never comes"},
+		{"FREQ=MONTHLY;BYMONTH=4;BYMONTHDAY=31", fault.CodeNever, "never comes"},
+		{"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", fault.CodeNever, "never comes"},
+		{"FREQ=HOURLY;INTERVAL=2;BYHOUR=2", fault.CodeNever, "never comes"},
+		{"FREQ=MINUTELY;INTERVAL=60;BYMINUTE=30", fault.CodeNever, "never comes"},
+		{"FREQ=SECONDLY;INTERVAL=7200;BYHOUR=0;BYMINUTE=0;BYSECOND=0", fault.CodeNever, "never comes"},
+		{"FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", fault.CodeNever, "never comes"},
+		{"FREQ=SECONDLY;INTERVAL=86400;BYHOUR=1", fault.CodeNever, "never comes"},
+		{"FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6", fault.CodeNever, "never comes"},
+		{"FREQ=YEARLY;BYYEARDAY=366;BYSETPOS=2", fault.CodeNever, "never comes"},
+		{"FREQ=WEEKLY;INTERVAL=2000000000;BYMONTH=2;BYDAY=MO", fault.CodeNever, "never comes"},
+		{"FREQ=YEARLY;BYMONTHDAY=1;BYMINUTE=" + list(60) + ";BYSECOND=" + list(60), fault.CodeNotUnderstood, "instants in one period"},
+		{"FREQ=DAILY;BYHOUR=" + strings.Repeat("1,", 1000) + "1", fault.CodeLimit, "longer than"},
+		{"DTSTART:20260101 DTSTART:20260101 FREQ=DAILY", fault.CodeNotUnderstood, "twice"},
+		{"DTSTART;TZID=CET-1CEST:20260101T090000 FREQ=DAILY", fault.CodeZone, "CET-1CEST"},
+		{"DTSTART;TZID=Europe/Warsaw:20260101T090000Z FREQ=DAILY", fault.CodeNotUnderstood, "both"},
+		{"DTSTART;VALUE=DATE:20260101T090000 FREQ=DAILY", fault.CodeNotUnderstood, "not a date"},
+		{"DTSTART;X=1:20260101T090000 FREQ=DAILY", fault.CodeNotUnderstood, "X=1"},
+		{"DTSTART;TZID=\xaa", fault.CodeNotUnderstood, "that no rule has"}, // capitals are longer: found by the fuzzer
+		{"DTSTART;VALUE=DATE-TIME:20260101 FREQ=DAILY;UNTIL=20251231T235959", fault.CodeNever, "never comes"},
+		{"DTSTART;TZID=UTC;TZID=UTC:20260101T090000 FREQ=DAILY", fault.CodeNotUnderstood, "TZID=UTC"},
+		{"DTSTART:2026-01-01 FREQ=DAILY", fault.CodeNotUnderstood, "DTSTART has"},
+		{"DTSTART FREQ=DAILY", fault.CodeNotUnderstood, ""},
+		{"FREQ=DAILY\nEXDATE:20260101T090000Z", fault.CodeNotUnderstood, "EXDATE is not read"},
 	} {
 		_, _, _, err := parseRRule(c.text, start, time.UTC)
-		e, ok := err.(*Error)
+		e, ok := err.(*fault.Error)
 		if !ok || e.Code != c.code || !strings.Contains(e.Message, c.message) || e.Hint == "" {
 			t.Errorf("%.60q: %#v; want %s with %q", c.text, err, c.code, c.message)
 		}
@@ -210,7 +212,7 @@ func TestLooksLikeRRule(t *testing.T) {
 		"FREQ=DAILY": true, " rrule:freq=daily": true, "INTERVAL=2;FREQ=DAILY": true, "DTSTART:20260101T000000Z\nRRULE:FREQ=DAILY": true,
 		"daily": false, "0 9 * * *": false, "every day": false, "": false,
 	} {
-		if got := looksLikeRRule(text); got != want {
+		if got := LooksLikeRRule(text); got != want {
 			t.Errorf("looksLikeRRule(%q) = %v", text, got)
 		}
 	}
@@ -283,7 +285,7 @@ func TestRRuleAgainstTheLibrary(t *testing.T) {
 		start := time.Date(1997+rng.IntN(40), time.Month(1+rng.IntN(12)), 1+rng.IntN(31), rng.IntN(24), rng.IntN(60), rng.IntN(60), 0, time.UTC)
 		r, _, _, err := parseRRule(text, start, time.UTC)
 		if err != nil {
-			if err.(*Error).Code != CodeNever {
+			if err.(*fault.Error).Code != fault.CodeNever {
 				t.Fatalf("%s: %v", text, err)
 			}
 			continue // the library would look until the year 9999
@@ -300,7 +302,7 @@ func TestRRuleAgainstTheLibrary(t *testing.T) {
 		tested++
 		walk, at := library.Iterator(), start.Add(-1)
 		for i := range 25 {
-			next, ok := r.next(at)
+			next, ok := r.Next(at)
 			if !ok || next.Year() > 2250 {
 				break // the library ends some 290 years after DTSTART
 			}
@@ -320,8 +322,8 @@ func TestSubDailyAgainstBruteForce(t *testing.T) {
 	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 250 {
-		freq := hourly + rng.IntN(3)
-		unit := []int64{3600, 60, 1}[freq-hourly]
+		freq := Hourly + rng.IntN(3)
+		unit := []int64{3600, 60, 1}[freq-Hourly]
 		interval := []int64{1, 2, 7, 16, 24, 36, 45, 60, 90, 1440, 3601, 86399, 90000}[rng.IntN(13)]
 		text := fmt.Sprintf("FREQ=%s;INTERVAL=%d", frequencies[freq], interval)
 		pick := func(name string, n, most int) []int {
@@ -355,14 +357,14 @@ func TestSubDailyAgainstBruteForce(t *testing.T) {
 		}
 		start := time.Date(2026, 1, 1+rng.IntN(5), rng.IntN(24), rng.IntN(60), rng.IntN(60), 0, time.UTC)
 		r, _, _, err := parseRRule(text, start, time.UTC)
-		if err != nil && err.(*Error).Code != CodeNever {
+		if err != nil && err.(*fault.Error).Code != fault.CodeNever {
 			t.Fatalf("%s: %v", text, err)
 		}
 		// What the rule does not say is that of DTSTART.
-		if freq < minutely && minutes == nil {
+		if freq < Minutely && minutes == nil {
 			minutes = []int{start.Minute()}
 		}
-		if freq < secondly && seconds == nil {
+		if freq < Secondly && seconds == nil {
 			seconds = []int{start.Second()}
 		}
 		allowed := func(list []int, v int) bool { return list == nil || slices.Contains(list, v) }
@@ -377,14 +379,14 @@ func TestSubDailyAgainstBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s from %s is refused, but comes at %s", text, start, time.Unix(u, 0).UTC())
 			}
-			next, ok := r.next(at)
+			next, ok := r.Next(at)
 			if !ok || next.Unix() != u {
 				t.Fatalf("%s from %s after %s: %s, want %s", text, start, at, next, time.Unix(u, 0).UTC())
 			}
 			at = next
 		}
 		if err == nil && found < 200 {
-			if next, ok := r.next(at); ok && next.Unix() < start.Unix()+3*86400 {
+			if next, ok := r.Next(at); ok && next.Unix() < start.Unix()+3*86400 {
 				t.Fatalf("%s from %s after %s: %s, want none by then", text, start, at, next)
 			}
 		}
@@ -406,33 +408,33 @@ func TestPlacedInOrder(t *testing.T) {
 		if rng.IntN(2) == 0 && !strings.HasPrefix(text, "FREQ=H") {
 			text += fmt.Sprintf(";BYMINUTE=%d,%d", rng.IntN(60), rng.IntN(60))
 		}
-		r, _, _, err := parseRRule(text, InstantOf(wall, zone), zone)
-		bare, _, _, err2 := parseRRule(text, wallTime(InstantOf(wall, zone), zone), time.UTC)
+		r, _, _, err := parseRRule(text, civil.InstantOf(wall, zone), zone)
+		bare, _, _, err2 := parseRRule(text, civil.Wall(civil.InstantOf(wall, zone), zone), time.UTC)
 		if err != nil || err2 != nil {
-			if e, ok := err.(*Error); ok && e.Code == CodeNever {
+			if e, ok := err.(*fault.Error); ok && e.Code == fault.CodeNever {
 				continue
 			}
 			t.Fatalf("%s: %v, %v", text, err, err2)
 		}
-		begin := wallTime(InstantOf(wall, zone), zone)
+		begin := civil.Wall(civil.InstantOf(wall, zone), zone)
 		var want []time.Time
 		for at := begin.Add(-1); ; {
-			next, ok := bare.next(at)
+			next, ok := bare.Next(at)
 			if !ok || next.Sub(begin) > 72*time.Hour {
 				break
 			}
 			at = next
-			want = append(want, InstantOf(next, zone))
+			want = append(want, civil.InstantOf(next, zone))
 		}
 		slices.SortFunc(want, time.Time.Compare)
 		want = slices.CompactFunc(want, time.Time.Equal)
-		at := InstantOf(wall, zone).Add(-48 * time.Hour)
+		at := civil.InstantOf(wall, zone).Add(-48 * time.Hour)
 		for i, w := range want[:max(0, len(want)-20)] {
-			next, ok := r.next(at)
+			next, ok := r.Next(at)
 			if !ok || !next.Equal(w) {
 				t.Fatalf("%s from %s in %s: number %d is %s, %v; want %s", text, wall, night.zone, i, next, ok, w)
 			}
-			if again, ok := r.next(next.Add(-1)); !ok || !again.Equal(w) {
+			if again, ok := r.Next(next.Add(-1)); !ok || !again.Equal(w) {
 				t.Fatalf("%s from %s in %s: just before %s comes %s, %v", text, wall, night.zone, w, again, ok)
 			}
 			at = next
@@ -443,8 +445,8 @@ func TestPlacedInOrder(t *testing.T) {
 // Weeks of the year against those of package time, which begin on Mondays.
 func TestWeekNumbers(t *testing.T) {
 	f := &DayFilter{}
-	for day := dayNumber(1990, 1, 1); day < dayNumber(2060, 1, 1); day++ {
-		year, month, dom := civil(day)
+	for day := civil.DayNumber(1990, 1, 1); day < civil.DayNumber(2060, 1, 1); day++ {
+		year, month, dom := civil.DateOf(day)
 		isoYear, want := time.Date(year, time.Month(month), dom, 0, 0, 0, 0, time.UTC).ISOWeek()
 		_, weeks := time.Date(isoYear, 12, 28, 0, 0, 0, 0, time.UTC).ISOWeek()
 		if got, total := f.week(day); got != want || total != weeks {
@@ -454,7 +456,7 @@ func TestWeekNumbers(t *testing.T) {
 }
 
 // parseRRule reads a rule that somebody gave a start.
-func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
-	r, _, canonical, notes, err = readRRule(text, start, zone, false)
+func parseRRule(text string, start time.Time, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
+	r, _, canonical, notes, err = ReadRRule(text, start, zone, false)
 	return r, canonical, notes, err
 }

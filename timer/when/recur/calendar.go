@@ -1,12 +1,17 @@
-package when
+package recur
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
 // calendarWords are the names that systemd.time(7) gives to common events.
@@ -18,12 +23,12 @@ var calendarWords = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// calendarText has the parts of a calendar event. Each may be empty.
-type calendarText struct{ weekdays, date, clock, zone string }
+// CalendarText has the parts of a calendar event. Each may be empty.
+type CalendarText struct{ Weekdays, Date, Clock, Zone string }
 
-// calendarParts cuts a text into the parts of a calendar event. It reports false for what cannot be
+// CalendarParts cuts a text into the parts of a calendar event. It reports false for what cannot be
 // one. The names of systemd.time(7), such as weekly, become what they stand for.
-func calendarParts(text string) (c calendarText, ok bool) {
+func CalendarParts(text string) (c CalendarText, ok bool) {
 	fields := strings.Fields(text)
 	only := func(characters string) bool { return len(fields) > 0 && strings.Trim(fields[0], characters) == "" }
 	take := func(is bool, part *string) {
@@ -31,24 +36,26 @@ func calendarParts(text string) (c calendarText, ok bool) {
 			*part, fields = fields[0], fields[1:]
 		}
 	}
-	if n := len(fields) - 1; n > 0 && isLetter(fields[n][0]|0x20) {
-		c.zone, fields = fields[n], fields[:n]
+	if n := len(fields) - 1; n > 0 {
+		if letter := fields[n][0] | 0x20; 'a' <= letter && letter <= 'z' {
+			c.Zone, fields = fields[n], fields[:n]
+		}
 	}
 	if len(fields) == 1 && calendarWords()[strings.ToLower(fields[0])] != "" {
 		fields = strings.Fields(calendarWords()[strings.ToLower(fields[0])])
 	}
 	if len(fields) > 0 {
 		_, is := calendarWeekdays(fields[0])
-		take(is, &c.weekdays)
+		take(is, &c.Weekdays)
 	}
-	take(only("0123456789*.,/-~") && strings.ContainsAny(fields[0], "-~"), &c.date)
-	take(only("0123456789*.,/:") && strings.Contains(fields[0], ":"), &c.clock)
-	return c, len(fields) == 0 && c.weekdays+c.date+c.clock != ""
+	take(only("0123456789*.,/-~") && strings.ContainsAny(fields[0], "-~"), &c.Date)
+	take(only("0123456789*.,/:") && strings.Contains(fields[0], ":"), &c.Clock)
+	return c, len(fields) == 0 && c.Weekdays+c.Date+c.Clock != ""
 }
 
-// looksLikeCalendar reports whether a text can only be a calendar event of systemd, such as
+// LooksLikeCalendar reports whether a text can only be a calendar event of systemd, such as
 // Mon..Fri *-*-* 09:00:00, *-*~03, 0/4:00 or Sat,Sun 20:00.
-func looksLikeCalendar(text string) bool {
+func LooksLikeCalendar(text string) bool {
 	if strings.Contains(text, "*-") || strings.Contains(text, "-*") || strings.Contains(text, "*:") || strings.Contains(text, ":*") {
 		return true
 	}
@@ -59,64 +66,23 @@ func looksLikeCalendar(text string) bool {
 	if !strings.Contains(text, ":") && !strings.Contains(text, "..") && !strings.Contains(text, "/") {
 		return false
 	}
-	c, ok := calendarParts(text)
+	c, ok := CalendarParts(text)
 	if !ok {
 		return false
 	}
-	hours, minutes, _ := strings.Cut(c.clock, ":")
+	hours, minutes, _ := strings.Cut(c.Clock, ":")
 	_, step, stepped := strings.Cut(hours, "/")
 	n, err := strconv.Atoi(step)
-	year, _, stepsYears := strings.Cut(c.date, "/")
+	year, _, stepsYears := strings.Cut(c.Date, "/")
 	switch {
-	case strings.Contains(c.weekdays+c.date, "..") && strings.Count(c.date, "-") <= 2, strings.Contains(c.clock, "..") && c.weekdays+c.date != "",
-		strings.Contains(c.weekdays, ",") && !strings.HasSuffix(c.weekdays, ",") && c.clock != "",
-		stepsYears && len(year) == 4 && strings.Count(c.date, "-") == 2,
+	case strings.Contains(c.Weekdays+c.Date, "..") && strings.Count(c.Date, "-") <= 2, strings.Contains(c.Clock, "..") && c.Weekdays+c.Date != "",
+		strings.Contains(c.Weekdays, ",") && !strings.HasSuffix(c.Weekdays, ",") && c.Clock != "",
+		stepsYears && len(year) == 4 && strings.Count(c.Date, "-") == 2,
 		stepped && err == nil && n <= 12,
 		strings.ContainsAny(strings.TrimSuffix(minutes, ","), ",/") && !strings.Contains(minutes, ":"):
 		return true
 	}
 	return false
-}
-
-// calendarToo returns the error of a text that is no time by the grammar, or not one time, and that
-// a calendar event may be as well: 10-15, and 9,17:30. It offers the event in its full form.
-func (p *parser) calendarToo(e *Error) *Error {
-	c, ok := calendarParts(p.typed)
-	list := e.Candidates[:len(e.Candidates):len(e.Candidates)]
-	switch {
-	case !ok || c.weekdays != "" || c.zone != "":
-		return nil
-	// 9:00..17:00 would be 18 minutes of one hour
-	case c.date == "" && strings.Count(c.clock, ":") == 1 && (strings.Contains(c.clock, ",") || strings.Contains(c.clock, "..")):
-		list = p.withReading(list, "every day at "+c.clock)
-		c.date = "*-*-*"
-	case strings.Count(c.date, "-") != 1:
-		return nil
-	default:
-		first, second, _ := strings.Cut(c.date, "-")
-		for i, order := range [][2]string{{second, first}, {first, second}} {
-			month, err := strconv.Atoi(order[1])
-			if err == nil && month >= 1 && month <= 12 && (i == 0 || first != second) {
-				list = p.withReading(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", order[0], time.Month(month), c.clock)))
-			}
-		}
-		c.date = "*-" + c.date
-	}
-	before := len(list)
-	if list = p.withReading(list, strings.TrimSpace(c.date+" "+c.clock)); len(list) == before {
-		return nil
-	}
-	e.Candidates, e.Code, e.Message = list, CodeAmbiguous, fmt.Sprintf("the time expression %s is ambiguous: it may also be a calendar event of systemd", quoted(p.typed))
-	e.Hint, e.instead = sayCandidates(list), nil
-	return e
-}
-
-// withReading adds a text to candidates if it is understood.
-func (p *parser) withReading(list []Candidate, text string) []Candidate {
-	if at, ok := p.means(text); ok {
-		list = append(list, Candidate{text, at})
-	}
-	return list
 }
 
 // calendarField is one field of a calendar event and the values that it takes. A value that is
@@ -186,8 +152,10 @@ func (f *calendarField) number(text string) (int, error) {
 // calendarWeekdays reads Mon..Fri and Sat,Sun. Bit 0 is Sunday.
 func calendarWeekdays(text string) (set uint8, ok bool) {
 	day := func(name string) int {
-		if e := vocabulary()[strings.ToLower(name)]; e.is(cDay) {
-			return int(e.day) - 1
+		for d := time.Sunday; d <= time.Saturday; d++ {
+			if full := d.String(); strings.EqualFold(name, full) || strings.EqualFold(name, full[:3]) {
+				return int(d)
+			}
 		}
 		return -1
 	}
@@ -213,35 +181,35 @@ func calendarWeekdays(text string) (set uint8, ok bool) {
 	return set, true
 }
 
-// parseCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a
+// ReadCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a
 // time zone. Each may be left out. The event becomes a rule of RFC 5545 and follows its rules for
 // clock changes; canonical is that rule.
-func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
-	refuse := func(why string) (rule, string, []Note, error) {
-		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", quoted(text), why),
+func ReadCalendar(text string, start time.Time, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
+	refuse := func(why string) (Rule, string, []Note, error) {
+		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", fault.Quoted(text), why),
 			Hint: `write it as in "Mon..Fri *-*-* 09:00:00" (systemd.time(7))`}
 	}
-	c, ok := calendarParts(text)
+	c, ok := CalendarParts(text)
 	if !ok {
 		return refuse("it has a part that is no weekday, date, time of day or zone")
 	}
-	named := c.zone != ""
+	named := c.Zone != ""
 	if named {
-		if zone, err = LoadZone(c.zone); err != nil {
+		if zone, err = civil.LoadZone(c.Zone); err != nil {
 			return nil, "", nil, err
 		}
 	}
-	var parts ruleParts
-	if set, _ := calendarWeekdays(c.weekdays); c.weekdays != "" && set != 0b1111111 {
-		parts.weekdays = nthWeekdays(set, 0)
+	var parts Parts
+	if set, _ := calendarWeekdays(c.Weekdays); c.Weekdays != "" && set != 0b1111111 {
+		parts.Weekdays = NthWeekdays(set, 0)
 	}
-	years := calendarField{name: "year", min: 1970, max: lastYear, all: true}
-	if c.date != "" {
-		if err := calendarDate(c.date, &years, &parts); err != nil {
+	years := calendarField{name: "year", min: 1970, max: civil.LastYear, all: true}
+	if c.Date != "" {
+		if err := calendarDate(c.Date, &years, &parts); err != nil {
 			return refuse(err.Error())
 		}
 	}
-	clock := c.clock
+	clock := c.Clock
 	if clock == "" {
 		clock = "00:00:00"
 	}
@@ -253,33 +221,34 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 		if len(years.values) > 1 {
 			apart = years.values[1] - first
 		}
-		if last-first != apart*(len(years.values)-1) || apart > 1 && parts.freq != daily {
+		if last-first != apart*(len(years.values)-1) || apart > 1 && parts.Freq != Daily {
 			return refuse("years in a list are only read when they are evenly apart, with some hundred instants a day at most")
 		}
 		if apart > 1 {
-			parts.freq, parts.interval = yearly, int64(apart)
-			if len(parts.weekdays)+len(parts.lists[byMonthDay]) == 0 {
-				parts.set(byMonthDay, oneTo31)
+			parts.Freq, parts.Interval = Yearly, int64(apart)
+			if len(parts.Weekdays)+len(parts.Lists[ByMonthDay]) == 0 {
+				parts.Set(ByMonthDay, oneTo31)
 			}
-			for first < wallTime(start, zone).Year() {
+			for first < civil.Wall(start, zone).Year() {
 				first += apart
 			}
 			named = true
 		}
-		if from := InstantOf(civilDate(first, 1, 1), zone); from.After(start) {
+		if from := civil.InstantOf(civil.Date(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		parts.last = InstantOf(civilDate(last+1, 1, 1), zone).Add(-time.Second)
+		parts.last = civil.InstantOf(civil.Date(last+1, 1, 1), zone).Add(-time.Second)
 		parts.until = parts.last.UTC().Format("20060102T150405Z")
 	}
 	head := ""
 	if named {
-		begin := midnight(wallTime(start, zone))
-		start, head = InstantOf(begin, zone), startLine(begin, zone)
+		begin := civil.Midnight(civil.Wall(start, zone))
+		start, head = civil.InstantOf(begin, zone), StartLine(begin, zone)
 	}
-	canonical = parts.after(head)
-	if r, err = parts.build(canonical, start, zone); err != nil && asError(err).Code == CodeNever {
-		err = &Error{Code: CodeNever, Message: fmt.Sprintf("the calendar event %s never comes after %s", quoted(text), Stamp(start.In(zone))),
+	canonical = parts.After(head)
+	r, err = parts.Build(canonical, start, zone)
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.CodeNever {
+		err = &fault.Error{Code: fault.CodeNever, Message: fmt.Sprintf("the calendar event %s never comes after %s", fault.Quoted(text), say.Stamp(start.In(zone))),
 			Hint: "check its date and its years"}
 	}
 	return r, canonical, nil, err
@@ -287,7 +256,7 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 
 // calendarDate reads a date into parts: 2027-*-1..7, *-02~03, 12-24. After a ~ the days are counted
 // from the end of the month.
-func calendarDate(text string, years *calendarField, parts *ruleParts) (err error) {
+func calendarDate(text string, years *calendarField, parts *Parts) (err error) {
 	months := calendarField{name: "month", min: 1, max: 12}
 	days := calendarField{name: "day", min: 1, max: 31}
 	head, day, fromEnd := strings.Cut(text, "~")
@@ -328,16 +297,16 @@ func calendarDate(text string, years *calendarField, parts *ruleParts) (err erro
 		return err
 	}
 	if !months.all {
-		parts.set(byMonth, months.values)
+		parts.Set(ByMonth, months.values)
 	}
 	if !days.all {
-		parts.set(byMonthDay, days.values)
+		parts.Set(ByMonthDay, days.values)
 	}
 	return nil
 }
 
 // calendarClock reads a time of day into parts: 09:00, *:0/15, 8,20:30:00.
-func calendarClock(text string, parts *ruleParts) error {
+func calendarClock(text string, parts *Parts) error {
 	fields := [3]calendarField{{name: "hour", max: 23}, {name: "minute", max: 59}, {name: "second", max: 59}}
 	words := strings.Split(text, ":")
 	if len(words) == 2 {
@@ -352,24 +321,24 @@ func calendarClock(text string, parts *ruleParts) error {
 		}
 	}
 	hours, minutes, seconds := &fields[0], &fields[1], &fields[2]
-	parts.freq = daily
+	parts.Freq = Daily
 	some := len(hours.values)*len(minutes.values)*len(seconds.values) <= maxPerDay
 	switch {
 	case some:
 	case seconds.all:
-		parts.freq = secondly
+		parts.Freq = Secondly
 	default:
-		parts.freq = minutely
+		parts.Freq = Minutely
 	}
 	// Every second has its hours, too: a rule without BY parts would count elapsed time.
 	if some || !hours.all || seconds.all && minutes.all {
-		parts.set(byHour, hours.values)
+		parts.Set(ByHour, hours.values)
 	}
 	if some || !minutes.all {
-		parts.set(byMinute, minutes.values)
+		parts.Set(ByMinute, minutes.values)
 	}
-	if parts.freq != secondly {
-		parts.set(bySecond, seconds.values)
+	if parts.Freq != Secondly {
+		parts.Set(BySecond, seconds.values)
 	}
 	return nil
 }

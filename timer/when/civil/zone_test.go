@@ -1,4 +1,4 @@
-package when
+package civil
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // mustZone loads a zone for a test.
@@ -67,7 +68,7 @@ func TestPlace(t *testing.T) {
 			if got := InstantOf(wall, zone); !got.Equal(want) {
 				t.Errorf("place = %s, want %s", got, want)
 			}
-			first, second, n := instantsOf(wall, zone)
+			first, second, n := InstantsOf(wall, zone)
 			switch c.second {
 			case "gap":
 				if n != 0 {
@@ -100,28 +101,28 @@ func TestPlaceKeepsFractionsAndFixedOffsets(t *testing.T) {
 func TestStretchesJoin(t *testing.T) {
 	clocktest.Alone(t)
 	end := time.Date(2061, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	for i, name := range strings.Fields(zoneNames) {
+	for i, name := range strings.Fields(ZoneNames) {
 		zone := mustZone(t, name)
 		for at := int64(0); at < end; {
-			s := offsetRangeAt(at, zone)
-			if s.start > at || s.end <= at {
+			s := RangeAt(at, zone)
+			if s.Start > at || s.End <= at {
 				t.Fatalf("%s at %d: stretch %+v", name, at, s)
 			}
-			for _, u := range []int64{at, min(s.end, end) - 1} {
+			for _, u := range []int64{at, min(s.End, end) - 1} {
 				_, offset := time.Unix(u, 0).In(zone).Zone()
-				if int64(offset) != s.offset {
+				if int64(offset) != s.Offset {
 					t.Fatalf("%s at %d: offset %d in stretch %+v", name, u, offset, s)
 				}
-				first, second, n, _ := instantsOfUnix(u+s.offset, zone)
+				first, second, n, _ := InstantsOfUnix(u+s.Offset, zone)
 				if n == 0 || first != u && second != u {
 					t.Fatalf("%s: the reading of %d comes back as %d, %d (%d)", name, u, first, second, n)
 				}
 			}
-			at = s.end
+			at = s.End
 		}
 		if i%10 == 0 { // the days that Go gets wrong, in full for some zones
 			for at := time.Date(2039, 12, 30, 0, 0, 0, 0, time.UTC).Unix(); at < end; at += 7919 {
-				if s := offsetRangeAt(at, zone); s.start > at || s.end <= at {
+				if s := RangeAt(at, zone); s.Start > at || s.End <= at {
 					t.Fatalf("%s at %d: stretch %+v", name, at, s)
 				}
 			}
@@ -172,26 +173,13 @@ func TestLoadZone(t *testing.T) {
 		{strings.Repeat("A", 10000), ""},
 	} {
 		zone, err := LoadZone(c.name)
-		var e *Error
-		if !errors.As(err, &e) || e.Code != CodeZone || e.Message == "" || e.Hint == "" {
+		var e *fault.Error
+		if !errors.As(err, &e) || e.Code != fault.CodeZone || e.Message == "" || e.Hint == "" {
 			t.Errorf("LoadZone(%q) = %v, %v", c.name, zone, err)
 			continue
 		}
 		if !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("LoadZone(%q): hint %q, want %q in it", c.name, e.Hint, c.hint)
 		}
-	}
-}
-
-// The name of a zone may have any letter case in a text. The canonical form has it as typed.
-func TestZoneCase(t *testing.T) {
-	timetable{
-		{"10:00 europe/london", "2024-07-22T10:00:00+01:00"}, {"10:00 EUROPE/LONDON", "2024-07-22T10:00:00+01:00"},
-		{"tomorrow 10:00 america/new york", "2024-07-23T10:00:00-04:00"}, {"10:00 etc/gmt+5", "2024-07-22T10:00:00-05:00"},
-	}.check(t, monday, "Europe/Warsaw", nil)
-	o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
-	const text = "every jan 1 and jul 1 at noon Europe/London"
-	if s, err := Parse(text, o); err != nil || s.Canonical != text {
-		t.Errorf("%q: %v, %v", text, s, err)
 	}
 }

@@ -1,8 +1,9 @@
-package when
+package recur
 
 import (
 	"math/bits"
-	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // DayFilter has the days that a recurrence names. A part that is missing allows every day.
@@ -21,41 +22,13 @@ type DayFilter struct {
 // negative, from the end.
 type Nth struct{ N, Weekday int }
 
-// dayNumber returns the number of days since 1 January 1970. Months and days beyond their range
-// carry over. Rules are searched with it, so it is arithmetic on a year that begins in March and a
-// cycle of 400 years: several times faster than package time.
-func dayNumber(year, month, day int) int64 {
-	months := int64(year)*12 + int64(month) - 3
-	y, m := floorDiv(months, 12), floorMod(months, 12)
-	return y*365 + floorDiv(y, 4) - floorDiv(y, 100) + floorDiv(y, 400) + (153*m+2)/5 + int64(day) - 719469
-}
-
-// civil returns the date of a day number.
-func civil(day int64) (year, month, dom int) {
-	y, m, d := time.Unix(day*86400, 0).UTC().Date()
-	return y, int(m), d
-}
-
-func weekday(day int64) int { return int(floorMod(day+3, 7)) }
-
-func floorMod(a, b int64) int64 { return (a%b + b) % b }
-
-func floorDiv(a, b int64) int64 { return (a - floorMod(a, b)) / b }
-
-func yearLength(year int) int {
-	if leap(year) {
-		return 366
-	}
-	return 365
-}
-
 // month returns the days of a month that match, as bits 1 to 31.
 func (f *DayFilter) month(year, month int) uint32 {
 	if f.Months != 0 && f.Months>>month&1 == 0 {
 		return 0
 	}
-	first := dayNumber(year, month, 1)
-	length := int(dayNumber(year, month+1, 1) - first)
+	first := civil.DayNumber(year, month, 1)
+	length := int(civil.DayNumber(year, month+1, 1) - first)
 	set := uint32(uint64(1)<<(length+1) - 2)
 	if len(f.MonthDays) > 0 {
 		var some uint32
@@ -73,7 +46,7 @@ func (f *DayFilter) month(year, month int) uint32 {
 		set &= f.monthWeekdays(year, first, length)
 	}
 	if len(f.YearDays) > 0 {
-		before, days := int(first-dayNumber(year, 1, 1)), yearLength(year)
+		before, days := int(first-civil.DayNumber(year, 1, 1)), civil.YearLength(year)
 		set = filterDays(set, func(d int) bool { return containsNth(f.YearDays, before+d, days) })
 	}
 	if len(f.Weeks) > 0 {
@@ -108,7 +81,7 @@ func containsNth(list []int, n, total int) bool {
 // monthWeekdays returns the days of a month that BYDAY names.
 func (f *DayFilter) monthWeekdays(year int, first int64, length int) (set uint32) {
 	for _, w := range f.Weekdays {
-		start := 1 + int(floorMod(int64(w.Weekday-weekday(first)), 7))
+		start := 1 + int(civil.FloorMod(int64(w.Weekday-civil.Weekday(first)), 7))
 		var each uint32
 		for d := start; d <= length; d += 7 {
 			each |= 1 << d
@@ -116,7 +89,7 @@ func (f *DayFilter) monthWeekdays(year int, first int64, length int) (set uint32
 		switch {
 		case w.N == 0:
 		case f.InYear:
-			before, days := int(first-dayNumber(year, 1, 1)), yearLength(year)
+			before, days := int(first-civil.DayNumber(year, 1, 1)), civil.YearLength(year)
 			each = filterDays(each, func(d int) bool {
 				return w.N == (before+d-1)/7+1 || w.N == -((days-before-d)/7+1)
 			})
@@ -131,14 +104,14 @@ func (f *DayFilter) monthWeekdays(year int, first int64, length int) (set uint32
 // week returns the number of the week that a day is in, and how many weeks the year of that week
 // has. That year may not be the year of the day.
 func (f *DayFilter) week(day int64) (week, weeks int) {
-	start := day - floorMod(int64(weekday(day)-f.weekStart), 7)
-	year, _, _ := civil(start + 3)
+	start := day - civil.FloorMod(int64(civil.Weekday(day)-f.weekStart), 7)
+	year, _, _ := civil.DateOf(start + 3)
 	week1, next := f.firstWeek(year), f.firstWeek(year+1)
 	return int(start-week1)/7 + 1, int(next-week1) / 7
 }
 
 // firstWeek returns the first day of week 1 of a year: the week of 4 January.
 func (f *DayFilter) firstWeek(year int) int64 {
-	day4 := dayNumber(year, 1, 4)
-	return day4 - floorMod(int64(weekday(day4)-f.weekStart), 7)
+	day4 := civil.DayNumber(year, 1, 4)
+	return day4 - civil.FloorMod(int64(civil.Weekday(day4)-f.weekStart), 7)
 }

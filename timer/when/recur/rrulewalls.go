@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 const (
@@ -20,13 +22,13 @@ const (
 
 // maxPeriods is how many periods of each frequency may be empty in a row, or be counted for COUNT.
 // With an interval of one, everything has come after 400 years.
-var maxPeriods = [...]int{yearly: 400, monthly: 4800, weekly: 10000, daily: 10000}
+var maxPeriods = [...]int{Yearly: 400, Monthly: 4800, Weekly: 10000, Daily: 10000}
 
 // daySequence works out rules of DAILY and longer, one period (a year, a month, a week, a day) at a
 // time. It finds the next period, and how many instants it has, from the days of its months,
 // without making the instants.
 type daySequence struct {
-	parts  *ruleParts
+	parts  *Parts
 	days   DayFilter
 	start  int64   // the wall time of DTSTART
 	first  int64   // the day of DTSTART
@@ -39,29 +41,29 @@ type daySequence struct {
 	list   []int64  // the wall times of that period
 }
 
-func newDaySequence(p *ruleParts, start time.Time) (*daySequence, error) {
+func newDaySequence(p *Parts, start time.Time) (*daySequence, error) {
 	d := &daySequence{
 		parts:  p,
 		days:   p.filter(),
 		start:  start.Unix(),
-		first:  floorDiv(start.Unix(), 86400),
+		first:  civil.FloorDiv(start.Unix(), 86400),
 		months: start.Year()*12 + int(start.Month()) - 1,
 		period: [2]int64{1, 0},
 	}
-	for _, h := range p.lists[byHour] {
-		for _, m := range p.lists[byMinute] {
-			for _, s := range p.lists[bySecond] {
+	for _, h := range p.Lists[ByHour] {
+		for _, m := range p.Lists[ByMinute] {
+			for _, s := range p.Lists[BySecond] {
 				d.times = append(d.times, int64(h*3600+m*60+s))
 			}
 		}
 	}
 	most := 1
-	switch p.freq {
-	case weekly:
-		most = min(7, len(p.weekdays))
-	case monthly, yearly:
+	switch p.Freq {
+	case Weekly:
+		most = min(7, len(p.Weekdays))
+	case Monthly, Yearly:
 		most = d.mostDays()
-		d.never = most == 0 && len(p.lists[byWeek]) == 0
+		d.never = most == 0 && len(p.Lists[ByWeek]) == 0
 	}
 	if most*len(d.times) > maxPeriod {
 		return nil, fmt.Errorf("it has more than %d instants in one period; write it with FREQ=MINUTELY or SECONDLY", maxPeriod)
@@ -78,7 +80,7 @@ func (d *daySequence) mostDays() (most int) {
 		all := 0
 		for month := 1; month <= 12; month++ {
 			n := bits.OnesCount32(d.days.month(year, month))
-			if all += n; d.parts.freq == monthly {
+			if all += n; d.parts.Freq == Monthly {
 				most = max(most, n)
 			} else {
 				most = max(most, all)
@@ -98,7 +100,7 @@ func (d *daySequence) nextWall(w int64) (int64, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w = max(w, d.start-1)
-	day := floorDiv(w, 86400)
+	day := civil.FloorDiv(w, 86400)
 	if day < d.period[0] || day > d.period[1] {
 		day, _ = d.around(day)
 	} else if next, ok := after(d.list, w); ok {
@@ -106,7 +108,7 @@ func (d *daySequence) nextWall(w int64) (int64, bool) {
 	} else {
 		day = d.period[1] + 1
 	}
-	for range maxPeriods[d.parts.freq] {
+	for range maxPeriods[d.parts.Freq] {
 		found, ok := d.nextDay(day)
 		if !ok {
 			return 0, false
@@ -131,14 +133,14 @@ func after(list []int64, w int64) (int64, bool) {
 
 // around returns the first and the last day of the period that a day is in.
 func (d *daySequence) around(day int64) (first, last int64) {
-	year, month, _ := civil(day)
-	switch d.parts.freq {
-	case yearly:
-		return dayNumber(year, 1, 1), dayNumber(year, 12, 31)
-	case monthly:
-		return dayNumber(year, month, 1), dayNumber(year, month+1, 0)
-	case weekly:
-		first = day - floorMod(int64(weekday(day)-d.parts.weekStart), 7)
+	year, month, _ := civil.DateOf(day)
+	switch d.parts.Freq {
+	case Yearly:
+		return civil.DayNumber(year, 1, 1), civil.DayNumber(year, 12, 31)
+	case Monthly:
+		return civil.DayNumber(year, month, 1), civil.DayNumber(year, month+1, 0)
+	case Weekly:
+		first = day - civil.FloorMod(int64(civil.Weekday(day)-d.parts.weekStart), 7)
 		return first, first + 6
 	}
 	return day, day
@@ -146,27 +148,27 @@ func (d *daySequence) around(day int64) (first, last int64) {
 
 // skip returns the first day, from day on, in a period that INTERVAL keeps.
 func (d *daySequence) skip(day int64) int64 {
-	if d.parts.interval == 1 {
+	if d.parts.Interval == 1 {
 		return day
 	}
-	year, month, _ := civil(day)
-	switch d.parts.freq {
-	case yearly:
-		if ahead := floorMod(int64(d.months/12-year), d.parts.interval); ahead > 0 {
-			return dayNumber(min(year+int(ahead), lastYear+1), 1, 1)
+	year, month, _ := civil.DateOf(day)
+	switch d.parts.Freq {
+	case Yearly:
+		if ahead := civil.FloorMod(int64(d.months/12-year), d.parts.Interval); ahead > 0 {
+			return civil.DayNumber(min(year+int(ahead), civil.LastYear+1), 1, 1)
 		}
-	case monthly:
-		if ahead := floorMod(int64(d.months-(year*12+month-1)), d.parts.interval); ahead > 0 {
-			return dayNumber(min(year, lastYear), month+int(min(ahead, 12*(lastYear+1))), 1)
+	case Monthly:
+		if ahead := civil.FloorMod(int64(d.months-(year*12+month-1)), d.parts.Interval); ahead > 0 {
+			return civil.DayNumber(min(year, civil.LastYear), month+int(min(ahead, 12*(civil.LastYear+1))), 1)
 		}
-	case weekly:
+	case Weekly:
 		first, _ := d.around(day)
 		origin, _ := d.around(d.first)
-		if ahead := floorMod((origin-first)/7, d.parts.interval); ahead > 0 {
+		if ahead := civil.FloorMod((origin-first)/7, d.parts.Interval); ahead > 0 {
 			return first + 7*ahead
 		}
-	case daily:
-		return day + floorMod(d.first-day, d.parts.interval)
+	case Daily:
+		return day + civil.FloorMod(d.first-day, d.parts.Interval)
 	}
 	return day
 }
@@ -175,8 +177,8 @@ func (d *daySequence) skip(day int64) int64 {
 func (d *daySequence) nextDay(day int64) (int64, bool) {
 	for range searchMonths {
 		day = d.skip(day)
-		year, month, dom := civil(day)
-		if year > lastYear {
+		year, month, dom := civil.DateOf(day)
+		if year > civil.LastYear {
 			return 0, false
 		}
 		first := day - int64(dom) + 1
@@ -192,7 +194,7 @@ func (d *daySequence) nextDay(day int64) (int64, bool) {
 				set = set >> ahead << ahead
 			}
 		}
-		day = max(day, dayNumber(year, month+1, 1))
+		day = max(day, civil.DayNumber(year, month+1, 1))
 	}
 	return 0, false
 }
@@ -202,15 +204,15 @@ func (d *daySequence) size(day int64) int {
 	first, last := d.around(day)
 	days := 0
 	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
-	return picked(d.parts.lists[bySetPos], days*len(d.times))
+	return picked(d.parts.Lists[BySetPos], days*len(d.times))
 }
 
 // each gives the matching days from first to last, month by month. Bit n of set is the day begin +
 // n.
 func (d *daySequence) each(first, last int64, month func(begin int64, set uint32)) {
 	for day := first; day <= last; {
-		y, m, dom := civil(day)
-		begin, next := day-int64(dom), dayNumber(y, m+1, 1)
+		y, m, dom := civil.DateOf(day)
+		begin, next := day-int64(dom), civil.DayNumber(y, m+1, 1)
 		set := d.days.month(y, m) >> dom << dom
 		if next > last+1 {
 			set &= uint32(uint64(1)<<(last-begin+1) - 1)
@@ -237,7 +239,7 @@ func (d *daySequence) expand(day int64) {
 			}
 		}
 	})
-	positions := d.parts.lists[bySetPos]
+	positions := d.parts.Lists[BySetPos]
 	for i, at := range list {
 		if len(positions) == 0 || containsNth(positions, i+1, len(list)) {
 			d.list = append(d.list, at)
@@ -268,7 +270,7 @@ func (d *daySequence) nth(count int) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	day, _ := d.around(d.first)
-	for n := range maxPeriods[d.parts.freq] {
+	for n := range maxPeriods[d.parts.Freq] {
 		found, ok := d.nextDay(day)
 		if !ok {
 			return math.MaxInt64, nil // the rule ends before

@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"errors"
@@ -6,10 +6,15 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
+	"github.com/ouro-timer/ouro-timer/timer/when/say"
 )
 
-// looksLikeRRule reports whether a text is worth readRRule when nothing says that it is a rule.
-func looksLikeRRule(text string) bool {
+// LooksLikeRRule reports whether a text is worth ReadRRule when nothing says that it is a rule.
+func LooksLikeRRule(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, prefix := range []string{"RRULE:", "FREQ=", "DTSTART:", "DTSTART;"} {
 		if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
@@ -21,7 +26,7 @@ func looksLikeRRule(text string) bool {
 
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`
 
-// readRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
+// ReadRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
 // DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped; begin
 // is the start that the rule has. Lower case, a last semicolon and pasted dashes are accepted. A
 // rule that cannot be built is refused.
@@ -29,28 +34,28 @@ const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"
 // typed says that start is only the moment at which the rule was typed, when nobody wants it to
 // run. What such a rule leaves open of its minute and second is then zero: both when it has BYHOUR,
 // and the second when FREQ is DAILY or longer.
-func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []Note, err error) {
-	refuse := func(code string, err error, hint string) (rule, time.Time, string, []Note, error) {
+func ReadRRule(text string, start time.Time, zone *time.Location, typed bool) (r Rule, begin time.Time, canonical string, notes []Note, err error) {
+	refuse := func(code string, err error, hint string) (Rule, time.Time, string, []Note, error) {
 		return nil, time.Time{}, "", nil, notARule(code, text, err, hint)
 	}
 	if len(text) > 2000 {
-		return refuse(CodeLimit, fmt.Errorf("it is longer than 2000 characters"), "make it shorter")
+		return refuse(fault.CodeLimit, fmt.Errorf("it is longer than 2000 characters"), "make it shorter")
 	}
-	clean, ok := plain(text, nil)
+	clean, ok := plain.ASCII(text, nil)
 	if !ok {
-		return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that no rule has"), ruleHint)
+		return refuse(fault.CodeNotUnderstood, fmt.Errorf("it has a character that no rule has"), ruleHint)
 	}
 	line, head, err := splitRule(string(clean))
 	if err != nil {
-		return refuse(CodeNotUnderstood, err, ruleHint)
+		return refuse(fault.CodeNotUnderstood, err, ruleHint)
 	}
 	if head != "" {
 		at, in, err := readStart(head, zone)
 		if err != nil {
-			if e, ok := err.(*Error); ok {
+			if e, ok := err.(*fault.Error); ok {
 				return nil, time.Time{}, "", nil, e
 			}
-			return refuse(CodeNotUnderstood, err, `write it as in "DTSTART;TZID=Europe/Warsaw:20270104T090000"`)
+			return refuse(fault.CodeNotUnderstood, err, `write it as in "DTSTART;TZID=Europe/Warsaw:20270104T090000"`)
 		}
 		if in != zone && in.String() != zone.String() {
 			notes = append(notes, Note{NoteClocks, "the rule runs on the clocks of " + in.String() + ", as its DTSTART has it"})
@@ -59,54 +64,54 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	}
 	parts, err := readParts(line)
 	if err != nil {
-		return refuse(CodeNotUnderstood, err, ruleHint)
+		return refuse(fault.CodeNotUnderstood, err, ruleHint)
 	}
 	if parts.until != "" {
 		if parts.last, err = readUntil(parts.until, zone); err != nil {
-			return refuse(CodeNotUnderstood, err, `write it as in "UNTIL=20271231T235959Z"`)
+			return refuse(fault.CodeNotUnderstood, err, `write it as in "UNTIL=20271231T235959Z"`)
 		}
 	}
 	now := start
 	start = time.Unix(start.Unix(), 0).In(zone)
-	canonical = parts.after(head)
+	canonical = parts.After(head)
 	if typed {
 		var note string
 		if start, note = parts.typed(start, zone); note != "" {
 			notes = append(notes, Note{NoteStart, note})
 		}
 	}
-	if r, err = parts.build(text, start, zone); err != nil {
+	if r, err = parts.Build(text, start, zone); err != nil {
 		return nil, time.Time{}, "", nil, err
 	}
 	if typed && parts.count > 0 {
-		if at, ok := r.next(start.Add(-1)); ok && !at.After(now) {
-			notes = append(notes, Note{NoteStart, "COUNT counts the start, " + Stamp(at.In(zone)) + ", which has passed; name a start to have them all"})
+		if at, ok := r.Next(start.Add(-1)); ok && !at.After(now) {
+			notes = append(notes, Note{NoteStart, "COUNT counts the start, " + say.Stamp(at.In(zone)) + ", which has passed; name a start to have them all"})
 		}
 	}
 	return r, start, canonical, notes, nil
 }
 
 // notARule refuses a text that is no recurrence rule.
-func notARule(code, text string, err error, hint string) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", quoted(strings.TrimSpace(text)), err), Hint: hint}
+func notARule(code, text string, err error, hint string) *fault.Error {
+	return &fault.Error{Code: code, Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", fault.Quoted(strings.TrimSpace(text)), err), Hint: hint}
 }
 
-// build makes the rule that begins at an instant, whose fraction of a second is dropped. text is
+// Build makes the rule that begins at an instant, whose fraction of a second is dropped. text is
 // the rule as its refusals name it. A rule that the RFC forbids is refused. So is one that never
 // comes (CodeNever), or that has too many instants in one period.
 //
 // FREQ=HOURLY, MINUTELY and SECONDLY without BY parts count elapsed time. Every other rule is
 // worked out as wall times, which become instants as RFC 5545 section 3.3.5 says.
-func (p ruleParts) build(text string, start time.Time, zone *time.Location) (r rule, err error) {
+func (p Parts) Build(text string, start time.Time, zone *time.Location) (r Rule, err error) {
 	if err := p.check(); err != nil {
-		return nil, notARule(CodeNotUnderstood, text, err, ruleHint)
+		return nil, notARule(fault.CodeNotUnderstood, text, err, ruleHint)
 	}
-	if year := start.Year(); year < 1 || year > lastYear {
-		return nil, notARule(CodeNotUnderstood, text, fmt.Errorf("it starts in the year %d", year), "start it between the years 1 and 9999")
+	if year := start.Year(); year < 1 || year > civil.LastYear {
+		return nil, notARule(fault.CodeNotUnderstood, text, fmt.Errorf("it starts in the year %d", year), "start it between the years 1 and 9999")
 	}
-	p.interval, start = max(p.interval, 1), time.Unix(start.Unix(), 0).In(zone)
+	p.Interval, start = max(p.Interval, 1), time.Unix(start.Unix(), 0).In(zone)
 	last := p.last
-	if p.freq >= hourly && p.plain() {
+	if p.Freq >= Hourly && p.plain() {
 		r, last, err = elapsedRule(&p, start, last)
 	} else {
 		r, err = newZonedRule(&p, start, zone)
@@ -114,17 +119,17 @@ func (p ruleParts) build(text string, start time.Time, zone *time.Location) (r r
 	var much tooMuch
 	switch {
 	case errors.As(err, &much):
-		return nil, notARule(CodeLimit, text, err, "give an UNTIL instead of the COUNT")
+		return nil, notARule(fault.CodeLimit, text, err, "give an UNTIL instead of the COUNT")
 	case err != nil:
-		return nil, notARule(CodeNotUnderstood, text, err, ruleHint)
+		return nil, notARule(fault.CodeNotUnderstood, text, err, ruleHint)
 	}
 	if !last.IsZero() {
-		r = ending{r, last}
+		r = Ending{r, last}
 	}
-	if _, ok := r.next(start.Add(-1)); !ok {
-		return nil, &Error{
-			Code:    CodeNever,
-			Message: fmt.Sprintf("the recurrence rule %s never comes after its start, %s", quoted(strings.TrimSpace(text)), Stamp(start)),
+	if _, ok := r.Next(start.Add(-1)); !ok {
+		return nil, &fault.Error{
+			Code:    fault.CodeNever,
+			Message: fmt.Sprintf("the recurrence rule %s never comes after its start, %s", fault.Quoted(strings.TrimSpace(text)), say.Stamp(start)),
 			Hint:    "check its parts against each other, and UNTIL against the start",
 		}
 	}
@@ -181,7 +186,7 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 		switch {
 		case name == "TZID" && !zoned:
 			var err error
-			if zone, err = LoadZone(setting); err != nil {
+			if zone, err = civil.LoadZone(setting); err != nil {
 				return time.Time{}, nil, err
 			}
 			zoned = true
@@ -203,24 +208,24 @@ func readStart(line string, zone *time.Location) (time.Time, *time.Location, err
 	case kind == 'Z':
 		return wall, time.UTC, nil
 	}
-	return InstantOf(wall, zone), zone, nil
+	return civil.InstantOf(wall, zone), zone, nil
 }
 
-// startLine is the DTSTART line for a wall time. It is empty when the zone has no name that can
+// StartLine is the DTSTART line for a wall time. It is empty when the zone has no name that can
 // stand there.
-func startLine(wall time.Time, zone *time.Location) string {
+func StartLine(wall time.Time, zone *time.Location) string {
 	if zone == time.UTC {
 		return "DTSTART:" + wall.Format("20060102T150405Z")
 	}
 	name := zone.String()
-	if _, err := LoadZone(name); err != nil {
+	if _, err := civil.LoadZone(name); err != nil {
 		return ""
 	}
 	return "DTSTART;TZID=" + name + ":" + wall.Format("20060102T150405")
 }
 
-// after is the canonical form after a DTSTART line, if there is one.
-func (p *ruleParts) after(startLine string) string {
+// After is the canonical form after a DTSTART line, if there is one.
+func (p *Parts) After(startLine string) string {
 	if startLine == "" {
 		return p.String()
 	}
@@ -236,9 +241,9 @@ func readUntil(text string, zone *time.Location) (time.Time, error) {
 	case kind == 'Z':
 		return wall, nil
 	case kind == 'D':
-		return InstantOf(wall.AddDate(0, 0, 1), zone).Add(-1), nil
+		return civil.InstantOf(wall.AddDate(0, 0, 1), zone).Add(-1), nil
 	}
-	return InstantOf(wall, zone), nil
+	return civil.InstantOf(wall, zone), nil
 }
 
 // readDate reads the wall time of 20270104T090000Z (kind 'Z'), 20270104T090000 ('L') or 20270104
@@ -256,15 +261,15 @@ func readDate(text string) (wall time.Time, kind byte, err error) {
 }
 
 // elapsedRule makes a rule below DAILY without BY parts: its start, and every period after it.
-func elapsedRule(p *ruleParts, start, until time.Time) (rule, time.Time, error) {
-	unit := map[int]time.Duration{hourly: time.Hour, minutely: time.Minute, secondly: time.Second}[p.freq]
-	if p.interval > int64(math.MaxInt64/unit) {
-		return nil, until, fmt.Errorf("INTERVAL=%d is longer than 292 years", p.interval)
+func elapsedRule(p *Parts, start, until time.Time) (Rule, time.Time, error) {
+	unit := map[int]time.Duration{Hourly: time.Hour, Minutely: time.Minute, Secondly: time.Second}[p.Freq]
+	if p.Interval > int64(math.MaxInt64/unit) {
+		return nil, until, fmt.Errorf("INTERVAL=%d is longer than 292 years", p.Interval)
 	}
-	every := time.Duration(p.interval) * unit
-	r := interval{start.Add(-every), every}
+	every := time.Duration(p.Interval) * unit
+	r := Interval{start.Add(-every), every}
 	if p.count > 0 {
-		if last, ok := r.after(start, p.count-1); ok {
+		if last, ok := r.After(start, p.count-1); ok {
 			return r, last, nil
 		}
 	}
@@ -272,11 +277,11 @@ func elapsedRule(p *ruleParts, start, until time.Time) (rule, time.Time, error) 
 }
 
 // newZonedRule makes a rule that follows the clocks of a zone.
-func newZonedRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) {
-	wall := wallTime(start, zone)
+func newZonedRule(p *Parts, start time.Time, zone *time.Location) (Rule, error) {
+	wall := civil.Wall(start, zone)
 	p.fill(wall)
 	r := &zonedRule{zone: zone, last: math.MaxInt64}
-	if p.freq < hourly {
+	if p.Freq < Hourly {
 		days, err := newDaySequence(p, wall)
 		if err != nil {
 			return nil, err
@@ -332,39 +337,39 @@ func (r *zonedRule) nextWall(w int64) (int64, bool) {
 	return next, ok && next <= r.last
 }
 
-func (r *zonedRule) next(t time.Time) (time.Time, bool) {
-	if t.Year() > lastYear {
+func (r *zonedRule) Next(t time.Time) (time.Time, bool) {
+	if t.Year() > civil.LastYear {
 		return time.Time{}, false
 	}
 	u := t.Unix()
-	here := offsetRangeAt(u, r.zone)
-	now := u + here.offset
+	here := civil.RangeAt(u, r.zone)
+	now := u + here.Offset
 	best, found := int64(math.MaxInt64), false
 	offer := func(unix int64) { best, found = min(best, unix), true }
-	if here.start != farPast && u < here.start+2*86400 {
-		before := offsetRangeAt(here.start-1, r.zone).offset
-		switch jump := here.offset - before; {
+	if here.Start != civil.FarPast && u < here.Start+2*86400 {
+		before := civil.RangeAt(here.Start-1, r.zone).Offset
+		switch jump := here.Offset - before; {
 		// The wall times of a repeated span have run in its first pass.
 		case jump < 0:
-			now = max(now, here.start-1+before)
+			now = max(now, here.Start-1+before)
 		// The skipped wall times of the gap that just ended are still to come.
-		case u < here.start+jump:
-			if w, ok := r.nextWall(now - jump); ok && w < here.start+here.offset {
+		case u < here.Start+jump:
+			if w, ok := r.nextWall(now - jump); ok && w < here.Start+here.Offset {
 				offer(w - before)
 			}
 		}
 	}
 	if w, ok := r.nextWall(now); ok {
-		offer(instantOfUnix(w, r.zone))
-		if end, _, passes, _ := instantsOfUnix(w, r.zone); passes == 0 {
+		offer(civil.InstantOfUnix(w, r.zone))
+		if end, _, passes, _ := civil.InstantsOfUnix(w, r.zone); passes == 0 {
 			_, offset := time.Unix(end, 0).In(r.zone).Zone()
 			if w, ok := r.nextWall(end + int64(offset) - 1); ok {
-				offer(instantOfUnix(w, r.zone))
+				offer(civil.InstantOfUnix(w, r.zone))
 			}
 		}
 	}
 	at := time.Unix(best, 0).In(r.zone)
-	if !found || at.Year() > lastYear {
+	if !found || at.Year() > civil.LastYear {
 		return time.Time{}, false
 	}
 	return at, true

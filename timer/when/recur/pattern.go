@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // Pattern is how the instants of a recurrence come about, for code that explains it. A recurrence
@@ -28,7 +30,7 @@ type Pattern struct {
 
 	// The days that it names; nil when it names none, or when they alone do not decide.
 	Days *DayPattern
-	rule rule
+	rule Rule
 }
 
 // DayPattern has the days that a recurrence names and that some months or years do not have.
@@ -42,32 +44,33 @@ type DayPattern struct {
 	inPeriod func(first int64) bool
 }
 
-// Pattern returns how the instants come about. It is nil for a Once, and for a recurrence that is
-// several rules.
-func (s *Schedule) Pattern() *Pattern {
-	p := &Pattern{Start: s.start, End: s.end, rule: s.rule}
-	r := s.rule
-	var left []excluding
-	for e, ok := r.(excluding); ok; e, ok = r.(excluding) {
-		left, r = append(left, e), e.rule
+// PatternOf returns how the instants of a recurrence come about that begins at start and ends at
+// end, if that is not zero. began says that an interval has an instant at what it is counted from,
+// as an RRULE at its DTSTART. It is nil for what is several rules.
+func PatternOf(recurrence Rule, start, end time.Time, began bool) *Pattern {
+	p := &Pattern{Start: start, End: end, rule: recurrence}
+	r := recurrence
+	var left []Excluding
+	for e, ok := r.(Excluding); ok; e, ok = r.(Excluding) {
+		left, r = append(left, e), e.Rule
 	}
-	if e, ok := r.(ending); ok {
-		r = e.rule
+	if e, ok := r.(Ending); ok {
+		r = e.Rule
 		p.endBy(e.last)
 	}
 	switch r := r.(type) {
-	case interval:
+	case Interval:
 		p.Every, p.Anchor = r.every, r.anchor
-		if s.Kind == RRule {
-			p.Anchor = p.Anchor.Add(r.every) // DTSTART, which is itself an instant
+		if began {
+			p.Anchor = p.Anchor.Add(r.every)
 		}
 		return p
 	case *cronRule:
-		p.Zone, p.Cron, p.wild, p.NextWall, p.Days = r.zone, true, r.wild, r.lockedNextWall, cronDays(s.Canonical)
+		p.Zone, p.Cron, p.wild, p.NextWall, p.Days = r.zone, true, r.wild, r.lockedNextWall, r.days
 	case *zonedRule:
 		p.Zone, p.NextWall, p.Days = r.zone, r.nextWall, ruleDaysOf(r)
 		if r.last < math.MaxInt64 {
-			p.endBy(time.Unix(instantOfUnix(r.last, r.zone), 0))
+			p.endBy(time.Unix(civil.InstantOfUnix(r.last, r.zone), 0))
 		}
 	default:
 		return nil
@@ -86,12 +89,12 @@ func (p *Pattern) endBy(last time.Time) {
 
 // Runs reports whether the recurrence has an instant at a time, regardless of its bounds.
 func (p *Pattern) Runs(at time.Time) bool {
-	next, ok := p.rule.next(at.Add(-1))
+	next, ok := p.rule.Next(at.Add(-1))
 	return ok && next.Equal(at)
 }
 
 // CatchesUp reports whether the recurrence makes up for what a change of the clocks skips.
-func (p *Pattern) CatchesUp(c ClockChange) bool {
+func (p *Pattern) CatchesUp(c civil.ClockChange) bool {
 	return !p.Cron || !p.wild && c.After-c.Before <= correction
 }
 
@@ -102,27 +105,12 @@ func (c *cronRule) lockedNextWall(w int64) (int64, bool) {
 	return c.nextWall(max(w, firstCron))
 }
 
-// ClockChange is an instant, in Unix seconds, at which a zone changes its offset (seconds east).
-type ClockChange struct{ At, Before, After int64 }
-
-// ClockChanges gives the changes of a zone after from and not after until, in Unix seconds, until
-// look returns false.
-func ClockChanges(from, until int64, zone *time.Location, look func(ClockChange) bool) {
-	for s := offsetRangeAt(max(from, farPast+1), zone); s.end != farFuture && s.end <= until; {
-		n := offsetRangeAt(s.end, zone)
-		if n.offset != s.offset && !look(ClockChange{s.end, s.offset, n.offset}) {
-			return
-		}
-		s = n
-	}
-}
-
 // patternMonths is the longest period that is looked at: forty years.
 const patternMonths = 480
 
 // Has reports whether a month is one of the months and in one of the periods of the recurrence.
 func (d *DayPattern) Has(year, month int) bool {
-	return (d.Months == 0 || d.Months>>month&1 == 1) && (d.inPeriod == nil || d.inPeriod(dayNumber(year, month, 1)))
+	return (d.Months == 0 || d.Months>>month&1 == 1) && (d.inPeriod == nil || d.inPeriod(civil.DayNumber(year, month, 1)))
 }
 
 // Named reports whether a month has any of the days.
@@ -135,19 +123,8 @@ func (n Nth) Fits(year, month int) bool {
 }
 
 // cronDays returns the days of a cron line.
-func cronDays(line string) *DayPattern {
-	words := strings.Fields(line)
-	if len(words) == 7 {
-		words = words[1:]
-	}
-	if len(words) < 5 {
-		return nil
-	}
-	read := func(f *cronField, word string) *cronSet {
-		set, _ := f.read(word) // parseCron has read it before
-		return set
-	}
-	days, months, weekdays := read(cronDay, words[2]), read(cronMonth, words[3]), read(cronWeekday, words[4])
+func cronDays(sets map[*cronField]*cronSet) *DayPattern {
+	days, months, weekdays, years := sets[cronDay], sets[cronMonth], sets[cronWeekday], sets[cronYear]
 	f := DayFilter{}
 	for m := 1; m <= 12; m++ {
 		if months.values[m] {
@@ -174,13 +151,11 @@ func cronDays(line string) *DayPattern {
 		}
 	}
 	d := &DayPattern{DayFilter: f, Period: 1, Either: either}
-	if len(words) == 6 {
-		if years := read(cronYear, words[5]); !years.all {
-			d.Period = patternMonths / 12
-			d.inPeriod = func(first int64) bool {
-				year, _, _ := civil(first)
-				return year < len(years.values) && years.values[year]
-			}
+	if years != nil && !years.all {
+		d.Period = patternMonths / 12
+		d.inPeriod = func(first int64) bool {
+			year, _, _ := civil.DateOf(first)
+			return year < len(years.values) && years.values[year]
 		}
 	}
 	return d
@@ -191,18 +166,18 @@ func ruleDaysOf(r *zonedRule) *DayPattern {
 	d := &DayPattern{Period: 1}
 	switch w := r.sequence.(type) {
 	case *subdaySequence:
-		d.DayFilter, d.Begin = w.days, time.Unix(instantOfUnix(w.start, r.zone), 0)
+		d.DayFilter, d.Begin = w.days, time.Unix(civil.InstantOfUnix(w.start, r.zone), 0)
 	case *daySequence:
-		d.DayFilter, d.Begin = w.days, time.Unix(instantOfUnix(w.start, r.zone), 0)
-		if w.parts.freq != monthly && w.parts.freq != yearly {
+		d.DayFilter, d.Begin = w.days, time.Unix(civil.InstantOfUnix(w.start, r.zone), 0)
+		if w.parts.Freq != Monthly && w.parts.Freq != Yearly {
 			return d
 		}
 		d.inPeriod = func(first int64) bool { return w.skip(first) == first }
-		d.Period = int(min(w.parts.interval, patternMonths))
-		if w.parts.freq == yearly {
+		d.Period = int(min(w.parts.Interval, patternMonths))
+		if w.parts.Freq == Yearly {
 			d.Period = min(12*d.Period, patternMonths)
 		}
-		if positions := w.parts.lists[bySetPos]; len(positions) > 0 {
+		if positions := w.parts.Lists[BySetPos]; len(positions) > 0 {
 			n := len(d.MonthDays)
 			d.Last = slices.Equal(positions, []int{-1}) && len(d.Weekdays) == 0 && n > 1 && d.RunTo(d.MonthDays[n-1])
 			if !d.Last {

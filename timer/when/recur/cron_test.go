@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // nextStamps walks a rule and writes each instant in its zone; "end" when it ends before n.
-func nextStamps(t testing.TB, r rule, from time.Time, zone *time.Location, n int) string {
+func nextStamps(t testing.TB, r Rule, from time.Time, zone *time.Location, n int) string {
 	t.Helper()
 	var words []string
 	for range n {
-		next, ok := r.next(from)
+		next, ok := r.Next(from)
 		if !ok {
 			words = append(words, "end")
 			break
@@ -27,6 +28,14 @@ func nextStamps(t testing.TB, r rule, from time.Time, zone *time.Location, n int
 		words, from = append(words, next.In(zone).Format("01-02T15:04:05-07:00")), next
 	}
 	return strings.Join(words, " ")
+}
+
+// textOf is what notes say.
+func textOf(notes []Note) (text string) {
+	for _, n := range notes {
+		text += n.Text + " "
+	}
+	return text
 }
 
 func TestCronClockChanges(t *testing.T) {
@@ -85,7 +94,7 @@ func TestCronClockChanges(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			zone := mustZone(t, c.zone)
-			r, _, _, err := parseCron(c.line, zone)
+			r, _, _, err := ReadCron(c.line, zone)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,74 +120,9 @@ func TestCronCanonical(t *testing.T) {
 		{"0 9 * * * 2027", "0 9 * * * 2027", "minute hour day month weekday year"},
 		{"*/15 * * * * * *", "*/15 * * * * * *", ""},
 	} {
-		_, got, notes, err := parseCron(c.line, time.UTC)
-		if err != nil || got != c.want || !strings.Contains(strings.Join(textsOf(notes), " "), c.note) || (c.note == "") != (len(notes) == 0) {
+		_, got, notes, err := ReadCron(c.line, time.UTC)
+		if err != nil || got != c.want || !strings.Contains(textOf(notes), c.note) || (c.note == "") != (len(notes) == 0) {
 			t.Errorf("%q: %q, %v, %v; want %q and a note with %q", c.line, got, notes, err, c.want, c.note)
-		}
-	}
-}
-
-func TestCronRefused(t *testing.T) {
-	for _, c := range []struct{ line, code, message, hint string }{
-		{"", CodeNotUnderstood, "0 fields", "minute hour"},
-		{"* * * *", CodeNotUnderstood, "4 fields", "minute hour"},
-		{"0 30 9 * * * * *", CodeNotUnderstood, "8 fields", "minute hour"},
-		{"0 30 9 * * *", CodeNotUnderstood, "hour 30 is not in 0-23", `say "0 30 9 * * * *"`},
-		{"0 30 61 * * *", CodeNotUnderstood, "hour 30 is not in 0-23", "for seconds, write all seven fields"},
-		{"50-10,5 22-2,3 * * 7-2", CodeNotUnderstood, "50-10 runs backwards", `say "50-59,0-10,5 22-23,0-2,3 * * 0-2"`},
-		{"0 22-3/2 * * *", CodeNotUnderstood, "22-3/2 runs backwards", `say "0 22,0,2 * * *"`},
-		{"0 0 28-2/3 * *", CodeNotUnderstood, "28-2/3 runs backwards", `say "0 0 28,31 * *"`},
-		{"0 0 * * 7-6/2", CodeNotUnderstood, "7-6/2 runs backwards", `say "0 0 * * 0-6/2"`},
-		{"0 0 1 1 * 2030-2028", CodeNotUnderstood, "2030-2028 runs backwards", `say "0 0 1 1 * 2028-2030"`},
-		{"0 22-2 * * banana", CodeNotUnderstood, "22-2 runs backwards", "minute hour day"},
-		{"60 * * * *", CodeNotUnderstood, "minute 60 is not in 0-59", ""},
-		{"* * 0 * *", CodeNotUnderstood, "day of month 0 is not in 1-31", ""},
-		{"* * * 13 *", CodeNotUnderstood, "month 13 is not in 1-12", ""},
-		{"* * * * 8", CodeNotUnderstood, "weekday 8 is not in 0-7", ""},
-		{"* * * * * 1969", CodeNotUnderstood, "year 1969 is not in 1970-2099", ""},
-		{"0 22-2 * * *", CodeNotUnderstood, "the hour range 22-2 runs backwards", `say "0 22-23,0-2 * * *"`},
-		{"0 9 * * mon-sun", CodeNotUnderstood, "mon-sun runs backwards", `say "0 9 * * 1-7"`},
-		{"0 9 * * 5-1", CodeNotUnderstood, "5-1 runs backwards", `say "0 9 * * 5-6,0-1"`},
-		{"50-0 * * * *", CodeNotUnderstood, "50-0 runs backwards", `say "50-59,0 * * * *"`},
-		{"1,,2 * * * *", CodeNotUnderstood, "empty member", ""},
-		{"*/0 * * * *", CodeNotUnderstood, "step 0 is not in 1-60", ""},
-		{"*/61 * * * *", CodeNotUnderstood, "step 61", ""},
-		{"*5 * * * *", CodeNotUnderstood, `"*5" is not a minute`, ""},
-		{"1-2-3 * * * *", CodeNotUnderstood, `"2-3" is not a minute`, ""},
-		{"1/2/3 * * * *", CodeNotUnderstood, `"2/3" is not a minute`, ""},
-		{"0 0 * * 1#6", CodeNotUnderstood, "1#6", ""},
-		{"0 0 * * 1#", CodeNotUnderstood, "a number is missing", ""},
-		{"0 0 W * *", CodeNotUnderstood, "a number is missing", ""},
-		{"0 0 L-3 * *", CodeNotUnderstood, "l", ""},
-		{"0 0 1-5W * *", CodeNotUnderstood, `"1-5" is not a day of month`, ""},
-		{"0 0 * * L", CodeNotUnderstood, `"L" is not a weekday`, ""},
-		{"? * * * *", CodeNotUnderstood, `"?" is not a minute`, ""},
-		{"٣ * * * *", CodeNotUnderstood, "that no cron line has", ""},
-		{"@Daily", CodeNotUnderstood, "@Daily", `say "@daily"`},
-		{"@daily 5", CodeNotUnderstood, "@daily 5", "@daily"},
-		{"@every 5m", CodeNotUnderstood, "@every 5m", `say "every 5m"`},
-		{"@every 0", CodeNotUnderstood, "@every 0", `as in "every 5m"`},
-		{"@every 0s", CodeNotUnderstood, "@every 0s", `as in "every 5m"`},
-		{"@every 5", CodeNotUnderstood, "@every 5", `as in "every 5m"`},
-		{"@every friday", CodeNotUnderstood, "@every friday", `say "every friday"`},
-		{"@reboot", CodeNever, "@reboot has no next time", ""},
-		{"0 0 30 2 *", CodeNever, "never comes", ""},
-		{"0 0 31 4,6,9,11 *", CodeNever, "never comes", ""},
-		{"0 0 29 2 * 2025-2027", CodeNever, "never comes", ""},
-		{"0 0 */31 * 1#5", CodeNever, "never comes", ""},
-		{"0 " + strings.Repeat("1,", 600) + "1 * * *", CodeLimit, "longer than", ""},
-		{"0 9 * * Funday", CodeNotUnderstood, `"Funday" is not a weekday`, ""},
-		{"0 9 * JANN *", CodeNotUnderstood, `"JANN" is not a month`, ""},
-		{"TZ=Europe/Warsaw 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "give Europe/Warsaw with"},
-		{"CRON_TZ=UTC 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "give UTC with"},
-	} {
-		_, _, _, err := parseCron(c.line, time.UTC)
-		e, ok := err.(*Error)
-		if ok {
-			e = e.withCandidates(Options{Now: time.Unix(0, 0), Zone: time.UTC}, false)
-		}
-		if !ok || e.Code != c.code || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) || e.Hint == "" {
-			t.Errorf("%.40q: %#v; want %s with %q and %q", c.line, err, c.code, c.message, c.hint)
 		}
 	}
 }
@@ -191,7 +135,7 @@ func TestLooksLikeCron(t *testing.T) {
 		"10:30 25 dec 2026 UTC": false, "mon tue wed thu fri": false, "FREQ=DAILY": false, "": false, "5": false,
 		"2026-11-27 10:00": false, "now + 5 minutes from now": false,
 	} {
-		if got := looksLikeCron(text); got != want {
+		if got := LooksLikeCron(text); got != want {
 			t.Errorf("looksLikeCron(%q) = %v", text, got)
 		}
 	}
@@ -232,9 +176,9 @@ func randomField(rng *rand.Rand, low, high int) (text string, has map[int]bool) 
 // time. The clock changes of the zones used are of three hours at most and on whole minutes.
 func tick(zone *time.Location, from, to time.Time, wild bool, match func(reading time.Time) bool) (runs []time.Time) {
 	begin := from.Add(-30 * time.Hour) // from itself may lie in the second pass of an hour
-	shown := wallTime(begin, zone)     // the highest reading seen
+	shown := civil.Wall(begin, zone)   // the highest reading seen
 	for u := begin.Add(time.Minute); !u.After(to); u = u.Add(time.Minute) {
-		now := wallTime(u, zone)
+		now := civil.Wall(u, zone)
 		run := false
 		switch {
 		case wild:
@@ -303,7 +247,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 			weekday, weekdays = randomField(rng, 0, 6)
 		}
 		line := fmt.Sprintf("%s %s * * %s", minute, hour, weekday)
-		r, _, _, err := parseCron(line, zone)
+		r, _, _, err := ReadCron(line, zone)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -313,13 +257,13 @@ func TestCronAgainstBruteForce(t *testing.T) {
 		})
 		at := from
 		for _, w := range want {
-			got, ok := r.next(at)
+			got, ok := r.Next(at)
 			if !ok || !got.Equal(w) {
 				t.Fatalf("%s in %s after %s: %s, want %s", line, night.zone, at.In(zone), got, w.In(zone))
 			}
 			at = got
 		}
-		if got, ok := r.next(at); ok && !got.After(from.Add(40*time.Hour)) {
+		if got, ok := r.Next(at); ok && !got.After(from.Add(40*time.Hour)) {
 			t.Fatalf("%s in %s after %s: %s, want none by then", line, night.zone, at.In(zone), got)
 		}
 	}
@@ -327,7 +271,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 
 func TestCronIsSafeToShare(t *testing.T) {
 	zone := mustZone(t, "Europe/Warsaw")
-	r, _, _, err := parseCron("*/7 3-5 1,15,L * 1#2,5L", zone)
+	r, _, _, err := ReadCron("*/7 3-5 1,15,L * 1#2,5L", zone)
 	if err != nil {
 		t.Fatal(err)
 	}

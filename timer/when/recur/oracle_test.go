@@ -1,6 +1,6 @@
 //go:build oracle
 
-package when
+package recur
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // The oracles are other people's programs. .ci/oracle-time runs these tests; docs/time.md explains what they disagree on.
@@ -49,7 +52,7 @@ print(json.dumps([answer(q) for q in json.load(sys.stdin)]))`)
 }
 
 // compare asks our side the same and returns how many answers differ, telling the first few.
-func compare(t *testing.T, name string, questions []question, theirs [][]int64, ours func(q question) (rule, error)) (differ int) {
+func compare(t *testing.T, name string, questions []question, theirs [][]int64, ours func(q question) (Rule, error)) (differ int) {
 	t.Helper()
 	for i, q := range questions {
 		if theirs[i] == nil {
@@ -58,7 +61,7 @@ func compare(t *testing.T, name string, questions []question, theirs [][]int64, 
 		r, err := ours(q)
 		got := []int64{}
 		for at := instant(t, q.From); err == nil && len(got) < q.N; {
-			next, ok := r.next(at)
+			next, ok := r.Next(at)
 			if !ok {
 				break
 			}
@@ -75,7 +78,7 @@ func compare(t *testing.T, name string, questions []question, theirs [][]int64, 
 }
 
 func instantsIn(list []int64, zone string) string {
-	loc, _ := LoadZone(zone)
+	loc, _ := civil.LoadZone(zone)
 	var words []string
 	for _, u := range list {
 		words = append(words, time.Unix(u, 0).In(loc).Format("2006-01-02T15:04:05Z07:00"))
@@ -83,9 +86,9 @@ func instantsIn(list []int64, zone string) string {
 	return strings.Join(words, " ")
 }
 
-func ourCron(t *testing.T) func(q question) (rule, error) {
-	return func(q question) (rule, error) {
-		r, _, _, err := parseCron(q.Text, mustZone(t, q.Zone))
+func ourCron(t *testing.T) func(q question) (Rule, error) {
+	return func(q question) (Rule, error) {
+		r, _, _, err := ReadCron(q.Text, mustZone(t, q.Zone))
 		return r, err
 	}
 }
@@ -161,7 +164,7 @@ func TestOracleDateutil(t *testing.T) {
 		}
 		questions = append(questions, q)
 	}
-	ours := func(q question) (rule, error) {
+	ours := func(q question) (Rule, error) {
 		r, _, _, err := parseRRule(q.Text, instant(t, q.Start), time.UTC)
 		return r, err
 	}
@@ -260,8 +263,8 @@ func TestOracleCalendar(t *testing.T) {
 		q := question{Text: randomCalendar(rng), Zone: "UTC", From: from.Format(time.RFC3339), N: 5}
 		questions, answers = append(questions, q), append(answers, askCalendar(t, q.Text, q))
 	}
-	ours := func(q question) (rule, error) {
-		r, _, _, err := parseCalendar(q.Text, instant(t, q.From), time.UTC)
+	ours := func(q question) (Rule, error) {
+		r, _, _, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
 		return r, err
 	}
 	if n := compare(t, "systemd's calendar events", questions, answers, ours); n > 0 {
@@ -274,7 +277,7 @@ func TestOracleCalendar(t *testing.T) {
 var systemdEvents = strings.Split(`Sat,Thu,Mon..Wed,Sat..Sun|Mon,Sun 12-*-* 2,1:23|Wed *-1|Wed..Wed,Wed *-1|Wed, 17:48|Wed..Sat,Tue 27-10-15 1:2:3|*-*-7 0:0:0|10-15|
 monday *-12-* 17:00|Mon,Fri *-*-3,1,2 *:30:45|12,14,13,12:20,10,30|12..14:10,20,30|mon,fri *-1/2-1,3 *:30:45|03-05 08:05:40|08:05:40|05:40|Sat,Sun 12-05 08:05:40|
 Sat,Sun 08:05:40|2003-03-05 05:40|2027-02..04-05|2027-03-05 05:40 UTC|2027-03-05|03-05|hourly|daily|daily UTC|monthly|weekly|weekly Pacific/Auckland|yearly|annually|*:2/3|
-minutely|quarterly|semiannually|biannually|semi-annually|bi-annually|Weekly|2026..2027-12-24|2026/2-12-24|2026/3-12-24|2027/2-*-1 10:00|2027,2029-02-28|2026,2028-*-* 12:00|
+Minutely|quarterly|semiannually|biannually|semi-annually|bi-annually|Weekly|2026..2027-12-24|2026/2-12-24|2026/3-12-24|2027/2-*-1 10:00|2027,2029-02-28|2026,2028-*-* 12:00|
 2027-01..06-01 10:00|0/4:00|6,18:00|00/12:00|*-*-* 0/6:30|Mon..Fri 22:30|Mon..Fri 22:30 Europe/London|Mon..Fri *-*-* 09:00:00 America/New_York|*-*~1|*-*~03|*-02~03|*-05~07/1|
 Mon *-05~07/1|*-*~1..3 12:00|*-2~1|*-2-29|*-02-30|Fri *-*-13 13:13|*-1,4,7,10-1 08:00|*-*-1/7 06:00|*-*-31|*-4,6-30 23:59:59|Sun 02:30|*:0/15|*:0/6|*:5/10:30|*:*:0/20|
 0..6/2:15|8..18:00|8..18/2:00,30|9,12..14,17:45|*:00,30|23:*:00|23:59:*|Mon 23:*|*-*-1..7 18:00|Mon *-*-1..7 10:00|Tue *-*-8..14|mon-fri 09:00|Sat..Sun 10:00|Mon..Sun|sunday|
@@ -290,15 +293,12 @@ func TestOracleCalendarForms(t *testing.T) {
 			questions, answers = append(questions, q), append(answers, askCalendar(t, q.Text, q))
 		}
 	}
-	ours := func(q question) (rule, error) {
-		s, err := Parse(q.Text, Options{Now: instant(t, q.From), Zone: time.UTC, Form: CalendarForm})
-		if err != nil {
-			if err.(*Error).Code != CodeNever {
-				t.Errorf("%q: %v", q.Text, err)
-			}
-			return nil, err
+	ours := func(q question) (Rule, error) {
+		r, _, _, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
+		if err != nil && err.(*fault.Error).Code != fault.CodeNever {
+			t.Errorf("%q: %v", q.Text, err)
 		}
-		return s.rule, nil
+		return r, err
 	}
 	if n := compare(t, "systemd's calendar events", questions, answers, ours); n > 0 {
 		t.Errorf("%d of %d differ", n, len(questions))

@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"errors"

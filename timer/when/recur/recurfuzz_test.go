@@ -1,41 +1,29 @@
-package when
+package recur
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
-
-// patience is how long reading a text or finding an instant may take under a fuzzer on a busy machine: fifty times what is
-// promised, so that only what hangs is found.
-const patience = 500 * time.Millisecond
-
-// quick fails when work took longer than patience. The machine may stall, so a slow answer is asked for again.
-func quick(t *testing.T, what string, work func()) {
-	t.Helper()
-	for try := 0; ; try++ {
-		begin := time.Now()
-		work()
-		if took := time.Since(begin); took < patience {
-			return
-		} else if try == 2 {
-			t.Fatalf("%s takes %s", what, took)
-		}
-	}
-}
 
 var fuzzZones = []string{"UTC", "Europe/Warsaw", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Pacific/Apia",
 	"Antarctica/Troll", "Africa/Casablanca", "Asia/Gaza", "Europe/Dublin"}
 
 // walk checks what every rule promises: later than asked, in order, no instant left out between, quick, and the canonical
 // form means the same.
-func walk(t *testing.T, text string, from time.Time, read func(text string) (rule, string, error)) {
-	var r rule
+func walk(t *testing.T, text string, from time.Time, read func(text string) (Rule, string, error)) {
+	var r Rule
 	var canonical string
 	var err error
-	quick(t, "reading", func() { r, canonical, err = read(text) })
+	clocktest.Quick(t, "reading", func() { r, canonical, err = read(text) })
 	if err != nil {
-		e, ok := err.(*Error)
+		e, ok := err.(*fault.Error)
 		if !ok || e.Code == "" || e.Message == "" || e.Hint == "" || strings.Contains(e.Message, "\n") {
 			t.Fatalf("%q: %#v", text, err)
 		}
@@ -49,8 +37,8 @@ func walk(t *testing.T, text string, from time.Time, read func(text string) (rul
 	for range 6 {
 		var next time.Time
 		var ok bool
-		quick(t, "next", func() { next, ok = r.next(at) })
-		next2, ok2 := again.next(at)
+		clocktest.Quick(t, "next", func() { next, ok = r.Next(at) })
+		next2, ok2 := again.Next(at)
 		if ok != ok2 || ok && !next.Equal(next2) {
 			t.Fatalf("%q after %s: %s, %v; canonical %q: %s, %v", text, at, next, ok, canonical, next2, ok2)
 		}
@@ -65,7 +53,7 @@ func walk(t *testing.T, text string, from time.Time, read func(text string) (rul
 			if between.Before(at) || !between.Before(next) {
 				continue
 			}
-			if n, ok := r.next(between); !ok || !n.Equal(next) {
+			if n, ok := r.Next(between); !ok || !n.Equal(next) {
 				t.Fatalf("%q: next(%s) = %s, but next(%s) = %s, %v", text, at, next, between, n, ok)
 			}
 		}
@@ -77,35 +65,59 @@ func walk(t *testing.T, text string, from time.Time, read func(text string) (rul
 }
 
 func fuzzPoint(seconds int64, zone uint8) (time.Time, *time.Location) {
-	loc, err := LoadZone(fuzzZones[int(zone)%len(fuzzZones)])
+	loc, err := civil.LoadZone(fuzzZones[int(zone)%len(fuzzZones)])
 	if err != nil {
 		panic(err)
 	}
 	const span = 200 * 366 * 86400 // 1970 to 2170
-	return time.Unix(floorMod(seconds, span), 0).UTC(), loc
+	return time.Unix(civil.FloorMod(seconds, span), 0).UTC(), loc
+}
+
+// seed is a case of the corpus of recurrences.
+type seed struct {
+	Kind, Expr    string
+	From, DTStart time.Time
+}
+
+// seeds are the cases of a kind.
+func seeds(f *testing.F, kind string) (list []seed) {
+	file, err := os.Open("../testdata/cron.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer file.Close()
+	for cases := json.NewDecoder(file); cases.More(); {
+		var c seed
+		if err := cases.Decode(&c); err != nil {
+			f.Fatal(err)
+		}
+		if c.Kind == kind {
+			list = append(list, c)
+		}
+	}
+	if len(list) < 30 {
+		f.Fatalf("only %d cases", len(list))
+	}
+	return list
 }
 
 func FuzzCron(f *testing.F) {
-	for i, c := range corpus(f) {
-		if c.Kind == "cron" {
-			f.Add(c.Expr, instant(f, c.From).Unix(), uint8(i))
-		}
+	for i, c := range seeds(f, "cron") {
+		f.Add(c.Expr, c.From.Unix(), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, seconds int64, zone uint8) {
 		from, loc := fuzzPoint(seconds, zone)
-		looksLikeCron(text)
-		walk(t, text, from, func(text string) (rule, string, error) {
-			r, canonical, _, err := parseCron(text, loc)
+		LooksLikeCron(text)
+		walk(t, text, from, func(text string) (Rule, string, error) {
+			r, canonical, _, err := ReadCron(text, loc)
 			return r, canonical, err
 		})
 	})
 }
 
 func FuzzRRule(f *testing.F) {
-	for i, c := range corpus(f) {
-		if c.Kind == "rrule" {
-			f.Add(c.Expr, instant(f, c.DTStart).Unix(), int64(i*86400), uint8(i))
-		}
+	for i, c := range seeds(f, "rrule") {
+		f.Add(c.Expr, c.DTStart.Unix(), int64(i*86400), uint8(i))
 	}
 	for _, text := range []string{"FREQ=HOURLY;INTERVAL=16;BYHOUR=8,9;BYMINUTE=0,30;BYSETPOS=-1", "FREQ=SECONDLY;INTERVAL=86399;BYHOUR=9",
 		"DTSTART;TZID=Europe/Warsaw:20260329T023000 RRULE:FREQ=DAILY", "FREQ=YEARLY;BYWEEKNO=1,-1;WKST=SU;BYDAY=MO,SU"} {
@@ -113,9 +125,9 @@ func FuzzRRule(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, begin, after int64, zone uint8) {
 		start, loc := fuzzPoint(begin, zone)
-		from, _ := fuzzPoint(begin+floorMod(after, 1e9)-1e6, zone)
-		looksLikeRRule(text)
-		walk(t, text, from, func(text string) (rule, string, error) {
+		from, _ := fuzzPoint(begin+civil.FloorMod(after, 1e9)-1e6, zone)
+		LooksLikeRRule(text)
+		walk(t, text, from, func(text string) (Rule, string, error) {
 			r, canonical, _, err := parseRRule(text, start, loc)
 			return r, canonical, err
 		})
@@ -128,10 +140,10 @@ func FuzzInterval(f *testing.F) {
 	f.Add(int64(1<<63-1), int64(0), int64(0), int64(1<<40), int64(0))
 	f.Fuzz(func(t *testing.T, every, anchorSec, anchorNano, sec, nano int64) {
 		const span = 9000 * 365 * 86400
-		anchor := time.Unix(anchorSec%span, floorMod(anchorNano, 1e9)).UTC()
-		from := time.Unix(sec%span, floorMod(nano, 1e9)).UTC()
-		r := newInterval(time.Duration(every), anchor)
-		next, ok := r.next(from)
+		anchor := time.Unix(anchorSec%span, civil.FloorMod(anchorNano, 1e9)).UTC()
+		from := time.Unix(sec%span, civil.FloorMod(nano, 1e9)).UTC()
+		r := NewInterval(time.Duration(every), anchor)
+		next, ok := r.Next(from)
 		if every <= 0 {
 			if ok {
 				t.Fatalf("every %d comes at %s", every, next)
@@ -139,7 +151,7 @@ func FuzzInterval(f *testing.F) {
 			return
 		}
 		if !ok {
-			if from.Year() < lastYear-600 && anchor.Year() < lastYear-600 {
+			if from.Year() < civil.LastYear-600 && anchor.Year() < civil.LastYear-600 {
 				t.Fatalf("every %d from %s ends after %s", every, anchor, from)
 			}
 			return
@@ -147,19 +159,19 @@ func FuzzInterval(f *testing.F) {
 		if !next.After(from) || !next.After(anchor) {
 			t.Fatalf("every %d from %s: next(%s) = %s", every, anchor, from, next)
 		}
-		i := r.(interval)
+		i := r.(Interval)
 		if before := next.Add(-time.Duration(every)); before.After(from) && !before.Equal(anchor) {
 			t.Fatalf("every %d from %s: next(%s) = %s leaves out %s", every, anchor, from, next, before)
 		}
 		if hi, lo := i.since(next); hi == 0 && lo%uint64(every) != 0 {
 			t.Fatalf("every %d from %s: next(%s) = %s is out of phase", every, anchor, from, next)
 		}
-		if two, ok := i.after(next, 1); ok {
-			if n, ok := r.next(next); !ok || !n.Equal(two) {
+		if two, ok := i.After(next, 1); ok {
+			if n, ok := r.Next(next); !ok || !n.Equal(two) {
 				t.Fatalf("every %d from %s: next(%s) = %s, not %s", every, anchor, next, n, two)
 			}
 		}
-		if n, m := i.upTo(next), i.upTo(next.Add(-1)); n != m+1 && n < 1<<62 {
+		if n, m := i.UpTo(next), i.UpTo(next.Add(-1)); n != m+1 && n < 1<<62 {
 			t.Fatalf("every %d from %s: %d up to %s, %d before", every, anchor, n, next, m)
 		}
 	})

@@ -1,9 +1,11 @@
-package when
+package recur
 
 import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // subdaySequence works out HOURLY, MINUTELY and SECONDLY rules with BY parts. A period is one hour,
@@ -36,37 +38,37 @@ const (
 	subdayMonths = 2400
 )
 
-func newSubdaySequence(p *ruleParts, start time.Time) *subdaySequence {
-	c := &subdaySequence{days: p.filter(), start: start.Unix(), interval: p.interval}
+func newSubdaySequence(p *Parts, start time.Time) *subdaySequence {
+	c := &subdaySequence{days: p.filter(), start: start.Unix(), interval: p.Interval}
 	mask := func(list, n int) uint64 {
-		if len(p.lists[list]) == 0 {
+		if len(p.Lists[list]) == 0 {
 			return 1<<n - 1
 		}
 		var set uint64
-		for _, v := range p.lists[list] {
+		for _, v := range p.Lists[list] {
 			set |= 1 << v
 		}
 		return set
 	}
-	c.hours, c.minutes, c.seconds = mask(byHour, 24), mask(byMinute, 60), mask(bySecond, 60)
+	c.hours, c.minutes, c.seconds = mask(ByHour, 24), mask(ByMinute, 60), mask(BySecond, 60)
 	minutes, seconds := []int{0}, []int{0}
-	switch p.freq {
-	case hourly:
-		c.unit, minutes, seconds = 3600, p.lists[byMinute], p.lists[bySecond]
+	switch p.Freq {
+	case Hourly:
+		c.unit, minutes, seconds = 3600, p.Lists[ByMinute], p.Lists[BySecond]
 		c.minutes, c.seconds = 1, 1
-	case minutely:
-		c.unit, seconds = 60, p.lists[bySecond]
+	case Minutely:
+		c.unit, seconds = 60, p.Lists[BySecond]
 		c.seconds = 1
-	case secondly:
+	case Secondly:
 		c.unit = 1
 	}
-	c.daily, c.origin = 86400/c.unit, floorDiv(c.start, c.unit)
+	c.daily, c.origin = 86400/c.unit, civil.FloorDiv(c.start, c.unit)
 	for _, minute := range minutes {
 		for _, second := range seconds {
 			c.inner = append(c.inner, int64(minute*60+second))
 		}
 	}
-	if positions := p.lists[bySetPos]; len(positions) > 0 {
+	if positions := p.Lists[BySetPos]; len(positions) > 0 {
 		var chosen []int64
 		for i, at := range c.inner {
 			if containsNth(positions, i+1, len(c.inner)) {
@@ -93,9 +95,9 @@ func (c *subdaySequence) findHits() {
 	for step := c.daily / common; inverse*step%length != 1%length; inverse++ {
 	}
 	c.hits = make([]bool, length)
-	for x := floorMod(c.origin, common); x < c.daily; x += common {
+	for x := civil.FloorMod(c.origin, common); x < c.daily; x += common {
 		if c.matches(x) {
-			c.hits[floorMod((c.origin-x)/common, length)*inverse%length] = true
+			c.hits[civil.FloorMod((c.origin-x)/common, length)*inverse%length] = true
 		}
 	}
 }
@@ -118,7 +120,7 @@ func (c *subdaySequence) nextWall(w int64) (int64, bool) {
 		return 0, false
 	}
 	w = max(w, c.start-1)
-	period := floorDiv(w, c.unit)
+	period := civil.FloorDiv(w, c.unit)
 	for range 2 {
 		next, ok := c.nextPeriod(period)
 		if !ok {
@@ -136,17 +138,17 @@ func (c *subdaySequence) nextWall(w int64) (int64, bool) {
 func (c *subdaySequence) nextPeriod(from int64) (int64, bool) {
 	at := c.align(max(from, c.origin))
 	for range subdayMonths {
-		day := floorDiv(at, c.daily)
-		year, month, dom := civil(day)
-		if year > lastYear {
+		day := civil.FloorDiv(at, c.daily)
+		year, month, dom := civil.DateOf(day)
+		if year > civil.LastYear {
 			return 0, false
 		}
 		first := day - int64(dom) + 1
 		days := c.days.month(year, month) >> dom << dom
-		end := dayNumber(year, month+1, 1) * c.daily
+		end := civil.DayNumber(year, month+1, 1) * c.daily
 		if c.interval > maxHits {
 			for ; at < end; at += c.interval {
-				if d := floorDiv(at, c.daily) - first + 1; days>>d&1 == 1 && c.matches(floorMod(at, c.daily)) {
+				if d := civil.FloorDiv(at, c.daily) - first + 1; days>>d&1 == 1 && c.matches(civil.FloorMod(at, c.daily)) {
 					return at, true
 				}
 			}
@@ -154,7 +156,7 @@ func (c *subdaySequence) nextPeriod(from int64) (int64, bool) {
 		}
 		residue := 0
 		if c.hits != nil {
-			residue = int(floorMod(first-1, int64(len(c.hits))))
+			residue = int(civil.FloorMod(first-1, int64(len(c.hits))))
 		}
 		for ; days != 0; days &= days - 1 {
 			d := bits.TrailingZeros32(days)
@@ -179,14 +181,14 @@ func (c *subdaySequence) nextPeriod(from int64) (int64, bool) {
 
 // align returns the first period at or after the given one that INTERVAL keeps.
 func (c *subdaySequence) align(period int64) int64 {
-	return period + floorMod(c.origin-period, c.interval)
+	return period + civil.FloorMod(c.origin-period, c.interval)
 }
 
 // inDay returns the first period from at on, before end, that is allowed. It skips hours and
 // minutes that are not allowed as a whole.
 func (c *subdaySequence) inDay(at, end int64) (int64, bool) {
 	for at < end {
-		s := floorMod(at, c.daily) * c.unit
+		s := civil.FloorMod(at, c.daily) * c.unit
 		switch {
 		case c.hours>>(s/3600)&1 == 0:
 			at = c.align(at + (3600-s%3600+c.unit-1)/c.unit)

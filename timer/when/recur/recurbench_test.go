@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -27,14 +27,13 @@ func BenchmarkNext(b *testing.B) {
 	end := from.AddDate(20, 0, 0)
 	for _, c := range benchLines {
 		b.Run(c.name+"/ours", func(b *testing.B) {
-			r, _, _, err := parseCron(c.line, zone)
+			r, _, _, err := ReadCron(c.line, zone)
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := &Schedule{Zone: zone, rule: r}
 			b.ReportAllocs()
 			for at := from; b.Loop(); {
-				next, ok := s.Next(at)
+				next, ok := r.Next(at)
 				if !ok || !next.After(at) {
 					b.Fatalf("next(%s) = %s, %v", at, next, ok)
 				}
@@ -86,29 +85,35 @@ var worst = []struct{ name, text, from string }{
 	{"yearly-full", "FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9,10,11,12,13,14,15,16,17,18;BYSETPOS=-1", "2026-01-01T00:00:00Z"},
 	{"weekly-large-interval", "FREQ=WEEKLY;INTERVAL=1000;BYMONTH=2;BYDAY=MO", "2026-01-01T00:00:00Z"},
 	{"daily-many", "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12;BYMINUTE=0,5,10,15,20,25,30,35,40,45,50,55", "2026-01-01T00:00:00Z"},
-	{"secondly-rare", "FREQ=SECONDLY;INTERVAL=86399;BYHOUR=9;BYMINUTE=0", "2026-01-01T00:00:00Z"},
-	{"secondly-leap-day", "FREQ=SECONDLY;INTERVAL=11;BYMONTH=2;BYMONTHDAY=29;BYHOUR=23;BYMINUTE=59;BYSECOND=59", "2026-01-01T00:00:00Z"},
-	{"minutely-walked", "FREQ=MINUTELY;INTERVAL=1441;BYHOUR=3;BYMINUTE=7;BYMONTHDAY=31", "2026-01-01T00:00:00Z"},
+	{"Secondly-rare", "FREQ=SECONDLY;INTERVAL=86399;BYHOUR=9;BYMINUTE=0", "2026-01-01T00:00:00Z"},
+	{"Secondly-leap-day", "FREQ=SECONDLY;INTERVAL=11;BYMONTH=2;BYMONTHDAY=29;BYHOUR=23;BYMINUTE=59;BYSECOND=59", "2026-01-01T00:00:00Z"},
+	{"Minutely-walked", "FREQ=MINUTELY;INTERVAL=1441;BYHOUR=3;BYMINUTE=7;BYMONTHDAY=31", "2026-01-01T00:00:00Z"},
 	{"hourly-walked", "FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYMONTH=2;BYMONTHDAY=29", "2026-01-01T00:00:00Z"},
 }
 
-// read makes a schedule and a start that is not itself the answer.
-func readWorst(t testing.TB, text, from string) (*Schedule, time.Time) {
-	at := instant(t, from)
-	s, err := recurring(t, text, "Europe/Warsaw", Options{Now: at})
+// readWorst makes a rule and a start that is not itself the answer.
+func readWorst(t testing.TB, text, from string) (r Rule, at time.Time) {
+	at = instant(t, from)
+	zone := mustZone(t, "Europe/Warsaw")
+	var err error
+	if LooksLikeCron(text) {
+		r, _, _, err = ReadCron(text, zone)
+	} else {
+		r, _, _, err = parseRRule(text, at, zone)
+	}
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return s, at
+	return r, at
 }
 
 func BenchmarkNextWorst(b *testing.B) {
 	for _, c := range worst {
 		b.Run(c.name, func(b *testing.B) {
-			s, at := readWorst(b, c.text, c.from)
+			r, at := readWorst(b, c.text, c.from)
 			b.ReportAllocs()
 			for b.Loop() {
-				s.Next(at)
+				r.Next(at)
 			}
 		})
 	}
@@ -118,11 +123,11 @@ func BenchmarkNextWorst(b *testing.B) {
 func TestNextWorst(t *testing.T) {
 	clocktest.Alone(t)
 	for _, c := range worst {
-		s, at := readWorst(t, c.text, c.from)
+		r, at := readWorst(t, c.text, c.from)
 		best := time.Hour
 		for range 5 {
 			begin := time.Now()
-			s.Next(at)
+			r.Next(at)
 			best = min(best, time.Since(begin))
 		}
 		if best > 100*time.Millisecond {
@@ -154,8 +159,8 @@ func TestReadWorst(t *testing.T) {
 		best := time.Hour
 		for range 3 {
 			begin := time.Now()
-			if looksLikeCron(text) {
-				_, _, _, _ = parseCron(text, zone)
+			if LooksLikeCron(text) {
+				_, _, _, _ = ReadCron(text, zone)
 			} else {
 				_, _, _, _ = parseRRule(text, start, zone)
 			}

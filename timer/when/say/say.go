@@ -1,10 +1,13 @@
-package when
+// Package say writes instants, and how far apart they are, as people check them.
+package say
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // Stamp writes an instant as people check it: "Fri 27 Nov 2026 12:00:00 CET (Europe/Warsaw)". A
@@ -89,14 +92,14 @@ func Distance(from, to time.Time) string {
 	if half := to.Sub(from) % time.Second; half >= time.Second/2 {
 		to = to.Add(time.Second - half)
 	}
-	start := wallTime(from, zone)
-	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return InstantOf(addMonthsDays(start, int64(n), 0), zone) })
-	base := addMonthsDays(start, int64(months), 0)
-	days := largest(int(min(to.Sub(InstantOf(base, zone))/(24*time.Hour), 40))+1, 1, to,
-		func(n int) time.Time { return InstantOf(base.AddDate(0, 0, n), zone) })
+	start := civil.Wall(from, zone)
+	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return civil.InstantOf(civil.AddMonthsDays(start, int64(n), 0), zone) })
+	base := civil.AddMonthsDays(start, int64(months), 0)
+	days := largest(int(min(to.Sub(civil.InstantOf(base, zone))/(24*time.Hour), 40))+1, 1, to,
+		func(n int) time.Time { return civil.InstantOf(base.AddDate(0, 0, n), zone) })
 	left := to.Sub(from)
 	if months > 0 || days > 0 {
-		left = to.Sub(InstantOf(base.AddDate(0, 0, days), zone))
+		left = to.Sub(civil.InstantOf(base.AddDate(0, 0, days), zone))
 	}
 	return twoUnits([]piece{
 		{months / 12, "year"},
@@ -119,7 +122,7 @@ func twoUnits(units []piece) string {
 	var words []string
 	for _, u := range units {
 		if u.n > 0 {
-			words = append(words, count(u.n, u.name))
+			words = append(words, plain.Plural(u.n, u.name))
 		}
 		if len(words) == 2 || len(words) == 1 && u.n == 0 {
 			break
@@ -140,12 +143,4 @@ func largest(top, scale int, limit time.Time, at func(int) time.Time) int {
 		}
 	}
 	return low
-}
-
-// count writes "1 field" or "2 fields".
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -1,4 +1,4 @@
-package when
+package recur
 
 import (
 	"fmt"
@@ -7,17 +7,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // The frequencies of an RRULE, longest period first.
 const (
-	yearly = iota
-	monthly
-	weekly
-	daily
-	hourly
-	minutely
-	secondly
+	Yearly = iota
+	Monthly
+	Weekly
+	Daily
+	Hourly
+	Minutely
+	Secondly
 )
 
 var (
@@ -25,29 +27,29 @@ var (
 	weekdayCodes = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
 )
 
-// ruleParts are the parts of an RRULE. Each list is sorted and has no duplicates; an empty one is
+// Parts are the parts of an RRULE. Each list is sorted and has no duplicates; an empty one is
 // not given.
-type ruleParts struct {
-	freq      int
-	interval  int64     // 0 and 1 are the same
+type Parts struct {
+	Freq      int
+	Interval  int64     // 0 and 1 are the same
 	count     int       // 0 for none
 	until     string    // UNTIL as written; empty for none
 	last      time.Time // what it means
 	weekStart int
-	weekdays  []Nth // BYDAY
-	lists     [ruleListCount][]int
+	Weekdays  []Nth // BYDAY
+	Lists     [ruleListCount][]int
 }
 
 // The lists of numbers of an RRULE, in the order of the canonical form.
 const (
-	byMonth = iota
-	byWeek
-	byYearDay
-	byMonthDay
-	byHour
-	byMinute
-	bySecond
-	bySetPos
+	ByMonth = iota
+	ByWeek
+	ByYearDay
+	ByMonthDay
+	ByHour
+	ByMinute
+	BySecond
+	BySetPos
 	ruleListCount
 )
 
@@ -57,26 +59,26 @@ var ruleLists = [ruleListCount]struct {
 	min, max int
 	negative bool
 }{
-	byMonth:    {"BYMONTH", 1, 12, false},
-	byWeek:     {"BYWEEKNO", 1, 53, true},
-	byYearDay:  {"BYYEARDAY", 1, 366, true},
-	byMonthDay: {"BYMONTHDAY", 1, 31, true},
-	byHour:     {"BYHOUR", 0, 23, false},
-	byMinute:   {"BYMINUTE", 0, 59, false},
-	bySecond:   {"BYSECOND", 0, 60, false},
-	bySetPos:   {"BYSETPOS", 1, 366, true},
+	ByMonth:    {"BYMONTH", 1, 12, false},
+	ByWeek:     {"BYWEEKNO", 1, 53, true},
+	ByYearDay:  {"BYYEARDAY", 1, 366, true},
+	ByMonthDay: {"BYMONTHDAY", 1, 31, true},
+	ByHour:     {"BYHOUR", 0, 23, false},
+	ByMinute:   {"BYMINUTE", 0, 59, false},
+	BySecond:   {"BYSECOND", 0, 60, false},
+	BySetPos:   {"BYSETPOS", 1, 366, true},
 }
 
-// set gives one of the lists its numbers, in any order.
-func (p *ruleParts) set(list int, numbers []int) {
+// Set gives one of the lists its numbers, in any order.
+func (p *Parts) Set(list int, numbers []int) {
 	numbers = slices.Clone(numbers)
 	slices.Sort(numbers)
-	p.lists[list] = slices.Compact(numbers)
+	p.Lists[list] = slices.Compact(numbers)
 }
 
 // readParts reads "FREQ=…;…" in capitals.
-func readParts(text string) (p ruleParts, err error) {
-	p.freq = -1
+func readParts(text string) (p Parts, err error) {
+	p.Freq = -1
 	var seen []string
 	for part := range strings.SplitSeq(text, ";") {
 		name, value, ok := strings.Cut(part, "=")
@@ -91,21 +93,21 @@ func readParts(text string) (p ruleParts, err error) {
 			return p, err
 		}
 	}
-	if p.freq < 0 {
+	if p.Freq < 0 {
 		return p, fmt.Errorf("FREQ is missing")
 	}
 	return p, nil
 }
 
-func (p *ruleParts) read(name, value string) (err error) {
+func (p *Parts) read(name, value string) (err error) {
 	switch name {
 	case "FREQ":
-		if p.freq = slices.Index(frequencies, value); p.freq < 0 {
+		if p.Freq = slices.Index(frequencies, value); p.Freq < 0 {
 			return fmt.Errorf("FREQ=%s is none of %s", value, strings.Join(frequencies, ", "))
 		}
 	case "INTERVAL":
 		n, err := ruleNumber(name, value, 1, math.MaxInt32)
-		p.interval = int64(n)
+		p.Interval = int64(n)
 		return err
 	case "COUNT":
 		p.count, err = ruleNumber(name, value, 1, math.MaxInt32)
@@ -134,7 +136,7 @@ func (p *ruleParts) read(name, value string) (err error) {
 				}
 				numbers = append(numbers, n)
 			}
-			p.set(i, numbers)
+			p.Set(i, numbers)
 			return nil
 		}
 		return fmt.Errorf("%s is not part of a rule", name)
@@ -143,7 +145,7 @@ func (p *ruleParts) read(name, value string) (err error) {
 }
 
 // readDays reads BYDAY: MO, 2TU, +1FR, -1SU.
-func (p *ruleParts) readDays(value string) error {
+func (p *Parts) readDays(value string) error {
 	for item := range strings.SplitSeq(value, ",") {
 		if len(item) < 2 {
 			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
@@ -160,8 +162,8 @@ func (p *ruleParts) readDays(value string) error {
 			}
 			day.N = n
 		}
-		if !slices.Contains(p.weekdays, day) {
-			p.weekdays = append(p.weekdays, day)
+		if !slices.Contains(p.Weekdays, day) {
+			p.Weekdays = append(p.Weekdays, day)
 		}
 	}
 	return nil
@@ -195,28 +197,28 @@ func signedNumber(name, text string, low, high int) (int, error) {
 
 // check refuses parts that do not go together: everything for which RFC 5545 section 3.3.10 says
 // MUST NOT.
-func (p *ruleParts) check() error {
-	nth := slices.ContainsFunc(p.weekdays, func(d Nth) bool { return d.N != 0 })
-	given := func(list int) bool { return len(p.lists[list]) > 0 }
+func (p *Parts) check() error {
+	nth := slices.ContainsFunc(p.Weekdays, func(d Nth) bool { return d.N != 0 })
+	given := func(list int) bool { return len(p.Lists[list]) > 0 }
 	others := *p
-	others.lists[bySetPos] = nil
+	others.Lists[BySetPos] = nil
 	switch {
 	case p.count > 0 && p.until != "":
 		return fmt.Errorf("COUNT and UNTIL exclude each other")
-	case given(byWeek) && p.freq != yearly:
+	case given(ByWeek) && p.Freq != Yearly:
 		return fmt.Errorf("BYWEEKNO goes with FREQ=YEARLY only")
-	case given(byYearDay) && p.freq >= monthly && p.freq <= daily:
-		return fmt.Errorf("BYYEARDAY does not go with FREQ=%s", frequencies[p.freq])
-	case given(byMonthDay) && p.freq == weekly:
+	case given(ByYearDay) && p.Freq >= Monthly && p.Freq <= Daily:
+		return fmt.Errorf("BYYEARDAY does not go with FREQ=%s", frequencies[p.Freq])
+	case given(ByMonthDay) && p.Freq == Weekly:
 		return fmt.Errorf("BYMONTHDAY does not go with FREQ=WEEKLY")
-	case nth && p.freq > monthly:
+	case nth && p.Freq > Monthly:
 		return fmt.Errorf("a numbered weekday goes with FREQ=MONTHLY or YEARLY only")
-	case nth && given(byWeek):
+	case nth && given(ByWeek):
 		return fmt.Errorf("a numbered weekday does not go with BYWEEKNO")
-	case p.freq == monthly && slices.ContainsFunc(p.weekdays, beyondMonth),
-		p.freq == yearly && given(byMonth) && slices.ContainsFunc(p.weekdays, beyondMonth):
+	case p.Freq == Monthly && slices.ContainsFunc(p.Weekdays, beyondMonth),
+		p.Freq == Yearly && given(ByMonth) && slices.ContainsFunc(p.Weekdays, beyondMonth):
 		return fmt.Errorf("a month has five of a weekday at most")
-	case given(bySetPos) && others.plain():
+	case given(BySetPos) && others.plain():
 		return fmt.Errorf("BYSETPOS needs another BY part")
 	}
 	return nil
@@ -225,21 +227,21 @@ func (p *ruleParts) check() error {
 func beyondMonth(d Nth) bool { return d.N < -5 || d.N > 5 }
 
 // plain reports whether the rule has no BY part.
-func (p *ruleParts) plain() bool {
+func (p *Parts) plain() bool {
 	given := func(list []int) bool { return len(list) > 0 }
-	return !slices.ContainsFunc(p.lists[:], given) && len(p.weekdays) == 0
+	return !slices.ContainsFunc(p.Lists[:], given) && len(p.Weekdays) == 0
 }
 
 // String returns the canonical form.
-func (p *ruleParts) String() string {
-	out := []byte("FREQ=" + frequencies[p.freq])
+func (p *Parts) String() string {
+	out := []byte("FREQ=" + frequencies[p.Freq])
 	text := func(name, value string) { out = append(append(append(append(out, ';'), name...), '='), value...) }
 	number := func(name string, n int64) {
 		text(name, "")
 		out = strconv.AppendInt(out, n, 10)
 	}
-	if p.interval > 1 {
-		number("INTERVAL", p.interval)
+	if p.Interval > 1 {
+		number("INTERVAL", p.Interval)
 	}
 	if p.count > 0 {
 		number("COUNT", int64(p.count))
@@ -251,9 +253,9 @@ func (p *ruleParts) String() string {
 		text("WKST", weekdayCodes[p.weekStart])
 	}
 	for i, list := range ruleLists {
-		if i == byMonthDay && len(p.weekdays) > 0 {
+		if i == ByMonthDay && len(p.Weekdays) > 0 {
 			var days []string
-			for _, d := range p.weekdays {
+			for _, d := range p.Weekdays {
 				code := weekdayCodes[d.Weekday]
 				if d.N != 0 {
 					code = strconv.Itoa(d.N) + code
@@ -262,7 +264,7 @@ func (p *ruleParts) String() string {
 			}
 			text("BYDAY", strings.Join(days, ","))
 		}
-		for k, n := range p.lists[i] {
+		for k, n := range p.Lists[i] {
 			if k == 0 {
 				number(list.name, int64(n))
 			} else {
@@ -275,18 +277,18 @@ func (p *ruleParts) String() string {
 
 // typed sets the minute and second that the rule leaves open to zero, for a rule that begins when
 // it is typed. It returns the start of the rule, and a note that says so.
-func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, string) {
-	if p.freq < hourly {
-		start = InstantOf(wallTime(start, zone).Truncate(time.Minute), zone)
+func (p *Parts) typed(start time.Time, zone *time.Location) (time.Time, string) {
+	if p.Freq < Hourly {
+		start = civil.InstantOf(civil.Wall(start, zone).Truncate(time.Minute), zone)
 	}
 	var zero []string
-	if len(p.lists[byHour]) > 0 {
+	if len(p.Lists[ByHour]) > 0 {
 		for _, part := range []struct {
 			list int
 			open bool
-		}{{byMinute, p.freq < minutely}, {bySecond, p.freq < secondly}} {
-			if part.open && len(p.lists[part.list]) == 0 {
-				p.set(part.list, []int{0})
+		}{{ByMinute, p.Freq < Minutely}, {BySecond, p.Freq < Secondly}} {
+			if part.open && len(p.Lists[part.list]) == 0 {
+				p.Set(part.list, []int{0})
 				zero = append(zero, ruleLists[part.list].name)
 			}
 		}
@@ -296,7 +298,7 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 		return start, zero[0] + " is not given and is 0"
 	case len(zero) == 2:
 		return start, "BYMINUTE and BYSECOND are not given and are 0"
-	case p.freq < hourly && len(p.lists[byHour]) == 0:
+	case p.Freq < Hourly && len(p.Lists[ByHour]) == 0:
 		return start, fmt.Sprintf("the time of day is that of the start, %s; BYHOUR and BYMINUTE name another", start.Format("15:04:05"))
 	}
 	return start, ""
@@ -304,48 +306,59 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 
 // fill takes what the rule leaves open from DTSTART: the month, day, weekday and time, as in RFC
 // 5545 section 3.3.10. It also makes second 60 the 59th.
-func (p *ruleParts) fill(start time.Time) {
+func (p *Parts) fill(start time.Time) {
 	set := func(list, value int) {
-		if len(p.lists[list]) == 0 {
-			p.set(list, []int{value})
+		if len(p.Lists[list]) == 0 {
+			p.Set(list, []int{value})
 		}
 	}
-	byDay := len(p.weekdays) > 0 || len(p.lists[byMonthDay]) > 0 || len(p.lists[byYearDay]) > 0
+	byDay := len(p.Weekdays) > 0 || len(p.Lists[ByMonthDay]) > 0 || len(p.Lists[ByYearDay]) > 0
 	switch {
 	case byDay:
-	case p.freq == weekly || p.freq == yearly && len(p.lists[byWeek]) > 0:
-		p.weekdays = []Nth{{Weekday: weekday(floorDiv(start.Unix(), 86400))}}
-	case p.freq == yearly:
-		set(byMonth, int(start.Month()))
-		set(byMonthDay, start.Day())
-	case p.freq == monthly:
-		set(byMonthDay, start.Day())
+	case p.Freq == Weekly || p.Freq == Yearly && len(p.Lists[ByWeek]) > 0:
+		p.Weekdays = []Nth{{Weekday: civil.Weekday(civil.FloorDiv(start.Unix(), 86400))}}
+	case p.Freq == Yearly:
+		set(ByMonth, int(start.Month()))
+		set(ByMonthDay, start.Day())
+	case p.Freq == Monthly:
+		set(ByMonthDay, start.Day())
 	}
-	if p.freq < hourly {
-		set(byHour, start.Hour())
+	if p.Freq < Hourly {
+		set(ByHour, start.Hour())
 	}
-	if p.freq < minutely {
-		set(byMinute, start.Minute())
+	if p.Freq < Minutely {
+		set(ByMinute, start.Minute())
 	}
-	if p.freq < secondly {
-		set(bySecond, start.Second())
+	if p.Freq < Secondly {
+		set(BySecond, start.Second())
 	}
-	if seconds := p.lists[bySecond]; len(seconds) > 0 && seconds[len(seconds)-1] == 60 {
-		p.set(bySecond, append(slices.Clone(seconds[:len(seconds)-1]), 59))
+	if seconds := p.Lists[BySecond]; len(seconds) > 0 && seconds[len(seconds)-1] == 60 {
+		p.Set(BySecond, append(slices.Clone(seconds[:len(seconds)-1]), 59))
 	}
 }
 
-func (p *ruleParts) filter() DayFilter {
+func (p *Parts) filter() DayFilter {
 	f := DayFilter{
-		MonthDays: p.lists[byMonthDay],
-		YearDays:  p.lists[byYearDay],
-		Weeks:     p.lists[byWeek],
-		Weekdays:  p.weekdays,
-		InYear:    p.freq == yearly && len(p.lists[byMonth]) == 0,
+		MonthDays: p.Lists[ByMonthDay],
+		YearDays:  p.Lists[ByYearDay],
+		Weeks:     p.Lists[ByWeek],
+		Weekdays:  p.Weekdays,
+		InYear:    p.Freq == Yearly && len(p.Lists[ByMonth]) == 0,
 		weekStart: p.weekStart,
 	}
-	for _, m := range p.lists[byMonth] {
+	for _, m := range p.Lists[ByMonth] {
 		f.Months |= 1 << m
 	}
 	return f
+}
+
+// NthWeekdays are the n-th of some weekdays, Monday first; every one when n is 0.
+func NthWeekdays(set uint8, n int) []Nth {
+	var days []Nth
+	for i := range weekdayCodes {
+		if set>>((i+1)%7)&1 == 1 {
+			days = append(days, Nth{Weekday: i, N: n})
+		}
+	}
+	return days
 }

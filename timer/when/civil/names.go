@@ -1,9 +1,9 @@
-package when
+package civil
 
-// zoneNames are the names of the IANA time zone database that Go embeds (2025c). They decide letter
+// ZoneNames are the names of the IANA time zone database that Go embeds (2025c). They decide letter
 // case and suggest near names; a newer name that the machine's own database knows is accepted as
 // well.
-const zoneNames = `
+const ZoneNames = `
 Africa/Abidjan Africa/Accra Africa/Addis_Ababa Africa/Algiers Africa/Asmara Africa/Asmera Africa/Bamako Africa/Bangui
 Africa/Banjul Africa/Bissau Africa/Blantyre Africa/Brazzaville Africa/Bujumbura Africa/Cairo Africa/Casablanca
 Africa/Ceuta Africa/Conakry Africa/Dakar Africa/Dar_es_Salaam Africa/Djibouti Africa/Douala Africa/El_Aaiun
