@@ -263,7 +263,7 @@ func nearest(key string) string {
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
 	for _, name := range names {
-		if s, _, _ := settingOf(strings.Split(name, ".")); s.Kind != kindTable && plain.Distance(strings.ToLower(last(key)), last(name)) < 2 {
+		if s, _, _ := settingOf(strings.Split(name, ".")); s.Kind != kindTable && plain.Distance(strings.ToLower(last(key)), last(name), 1) < 2 {
 			return name
 		}
 	}
@@ -275,7 +275,7 @@ func nearest(key string) string {
 func closest(word string, names []string) (near string) {
 	least := 3
 	for _, name := range names {
-		if d := plain.Distance(strings.ToLower(word), strings.ToLower(name)); d < least {
+		if d := plain.Distance(strings.ToLower(word), strings.ToLower(name), 2); d < least {
 			near, least = name, d
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func Nearest(word string, names []string) string {
 	best, least := "", 1<<30
 	for _, n := range names {
-		if d := min(plain.Distance(word, n), plain.Distance(strings.ToLower(word), n)); d < least {
+		if d := min(plain.Distance(word, n, least-1), plain.Distance(strings.ToLower(word), n, least-1)); d < least {
 			best, least = n, d
 		}
 	}

@@ -104,7 +104,7 @@ func TestHintsKeepWords(t *testing.T) {
 			for _, word := range words(c.text) {
 				switch {
 				case slices.Contains(have, word):
-				case slices.ContainsFunc(have, func(right string) bool { return plain.Distance(word, right) <= 2 }):
+				case slices.ContainsFunc(have, func(right string) bool { return plain.Distance(word, right, 2) <= 2 }):
 					lost++
 				default:
 					lost += 2

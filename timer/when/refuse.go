@@ -300,7 +300,7 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 		if min(len(known), len(word)) == 3 && !swapped(word, known) && !doubled(word, known) {
 			continue
 		}
-		if far := plain.Distance(word, known); far == 1 || far == 2 && len(word) >= 7 {
+		if far := plain.Distance(word, known, 2); far == 1 || far == 2 && len(word) >= 7 {
 			near[far] = append(near[far], known)
 		}
 	}

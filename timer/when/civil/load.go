@@ -222,10 +222,10 @@ func NearZones(name string) []string {
 		case area == strings.ToLower(rightArea), area == "" && len(wantCity) >= 5 && wantCity[0] == rightCity[0] && slices.Contains(Areas, rightArea) && rightArea != "Antarctica":
 			most = 1
 		}
-		switch far := plain.Distance(wantCity, rightCity); {
+		switch far := plain.Distance(wantCity, rightCity, 2); {
 		case far <= most:
 			found = append(found, near{right, far})
-		case area != "" && plain.Distance(want, folded) == 1: // Europ/Warsaw
+		case area != "" && plain.Distance(want, folded, 1) == 1: // Europ/Warsaw
 			found = append(found, near{right, 1})
 		}
 	}
