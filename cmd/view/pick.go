@@ -42,7 +42,7 @@ func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 }
 
 // PickFailed is the error of an ID or a text that names no task, or several, the first ten of which
-// are candidates.
+// are candidates; the hint says what they are.
 func PickFailed(id string, code problem.Code, message problem.Text, candidates ...state.Entry) *PickError {
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	const most = 10
@@ -53,7 +53,7 @@ func PickFailed(id string, code problem.Code, message problem.Text, candidates .
 			c.At = e.Due.In(rules.TaskZone(e.Task))
 		}
 		p.Candidates = append(p.Candidates, c)
-		ids = append(ids, e.Task.ID)
+		ids = append(ids, e.Task.ID+" ("+cli.Cut(Describe(e.Task), 40, "…")+")")
 	}
 	switch more := len(candidates) - most; {
 	case more > 0:
