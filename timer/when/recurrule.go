@@ -87,7 +87,9 @@ func (b *builder) frequency() *refusal {
 		if period && c.unit == uMonth {
 			return whichWeekday
 		}
-		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
+		// Every day on weekends is a rule, and every day on thursdays a contradiction.
+		daily := c.unit == uDay && c.n == 1 && bits.OnesCount8(c.weekdays) > 1
+		if period && c.unit != uWeek && !daily {
 			return periodClash
 		}
 		rule.Weekdays, rule.Freq = recur.NthWeekdays(c.weekdays, 0), recur.Weekly
