@@ -57,6 +57,8 @@ func TestAgentAsks(t *testing.T) {
 		{"reminders.create", `{"title":"x","when":"2h","except":"weekends"}`, `days are left out of recurrences, and "2h" comes once; give a recurrence, or leave out "except"`},
 		{"reminders.create", `{"title":"x","when":"1h","rrule":"FREQ=DAILY"}`, `"when": "1h" is a duration, and an instant is asked for; say "in 1h", or name one`},
 		{"reminders.create", `{"title":"\ud83d","when":"1h"}`, `-32602 it has half of a character, \ud83d`},
+		{"reminders.create", `{"title":"x","when":"@reboot"}`, `"due_date":null`},
+		{"reminders.list", `{}`, `"when":"@reboot","due_date":null`},
 		{"reminders.steal", `{}`, `-32601 there is no method "reminders.steal"`},
 	} {
 		answer, refused := ask("./one", c.method, c.params)
@@ -87,6 +89,10 @@ func TestAgentAsks(t *testing.T) {
 	}
 	if got, _ := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); !strings.Contains(got, `"cancelled":true`) {
 		t.Errorf("its own: %s", got)
+	}
+	if _, refused := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil ||
+		!strings.Contains(*refused.Data.(schedule.RefusedData).Hint, "lists those to come") {
+		t.Errorf("its own, again: %v", refused)
 	}
 	told := cli.LimitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(schedule.Reminders{})
 	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or raise pending") {

@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,6 +58,7 @@ func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, maxLines 
 
 // dayHead returns the heading above a task.
 func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
+	due := view.DueOf(e)
 	switch {
 	case e.Held:
 		return "Paused"
@@ -64,8 +66,8 @@ func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
 		return "At the next boot"
 	case tasks.Live(e) && state.IsUnscheduled(e.Due):
 		return "After others"
-	case tasks.Live(e):
-		return view.DayName(times, e.Due.In(now.Location()), now)
+	case !due.IsZero():
+		return view.DayName(times, due.In(now.Location()), now)
 	case e.Phase == state.Removed:
 		return "Removed"
 	case tasks.IsRunning(e):
@@ -76,7 +78,8 @@ func dayHead(times cli.Locale, e state.Entry, now time.Time) string {
 
 // dayRow returns the line of a task below its heading.
 func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, widest int) string {
-	due := e.Due.In(now.Location())
+	coming := view.DueOf(e)
+	due := cmp.Or(coming, e.Due).In(now.Location())
 	left, clock, column := "in "+say.Distance(now, due), "15:04:05", 24
 	if width < 80 {
 		left, clock, column = shortDistance(due.Sub(now)), "15:04", 7
@@ -102,9 +105,9 @@ func dayRow(times cli.Locale, p cli.Paint, e state.Entry, now time.Time, width, 
 		left = "until resumed"
 	case e.Held:
 		left = "until " + times.Format(e.Resume.In(now.Location()), "2 Jan 2006 15:04")
-	case !tasks.Live(e):
+	case !tasks.Live(e) && coming.IsZero():
 		left = e.Tally.Last
-		if column > 7 {
+		if column > 7 && !state.IsUnscheduled(e.Due) {
 			left = strings.TrimSuffix(times.Format(due, "2 Jan 2006")+", "+left, ", ")
 		}
 	case view.IsOverdue(e, now):
@@ -140,7 +143,7 @@ func meaningOf(e state.Entry, now time.Time) cli.Meaning {
 		return cli.Ordinary
 	case e.Held:
 		return cli.Minor
-	case !tasks.Live(e):
+	case !tasks.Live(e) && view.DueOf(e).IsZero():
 		return view.OutcomeMeans(state.Outcome(e.Tally.Last))
 	case view.IsOverdue(e, now):
 		return cli.Late

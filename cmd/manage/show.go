@@ -220,7 +220,7 @@ func (j showJSON) times(o *cli.Out, field func(name, value string)) {
 		field("put off", cli.Visible(*j.Postponed)+"; the runner tries again")
 	}
 	switch {
-	case j.ResumeAt != nil && len(j.Next) == 0:
+	case j.ResumeAt != nil && len(j.Next) == 0 && !state.IsUnscheduled(e.Due):
 		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+
 			view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:

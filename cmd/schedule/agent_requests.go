@@ -135,7 +135,7 @@ func (a *agentRequests) call(r state.Record) *cli.Call {
 // CreatedReminder is the answer to reminders.create.
 type CreatedReminder struct {
 	ID       string   `json:"id"`
-	Due      string   `json:"due_date"` // as the agent is told of it
+	Due      *string  `json:"due_date"` // as the agent is told of it; null: at the next boot
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -213,8 +213,15 @@ func (a *agentRequests) create(ctx context.Context, r state.Record, p requestPar
 		draft.warnings = append(draft.warnings, cli.Warning{Kind: cli.WarnRunner,
 			Text: problem.T("no runner is alive to tell the agent")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), agent.Due(e.Due.In(rules.TaskZone(e.Task))),
-		s.WarningTexts(draft.warnings)}, nil
+	return CreatedReminder{runner.ReminderID(e.Task.ID), dueDate(e), s.WarningTexts(draft.warnings)}, nil
+}
+
+// dueDate is when a reminder is due, as its agent is told of it; nil when nobody knows yet.
+func dueDate(e state.Entry) *string {
+	if state.IsUnscheduled(e.Due) {
+		return nil
+	}
+	return new(agent.Due(e.Due.In(rules.TaskZone(e.Task))))
 }
 
 // refusePast refuses an instant that is not in the future. Otherwise an agent that repeats the time
@@ -284,7 +291,7 @@ type reminderRow struct {
 	Title       string  `json:"title"`
 	Description *string `json:"description"`
 	When        string  `json:"when"` // as it was given
-	Due         string  `json:"due_date"`
+	Due         *string `json:"due_date"`
 	Project     *string `json:"project_id"`
 	Priority    string  `json:"priority"`
 	Program     string  `json:"process_name"`
@@ -327,7 +334,7 @@ func (a *agentRequests) list(ctx context.Context, r state.Record, p requestParam
 	for _, e := range found[:len(found)-answer.More] {
 		t := e.Task
 		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(),
-			cli.OrNull(t.Description), t.When.Text, agent.Due(e.Due.In(rules.TaskZone(t))),
+			cli.OrNull(t.Description), t.When.Text, dueDate(e),
 			cli.OrNull(t.Reminder.Project), view.PriorityOf(t), state.ShellLine(t.Run.Agent), e.Held})
 	}
 	return answer, nil
@@ -365,7 +372,11 @@ func (a *agentRequests) cancel(ctx context.Context, r state.Record, p requestPar
 	case len(found) != 1 || !isReminderOf(found[0].Task, runner.ProgramOf(r.Task)):
 		return nil, notFound
 	}
-	if _, err := st.Remove(ctx, id, s.Clock.Now()); err != nil {
+	switch _, err := st.Remove(ctx, id, s.Clock.Now()); {
+	case errors.Is(err, state.ErrEnded):
+		return nil, problem.New(problem.Ended, problem.T("the reminder %s has ended, or was cancelled", cli.Quote(p["id"])),
+			problem.T("reminders.list lists those to come"))
+	case err != nil:
 		return nil, err
 	}
 	return cancelledReminder{runner.ReminderID(id), true}, nil
