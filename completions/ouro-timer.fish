@@ -1,6 +1,6 @@
-# Completion of ouro-timer for fish:
+# Completion of ouro-timer for fish. In ~/.config/fish/config.fish:
 #
-#     ouro-timer completion fish > ~/.config/fish/completions/ouro-timer.fish
+#     ouro-timer completion fish | source
 #
 # The words typed so far are handed to "ouro-timer __complete" without their quotes. Nothing here evaluates or expands them.
 

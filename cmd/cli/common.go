@@ -41,7 +41,7 @@ var NoAutostartFlag = option.Option{Name: "no-autostart", Kind: option.Flag, Env
 
 // MatchFlag is the option that names a task by its text.
 var MatchFlag = option.Option{Name: "match", Kind: option.Text,
-	Help: "the one task whose description, text or command contains TEXT"}
+	Help: "the one task whose ID, key, description, text, command or time contains TEXT"}
 
 // TagFlag is the option that marks a task with words of the caller's choice, or means all tasks
 // that have them.

@@ -22,11 +22,11 @@ completes the command there as it would on its own. Load the script in the start
   bash         source <(ouro-timer completion bash)                                 in ~/.bashrc
                (bash 3.2, as on macOS: eval "$(ouro-timer completion bash)")
   zsh          source <(ouro-timer completion zsh)                                  in ~/.zshrc, after compinit
-  fish         ouro-timer completion fish > ~/.config/fish/completions/ouro-timer.fish
+  fish         ouro-timer completion fish | source                                  in ~/.config/fish/config.fish
   powershell   ouro-timer completion powershell | Out-String | Invoke-Expression    in $PROFILE
 
 On TAB the shell asks ouro-timer what could follow. That runs no action, changes nothing and never evaluates what is typed.`,
-		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
+		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion fish | source"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
 		Options:   option.Rows{cli.QuietFlag.WithHelp("print the answer alone"), cli.JSONFlag, cli.FieldsFlag},
 		Answers:   []cli.Shape{{Name: "completion", Of: completionJSON{}, Means: "the script"}},

@@ -299,15 +299,10 @@ type followedJSON struct {
 	Status   string    `json:"status"`
 	ID       *string   `json:"id,omitempty"`
 	Continue []string  `json:"continue,omitempty"`
-
-	most time.Duration
 }
 
 // Text writes the command that goes on.
-func (a followedJSON) Text(o *cli.Out) {
-	o.Warn("followed for %s, as --max says", a.most)
-	o.HintAlways("go on: %s", cli.ShellLine(a.Continue))
-}
+func (a followedJSON) Text(o *cli.Out) { o.ShowContinue(a.Continue) }
 
 // endAtMax answers at --max with the call that goes on.
 func (f *logFollower) endAtMax() error {
@@ -325,19 +320,16 @@ func (f *logFollower) endAtMax() error {
 		again, id = problem.To("log", name), &name
 	}
 	again = again.With("follow", true)
-	switch {
-	case f.pastShown:
-		again = cli.With(again.With("after", place.String()), f.Opt, "max", "tz")
-	case f.o.hasLimit:
+	if f.pastShown {
+		again = again.With("after", place.String())
+	} else if again = cli.With(again, f.Opt, "since", "after"); f.o.hasLimit {
 		again = again.With("n", f.o.limit)
-		fallthrough
-	default:
-		again = cli.With(again, f.Opt, "max", "tz", "since", "after")
 	}
+	again = cli.With(again.With("max", cli.BoundText(f.Call)), f.Opt, "tz")
 	if len(f.o.outcomes) > 0 {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = cli.With(again, f.Opt, "json", "fields")
-	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.ContinueWith(f.Call, again), f.o.bound})
+	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.ContinueWith(f.Call, again)})
 	return cli.ExitCode(cli.ExitMax)
 }

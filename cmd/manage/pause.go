@@ -37,7 +37,7 @@ Pausing a paused task replaces the end of the pause: without --resume-at there i
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			cli.MatchFlag, allFlag.WithHelp("every task that is not paused yet, but for waits"),
-			cli.TagFlag.WithHelp("every task that is not paused yet that has the tag NAME; repeated: all of them"),
+			cli.TagFlag.WithHelp("every task that has the tag NAME and is not paused yet; repeated: all of them"),
 			option.Option{Name: "resume-at", Kind: option.Time,
 				Help: "end the pause at WHEN: an instant, or how long from now"},
 			cli.NoAutostartFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag,

@@ -17,7 +17,7 @@ import (
 // ResumeCommand is the command resume.
 func ResumeCommand() cli.Command {
 	return cli.Command{
-		Name: "resume", Args: "<id>... | --match <text> | --all", Short: "end the pause of tasks",
+		Name: "resume", Args: "<id>... | --match <text> | --tag <name> | --all", Short: "end the pause of tasks",
 		Long: `
 A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
 counts for --count and does not run later. A one-shot whose time has passed is skipped, and is over: the answer says how
@@ -26,7 +26,7 @@ to run it now. A runner is started when none lives.`,
 		Ids:       "paused",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag, allFlag.WithHelp("every task that is paused"), cli.TagFlag.WithHelp("every task that is paused that has the tag NAME; repeated: all of them"),
+			cli.MatchFlag, allFlag.WithHelp("every task that is paused"), cli.TagFlag.WithHelp("every paused task that has the tag NAME; repeated: all of them"),
 			cli.NoAutostartFlag, cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.ZoneFlag,
 			cli.JSONFlag, cli.FieldsFlag,
 		},

@@ -37,13 +37,13 @@ interval with --start, follows the clock. Neither ends early. On a terminal a co
 what (--name, or the task), and says when it is over; --big draws the largest digits that fit, and --bell rings.
 --notify tells somebody else, too, and keeps the wait. Space pauses and resumes a wait of 10 s and more.
 
-A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and the command that resumes
-it comes first on standard error, also with --json. --max bounds the call: when the bound comes first the exit code is
-75 (not yet: call again), and that command is printed; with --max a wait of half a second is kept already. --resume
-waits for the same instant, from anywhere, and for the rest of a --count; once the instant has passed it returns at
-once. INT cancels such a wait. Whatever else ends the call leaves it, and if nobody waits when its time comes, the task
-goes to the inbox. ls shows it, and rm ends it; calls that wait for it then exit with 1. --dry-run says what would be
-waited for, and whether it would be kept.
+A wait with a task or a --name and of more than 10 s outlives its caller: it is kept before it begins, and the command
+that resumes it comes first on standard error (not with --json or --quiet). --max bounds the call: when the bound comes
+first the exit code is 75 (not yet: call again), and that command is printed; with --max a wait of half a second is kept
+already. --resume waits for the same instant, from anywhere, and for the rest of a --count; once the instant has passed
+it returns at once. INT cancels such a wait. Whatever else ends the call leaves it, and if nobody waits when its time
+comes, the task goes to the inbox. ls shows it, and rm ends it; calls that wait for it then exit with 1. --dry-run says
+what would be waited for, and whether it would be kept.
 
 --any waits for the first of several things, each a word: a time (10m, 22:30), task:ID (the next end of a run of it; of
 a task that is over its last), inbox (an item that nobody has; --take leases it), or a target of health-wait
