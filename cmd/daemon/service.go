@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -122,7 +121,7 @@ func serviceCall(s *cli.Call, action string) problem.Call {
 func planOf(s *cli.Call) (service.Plan, error) {
 	who, init := s.Opt.Text("run-as"), s.Opt.Text("init")
 	if s.Opt.Bool("system") {
-		if s.Opt.Has("run-as") && !userName.MatchString(who) {
+		if s.Opt.Has("run-as") && !isUserName(who) {
 			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user",
 				"give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
 		}
@@ -137,8 +136,12 @@ func planOf(s *cli.Call) (service.Plan, error) {
 	return cli.ServicePlan(s)
 }
 
-// userName matches the names that useradd(8) accepts. They are one word in every file of a service.
-var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+// isUserName reports whether useradd(8) accepts a name. Such a name is one word in every file of a
+// service.
+func isUserName(name string) bool {
+	const letters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return name != "" && strings.ContainsRune(letters, rune(name[0])) && strings.Trim(name, letters+"0123456789.-") == ""
+}
 
 // mayChange returns why the user with this ID cannot install or remove a service of the system.
 // again is the call, and known reports whether a user exists.

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -165,12 +166,14 @@ func groupOf(s *cli.Call, kind, file string) string {
 }
 
 // programHints are the hints for programs of other schedulers that fail.
-var programHints = map[string]problem.Text{
-	"crontab":   problem.T("give a file: %s", problem.To("import", kindCrontab, "/etc/crontab")),
-	"systemctl": problem.T("give files, or folders of them: %s", problem.To("import", kindSystemd, unitDirs[0])),
-	"atq":       problem.T("call as a user who may use at, where it is installed"),
-	"at":        problem.T("call as a user who may use at, where it is installed"),
-}
+var programHints = sync.OnceValue(func() map[string]problem.Text {
+	return map[string]problem.Text{
+		"crontab":   problem.T("give a file: %s", problem.To("import", kindCrontab, "/etc/crontab")),
+		"systemctl": problem.T("give files, or folders of them: %s", problem.To("import", kindSystemd, unitDirs[0])),
+		"atq":       problem.T("call as a user who may use at, where it is installed"),
+		"at":        problem.T("call as a user who may use at, where it is installed"),
+	}
+})
 
 // outputOf returns the output of the program of another scheduler.
 func outputOf(ctx context.Context, name string, args ...string) (string, error) {
@@ -183,7 +186,7 @@ func outputWith(ctx context.Context, env []string, name string, args ...string) 
 	c.Env = append(c.Environ(), env...)
 	c.WaitDelay = time.Second // what it has left behind may hold its output open
 	out, err := c.Output()
-	hint := programHints[name]
+	hint := programHints()[name]
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

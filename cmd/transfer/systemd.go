@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -192,14 +193,16 @@ func (r timerReader) home() string { return cmp.Or(r.Getenv("HOME"), r.me.HomeDi
 
 // timerSettings are the settings of a timer. The text is empty when the setting is read or left
 // out, else it says why the setting is refused. A setting that is not here is refused by its name.
-var timerSettings = map[string]string{
-	"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "",
-	"FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
-	"OnBootSec": "", "OnStartupSec": "", "OnActiveSec": "", "WakeSystem": "", "DeferReactivation": "",
-	"OnUnitInactiveSec": "it counts from the end of the run before",
-	"OnClockChange":     "setting the clock starts nothing here",
-	"OnTimezoneChange":  "changing the zone starts nothing here",
-}
+var timerSettings = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"OnCalendar": "", "OnUnitActiveSec": "", "Unit": "", "Persistent": "", "RandomizedDelaySec": "",
+		"FixedRandomDelay": "", "AccuracySec": "", "RemainAfterElapse": "",
+		"OnBootSec": "", "OnStartupSec": "", "OnActiveSec": "", "WakeSystem": "", "DeferReactivation": "",
+		"OnUnitInactiveSec": "it counts from the end of the run before",
+		"OnClockChange":     "setting the clock starts nothing here",
+		"OnTimezoneChange":  "changing the zone starts nothing here",
+	}
+})
 
 // tasks returns the tasks of the timer: one for each OnCalendar= and OnUnitActiveSec=.
 func (r timerReader) tasks() (list []sourceTask) {
@@ -217,7 +220,7 @@ func (r timerReader) tasks() (list []sourceTask) {
 	n := 0
 	for _, s := range r.timer.Settings {
 		text := s.Name + "=" + s.Value
-		why, known := timerSettings[s.Name]
+		why, known := timerSettings()[s.Name]
 		switch {
 		case s.Section == "Unit" && (strings.HasPrefix(s.Name, "Condition") || strings.HasPrefix(s.Name, "Assert")):
 			notes = append(notes, s.Name+"= is left out: systemd checks it when it starts the timer")

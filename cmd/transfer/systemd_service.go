@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -17,42 +18,48 @@ import (
 )
 
 // serviceRefused are settings of a service that its command needs, with what to do about them.
-var serviceRefused = map[string]string{
-	"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
-	"PassEnvironment":  "write the variables out with Environment=",
-	"UnsetEnvironment": "have a script do it, and the service start that",
-	"ExecStopPost":     "have a script do both, and the service start that",
-	"DynamicUser":      "name a user with User=", "SupplementaryGroups": "put the user into the groups",
-	"RootDirectory": "", "RootImage": "", "StandardInput": "", "StandardInputText": "", "StandardInputData": "",
-	"LoadCredential": "", "LoadCredentialEncrypted": "",
-	"SetCredential": "", "ImportCredential": "", "StateDirectory": "make the folder, and take the line out",
-	"RuntimeDirectory":       "make the folder in a script, and have the service start that",
-	"CacheDirectory":         "make the folder, and take the line out",
-	"LogsDirectory":          "make the folder, and take the line out",
-	"ConfigurationDirectory": "make the folder, and take the line out",
-	"PAMName":                "", "RootDirectoryStartOnly": "", "BindPaths": "", "BindReadOnlyPaths": "",
-	"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
-}
+var serviceRefused = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"EnvironmentFile":  "have the command read it: ExecStart=/bin/sh -c 'set -a; . FILE; exec COMMAND'",
+		"PassEnvironment":  "write the variables out with Environment=",
+		"UnsetEnvironment": "have a script do it, and the service start that",
+		"ExecStopPost":     "have a script do both, and the service start that",
+		"DynamicUser":      "name a user with User=", "SupplementaryGroups": "put the user into the groups",
+		"RootDirectory": "", "RootImage": "", "StandardInput": "", "StandardInputText": "", "StandardInputData": "",
+		"LoadCredential": "", "LoadCredentialEncrypted": "",
+		"SetCredential": "", "ImportCredential": "", "StateDirectory": "make the folder, and take the line out",
+		"RuntimeDirectory":       "make the folder in a script, and have the service start that",
+		"CacheDirectory":         "make the folder, and take the line out",
+		"LogsDirectory":          "make the folder, and take the line out",
+		"ConfigurationDirectory": "make the folder, and take the line out",
+		"PAMName":                "", "RootDirectoryStartOnly": "", "BindPaths": "", "BindReadOnlyPaths": "",
+		"TemporaryFileSystem": "", "MountImages": "", "ExtensionImages": "",
+	}
+})
 
 // conditionTests are the conditions of a unit about a path, as tests of the shell.
-var conditionTests = map[string]string{
-	"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
-	"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
-	"ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
-	"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s",
-	"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
-}
+var conditionTests = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"ConditionDirectoryNotEmpty": `test -n "$(ls -A %s 2>/dev/null)"`,
+		"ConditionPathExists":        "test -e %s", "ConditionPathIsDirectory": "test -d %s",
+		"ConditionPathIsSymbolicLink": "test -L %s", "ConditionPathIsMountPoint": "mountpoint -q %s",
+		"ConditionPathIsReadWrite": "test -w %s", "ConditionFileNotEmpty": "test -s %s",
+		"ConditionFileIsExecutable": "test -f %[1]s && test -x %[1]s",
+	}
+})
 
 // machineTests are the conditions of a unit about the machine, as tests of the shell. A machine of
 // which the system cannot tell is on mains power and not in a container.
-var machineTests = map[string]string{
-	"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
-	"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
-	"ConditionVirtualization=container":  "systemd-detect-virt --container --quiet",
-	"ConditionVirtualization=!container": "! systemd-detect-virt --container --quiet",
-	"ConditionVirtualization=vm":         "systemd-detect-virt --vm --quiet",
-	"ConditionVirtualization=!vm":        "! systemd-detect-virt --vm --quiet",
-}
+var machineTests = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"ConditionACPower=true":              "! grep -qs Discharging /sys/class/power_supply/*/status",
+		"ConditionACPower=false":             "grep -qs Discharging /sys/class/power_supply/*/status",
+		"ConditionVirtualization=container":  "systemd-detect-virt --container --quiet",
+		"ConditionVirtualization=!container": "! systemd-detect-virt --container --quiet",
+		"ConditionVirtualization=vm":         "systemd-detect-virt --vm --quiet",
+		"ConditionVirtualization=!vm":        "! systemd-detect-virt --vm --quiet",
+	}
+})
 
 // serviceReader turns the command of a service into that of a task.
 type serviceReader struct {
@@ -174,8 +181,8 @@ func (r *serviceReader) surroundings(account, home string) *tasks.Surroundings {
 
 // readSetting reads a setting that is not a command.
 func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks.Surroundings) (err error) {
-	hint, refused := serviceRefused[s.Name]
-	test, isCondition := conditionTests[s.Name]
+	hint, refused := serviceRefused()[s.Name]
+	test, isCondition := conditionTests()[s.Name]
 	note := func(format string, args ...any) { w.notes = append(w.notes, r.Name+": "+fmt.Sprintf(format, args...)) }
 	hint = cmp.Or(hint, "have a script do it, and the service start that")
 	if s.Value, err = r.expand(s); err != nil {
@@ -189,8 +196,8 @@ func (r *serviceReader) readSetting(w *sourceTask, s unit.Setting, around *tasks
 			text = "! { " + text + "; }"
 		}
 		r.conditions = append(r.conditions, text)
-	case s.Section == "Unit" && machineTests[s.Name+"="+strings.ToLower(s.Value)] != "":
-		r.conditions = append(r.conditions, machineTests[s.Name+"="+strings.ToLower(s.Value)])
+	case s.Section == "Unit" && machineTests()[s.Name+"="+strings.ToLower(s.Value)] != "":
+		r.conditions = append(r.conditions, machineTests()[s.Name+"="+strings.ToLower(s.Value)])
 	case strings.HasPrefix(s.Name, "Condition"), strings.HasPrefix(s.Name, "Assert"):
 		return problem.Of(problem.T("%s= has no counterpart", s.Name),
 			problem.T("check it in the command of an ExecCondition=, and take the line out"))
@@ -240,7 +247,7 @@ func (r *serviceReader) expand(s unit.Setting) (string, error) {
 		return s.Value, nil
 	}
 	value, err := r.manager.Fill(s.Value, r.Name)
-	if err != nil && (s.Name == "WorkingDirectory" || conditionTests[s.Name] != "" || s.Name == "UMask") {
+	if err != nil && (s.Name == "WorkingDirectory" || conditionTests()[s.Name] != "" || s.Name == "UMask") {
 		return "", fmt.Errorf("%s=%s: %w", s.Name, s.Value, err)
 	}
 	return value, nil

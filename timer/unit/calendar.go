@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,11 +22,13 @@ type Event struct {
 type part struct{ low, high, step int }
 
 // shorthands are events in a word.
-var shorthands = map[string]string{
-	"minutely": "*-*-* *:*:00", "hourly": "*-*-* *:00:00", "daily": "*-*-* 00:00:00", "weekly": "Mon *-*-* 00:00:00", "monthly": "*-*-01 00:00:00",
-	"quarterly": "*-01,04,07,10-01 00:00:00", "semiannually": "*-01,07-01 00:00:00", "semi-annually": "*-01,07-01 00:00:00", "yearly": "*-01-01 00:00:00",
-	"annually": "*-01-01 00:00:00", "anually": "*-01-01 00:00:00", "biannually": "*-01,07-01 00:00:00", "bi-annually": "*-01,07-01 00:00:00",
-}
+var shorthands = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"minutely": "*-*-* *:*:00", "hourly": "*-*-* *:00:00", "daily": "*-*-* 00:00:00", "weekly": "Mon *-*-* 00:00:00", "monthly": "*-*-01 00:00:00",
+		"quarterly": "*-01,04,07,10-01 00:00:00", "semiannually": "*-01,07-01 00:00:00", "semi-annually": "*-01,07-01 00:00:00", "yearly": "*-01-01 00:00:00",
+		"annually": "*-01-01 00:00:00", "anually": "*-01-01 00:00:00", "biannually": "*-01,07-01 00:00:00", "bi-annually": "*-01,07-01 00:00:00",
+	}
+})
 
 // ParseEvent reads a calendar event, whose time is meant in zone when it names none. Parts of a
 // second are refused.
@@ -39,8 +42,8 @@ func ParseEvent(text string, zone *time.Location) (e Event, err error) {
 		}
 		words = words[:n-1]
 	}
-	if len(words) == 1 && shorthands[strings.ToLower(words[0])] != "" {
-		words = strings.Fields(shorthands[strings.ToLower(words[0])])
+	if len(words) == 1 && shorthands()[strings.ToLower(words[0])] != "" {
+		words = strings.Fields(shorthands()[strings.ToLower(words[0])])
 	}
 	date, clock := "*-*-*", "00:00:00"
 	for i, word := range words {

@@ -5,18 +5,21 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // units of lengths of time, as systemd.time(7) has them: months and years are means.
-var units = map[string]time.Duration{
-	"us": time.Microsecond, "µs": time.Microsecond, "μs": time.Microsecond, "usec": time.Microsecond, "ms": time.Millisecond, "msec": time.Millisecond,
-	"": time.Second, "s": time.Second, "sec": time.Second, "second": time.Second, "seconds": time.Second,
-	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "minutes": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "hours": time.Hour,
-	"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour,
-	"M": 2_629_800 * time.Second, "month": 2_629_800 * time.Second, "months": 2_629_800 * time.Second,
-	"y": 31_557_600 * time.Second, "year": 31_557_600 * time.Second, "years": 31_557_600 * time.Second,
-}
+var units = sync.OnceValue(func() map[string]time.Duration {
+	return map[string]time.Duration{
+		"us": time.Microsecond, "µs": time.Microsecond, "μs": time.Microsecond, "usec": time.Microsecond, "ms": time.Millisecond, "msec": time.Millisecond,
+		"": time.Second, "s": time.Second, "sec": time.Second, "second": time.Second, "seconds": time.Second,
+		"m": time.Minute, "min": time.Minute, "minute": time.Minute, "minutes": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "hours": time.Hour,
+		"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour,
+		"M": 2_629_800 * time.Second, "month": 2_629_800 * time.Second, "months": 2_629_800 * time.Second,
+		"y": 31_557_600 * time.Second, "year": 31_557_600 * time.Second, "years": 31_557_600 * time.Second,
+	}
+})
 
 // Span reads a length of time: 90, 2h 30min, 1.5d. A number alone is seconds. Endless: it is
 // infinity.
@@ -39,7 +42,7 @@ func Span(text string) (d time.Duration, endless bool, err error) {
 		if letters < 0 {
 			letters = len(rest)
 		}
-		unit, known := units[rest[:letters]]
+		unit, known := units()[rest[:letters]]
 		if sum := float64(d) + n*float64(unit); !known || sum > math.MaxInt64/2 {
 			return 0, false, fmt.Errorf("%q is not a length of time", text)
 		}
