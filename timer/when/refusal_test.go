@@ -99,6 +99,8 @@ func TestErrorTexts(t *testing.T) {
 		{"in 5x", friday, "Europe/Warsaw", `could not understand the time expression "in 5x"`, `"5x" is not understood here; try "in 10m"`},
 		{"Feb 30", friday, "Europe/Warsaw", `could not understand the time expression "Feb 30": February has no day 30`, "29"},
 		{"13pm", friday, "Europe/Warsaw", `could not understand the time expression "13pm": there is no "13pm"`, "1 to 12"},
+		{"in 1,5 hours", friday, "Europe/Warsaw", `could not understand the time expression "in 1,5 hours": a fraction has a point, and no comma`, "1.5 hours"},
+		{"every 1,5h", friday, "Europe/Warsaw", `could not understand the time expression "every 1,5h": a fraction has a point, and no comma`, "1.5 hours"},
 		{"tomorrow at 13pm", friday, "Europe/Warsaw", `could not understand the time expression "tomorrow at 13pm": there is no "13pm"`, "1 to 12"},
 		{"at 25:00", friday, "Europe/Warsaw", `could not understand the time expression "at 25:00": there is no "25:00"`, "0 to 23"},
 		{"2027-03-04T25:00", friday, "Europe/Warsaw", `could not understand the time expression "2027-03-04T25:00": there is no "25:00"`, "0 to 23"},

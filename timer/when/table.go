@@ -44,6 +44,7 @@ func table() []row {
 		{"ITEM", "N1 ^: ^M60 hours|hrs|hr|h", itemClock},
 		{"ITEM", "n:COUNT hour|hours|hr|hrs and? mi:COUNT", itemHours},
 		{"ITEM", "an hour and? mi:COUNT", itemHours},
+		{"ITEM", "NUM ^, ^NUM UNIT", refused("a fraction has a point, and no comma", `write it as in "1.5 hours"`)},
 		{"ITEM", "a? few|several|some|many LONGUNIT", vague("it does not say how many", "give a number")},
 		{"SPAN", "ITEM", asIs},
 		{"SPAN", "ITEM SPAN", joinDigits},
