@@ -16,13 +16,14 @@ import (
 // machine. How the other tasks stand decides whether that has come. The runner checks this when it
 // begins and when one of the others has changed, so nothing is lost if a runner ends in between.
 type chains struct {
-	waiting map[string][]string // by the ID of a task, those that wait for it
-	look    map[string]bool     // those that are to be looked at
-	seen    map[string]bool     // those that were, or are to be
+	waiting map[string]map[string]bool // by the ID of a task, those that wait for it
+	awaited map[string][]string        // by the ID of one that waits, those that it waits for
+	look    map[string]bool            // those that are to be looked at
+	seen    map[string]bool            // those that were, or are to be
 }
 
 func newChains() chains {
-	return chains{map[string][]string{}, map[string]bool{}, map[string]bool{}}
+	return chains{map[string]map[string]bool{}, map[string][]string{}, map[string]bool{}, map[string]bool{}}
 }
 
 // watch passes on what the queue tells, and notes which tasks to look at.
@@ -43,20 +44,28 @@ func (c chains) watch(slots iter.Seq[state.Slot]) iter.Seq[state.Slot] {
 // changed notes a task of which a run has ended, or that is in another place, so that those that
 // wait for it are looked at.
 func (c chains) changed(id string) {
-	for _, other := range c.waiting[id] {
+	for other := range c.waiting[id] {
 		c.look[other] = true
 	}
 }
 
+// wait notes that a task waits for another.
+func (c chains) wait(id, on string) {
+	if c.waiting[on] == nil {
+		c.waiting[on] = map[string]bool{}
+	}
+	c.waiting[on][id] = true
+	c.awaited[id] = append(c.awaited[id], on)
+}
+
 // forget ends the wait of a task.
 func (c chains) forget(id string) {
-	for on, list := range c.waiting {
-		if list = slices.DeleteFunc(list, func(other string) bool { return other == id }); len(list) == 0 {
+	for _, on := range c.awaited[id] {
+		if delete(c.waiting[on], id); len(c.waiting[on]) == 0 {
 			delete(c.waiting, on)
-		} else {
-			c.waiting[on] = list
 		}
 	}
+	delete(c.awaited, id)
 }
 
 // followUp makes tasks due that wait for something that has come, and ends tasks that wait for
@@ -111,7 +120,7 @@ func (g *engine) followUpOne(ctx context.Context, find finder, id string, now ti
 		case rules.NeverComes:
 			return g.forgo(ctx, e, a, why, now)
 		case rules.StillWaits:
-			g.chains.waiting[a.ID] = append(g.chains.waiting[a.ID], id)
+			g.chains.wait(id, a.ID)
 			come = false
 		}
 	}

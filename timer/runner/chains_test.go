@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // follow adds a task that runs a program after the runs of others have ended, as by --after; the words are ID:on.
@@ -225,5 +226,27 @@ func TestScheduleOfAnEditedFile(t *testing.T) {
 		if _, more := sched.Next(now.Add(2 * time.Hour)); more != end.IsZero() {
 			t.Errorf("with the end %v it goes on: %v", end, more)
 		}
+	}
+}
+
+// TestManyChains: what becomes of one of very many tasks that wait does not take a look at all of them, which took minutes.
+func TestManyChains(t *testing.T) {
+	clocktest.Alone(t)
+	c := newChains()
+	id := func(i int) string { return fmt.Sprintf("k%d", i) }
+	for i := range 50_000 {
+		c.forget(id(i))
+		c.wait(id(i), id(i+1))
+		c.wait(id(i), "all")
+	}
+	c.changed("all")
+	if len(c.look) != 50_000 {
+		t.Errorf("%d are looked at", len(c.look))
+	}
+	for i := range 50_000 {
+		c.forget(id(i))
+	}
+	if len(c.waiting)+len(c.awaited) > 0 {
+		t.Errorf("%d are waited for, and %d wait", len(c.waiting), len(c.awaited))
 	}
 }
