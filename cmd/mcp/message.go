@@ -36,12 +36,16 @@ func whatIsWrong(text []byte) string {
 	if version, _ := option.Decode(m["jsonrpc"]).(string); version != "2.0" {
 		return `send "jsonrpc": "2.0"`
 	}
-	if id, there := m["id"]; there && !isID(id) {
-		return "the id is neither a text nor a whole number of at most 2^53"
+	id, named := m["id"]
+	if named && !isID(id) {
+		return "the id is neither a text nor a whole number below 2^53"
 	}
 	if method, there := m["method"]; there {
-		if _, ok := option.Decode(method).(string); !ok {
+		switch _, ok := option.Decode(method).(string); {
+		case !ok:
 			return "the method is not text"
+		case named && option.Decode(id) == nil:
+			return "the id of a call is null"
 		}
 		return ""
 	}
@@ -51,8 +55,8 @@ func whatIsWrong(text []byte) string {
 	return ""
 }
 
-// idMost is the largest whole number of JSON that is exact in many programs and the library.
-const idMost = 1 << 53
+// idMost is the largest whole number of JSON that many programs and the library tell from the next.
+const idMost = 1<<53 - 1
 
 // isID reports whether a value can be the ID of a call and be sent back unchanged.
 func isID(raw json.RawMessage) bool {
@@ -72,13 +76,12 @@ func plainError(call *openCall, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *jsonrpc.Error
-	if !errors.As(err, &known) || known.Code == 0 {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
-	}
 	if call != nil && strings.Contains(err.Error(), "unmarshal") {
-		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + call.method +
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params of " + call.method +
 			" are not what the protocol has for it"}
+	}
+	if known := (*jsonrpc.Error)(nil); !errors.As(err, &known) || known.Code == 0 {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
 	return err
 }

@@ -95,6 +95,9 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if err == nil {
 		err = t.exclude(v, "when", "resume", "any")
 	}
+	if err == nil && v.Has("when") {
+		err = t.exclude(v, append([]string{"when"}, option.Forms...)...)
+	}
 	if err != nil {
 		return request{}, err
 	}

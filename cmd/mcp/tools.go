@@ -73,6 +73,10 @@ func allTools(o *Options) []*tool {
 	return list
 }
 
+// notOfTools are options of many commands that no tool takes: what they write, and whether they
+// start a runner, is not for the caller of a tool to say.
+var notOfTools = []string{"json", "fields", "quiet", "no-autostart"}
+
 // addOptions adds the options of the command to what the tool takes. A command that has a bound may
 // wait, so the tool has the bound of tools.
 func (t *tool) addOptions(rows option.Rows) {
@@ -81,7 +85,7 @@ func (t *tool) addOptions(rows option.Rows) {
 	}
 	t.rows = slices.Clone(t.ownOptions)
 	for _, o := range rows {
-		if t.ownOptions.Named(o.Name) == nil && !slices.Contains(t.excluded, o.Name) {
+		if t.ownOptions.Named(o.Name) == nil && !slices.Contains(slices.Concat(notOfTools, t.excluded), o.Name) {
 			t.rows = append(t.rows, o)
 		}
 	}
