@@ -130,14 +130,14 @@ func Redact(raw string) string {
 // anything else.
 func Address(text string) (*mail.Address, error) {
 	if HasControl(text) {
-		return nil, permanent("the address %s has a control character in it", plain.Line(text))
+		return nil, permanent("the address %s has a control character in it", plain.Quote(text))
 	}
 	a, err := mail.ParseAddress(text)
 	if err != nil || strings.ContainsFunc(a.Address, plain.Control) || strings.ContainsFunc(a.Name, plain.Control) {
 		if list, err := mail.ParseAddressList(text); err == nil && len(list) > 1 {
-			return nil, permanent("%s are %d addresses; give one", plain.Line(text), len(list))
+			return nil, permanent("%s are %d addresses; give one", plain.Quote(text), len(list))
 		}
-		return nil, permanent("%s is not an address of email; write it as bob@example.org", plain.Line(text))
+		return nil, permanent("%s is not an address of email; write it as bob@example.org", plain.Quote(text))
 	}
 	return a, nil
 }

@@ -100,7 +100,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 func failureHint(rows []deliveryResult) problem.Text {
 	i := slices.IndexFunc(rows, func(row deliveryResult) bool { return !row.Delivered })
 	if rows[i].Permanent {
-		return problem.T("%s shows the channels, and why one is not ready", listCall())
+		return problem.T("mend what the message says; %s shows the channels, and where each is set", listCall())
 	}
 	word := rows[i].Channel
 	if rows[i].To != nil {
