@@ -25,8 +25,8 @@ func StopCommand() cli.Command {
 Ends the running commands of the tasks, and waits for their ends: TERM to the command and its process group, KILL 10 s
 later, or at once with --kill. The outcome is cancelled. An occurrence that failed gets no further attempt. The tasks
 themselves stay: ouro-timer rm cancels them. It does not matter whether a runner or ouro-timer fire runs the command, or
-whether its runner has died. Processes that left the command's group (setsid, daemons) are not reached. When a task is
-not running, stop says so, changes nothing, and exits with 1.
+whether its runner has died. Processes that left the command's group (setsid, daemons) are reached only where runs have
+cgroups (docs/runner.md). When a task is not running, stop says so, changes nothing, and exits with 1.
 
 It waits for at most 15 s, or for --max, and exits with 75 when --max was reached: the command has the signal, and may
 end later. The call that the answer names then waits for the end; add --kill to kill the command at once.`,
