@@ -26,20 +26,21 @@ func parseRule(typed string, o Options) (*Schedule, *fault.Error) {
 		}
 	}
 	s := &Schedule{Text: typed, Zone: o.Zone}
-	var err error
 	start := o.Start
 	if start.IsZero() {
 		start = o.Now
 	}
+	var read recur.Recurrence
+	var err error
 	if o.Form == RRuleForm || o.Form == Any && recur.LooksLikeRRule(typed) {
 		s.Kind = RRule
-		s.rule, s.Begin, s.Canonical, s.Notes, err = recur.ReadRRule(typed, start, o.Zone, o.Start.IsZero())
+		read, err = recur.ReadRRule(typed, start, o.Zone, o.Start.IsZero())
 	} else if o.Form == CalendarForm || o.Form == Any && recur.LooksLikeCalendar(typed) && !recur.LooksLikeCron(typed) {
 		s.Kind = RRule
-		s.rule, s.Canonical, s.Notes, err = recur.ReadCalendar(typed, start, o.Zone)
+		read, err = recur.ReadCalendar(typed, start, o.Zone)
 	} else {
 		s.Kind = Cron
-		s.rule, s.Canonical, s.Notes, err = recur.ReadCron(typed, o.Zone)
+		read, err = recur.ReadCron(typed, o.Zone)
 	}
 	if err != nil {
 		return nil, asError(err)
@@ -47,6 +48,7 @@ func parseRule(typed string, o Options) (*Schedule, *fault.Error) {
 	if o.OnceOnly {
 		return nil, notOnce(typed)
 	}
+	s.rule, s.Canonical, s.Notes, s.Begin = read.Rule, read.Canonical, read.Notes, read.Begin
 	s.except(o.Except)
 	return s.bounded(o)
 }

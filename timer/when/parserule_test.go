@@ -63,7 +63,7 @@ func TestCronRefused(t *testing.T) {
 		{"TZ=Europe/Warsaw 0 9 * * *", fault.CodeNotUnderstood, "begins with a time zone", "give Europe/Warsaw with"},
 		{"CRON_TZ=UTC 0 9 * * *", fault.CodeNotUnderstood, "begins with a time zone", "give UTC with"},
 	} {
-		_, _, _, err := recur.ReadCron(c.line, time.UTC)
+		_, err := recur.ReadCron(c.line, time.UTC)
 		e, ok := err.(*fault.Error)
 		if ok {
 			e = withCandidates(e, Options{Now: time.Unix(0, 0), Zone: time.UTC}, false)

@@ -21,19 +21,21 @@ func recurring(t testing.TB, text, tz string, o Options) (*Schedule, error) {
 	if start.IsZero() {
 		start = o.Now
 	}
+	var read recur.Recurrence
 	var err error
 	switch {
 	case recur.LooksLikeCron(text):
 		s.Kind = Cron
-		s.rule, s.Canonical, s.Notes, err = recur.ReadCron(text, s.Zone)
+		read, err = recur.ReadCron(text, s.Zone)
 	case recur.LooksLikeRRule(text):
 		s.Kind = RRule
-		s.rule, _, s.Canonical, s.Notes, err = recur.ReadRRule(text, start, s.Zone, false)
+		read, err = recur.ReadRRule(text, start, s.Zone, false)
 	default:
 		s.Kind = Interval
 		s.Every, err = time.ParseDuration(text)
-		s.rule = recur.NewInterval(s.Every, start)
+		read.Rule = recur.NewInterval(s.Every, start)
 	}
+	s.rule, s.Canonical, s.Notes = read.Rule, read.Canonical, read.Notes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@
 // A text is read in five steps. The lexer (lex.go) cuts it into tokens. The grammar (table.go,
 // compiled by grammar.go) matches its parts, and an action (actions*.go) gives each match a
 // meaning. The parser (parse.go) joins the meanings of the parts to readings of the whole text.
-// Each reading becomes one instant (instant.go) or a recurrence (recur.go).
+// Each reading becomes one instant (instant.go) or a recurrence (build.go).
 //
 // Package recur has the rules of recurrences, and reads cron lines, RRULEs and calendar events.
 // Package civil has the zones, and the instants of their wall times.

@@ -183,10 +183,10 @@ func calendarWeekdays(text string) (set uint8, ok bool) {
 
 // ReadCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a
 // time zone. Each may be left out. The event becomes a rule of RFC 5545 and follows its rules for
-// clock changes; canonical is that rule.
-func ReadCalendar(text string, start time.Time, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
-	refuse := func(why string) (Rule, string, []Note, error) {
-		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", fault.Quoted(text), why),
+// clock changes; its plain form is that rule.
+func ReadCalendar(text string, start time.Time, zone *time.Location) (r Recurrence, err error) {
+	refuse := func(why string) (Recurrence, error) {
+		return Recurrence{}, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", fault.Quoted(text), why),
 			Hint: `write it as in "Mon..Fri *-*-* 09:00:00" (systemd.time(7))`}
 	}
 	c, ok := CalendarParts(text)
@@ -196,7 +196,7 @@ func ReadCalendar(text string, start time.Time, zone *time.Location) (r Rule, ca
 	named := c.Zone != ""
 	if named {
 		if zone, err = civil.LoadZone(c.Zone); err != nil {
-			return nil, "", nil, err
+			return r, err
 		}
 	}
 	var parts Parts
@@ -245,13 +245,13 @@ func ReadCalendar(text string, start time.Time, zone *time.Location) (r Rule, ca
 		begin := civil.Midnight(civil.Wall(start, zone))
 		start, head = civil.InstantOf(begin, zone), StartLine(begin, zone)
 	}
-	canonical = parts.After(head)
-	r, err = parts.Build(canonical, start, zone)
+	r.Canonical = parts.After(head)
+	r.Rule, err = parts.Build(r.Canonical, start, zone)
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.CodeNever {
 		err = &fault.Error{Code: fault.CodeNever, Message: fmt.Sprintf("the calendar event %s never comes after %s", fault.Quoted(text), say.Stamp(start.In(zone))),
 			Hint: "check its date and its years"}
 	}
-	return r, canonical, nil, err
+	return r, err
 }
 
 // calendarDate reads a date into parts: 2027-*-1..7, *-02~03, 12-24. After a ~ the days are counted

@@ -61,9 +61,9 @@ func LooksLikeCron(text string) bool {
 // ReadCron reads a cron line of five fields, of six (a year last) or of seven (seconds first, a
 // year last), or a macro. The canonical line has plain numbers. A line that matches no date is
 // refused with CodeNever.
-func ReadCron(text string, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
-	refuse := func(code, message, hint string, instead ...string) (Rule, string, []Note, error) {
-		return nil, "", nil, &fault.Error{Code: code, Message: message, Hint: hint, Instead: instead, SayInstead: true}
+func ReadCron(text string, zone *time.Location) (r Recurrence, err error) {
+	refuse := func(code, message, hint string, instead ...string) (Recurrence, error) {
+		return Recurrence{}, &fault.Error{Code: code, Message: message, Hint: hint, Instead: instead, SayInstead: true}
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > 1000 {
@@ -78,25 +78,25 @@ func ReadCron(text string, zone *time.Location) (r Rule, canonical string, notes
 	line := text
 	first, _, _ := strings.Cut(text, " ")
 	if name, value, ok := strings.Cut(first, "="); ok && (strings.EqualFold(name, "TZ") || strings.EqualFold(name, "CRON_TZ")) {
-		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s begins with a time zone", fault.Quoted(text)),
+		return r, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s begins with a time zone", fault.Quoted(text)),
 			Hint: "leave it out and give " + value + " with", Options: []string{"tz"}}
 	}
 	if strings.HasPrefix(text, "@") {
 		if line, err = expandMacro(text); err != nil {
-			return nil, "", nil, err
+			return r, err
 		}
 	}
 	words := strings.Fields(line)
 	layout := []*cronField{cronMinute, cronHour, cronDay, cronMonth, cronWeekday, cronYear}
 	hint := `write "minute hour day month weekday", as in "30 9 * * 1-5"`
 	if n := len(words); n > 5 && strings.Contains(words[n-1], "/") && civil.IsZone(words[n-1]) {
-		return nil, "", nil, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s ends with a time zone", fault.Quoted(text)),
+		return r, &fault.Error{Code: fault.CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s ends with a time zone", fault.Quoted(text)),
 			Hint: "leave it out and give " + words[n-1] + " with", Options: []string{"tz"}}
 	}
 	switch len(words) {
 	case 5:
 	case 6:
-		notes = []Note{{NoteReading, "six cron fields are read as minute hour day month weekday year; " + sixFields}}
+		r.Notes = []Note{{NoteReading, "six cron fields are read as minute hour day month weekday year; " + sixFields}}
 		hint = "six fields are minute hour day month weekday year; " + sixFields
 	case 7:
 		layout = append([]*cronField{cronSecond}, layout...)
@@ -125,7 +125,8 @@ func ReadCron(text string, zone *time.Location) (r Rule, canonical string, notes
 		return refuse(fault.CodeNever, fmt.Sprintf("the cron line %s never comes: there is no such date", fault.Quoted(text)),
 			"check its day, month, weekday and year")
 	}
-	return c, strings.Join(plain, " "), notes, nil
+	r.Rule, r.Canonical = c, strings.Join(plain, " ")
+	return r, nil
 }
 
 // expandMacro returns the line that a macro such as @daily stands for.
@@ -164,7 +165,7 @@ func correctedCron(layout []*cronField, words []string, zone *time.Location) []s
 		if slices.Equal(strings.Fields(line), words) {
 			continue
 		}
-		if _, _, _, err := ReadCron(line, zone); err == nil {
+		if _, err := ReadCron(line, zone); err == nil {
 			return []string{line}
 		}
 	}

@@ -94,7 +94,7 @@ func TestCronClockChanges(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			zone := mustZone(t, c.zone)
-			r, _, _, err := ReadCron(c.line, zone)
+			r, err := ReadCron(c.line, zone)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,8 @@ func TestCronCanonical(t *testing.T) {
 		{"0 9 * * * 2027", "0 9 * * * 2027", "minute hour day month weekday year"},
 		{"*/15 * * * * * *", "*/15 * * * * * *", ""},
 	} {
-		_, got, notes, err := ReadCron(c.line, time.UTC)
+		r, err := ReadCron(c.line, time.UTC)
+		got, notes := r.Canonical, r.Notes
 		if err != nil || got != c.want || !strings.Contains(textOf(notes), c.note) || (c.note == "") != (len(notes) == 0) {
 			t.Errorf("%q: %q, %v, %v; want %q and a note with %q", c.line, got, notes, err, c.want, c.note)
 		}
@@ -247,7 +248,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 			weekday, weekdays = randomField(rng, 0, 6)
 		}
 		line := fmt.Sprintf("%s %s * * %s", minute, hour, weekday)
-		r, _, _, err := ReadCron(line, zone)
+		r, err := ReadCron(line, zone)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -271,7 +272,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 
 func TestCronIsSafeToShare(t *testing.T) {
 	zone := mustZone(t, "Europe/Warsaw")
-	r, _, _, err := ReadCron("*/7 3-5 1,15,L * 1#2,5L", zone)
+	r, err := ReadCron("*/7 3-5 1,15,L * 1#2,5L", zone)
 	if err != nil {
 		t.Fatal(err)
 	}

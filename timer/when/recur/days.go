@@ -7,7 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
-// Days is a set of days on which a recurrence has no instants. It is immutable.
+// Days is a set of days on which a recurrence has no instants. It is made by setting its fields and
+// by AddSpan, and does not change afterwards.
 type Days struct {
 	Weekdays uint8  // bit 0 is Sunday
 	Dates    uint32 // days of the month; bit 0 is the last

@@ -88,7 +88,7 @@ func instantsIn(list []int64, zone string) string {
 
 func ourCron(t *testing.T) func(q question) (Rule, error) {
 	return func(q question) (Rule, error) {
-		r, _, _, err := ReadCron(q.Text, mustZone(t, q.Zone))
+		r, err := ReadCron(q.Text, mustZone(t, q.Zone))
 		return r, err
 	}
 }
@@ -264,7 +264,7 @@ func TestOracleCalendar(t *testing.T) {
 		questions, answers = append(questions, q), append(answers, askCalendar(t, q.Text, q))
 	}
 	ours := func(q question) (Rule, error) {
-		r, _, _, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
+		r, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
 		return r, err
 	}
 	if n := compare(t, "systemd's calendar events", questions, answers, ours); n > 0 {
@@ -294,7 +294,7 @@ func TestOracleCalendarForms(t *testing.T) {
 		}
 	}
 	ours := func(q question) (Rule, error) {
-		r, _, _, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
+		r, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
 		if err != nil && err.(*fault.Error).Code != fault.CodeNever {
 			t.Errorf("%q: %v", q.Text, err)
 		}

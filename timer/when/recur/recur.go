@@ -14,6 +14,15 @@ type Rule interface {
 	Next(t time.Time) (time.Time, bool)
 }
 
+// Recurrence is a text that was read: its rule, and its plain form, which means the same.
+type Recurrence struct {
+	Rule
+	Canonical string
+	Notes     []Note
+	// Begin is the instant from which an RRULE counts. It is zero for other texts.
+	Begin time.Time
+}
+
 // Note is something worth telling a person about how a text was read.
 type Note struct {
 	Kind NoteKind

@@ -27,16 +27,15 @@ func LooksLikeRRule(text string) bool {
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`
 
 // ReadRRule reads a recurrence rule of RFC 5545, with or without "RRULE:", after an optional
-// DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped; begin
-// is the start that the rule has. Lower case, a last semicolon and pasted dashes are accepted. A
-// rule that cannot be built is refused.
+// DTSTART line. Without that line, start is DTSTART, and its fraction of a second is dropped. Lower
+// case, a last semicolon and pasted dashes are accepted. A rule that cannot be built is refused.
 //
 // typed says that start is only the moment at which the rule was typed, when nobody wants it to
 // run. What such a rule leaves open of its minute and second is then zero: both when it has BYHOUR,
 // and the second when FREQ is DAILY or longer.
-func ReadRRule(text string, start time.Time, zone *time.Location, typed bool) (r Rule, begin time.Time, canonical string, notes []Note, err error) {
-	refuse := func(code string, err error, hint string) (Rule, time.Time, string, []Note, error) {
-		return nil, time.Time{}, "", nil, notARule(code, text, err, hint)
+func ReadRRule(text string, start time.Time, zone *time.Location, typed bool) (r Recurrence, err error) {
+	refuse := func(code string, err error, hint string) (Recurrence, error) {
+		return Recurrence{}, notARule(code, text, err, hint)
 	}
 	if len(text) > 2000 {
 		return refuse(fault.CodeLimit, fmt.Errorf("it is longer than 2000 characters"), "make it shorter")
@@ -53,12 +52,12 @@ func ReadRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 		at, in, err := readStart(head, zone)
 		if err != nil {
 			if e, ok := err.(*fault.Error); ok {
-				return nil, time.Time{}, "", nil, e
+				return r, e
 			}
 			return refuse(fault.CodeNotUnderstood, err, `write it as in "DTSTART;TZID=Europe/Warsaw:20270104T090000"`)
 		}
 		if in != zone && in.String() != zone.String() {
-			notes = append(notes, Note{NoteClocks, "the rule runs on the clocks of " + in.String() + ", as its DTSTART has it"})
+			r.Notes = append(r.Notes, Note{NoteClocks, "the rule runs on the clocks of " + in.String() + ", as its DTSTART has it"})
 		}
 		start, zone, typed = at, in, false
 	}
@@ -73,22 +72,23 @@ func ReadRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	}
 	now := start
 	start = time.Unix(start.Unix(), 0).In(zone)
-	canonical = parts.After(head)
+	r.Canonical = parts.After(head)
 	if typed {
 		var note string
 		if start, note = parts.typed(start, zone); note != "" {
-			notes = append(notes, Note{NoteStart, note})
+			r.Notes = append(r.Notes, Note{NoteStart, note})
 		}
 	}
-	if r, err = parts.Build(text, start, zone); err != nil {
-		return nil, time.Time{}, "", nil, err
+	r.Begin = start
+	if r.Rule, err = parts.Build(text, start, zone); err != nil {
+		return r, err
 	}
 	if typed && parts.count > 0 {
 		if at, ok := r.Next(start.Add(-1)); ok && !at.After(now) {
-			notes = append(notes, Note{NoteStart, "COUNT counts the start, " + say.Stamp(at.In(zone)) + ", which has passed; name a start to have them all"})
+			r.Notes = append(r.Notes, Note{NoteStart, "COUNT counts the start, " + say.Stamp(at.In(zone)) + ", which has passed; name a start to have them all"})
 		}
 	}
-	return r, start, canonical, notes, nil
+	return r, nil
 }
 
 // notARule refuses a text that is no recurrence rule.
@@ -262,7 +262,7 @@ func readDate(text string) (wall time.Time, kind byte, err error) {
 
 // elapsedRule makes a rule below DAILY without BY parts: its start, and every period after it.
 func elapsedRule(p *Parts, start, until time.Time) (Rule, time.Time, error) {
-	unit := map[int]time.Duration{Hourly: time.Hour, Minutely: time.Minute, Secondly: time.Second}[p.Freq]
+	unit := map[Frequency]time.Duration{Hourly: time.Hour, Minutely: time.Minute, Secondly: time.Second}[p.Freq]
 	if p.Interval > int64(math.MaxInt64/unit) {
 		return nil, until, fmt.Errorf("INTERVAL=%d is longer than 292 years", p.Interval)
 	}

@@ -322,7 +322,7 @@ func TestSubDailyAgainstBruteForce(t *testing.T) {
 	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 250 {
-		freq := Hourly + rng.IntN(3)
+		freq := Hourly + Frequency(rng.IntN(3))
 		unit := []int64{3600, 60, 1}[freq-Hourly]
 		interval := []int64{1, 2, 7, 16, 24, 36, 45, 60, 90, 1440, 3601, 86399, 90000}[rng.IntN(13)]
 		text := fmt.Sprintf("FREQ=%s;INTERVAL=%d", frequencies[freq], interval)
@@ -457,6 +457,6 @@ func TestWeekNumbers(t *testing.T) {
 
 // parseRRule reads a rule that somebody gave a start.
 func parseRRule(text string, start time.Time, zone *time.Location) (r Rule, canonical string, notes []Note, err error) {
-	r, _, canonical, notes, err = ReadRRule(text, start, zone, false)
-	return r, canonical, notes, err
+	read, err := ReadRRule(text, start, zone, false)
+	return read.Rule, read.Canonical, read.Notes, err
 }

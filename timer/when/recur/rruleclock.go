@@ -40,7 +40,7 @@ const (
 
 func newSubdaySequence(p *Parts, start time.Time) *subdaySequence {
 	c := &subdaySequence{days: p.filter(), start: start.Unix(), interval: p.Interval}
-	mask := func(list, n int) uint64 {
+	mask := func(list List, n int) uint64 {
 		if len(p.Lists[list]) == 0 {
 			return 1<<n - 1
 		}

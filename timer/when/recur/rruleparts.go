@@ -11,9 +11,12 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
-// The frequencies of an RRULE, longest period first.
+// Frequency is the FREQ of an RRULE.
+type Frequency int
+
+// The frequencies, longest period first.
 const (
-	Yearly = iota
+	Yearly Frequency = iota
 	Monthly
 	Weekly
 	Daily
@@ -30,7 +33,7 @@ var (
 // Parts are the parts of an RRULE. Each list is sorted and has no duplicates; an empty one is
 // not given.
 type Parts struct {
-	Freq      int
+	Freq      Frequency
 	Interval  int64     // 0 and 1 are the same
 	count     int       // 0 for none
 	until     string    // UNTIL as written; empty for none
@@ -40,9 +43,12 @@ type Parts struct {
 	Lists     [ruleListCount][]int
 }
 
-// The lists of numbers of an RRULE, in the order of the canonical form.
+// List is a part of an RRULE that is a list of numbers.
+type List int
+
+// The lists, in the order of the canonical form.
 const (
-	ByMonth = iota
+	ByMonth List = iota
 	ByWeek
 	ByYearDay
 	ByMonthDay
@@ -70,7 +76,7 @@ var ruleLists = [ruleListCount]struct {
 }
 
 // Set gives one of the lists its numbers, in any order.
-func (p *Parts) Set(list int, numbers []int) {
+func (p *Parts) Set(list List, numbers []int) {
 	numbers = slices.Clone(numbers)
 	slices.Sort(numbers)
 	p.Lists[list] = slices.Compact(numbers)
@@ -102,7 +108,7 @@ func readParts(text string) (p Parts, err error) {
 func (p *Parts) read(name, value string) (err error) {
 	switch name {
 	case "FREQ":
-		if p.Freq = slices.Index(frequencies, value); p.Freq < 0 {
+		if p.Freq = Frequency(slices.Index(frequencies, value)); p.Freq < 0 {
 			return fmt.Errorf("FREQ=%s is none of %s", value, strings.Join(frequencies, ", "))
 		}
 	case "INTERVAL":
@@ -136,7 +142,7 @@ func (p *Parts) read(name, value string) (err error) {
 				}
 				numbers = append(numbers, n)
 			}
-			p.Set(i, numbers)
+			p.Set(List(i), numbers)
 			return nil
 		}
 		return fmt.Errorf("%s is not part of a rule", name)
@@ -199,7 +205,7 @@ func signedNumber(name, text string, low, high int) (int, error) {
 // MUST NOT.
 func (p *Parts) check() error {
 	nth := slices.ContainsFunc(p.Weekdays, func(d Nth) bool { return d.N != 0 })
-	given := func(list int) bool { return len(p.Lists[list]) > 0 }
+	given := func(list List) bool { return len(p.Lists[list]) > 0 }
 	others := *p
 	others.Lists[BySetPos] = nil
 	switch {
@@ -253,7 +259,7 @@ func (p *Parts) String() string {
 		text("WKST", weekdayCodes[p.weekStart])
 	}
 	for i, list := range ruleLists {
-		if i == ByMonthDay && len(p.Weekdays) > 0 {
+		if List(i) == ByMonthDay && len(p.Weekdays) > 0 {
 			var days []string
 			for _, d := range p.Weekdays {
 				code := weekdayCodes[d.Weekday]
@@ -284,7 +290,7 @@ func (p *Parts) typed(start time.Time, zone *time.Location) (time.Time, string) 
 	var zero []string
 	if len(p.Lists[ByHour]) > 0 {
 		for _, part := range []struct {
-			list int
+			list List
 			open bool
 		}{{ByMinute, p.Freq < Minutely}, {BySecond, p.Freq < Secondly}} {
 			if part.open && len(p.Lists[part.list]) == 0 {
@@ -307,7 +313,7 @@ func (p *Parts) typed(start time.Time, zone *time.Location) (time.Time, string) 
 // fill takes what the rule leaves open from DTSTART: the month, day, weekday and time, as in RFC
 // 5545 section 3.3.10. It also makes second 60 the 59th.
 func (p *Parts) fill(start time.Time) {
-	set := func(list, value int) {
+	set := func(list List, value int) {
 		if len(p.Lists[list]) == 0 {
 			p.Set(list, []int{value})
 		}

@@ -27,7 +27,7 @@ func BenchmarkNext(b *testing.B) {
 	end := from.AddDate(20, 0, 0)
 	for _, c := range benchLines {
 		b.Run(c.name+"/ours", func(b *testing.B) {
-			r, _, _, err := ReadCron(c.line, zone)
+			r, err := ReadCron(c.line, zone)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func readWorst(t testing.TB, text, from string) (r Rule, at time.Time) {
 	zone := mustZone(t, "Europe/Warsaw")
 	var err error
 	if LooksLikeCron(text) {
-		r, _, _, err = ReadCron(text, zone)
+		r, err = ReadCron(text, zone)
 	} else {
 		r, _, _, err = parseRRule(text, at, zone)
 	}
@@ -160,7 +160,7 @@ func TestReadWorst(t *testing.T) {
 		for range 3 {
 			begin := time.Now()
 			if LooksLikeCron(text) {
-				_, _, _, _ = ReadCron(text, zone)
+				_, _ = ReadCron(text, zone)
 			} else {
 				_, _, _, _ = parseRRule(text, start, zone)
 			}

@@ -109,8 +109,8 @@ func FuzzCron(f *testing.F) {
 		from, loc := fuzzPoint(seconds, zone)
 		LooksLikeCron(text)
 		walk(t, text, from, func(text string) (Rule, string, error) {
-			r, canonical, _, err := ReadCron(text, loc)
-			return r, canonical, err
+			r, err := ReadCron(text, loc)
+			return r, r.Canonical, err
 		})
 	})
 }
