@@ -34,8 +34,8 @@ func sample(t *testing.T, home string, now time.Time) map[string]string {
 		kind string
 		task state.Task
 	}{
-		{"TEA", time.Hour, "once", state.Task{Text: "tea"}},
-		{"NEWS", time.Minute, "interval", state.Task{Run: state.Job{Argv: []string{"fetch", "news"}}}},
+		{"TEA", time.Hour, "once", state.Task{Text: "tea", Tags: []string{"home", "food"}}},
+		{"NEWS", time.Minute, "interval", state.Task{Tags: []string{"food"}, Run: state.Job{Argv: []string{"fetch", "news"}}}},
 		{"ODD", 40 * 24 * time.Hour, "once", state.Task{Description: "a\tb\x1b[31m\nc: \"d\" $(touch pwned) `touch pwned`"}},
 		{"GONE", 2 * time.Hour, "once", state.Task{Text: "gone"}},
 	} {
@@ -145,7 +145,12 @@ func TestComplete(t *testing.T) {
 		{"when --tz Europe/Warsa", "Europe/Warsaw"},
 		{"when --tz=Europe/Warsa", "--tz=Europe/Warsaw"},
 		{"when --json=t", ""},
+		{"when --json=", "--json=full"},
 		{"when --nonsense=t", ""},
+		{"ls --tag ", "food home"},
+		{"rm --tag=ho", "--tag=home"},
+		{"edit TEA --tag x", ""},
+		{"guide --schema run-st", "run-status run-stop"},
 		{"when --start tomo", "tomorrow"},
 		{"at -f ", ":files"},
 		{"at --file x", ":files"},
@@ -168,6 +173,11 @@ func TestComplete(t *testing.T) {
 		{"wait ne", ""}, // one word, and next alone is not a time
 		{"wait no", "noon"},
 		{"wait noon ", ""},
+		{"wait --any noon mi", "midnight"},
+		{"wait --any task:", "task:NEWS task:TEA task:ODD task:GONE"},
+		{"wait --any 10m task:TE", ""},
+		{"wait --any task:TEA", "task:TEA"},
+		{"wait --any i", "inbox"},
 		{"ls ", ""},
 		{"completion ", "bash zsh fish powershell"},
 		{"completion bash ", ""},

@@ -96,6 +96,14 @@ func withPrefix(words []suggestion, beginning string) suggestions {
 	return o
 }
 
+// behind puts the part of the word before its value in front of each.
+func (o suggestions) behind(prefix string) suggestions {
+	for i := range o.words {
+		o.words[i].word = prefix + o.words[i].word
+	}
+	return o
+}
+
 // suggest returns the suggestions for the last of the words.
 func suggest(ctx context.Context, s *cli.Call, words []string) suggestions {
 	before, current := words[:len(words)-1], words[len(words)-1]
@@ -135,7 +143,7 @@ func suggest(ctx context.Context, s *cli.Call, words []string) suggestions {
 		return suggestArguments(ctx, s, c, t, current)
 	case assigned:
 		if o := c.Options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") &&
-			o.Kind != option.Flag {
+			(o.Kind != option.Flag || len(o.Choices) > 0) {
 			return suggestValues(ctx, s, *o, name+"=", value)
 		}
 		return suggestions{}
@@ -249,16 +257,23 @@ func suggestValues(ctx context.Context, s *cli.Call, of option.Option, prefix, b
 		o = suggestTasks(ctx, s, kind, nil, beginning)
 	case option.Channel:
 		o = withPrefix(suggestChannels(s), beginning)
+	case option.Name:
+		switch of.Name {
+		case "tag":
+			o = withPrefix(suggestTags(ctx, s), beginning)
+		case "schema":
+			for _, a := range EveryAnswer(s.Table.All()) {
+				o.words = append(o.words, suggestion{a.Name, a.Means})
+			}
+			o = withPrefix(o.words, beginning)
+		}
 	default:
 		for _, w := range of.Choices {
 			o.words = append(o.words, suggestion{word: w})
 		}
 		o = withPrefix(o.words, beginning)
 	}
-	for i := range o.words {
-		o.words[i].word = prefix + o.words[i].word
-	}
-	return o
+	return o.behind(prefix)
 }
 
 // suggestArguments returns the words that could be the next argument of the command.
@@ -285,6 +300,13 @@ func suggestArguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed,
 			return suggestions{}
 		}
 		return suggestTasks(ctx, s, c.Ids, t.args, current)
+	case first.Kind == option.Time && t.given["any"]: // the things of wait
+		id, whole := strings.CutPrefix(current, "task:")
+		words := suggestTasks(ctx, s, "any", nil, id).behind("task:").words
+		if !whole {
+			words = slices.Concat(oneWordTimes, []suggestion{{"inbox", "an item that nobody has"}}, words)
+		}
+		return withPrefix(words, current)
 	case first.Kind == option.Time:
 		formed := slices.ContainsFunc(option.Forms, func(name string) bool { return t.given[name] })
 		switch {

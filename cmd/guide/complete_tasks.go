@@ -64,6 +64,21 @@ func suggestTasks(ctx context.Context, s *cli.Call, ids string, named []string, 
 	return suggestions{words: l.words}
 }
 
+// suggestTags returns the tags of the next tasks, each with the first task that has it.
+func suggestTags(ctx context.Context, s *cli.Call) []suggestion {
+	l, read := except(nil), 0
+	if st, err := s.Open(); err == nil {
+		_, _ = state.Each(ctx, st, func(e state.Entry) bool {
+			for _, tag := range e.Task.Tags {
+				l.add(tag, aboutTask(e, s.Clock.Now()))
+			}
+			read++
+			return read < mostSuggested
+		}, state.Pending, state.Running, state.Paused)
+	}
+	return l.words
+}
+
 // taskList collects tasks of one kind, each once, up to mostSuggested.
 type taskList struct {
 	collection
