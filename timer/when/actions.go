@@ -93,6 +93,17 @@ func vague(why, hint string) func(x *match, m *meaning) bool {
 	}
 }
 
+// vagueFirst is vague for what begins a text, and vagueBeside for what is not the whole text.
+func vagueFirst(why, hint string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool { return x.begin == 0 && vague(why, hint)(x, m) }
+}
+
+func vagueBeside(why, hint string) func(x *match, m *meaning) bool {
+	return func(x *match, m *meaning) bool {
+		return (x.begin > 0 || !x.p.toks[x.end].is(cEnd)) && vague(why, hint)(x, m)
+	}
+}
+
 // numberAhead refuses "in 5".
 func numberAhead(x *match, m *meaning) bool {
 	m.err = either("a number needs a unit", x.stop(), x.stop(), " minutes", " hours")

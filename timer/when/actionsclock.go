@@ -355,6 +355,15 @@ func noClock(x *match, m *meaning) bool {
 	return true
 }
 
+// bothHalves refuses "8am and pm".
+func bothHalves(x *match, m *meaning) bool {
+	h := x.tok(0)
+	hour := x.p.text[x.off():h.end]
+	m.has = hasClock
+	m.err = either("it names two times, and one is asked for", x.off(), x.stop(), hour+"am", hour+"pm")
+	return true
+}
+
 func noFour(x *match, m *meaning) bool {
 	t := x.tok(0)
 	if t.is(cHHMM) || x.p.toks[x.end].is(cUnit) {

@@ -134,9 +134,9 @@ func minuteMore(x *match, m *meaning) bool {
 	return ok
 }
 
-// pastTheHour reads "every hour, 5 minutes past the hour".
+// pastTheHour reads "every hour, 5 minutes past", and "5 minutes past the hour".
 func pastTheHour(x *match, m *meaning) bool {
-	return x.p.recurs && (x.says("past") || x.says("after") || x.says("to") || x.says("before")) && hourMinutes(x, m)
+	return (x.p.recurs || x.says("hour")) && (x.says("past") || x.says("after") || x.says("to") || x.says("before")) && hourMinutes(x, m)
 }
 
 func minutesTo(x *match, m *meaning) bool { return x.minuteOf(m, 60-x.of(0).q.whole) }

@@ -137,6 +137,9 @@ func (b *builder) needsEvery() *refusal {
 	for i := 0; p.word(i, "from", "on", "the"); i++ {
 		every.end = int(p.toks[i+1].off)
 	}
+	if p.word(0, "between") {
+		every.readings[0] = "every day "
+	}
 	alone := m.has&(hasPeriod|hasEvery) == 0
 	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
 		word := p.text[c.off:c.end]

@@ -135,7 +135,7 @@ func (t *token) word(v map[string]entry, low string, i int) int {
 		t.set = cZoneName
 		return end
 	}
-	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cDayPart) {
+	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && low[begin:i] != "x" && !v[low[begin:i]].is(cDay|cDays|cMonth|cDayPart|cMer) && !v[low[i+1:wordEnd(low, i+1)]].is(cUnit) {
 		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' || low[i] == '+' || low[i] == '-') {
 			i++
 		}

@@ -241,7 +241,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	}
 	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockAfterAt == 0 }
 	switch {
-	case x.has&hasDeadlineWord != 0 && m.has != 0:
+	case x.has&hasDeadlineWord != 0 && m.has != 0, m.has == hasDeadlineWord && p.word(begin, "by"):
 	// until the 3rd of december
 	case p.word(begin, "of") && m.boundEndsAt(p, begin):
 	// starting february 16th

@@ -66,7 +66,7 @@ func (p *parser) namesTwo() *fault.Error {
 			texts = append(texts, p.text[:spans[0].off]+p.text[s.off:s.end]+p.text[spans[len(spans)-1].end:])
 		}
 		if len(texts) > 1 && p.readable(texts) {
-			return p.ambiguous(&r, texts)
+			return p.offerAll(&r, texts)
 		}
 	}
 	sides := []string{strings.TrimSpace(p.text[:p.toks[i].off]), strings.TrimSpace(p.text[p.toks[i].end:])}
@@ -76,7 +76,18 @@ func (p *parser) namesTwo() *fault.Error {
 	if p.recurs || p.names("CLOCK", 0, i) != p.names("CLOCK", i+1, p.n) || p.names("ZONE", 0, i) != p.names("ZONE", i+1, p.n) {
 		sides = nil
 	}
-	return p.ambiguous(&r, sides)
+	return p.offerAll(&r, sides)
+}
+
+// offerAll refuses a text as ambiguous. It offers its readings when each of them that lies ahead is
+// clear.
+func (p *parser) offerAll(r *refusal, texts []string) *fault.Error {
+	for _, text := range texts {
+		if _, err := parse(text, *p.opts, readMode{nested: true, past: p.past}); err != nil && err.Code == fault.CodeAmbiguous {
+			texts = nil
+		}
+	}
+	return p.ambiguous(r, texts)
 }
 
 // readable reports whether some texts are times, even if they are past or ambiguous.
@@ -145,9 +156,11 @@ func (p *parser) is(kind string, begin, end int) bool {
 	if kind == "" {
 		class = cNum
 	}
+	if next, before := &p.toks[end], &p.toks[max(begin-1, 0)]; next.mark() == ':' && !next.gap || before.mark() == ':' && !p.toks[begin].gap {
+		return false
+	}
 	if symbol == 0 {
-		next := &p.toks[end]
-		return end == begin+1 && p.toks[begin].is(class) && (next.gap || next.mark() != ':')
+		return end == begin+1 && p.toks[begin].is(class)
 	}
 	for r := p.derive(symbol, begin); r >= 0; r = p.res[r].next {
 		if p.resEnd(r) == end {
