@@ -224,6 +224,7 @@ func TestHintsByObject(t *testing.T) {
 		{`{"until":"5m","task":"x"}`, `"5m" is a duration, and an instant is asked for`, `say "in 5m", or give the duration with "delay"`},
 		{`{"when":"1h","task":"x","program":"sh"}`, `"program" is for commands, and this is a message`, `leave it out, or give a command: "command": ["COMMAND"]`},
 		{`{"when":"1h","cron":"0 9 * * *","shell":"x"}`, `"cron" already gives the time; what is "1h"?`, "leave one of them out"},
+		{`{"when":"2027-06-01T09:00:00Z","rrule":"FREQ=DAILY;BYHOUR=18","shell":"x"}`, `"rrule" already gives the time`, `when it begins is said by "start": "WHEN"`},
 		{`{"timeExpression":"1h","interval":"2h","shell":"x"}`, `"every" already gives the time; what is "1h"?`, "leave one of them out"},
 		{`{"when":"every day at 10:00 UTC+2","task":"x"}`, `could not understand the time expression "every day at 10:00 UTC+2": a recurrence follows the clocks of a place`, `name its area and city in the IANA database, or use "tz"`},
 		{`{"when":"TZ=Europe/Warsaw 0 9 * * *","task":"x"}`, `the cron line "TZ=Europe/Warsaw 0 9 * * *" begins with a time zone`, `leave it out and give Europe/Warsaw with "tz"`},

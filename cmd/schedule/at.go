@@ -219,6 +219,9 @@ func extraWords(s *cli.Call, form when.Form) error {
 	message := problem.T("%s already gives the time; what is %s?", problem.Option(form), cli.Quote(words))
 	if s.Dash || s.Cmd.Options.Named("task") == nil ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
+		if form != when.DelayForm && form != when.UntilForm {
+			return problem.Of(message, problem.T("leave one of them out; when it begins is said by %s", problem.Set("start", "WHEN")))
+		}
 		return problem.Of(message, problem.T("leave one of them out"))
 	}
 	return problem.Of(message, problem.T("a message: %s; a line for the shell: %s; a command: %s",
@@ -259,13 +262,17 @@ func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 	return err
 }
 
-// hintForUnmarked explains err when the first words are a time and the others are not: they may be
-// a command or a message without its option. Otherwise it returns err.
+// hintForUnmarked explains err when the words are an object, or the first ones are a time and the
+// others are not: they may be a command or a message without its option. Otherwise it returns err.
 func hintForUnmarked(s *cli.Call, spec tasks.Spec, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Code != fault.CodeNotUnderstood || spec.Form != when.Any || s.Dash ||
 		slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
 		return err
+	}
+	if strings.HasPrefix(s.Args[0], "{") {
+		return problem.As(err).Advising(problem.T("an object is read from standard input: %s",
+			problem.To("at").With("stdin", "json")))
 	}
 	opts, failed := s.TimeOptions()
 	if failed != nil {
