@@ -85,6 +85,9 @@ func (r *taskRows) makeRow(e *state.Entry) *taskRow {
 		return t
 	}
 	t.Order, t.awaited, t.overdue = e.Order(), view.NeedsRunner(*e) && !e.AtBoot(), view.IsOverdue(*e, r.now)
+	if !e.Held {
+		t.Due = cmp.Or(view.DueOf(*e), e.Due) // of one that waits for its next attempt they differ
+	}
 	if len(r.leader.Delays) > 0 {
 		t.postponed = whyPostponed(*e, r.leader)
 	}

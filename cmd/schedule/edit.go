@@ -147,7 +147,7 @@ func changes(s *cli.Call, id string) (tasks.Spec, error) {
 	if spec.When == nil && !s.Dash && !slices.ContainsFunc(s.Opt.Names(),
 		func(name string) bool { return !slices.Contains(notAboutTask, name) }) {
 		return spec, problem.Of(problem.T("nothing to change"),
-			problem.T("give a time, as in %s, or an option such as %s; %s shows the task",
+			problem.T("give a time, as in %s (a recurrence for what recurs), or an option such as %s; %s shows the task",
 				problem.To("edit", id, "15:00"), problem.Option("description"), problem.To("show", id)))
 	}
 	return spec, nil

@@ -62,7 +62,7 @@ func (c *Change) reminder() error {
 			*f.to = strings.TrimSpace(*f.said)
 		}
 		if utf8.RuneCountInString(*f.to) > maxTitle || notify.HasControl(*f.to) {
-			return problem.Of(problem.T("%s takes one line of %d characters at most", f.name, maxTitle), problem.T("the long text is %s", problem.Option("description")))
+			return problem.Of(problem.T("%s takes one line of at most %d characters, none of which controls a terminal", f.name, maxTitle), problem.T("the long text is %s", problem.Option("description")))
 		}
 	}
 	setUnless(&r.Priority, c.Priority, state.PriorityMedium)
