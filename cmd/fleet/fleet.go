@@ -167,7 +167,7 @@ func drain(ctx context.Context, s *cli.Call, f *fleet.Store) error {
 		return err
 	}
 	if !slices.ContainsFunc(list, func(r fleet.Runner) bool { return r.Name == name }) {
-		s.Warn("no runner is alive on a machine called %s; ouro-timer fleet nodes lists those that are", cli.Quote(name))
+		s.WarnAlways("warning: no runner is alive on a machine called %s; ouro-timer fleet nodes lists those that are", cli.Quote(name))
 	}
 	return f.Drain(ctx, name, !s.Opt.Bool("off"))
 }
@@ -187,7 +187,7 @@ func listNodes(ctx context.Context, s *cli.Call, f *fleet.Store) error {
 	for _, r := range list {
 		twin := len(twins) > 0 && r.Name == f.Here().Name
 		answer.Nodes = append(answer.Nodes,
-			nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since, r.Runs, r.Free, r.Drained, twin})
+			nodeJSON{r.Name, r.Labels, r.Leader.Version, r.Leader.Ident.PID, r.Leader.Since.In(answer.Now.Location()), r.Runs, r.Free, r.Drained, twin})
 	}
 	s.Answer(answer)
 	s.WarnAll(twins)
@@ -208,7 +208,7 @@ func (a drainJSON) Text(o *cli.Out) {
 	if a.Drained {
 		what = "starts no more tasks; what runs there goes on"
 	}
-	o.LineUnlessQuiet("%s %s\n", cli.Visible(a.Node), what)
+	o.LineUnlessQuiet("%s %s", cli.Visible(a.Node), what)
 }
 
 // nodesJSON is the answer of nodes.
