@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -78,17 +79,16 @@ type Shape struct {
 	Means  string // what the answer is, or which calls it answers, in one line
 	Stream bool   // the answer has a line with one object for each event
 	// Given names the options that a call must have, or must not have (!NAME), to get this answer.
-	// Any call gets it if Given is empty.
+	// Any call gets it if Given is empty. A comma is between alternatives.
 	Given string
 }
 
 // fits reports whether a call with these options can get this answer.
 func (a Shape) fits(given option.Values) bool {
-	for _, name := range strings.Fields(a.Given) {
-		absent, no := strings.CutPrefix(name, "!")
-		if given.Has(absent) == no {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(strings.Split(a.Given, ","), func(names string) bool {
+		return !slices.ContainsFunc(strings.Fields(names), func(name string) bool {
+			absent, no := strings.CutPrefix(name, "!")
+			return given.Has(absent) == no
+		})
+	})
 }

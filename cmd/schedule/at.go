@@ -110,7 +110,7 @@ shell each, at one WHEN or spread out from then on by --spread; --stdin json a s
 			cli.ZoneFlag, cli.JSONFlag, cli.FieldsFlag,
 		}),
 		Answers: append([]cli.Shape{
-			{Name: "at", Of: atJSON{}, Given: "!wait !each",
+			{Name: "at", Of: atJSON{}, Given: "!wait !each, dry-run !each",
 				Means: "the task that was scheduled, or that its key kept"},
 			{Name: "at-each", Of: eachJSON{}, Given: "each", Means: "--each: a task a node"},
 			{Name: "at-batch", Of: batchJSON{}, Given: "stdin quiet", Means: "--stdin with --quiet: all lines at once"},
@@ -139,9 +139,9 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 	switch {
 	case size > state.TaskLimit:
 		return tooLarge("the call")
-	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
+	case s.Opt.Bool("wait") && s.Opt.Has("stdin"):
 		return problem.Of(problem.T("%s waits for one run, and cannot be used with %s", problem.Option("wait"),
-			problem.Options(" or ", "stdin", "dry-run")), cli.GiveOneOfThem)
+			problem.Option("stdin")), cli.GiveOneOfThem)
 	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
 		return cli.NeedsOption("max", problem.Set("wait", true))
 	case s.Opt.Has("each") && s.Opt.Has("stdin"):

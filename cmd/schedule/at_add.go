@@ -143,7 +143,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 	h := handover.HandOver(ctx, s, st, done.Entry)
 	d := &Scheduled{Done: done, warnings: draft.warnings, dry: s.DryRun}
 	d.addWarnings(s, h, map[string]bool{})
-	if s.Opt.Bool("wait") {
+	if s.Opt.Bool("wait") && !s.DryRun {
 		return awaitFirst(ctx, s, st, d)
 	}
 	answer := asAtJSON(s, d, h)

@@ -14,9 +14,9 @@ import (
 
 // EndedShapes are the forms of the answer of a call with --wait.
 var EndedShapes = []cli.Shape{
-	{Name: "run-ended", Of: EndedJSON{}, Given: "wait",
+	{Name: "run-ended", Of: EndedJSON{}, Given: "wait !dry-run",
 		Means: "--wait: how the run ended, and the end of what it wrote"},
-	{Name: "run-waiting", Of: NotEndedJSON{}, Given: "wait", Means: "--wait: --max was reached; how to go on"},
+	{Name: "run-waiting", Of: NotEndedJSON{}, Given: "wait !dry-run", Means: "--wait: --max was reached; how to go on"},
 }
 
 // EndedOutputMost is how many bytes from the end of each stream the answer about an awaited run
