@@ -162,11 +162,21 @@ func shape(at string, want, got any) (diffs []string) {
 	return diffs
 }
 
-// TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs.
+// TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs,
+// and what says of runs which they see to all of them.
 func TestGuideNamesTheEnvironment(t *testing.T) {
 	for _, name := range append(slices.Clone(daemon.Heeded), runner.Handed...) {
 		if !slices.ContainsFunc(guide.Variables, func(v guide.VariableJSON) bool { return v.Name == name }) {
 			t.Errorf("the guide does not name %s", name)
+		}
+	}
+	page, err := os.ReadFile("../docs/semantics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(runner.CapturedNames(), runner.Handed...) {
+		if !strings.Contains(string(page), "`"+name+"`") || !regexp.MustCompile(`\b`+name+`\b`).MatchString(table.Find("at").Long) {
+			t.Errorf("docs/semantics.md and at --help do not both name %s", name)
 		}
 	}
 	everyOption(func(c cli.Command, o option.Option) {

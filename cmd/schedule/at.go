@@ -35,9 +35,10 @@ With a command, --task TEXT is handed to it as OURO_TASK. A runner is started in
 when nothing is pending. A one-shot that falls due while the machine is off runs late, once; of a recurring task only
 the latest missed instant does. Output is kept: ouro-timer log ID
 
-The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
-they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME,
-OURO_ORIGIN; in a fleet OURO_FENCE, too, which grows with each run: what is written to may refuse one that comes late.
+The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR, DBUS_SESSION_BUS_ADDRESS,
+OURO_HOME and OURO_STORE as they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE,
+OURO_ATTEMPT, OURO_LAST_OUTCOME, OURO_ORIGIN; in a fleet OURO_FENCE, too, which grows with each run: what is written to
+may refuse one that comes late.
 With --on or --each it starts in the home of the user whose runner runs it, with that user's HOME, USER, LOGNAME and
 LANG, the paths of the system and what --env names.
 
