@@ -87,6 +87,8 @@ func (a notifyJSON) Text(o *cli.Out) {
 			o.Line("%s", cli.Visible(*row.Detail))
 		case a.test: // a test names the channel and not its recipient
 			o.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
+		case row.To != nil && len(a.Channels) > 1: // one channel may have several recipients
+			o.Warn("%s: %s", cli.Visible(*row.To), cli.Visible(*row.Error))
 		default:
 			o.Warn("%s", cli.Visible(*row.Error))
 		}
