@@ -35,8 +35,9 @@ func environ(r state.Record, last string) []string {
 	)
 }
 
-// ofUser are the variables of a user that a command from another machine gets from the runner.
-var ofUser = []string{"HOME", "USER", "LOGNAME", "LANG"}
+// ofUser are the variables of a user that a command from another machine gets from the runner. By
+// the last two an ouro-timer inside it finds the state that its task is in.
+var ofUser = []string{"HOME", "USER", "LOGNAME", "LANG", "OURO_HOME", "OURO_STORE"}
 
 // atHome returns a task as it runs on this machine. A command without a folder was scheduled for
 // whatever machine may run it: it starts in the home of the runner's user, with those variables of
