@@ -296,7 +296,7 @@ func monthSpan(x *match, m *meaning) bool {
 	}
 	m.days = []day{{kind: onSpan}}
 	for _, number := range []int{int(first), int(last)} {
-		date := bits.TrailingZeros32(x.p.res[number].m.recur.dates)
+		date := bits.TrailingZeros64(x.p.res[number].m.recur.dates)
 		var one meaning
 		ok := x.setAnnual(&one, int(x.tok(month).month), date)
 		if x.has(3) {

@@ -256,7 +256,7 @@ func (x *match) nth(m *meaning, n int, d day) bool {
 	switch {
 	case d.weekday == 0 && !d.workdays && (n == 0 || n > 31):
 		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", n)}
-	case d.weekday != 0 && n > 5:
+	case d.weekday != 0 && (n > 5 || n < -5):
 		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
 	case d.workdays && d.named && d.shift == 0 && !x.says("this") && !x.p.recurs:
 		of := x.end - 1
@@ -270,7 +270,7 @@ func (x *match) nth(m *meaning, n int, d day) bool {
 
 // whichMonth refuses "third monday", which does not name its month.
 func whichMonth(x *match, m *meaning) bool {
-	if x.of(0).n > 5 || x.p.recurs {
+	if n := x.of(0).n; n > 5 || n < -5 || x.p.recurs {
 		return false
 	}
 	m.err = either("it does not say of which month", x.stop(), x.stop(), " of this month", " of next month", " of every month")
@@ -361,10 +361,10 @@ func noDayInMonth(x *match, m *meaning) bool {
 	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
 }
 
-// fromEnd refuses "the second last day of the month".
-func fromEnd(_ *match, m *meaning) bool {
-	m.err = &refusal{why: "days are counted from the end of a month only as its last", hint: "give the date, or a rule of RFC 5545 with a negative number", strong: true}
-	return true
+// fromEnd reads the "second last" of "the second last day of the month".
+func fromEnd(x *match, m *meaning) bool {
+	m.n = -x.of(0).n
+	return m.n < -1 && m.n >= -31
 }
 
 func holiday(month, date int) func(x *match, m *meaning) bool {

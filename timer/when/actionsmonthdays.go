@@ -10,18 +10,18 @@ import (
 
 // The actions of days of the month.
 
-// dateItem reads one day of the month into recur.dates: bits 1 to 31, and bit 0 for the last day.
+// dateItem reads one day of the month into recur.dates.
 func dateItem(x *match, m *meaning) bool {
 	n := 0
 	switch {
-	case x.says("last"):
+	case !x.has(0):
 	case x.isToken(0):
 		n = int(x.tok(0).n)
 		if x.says("day") && (n < 1 || n > 31) {
 			return false
 		}
 	default:
-		if n = x.of(0).n; n < 1 {
+		if n = x.of(0).n; n == 0 {
 			return false
 		}
 		if x.p.word(x.end-1, "day") {
@@ -32,8 +32,17 @@ func dateItem(x *match, m *meaning) bool {
 		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", n)}
 		return true
 	}
-	m.recur.dates = 1 << n
+	m.recur.dates = nthBit(n)
 	return true
+}
+
+// nthBit returns the set of one number. Bits 1 to 31 are numbers, bit 0 is the last, and bits from
+// 34 on are numbers from the end, the second last and so on.
+func nthBit(n int) uint64 {
+	if n < -1 {
+		return 1 << (32 - n)
+	}
+	return 1 << max(n, 0)
 }
 
 // dateRange reads "the 1st to the 5th".
@@ -50,17 +59,30 @@ func dateRange(x *match, m *meaning) bool {
 	return 0 < ends[0] && ends[0] < ends[1] && ends[1] <= 31
 }
 
-// firstDays and firstFew read "the first five days" and "the first two mondays".
+// firstDays and firstFew read "the first five days" and "the last two mondays".
 func firstDays(x *match, m *meaning) bool {
-	n := x.of(0).q.whole
-	m.recur.dates, m.n = 2<<n-2, isSpelled
-	return n > 1 && n <= 31 && x.of(0).q.nano == 0
+	m.recur.dates, m.n = x.few(), isSpelled|isFew
+	return m.recur.dates != 0
 }
 
 func firstFew(x *match, m *meaning) bool {
-	n := x.of(0).q.whole
-	m.recur.nths, m.n = 2<<n-2, isList|isFew
-	return n > 1 && n <= 23 && x.of(0).q.nano == 0
+	m.recur.nths, m.n = x.few(), isList|isFew
+	return m.recur.nths != 0
+}
+
+// few returns the set of as many numbers as the count says, from the first or the last on.
+func (x *match) few() (set uint64) {
+	n, sign := x.of(0).q, 1
+	if x.says("last") {
+		sign = -1
+	}
+	if n.whole < 2 || n.whole > 23 || n.nano != 0 {
+		return 0
+	}
+	for i := range int(n.whole) {
+		set |= nthBit(sign * (i + 1))
+	}
+	return set
 }
 
 // everyYear reads "of every year" after days that are counted in it.
@@ -122,18 +144,17 @@ func everyDates(x *match, m *meaning) bool {
 func datesAlone(x *match, m *meaning) bool {
 	l := x.of(0)
 	m.has, m.err, m.recur.dates = hasDates, l.err, l.recur.dates
-	last := l.recur.dates == 1 && (x.says("the") || x.says("day"))
-	return x.p.recurs && (bits.OnesCount32(l.recur.dates) > 1 || last || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
+	last := l.recur.dates == 1 && (x.says("the") || x.says("day")) || l.recur.dates>>32 != 0
+	return x.p.recurs && (bits.OnesCount64(l.recur.dates) > 1 || last || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
 }
 
 func numberItem(x *match, m *meaning) bool {
-	if x.says("last") {
-		m.recur.nths = 1
-		return true
+	n := -1
+	if x.has(0) {
+		n = x.of(0).n
 	}
-	n := x.of(0).n
-	m.recur.nths = 1 << n
-	return n > 0 && n <= 31
+	m.recur.nths = nthBit(n)
+	return n != 0 && n <= 31
 }
 
 func workdays(x *match, m *meaning) bool {
@@ -167,7 +188,7 @@ func numbered(has int, fits func(l, of *meaning) bool) func(x *match, m *meaning
 // tooMany returns why no month has as many of a weekday as a list of numbers says, or why the list
 // is refused.
 func tooMany(l, of *meaning) *refusal {
-	switch last := bits.Len32(l.recur.nths) - 1; {
+	switch last := max(bits.Len32(uint32(l.recur.nths))-1, bits.Len32(uint32(l.recur.nths>>32))-1); {
 	case of.recur.workdays && last > 23:
 		return &refusal{why: "no month has that many working days", hint: "a month has at most 23"}
 	case !of.recur.workdays && last > 5:
@@ -182,7 +203,7 @@ func several(l, of *meaning) bool { return l.n&isList != 0 || of.n&isPlural != 0
 // countsMonths accepts "every last friday" and "every first monday" as monthly. Higher numbers may
 // count weeks.
 func countsMonths(l, of *meaning) bool {
-	return l.recur.nths&^0b11 == 0 || l.n&isList != 0
+	return uint32(l.recur.nths)&^0b11 == 0 || l.n&isList != 0
 }
 
 // numberedAlone reads "on the second tuesday". A word such as "monthly" must stand beside it. "1st
@@ -192,7 +213,8 @@ func numberedAlone(x *match, m *meaning) bool {
 	if m.recur.open = x.of(0).n&isList == 0 || x.of(1).n&isPlural == 0; !m.recur.open {
 		m.has |= hasEvery
 	}
-	return ok && x.p.recurs
+	ahead := x.begin > 0 || m.recur.open || m.recur.nths>>32 == 0 // not the last two mondays
+	return ok && x.p.recurs && ahead
 }
 
 // numberedMonths refuses "first monday of march and june", which does not say that it recurs.
@@ -201,11 +223,16 @@ func numberedMonths(x *match, m *meaning) bool {
 	return ok && x.begin == 0 && !x.p.recurs && !x.says("the") && bits.OnesCount16(m.recur.months) > 1
 }
 
-// severalDates reads "on the 1st and 16th of the month". One day of the month comes once.
+// severalDates reads "on the 1st and 16th of the month". One day of the month comes once, and the
+// first five days may.
 func severalDates(x *match, m *meaning) bool {
 	l := x.of(0)
 	m.has, m.err, m.recur.dates = hasDates|hasEvery, l.err, l.recur.dates
-	return !x.p.recurs && l.n&isList != 0
+	few := l.n&(isList|isFew) == isFew
+	if few && m.err == nil {
+		m.err = either("it may come once or every month", x.stop()-len(" the month"), x.stop(), " every month")
+	}
+	return few || !x.p.recurs && l.n&isList != 0
 }
 
 // everyShort reads "every 24/12".
@@ -270,7 +297,7 @@ func monthDates(x *match, m *meaning) bool {
 // dayInMonths reads "1st of january and july".
 func dayInMonths(x *match, m *meaning) bool {
 	m.has, m.recur.dates, m.recur.months = hasDates|hasMonths, x.of(0).recur.dates, x.of(1).recur.months
-	date := bits.TrailingZeros32(m.recur.dates)
+	date := bits.TrailingZeros64(m.recur.dates)
 	for _, month := range members(m.recur.months, false) {
 		if why := checkDate(0, month, date); why != nil {
 			m.err = why

@@ -193,7 +193,7 @@ func (b *builder) days() *refusal {
 	if why := b.rate(); why != nil {
 		return why
 	}
-	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount32(c.nths)
+	few := bits.OnesCount8(c.weekdays) + bits.OnesCount64(c.dates) + bits.OnesCount64(c.nths)
 	if c.nths != 0 {
 		few -= bits.OnesCount8(c.weekdays)
 	}
@@ -218,7 +218,7 @@ func (b *builder) named() int {
 	case c.unit == uWeek:
 		return bits.OnesCount8(c.weekdays)
 	case c.unit == uMonth:
-		return bits.OnesCount32(c.dates)
+		return bits.OnesCount64(c.dates)
 	case m.has&hasClock != 0:
 		return 1 + len(m.more)
 	}
@@ -288,15 +288,15 @@ func (b *builder) namedDay() *refusal {
 	case d.kind == onAnnual && c.unit == uYear:
 		c.months, c.dates, m.has = 1<<d.month, 1<<d.date, m.has|hasDates|hasMonths
 	case d.kind == onNth && d.year == 0 && (d.month == 0) == (c.unit == uMonth) && (c.unit == uMonth || c.unit == uYear):
-		nth := max(d.nth, 0)
+		nth := nthBit(int(d.nth))
 		m.has |= hasDates
 		switch {
 		case d.workdays:
-			c.nths, c.weekdays, c.workdays = 1<<nth, workingDays, true
+			c.nths, c.weekdays, c.workdays = nth, workingDays, true
 		case d.weekday == 0:
-			c.dates = 1 << nth
+			c.dates = nth
 		default:
-			c.nths, c.weekdays = 1<<nth, 1<<(d.weekday-1)
+			c.nths, c.weekdays = nth, 1<<(d.weekday-1)
 		}
 		if d.month != 0 {
 			c.months, m.has = 1<<d.month, m.has|hasMonths
@@ -325,7 +325,7 @@ func (b *builder) calendarSpan() *refusal {
 	switch {
 	case c.dates|c.nths == 1<<1:
 		c.months = first
-	case c.dates|c.nths == 1:
+	case uint32(c.dates|c.nths)&^1 == 0:
 		c.months = last
 	default:
 		return &refusal{code: fault.CodeAmbiguous, why: "it does not say of which month of the " + name, hint: `name the months`}

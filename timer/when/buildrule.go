@@ -79,7 +79,7 @@ func (b *builder) frequency() *refusal {
 			if month := bits.TrailingZeros16(c.months); bits.OnesCount16(c.months) == 1 && len(dates) == 1 && dates[0] > 0 {
 				return checkDate(0, month, dates[0])
 			}
-		} else if last := bits.Len32(c.dates) - 1; last > 28 {
+		} else if last := bits.Len32(uint32(c.dates)) - 1; last > 28 {
 			b.s.note(recur.NoteMonths, "months without a day %d are left out; \"the last day\" is in all", last)
 		}
 		return nil
@@ -228,7 +228,7 @@ func (b *builder) rules() *refusal {
 		}
 		return b.build()
 	}
-	var dates [13]uint32 // of each month
+	var dates [13]uint64 // of each month
 	for _, d := range b.m.days {
 		dates[d.month] |= 1 << d.date
 	}
@@ -412,12 +412,16 @@ func (p *parser) asRule(err error) *refusal {
 	return &refusal{made: e}
 }
 
-// members returns the numbers of a set. When last is set, bit 0 is the last one, and is -1 at the
-// end.
+// members returns the numbers of a set. When last is set, they are as nthBit has them; the last is
+// -1 at the end.
 func members[T uint8 | uint16 | uint32 | uint64](set T, last bool) []int {
 	var list []int
 	for i := 0; i < 64; i++ {
-		if set>>i&1 == 1 && (i > 0 || !last) {
+		switch {
+		case set>>i&1 == 0 || last && i == 0:
+		case last && i > 32:
+			list = append(list, 32-i)
+		default:
 			list = append(list, i)
 		}
 	}

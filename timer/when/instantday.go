@@ -320,21 +320,21 @@ func (d *day) nthFrom(first time.Time) (at time.Time, why *refusal) {
 	weekday, n := int(d.weekday)-1, int(d.nth)
 	switch {
 	case d.workdays && n < 0:
-		at = workday(end, -1)
+		at = workday(end, n)
 	case d.workdays:
 		at = workday(first.AddDate(0, 0, -1), n)
 	case weekday < 0 && n < 0:
-		at = end.AddDate(0, 0, -1)
+		at = end.AddDate(0, 0, n)
 	case weekday < 0 && d.months == 1:
 		return first.AddDate(0, 0, n-1), checkDate(first.Year(), int(first.Month()), n)
 	case weekday < 0:
 		at = first.AddDate(0, 0, n-1)
 	case n < 0:
-		at = onOrBefore(end.AddDate(0, 0, -1), weekday)
+		at = onOrBefore(end.AddDate(0, 0, -1), weekday).AddDate(0, 0, 7*(n+1))
 	default:
 		at = onOrAfter(first, weekday).AddDate(0, 0, 7*(n-1))
 	}
-	if n == 0 || !at.Before(end) {
+	if n == 0 || !at.Before(end) || at.Before(first) {
 		name := map[int8]string{1: "January 2006", 3: "the quarter", 12: "2006"}[d.months]
 		return first, &refusal{why: first.Format(name) + " has no such day"}
 	}

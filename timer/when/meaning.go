@@ -175,8 +175,8 @@ type recurrence struct {
 	ranged   bool          // monday to friday
 	each     bool          // weekdays after "every"
 	workdays bool          // the numbered day is one of Monday to Friday, taken together
-	nths     uint32        // numbers of weekdays or working days; bit 0 is the last
-	dates    uint32        // days of the month: bits 1 to 31, and bit 0 for the last
+	nths     uint64        // numbers of weekdays or working days, see nthBit
+	dates    uint64        // days of the month, as well
 	// Days are counted in each calendar quarter or year: the last day of every quarter.
 	within   unit
 	onDate   bool // both the weekday and the date must match: friday the 13th

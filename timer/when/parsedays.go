@@ -52,7 +52,10 @@ func ParseDays(text string, o Options) (*recur.Days, error) {
 
 // daysOf returns the days that a meaning names.
 func daysOf(m *meaning) (*recur.Days, *refusal) {
-	days := &recur.Days{Weekdays: m.recur.weekdays, Dates: m.recur.dates, Months: m.recur.months}
+	if m.recur.dates>>32 != 0 {
+		return nil, &refusal{why: "of days counted from the end of a month only its last can be left out", hint: "give the dates"}
+	}
+	days := &recur.Days{Weekdays: m.recur.weekdays, Dates: uint32(m.recur.dates), Months: m.recur.months}
 	for i := 0; i < len(m.days) && m.err == nil; i++ {
 		switch d := m.days[i]; d.kind {
 		case onNth:
