@@ -125,7 +125,7 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	}
 	if failed.Code == problem.NotFound {
 		_, err = state.Each(ctx, st, func(other state.Entry) bool {
-			if other.Task.Key == id && tasks.Live(other) {
+			if other.Task.Key == id && tasks.KeepsKey(other) {
 				e, failed = other, nil
 			}
 			return failed != nil
