@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // connection connects the agent behind standard input and output to the runners of a fleet.
@@ -100,7 +101,7 @@ func (a *connection) session(ctx context.Context, servers *jet.KV) error {
 	}
 	for _, id := range a.pending {
 		if id != nil {
-			_ = writeLine(a.call, failure(id, "the connection broke before the answer came", "ask again"))
+			_ = writeLine(a.call, failure(id, problem.Failed, "the connection broke before the answer came", "ask again"))
 		}
 	}
 	return err
@@ -123,7 +124,7 @@ func (a *connection) fromRunner(l jet.Line) error {
 	case l.Nobody && id == nil:
 		return nil
 	case l.Nobody:
-		return writeLine(a.call, failure(id, "the runner that sent the last reminder has gone",
+		return writeLine(a.call, failure(id, problem.Failed, "the runner that sent the last reminder has gone",
 			"ask after the next reminder, or schedule by the command line"))
 	}
 	return writeLine(a.call, l.Text)
@@ -149,7 +150,7 @@ func (a *connection) fromAgent(line []byte) error {
 	}
 	switch {
 	case a.relay == "" && m.call && m.id != nil:
-		return writeLine(a.call, failure(m.id, "no reminder has come yet, and only the runner that sent the last one takes requests",
+		return writeLine(a.call, failure(m.id, problem.Failed, "no reminder has come yet, and only the runner that sent the last one takes requests",
 			"ask after a reminder, or schedule by the command line"))
 	case a.relay == "":
 		a.call.Warn("a line before the first reminder is dropped: %s", excerpt(line))
@@ -174,7 +175,7 @@ func (a *connection) sent(m rpc, err error) error {
 		delete(a.pending, a.answersAt(a.requests))
 	}
 	if m.call && m.id != nil {
-		return writeLine(a.call, failure(m.id, "the line is longer than the servers take in one message", "shorten it"))
+		return writeLine(a.call, failure(m.id, problem.Failed, "the line is longer than the servers take in one message", "shorten it"))
 	}
 	a.call.Warn("a line is dropped: it is longer than the servers take in one message")
 	return nil

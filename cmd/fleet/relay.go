@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // relay is an agent for the runner that started it, and passes the lines on to a connected agent.
@@ -100,7 +102,7 @@ func (r *relay) fail(text, hint string) error {
 		return nil
 	}
 	r.pending = ""
-	return writeLine(r.call, failure(r.runnerID, text, hint))
+	return writeLine(r.call, failure(r.runnerID, problem.Failed, text, hint))
 }
 
 // fromAgent passes on the answer to the pending reminder, or a request. It drops late answers and
@@ -124,8 +126,8 @@ func (r *relay) fromAgent(l jet.Line) error {
 	case m.id == nil:
 		return nil
 	default:
-		return r.port.Send(l.Back, "", failure(m.id, fmt.Sprintf("a connected agent may not set %q", param),
-			"leave it out: a connected agent creates reminders for itself only"))
+		return r.port.Send(l.Back, "", failure(m.id, problem.Usage, fmt.Sprintf("a connected agent may not set %q", param),
+			"params is an object with "+strings.Join(allowedParams, ", ")+": a connected agent creates reminders for itself only"))
 	}
 	if m.id != nil && len(r.returns) < pendingMost {
 		r.returns[string(m.id)] = l.Back

@@ -122,12 +122,16 @@ func (m rpc) checked() (line []byte, refused string) {
 }
 
 // failure returns the line that answers a request with an error.
-func failure(id json.RawMessage, text, hint string) []byte {
+func failure(id json.RawMessage, why problem.Code, text, hint string) []byte {
+	code := agent.CodeRefused
+	if why == problem.Usage {
+		code = agent.CodeParams
+	}
 	type data struct {
 		Code problem.Code `json:"code"`
 		Hint string       `json:"hint"`
 	}
 	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id,
-		"error": map[string]any{"code": agent.CodeRefused, "message": text, "data": data{problem.Failed, hint}}})
+		"error": map[string]any{"code": code, "message": text, "data": data{why, hint}}})
 	return line
 }
