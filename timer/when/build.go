@@ -417,6 +417,9 @@ func (b *builder) interval() *refusal {
 	anchor := b.anchor
 	if b.later { // "starting at noon" has an instant at noon as well
 		anchor = anchor.Add(-s.Every)
+	} else if b.o.Start.After(b.o.Now) {
+		s.note(recur.NoteStart, "comes first %s after its start; %q begins at it", shortDuration(s.Every),
+			s.Canonical+" starting "+instantText(anchor.In(s.Zone)))
 	}
 	s.rule = recur.NewInterval(s.Every, anchor)
 	return nil

@@ -256,6 +256,32 @@ func TestRuleFromNow(t *testing.T) {
 	checkFirings(t, "FREQ=DAILY;BYHOUR=18", o, "20 Nov 18:23:45, 21 Nov 18:23:45")
 }
 
+// An interval comes first one length after a start that is to come, and the note names the words
+// that begin at it. A start that has passed is its phase alone.
+func TestNoteOnAStart(t *testing.T) {
+	now := instant(t, monday)
+	for start, want := range map[time.Duration]string{2 * time.Hour: "comes first 1h30m after its start", -2 * time.Hour: ""} {
+		s, err := Parse("90m", Options{Now: now, Zone: time.UTC, Form: EveryForm, Start: now.Add(start)})
+		if err != nil || len(s.Notes) > 1 || !strings.Contains(strings.Join(textsOf(s.Notes), ""), want) || want == "" && s.Notes != nil {
+			t.Fatalf("%s: %+v %v", start, s, err)
+		}
+		if want == "" {
+			continue
+		}
+		_, text, _ := strings.Cut(s.Notes[0].Text, `"`)
+		text, _, _ = strings.Cut(text, `"`)
+		words, err := Parse(text, Options{Now: now, Zone: time.UTC})
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		first, _ := words.Next(now)
+		second, _ := s.Next(now)
+		if !first.Equal(now.Add(start)) || !second.Equal(first.Add(s.Every)) {
+			t.Errorf("%q comes at %s, and the option at %s", text, first, second)
+		}
+	}
+}
+
 // The note on a phrase that runs at the time it starts from names another time than that.
 func TestNoteNamesAnotherTime(t *testing.T) {
 	for now, want := range map[string]string{"2024-07-22T09:00:30+02:00": `"at 18:00"`, "2024-07-22T18:00:00+02:00": `"at 9:00"`} {
