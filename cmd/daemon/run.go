@@ -51,7 +51,7 @@ have a runner after a reboot: ouro-timer service install`,
 		Options: option.Rows{
 			option.Option{Name: "once", Kind: option.Flag, Help: "do what is due now, wait for it, and end"},
 			option.Option{Name: "drain", Kind: option.Flag,
-				Help: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
+				Help: "end when nothing is pending or running, and whoever is to be told now was tried once"},
 			option.Option{Name: "standby", Kind: option.Flag,
 				Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
 			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel),

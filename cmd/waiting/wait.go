@@ -46,7 +46,7 @@ comes, the task goes to the inbox. ls shows it, and rm ends it; calls that wait 
 what would be waited for, and whether it would be kept.
 
 --any waits for the first of several things, each a word: a time (10m, 22:30), task:ID (the next end of a run of it; of
-a task that is over its last), inbox (an item that nobody has; --take leases it), or a target of health-wait
+a task that is over, the last), inbox (an item that nobody has; --take leases it), or a target of health-wait
 (tcp://localhost:5432, file:PATH). The first line of the answer names the thing, the rest is about it. Exit code 0 means
 that one has come, also when it is a run that failed: the answer has its outcome. 75 means --max, with the call that
 waits on for the same instants; 1 means that none can come any more. Such a wait is not kept, and changes only what came
