@@ -13,8 +13,9 @@ import (
 // bounds works out what "from", "until", "for", "times" and "except" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
-	// Every 15 minutes tomorrow between 9 and 10. "Until 10:00 tomorrow" is a bound.
-	if d := m.day; m.has&(hasWindow|hasDay|hasFrom|hasUntil|hasDays) == hasWindow|hasDay && m.also.kind == noDay && (d.kind == onOffset || d.dated()) &&
+	hourly := m.has&hasPeriod != 0 && m.has&(hasClock|hasDayPart) == 0 && m.recur.length >= time.Minute && m.recur.length < 24*time.Hour
+	// Every 15 minutes tomorrow, and tomorrow between 9 and 10. "Until 10:00 tomorrow" is a bound.
+	if d := m.day; m.has&(hasDay|hasFrom|hasUntil|hasDays) == hasDay && (hourly || m.has&hasWindow != 0) && m.also.kind == noDay && (d.kind == onOffset || d.dated()) &&
 		!strings.HasPrefix(p.low[m.recur.from.end:], " until") {
 		on := p.dateOf(d)
 		m.days = []day{{kind: onSpan, off: d.off, end: d.end}, on, on}

@@ -161,7 +161,7 @@ func TestOffers(t *testing.T) {
 		{"before noon tomorrow", fault.CodeAmbiguous, ""},
 		{"every 10 minutes before noon", fault.CodeAmbiguous, ""},
 		{"every hour after 6pm", fault.CodeAmbiguous, ""},
-		{"every hour today", fault.CodeNotUnderstood, ""},
+		{"every 36 hours today", fault.CodeNotUnderstood, ""},
 		{"every january at 9am", fault.CodeAmbiguous, ""},
 		{"every 10 minutes starting at noon until 2pm", fault.CodeAmbiguous, ""},
 		{"every 1800", fault.CodeNotUnderstood, ""},

@@ -126,6 +126,9 @@ func (f *calendarField) read(text string) error {
 		if last < first {
 			return fmt.Errorf("the %s range %s runs backwards", f.name, span)
 		}
+		if stepped && !ranged && first+step > f.max {
+			return fmt.Errorf("the %s step %d leads beyond %d", f.name, step, f.max)
+		}
 		for v := first; v <= last; v += step {
 			f.values = append(f.values, v)
 		}
@@ -280,7 +283,7 @@ func calendarDate(text string, years *calendarField, parts *Parts) (err error) {
 		if first, stepText, stepped := strings.Cut(day, "/"); stepped {
 			step, err := strconv.Atoi(stepText)
 			n, err2 := days.number(first)
-			if err != nil || err2 != nil || step < 1 {
+			if err != nil || err2 != nil || step < 1 || n-step < 1 {
 				return fmt.Errorf("the day %q is not counted from the end", day)
 			}
 			for ; n > 0; n -= step {
