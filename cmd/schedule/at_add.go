@@ -215,8 +215,11 @@ func (d *Scheduled) zone() *time.Location {
 // forReading returns the words that follow the name of a task in a confirmation, such as "for
 // tomorrow". A task without an instant has no "for".
 func forReading(e state.Entry, reading string) string {
-	if state.IsUnscheduled(e.Due) {
+	switch {
+	case state.IsUnscheduled(e.Due):
 		return reading
+	case e.Task.Recurring():
+		return "for " + reading + " (" + cli.Cut(cli.Visible(e.Task.When.Text), 60, "…") + ")"
 	}
 	return "for " + reading
 }
