@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // SpecOf returns the request of a call: all that it says about a task. The time is the words of the
@@ -123,18 +125,17 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	if failed == nil || err != nil {
 		return e, err
 	}
-	if failed.Code == problem.NotFound {
-		_, err = state.Each(ctx, st, func(other state.Entry) bool {
-			if other.Task.Key == id && tasks.KeepsKey(other) {
-				e, failed = other, nil
-			}
-			return failed != nil
-		}, state.Pending, state.Running, state.Paused)
+	if failed.Code == problem.NotFound { // a draft with the key is refused, with who has it
+		draft := state.Task{Key: id, When: state.Timing{Text: "now", Kind: string(when.Once)}}
+		e, err = st.Dry().Add(ctx, draft, state.Unscheduled)
+		switch {
+		case errors.Is(err, state.ErrKept) && e.Task.ID != "":
+			return e, nil
+		case err != nil && !errors.Is(err, state.ErrKept) && !errors.Is(err, state.ErrLimit):
+			return e, err
+		}
 	}
-	if failed != nil && err == nil {
-		err = failed.Problem
-	}
-	return e, err
+	return e, failed.Problem
 }
 
 // maxScript is the most bytes of a script.

@@ -14,12 +14,6 @@ func Live(e state.Entry) bool {
 	return e.Held || e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
 }
 
-// KeepsKey reports whether no other task can have the key of this one (state.Doc.Lives): while it
-// is pending or paused, or its last occurrence runs.
-func KeepsKey(e state.Entry) bool {
-	return Live(e) || slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual })
-}
-
 // IsRunning reports whether a run of the task is open and somebody will see its end. When runner
 // and command of a claim have both died, only the line that the next runner writes is left of it.
 func IsRunning(e state.Entry) bool {
