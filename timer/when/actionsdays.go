@@ -300,18 +300,18 @@ func severalDays(x *match, m *meaning) bool {
 	return x.setDay(m, d)
 }
 
-// yearMonthDay reads 2018 March 18 and 2018 18 March. Four digits before them may be a time of day
-// as well.
-func yearMonthDay(x *match, m *meaning) bool {
-	month, date := 1, 2
-	if !x.isToken(1) || x.tok(1).is(cN1) {
-		month, date = 2, 1
-	}
-	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(month).month), x.dateIn(date))
-	if mark := x.p.toks[x.begin+1].mark(); mark != '-' && mark != '/' && x.tok(0).is(cHHMM) {
-		m.day.yearFirst = true
-	}
+// yearAnnual reads 2018 March 18, 2018 18 March and 2018 christmas. Four digits before them may be
+// a time of day as well.
+func yearAnnual(x *match, m *meaning) bool {
+	d := x.of(1).day
+	ok := x.setDate(m, int(x.tok(0).n), int(d.month), int(d.date))
+	m.day.yearFirst = x.tok(0).is(cHHMM)
 	return ok && !x.hourFollows()
+}
+
+// yearMonthDay reads 2018-Mar-18.
+func yearMonthDay(x *match, m *meaning) bool {
+	return x.setDate(m, int(x.tok(0).n), int(x.tok(1).month), int(x.tok(2).n)) && !x.hourFollows()
 }
 
 // hourFollows reports whether the number just read is the hour of a time of day.

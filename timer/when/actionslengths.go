@@ -59,7 +59,7 @@ func itemCounted(x *match, m *meaning) bool {
 	// 1530 day after tomorrow
 	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay:
 		return false
-	case n.is(cHHMM) && next == t && t.unit == uHour && x.p.low[n.off] == '0': // 0930 hours
+	case n.is(cHHMM) && next == t && x.p.low[n.off] == '0': // 0930 hours, +0200 days
 		return false
 	case x.p.toks[x.end-1].mark() == '.' && (t.end-t.off > 4 || !x.p.toks[x.end].gap):
 		return false

@@ -244,7 +244,8 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 	for i >= 0 && (p.toks[next].is(cN1|cSuffix|cOrd|cTens) || p.word(next, "of", "-")) {
 		next++
 	}
-	if i < 0 || !p.toks[next].is(cMonth) {
+	dated := func(o outcome) bool { return o.m.day.yearFirst }
+	if i < 0 || !p.toks[next].is(cMonth) && !slices.ContainsFunc(list, dated) {
 		return list
 	}
 	first := &p.toks[i]
