@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/await"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -130,8 +131,7 @@ func checkOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *race) bool {
 	for i, t := range o.things {
 		switch t.kind {
 		case thingTask:
-			line, found, err := t.task.Look(ctx, o.st)
-			if err == nil && found && c.win(func() *arrival { return &arrival{thing: i, line: line} }) {
+			if c.winRun(ctx, o.st, i, t.task) {
 				return true
 			}
 		case thingInbox:
@@ -141,6 +141,12 @@ func checkOnce(ctx context.Context, s *cli.Call, o *anyOptions, c *race) bool {
 		}
 	}
 	return false
+}
+
+// winRun wins with the end of a run that the ledger has. It reports whether the race is over.
+func (c *race) winRun(ctx context.Context, st state.Store, i int, of await.Run) bool {
+	line, found, err := of.Look(ctx, st)
+	return err == nil && found && c.win(func() *arrival { return &arrival{thing: i, line: line} })
 }
 
 // awaitTime waits for an instant. An instant that comes just when the bound ends has come.
@@ -162,12 +168,17 @@ func (o *anyOptions) awaitTask(ctx context.Context, s *cli.Call, c *race, i int)
 }
 
 // awaitItem waits for an item that nobody has. Another reader may take it first, and then it waits
-// for the next.
+// for the next. The end of a run comes together with its item: a task that is named before wins.
 func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *race, i int) error {
 	look := tasks.Mail{Query: o.mail.Query}
 	for {
 		if _, err := look.Await(ctx, o.st, s.Clock); err != nil {
 			return err
+		}
+		for j, t := range o.things[:i] {
+			if t.task.After = o.place; t.kind == thingTask && c.winRun(ctx, o.st, j, t.task) {
+				return nil
+			}
 		}
 		if over, err := winItem(ctx, s, o, c, i); over || err != nil {
 			return err
