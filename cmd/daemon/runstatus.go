@@ -17,7 +17,7 @@ import (
 type runStatusJSON struct {
 	Now         time.Time      `json:"now"`
 	Runner      string         `json:"runner"`
-	Who         *runnerProcess `json:"process,omitempty"`
+	Who         *runnerProcess `json:"process,omitempty" jsonschema:"absent: none is alive, or it has just started"`
 	Standby     []int          `json:"standby,omitempty" jsonschema:"processes that wait for the lock"`
 	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
 	Others      []otherRunner  `json:"others,omitempty" jsonschema:"in a fleet: the runners of other machines, by their heartbeats"`
@@ -101,6 +101,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	suspended := led && runner.Suspended(leader.Ident)
 	if led {
 		answer.Runner = handover.RunnerAlive
+	}
+	if led && leader.Ident.PID != 0 {
 		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
 	}
 	if suspended {
@@ -123,6 +125,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 func (a runStatusJSON) Text(o *cli.Out) {
 	if who := a.Who; who != nil {
 		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
+	} else if a.Runner != handover.RunnerNone {
+		o.Line("runner %s: it has not written yet who it is", a.Runner)
 	} else if len(a.Others) > 0 {
 		o.Line("no runner is alive on this machine")
 	} else {
@@ -167,7 +171,7 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	default:
 		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
 	}
-	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
+	if a.Runner == handover.RunnerNone && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
 		o.Hint("%s run --background", o.Program())
 	}
 	if a.Runner == handover.RunnerStopped {

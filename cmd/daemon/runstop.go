@@ -27,9 +27,12 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	limited, cancel := cli.WithBound(ctx, s.Clock, limit)
 	defer cancel()
 	standby := st.Standby(ctx)
-	leader, led, err := runnerToStop(ctx, s, st)
-	if err != nil {
+	leader, led, err := runnerToStop(limited, s, st)
+	switch {
+	case err != nil:
 		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
 	ending := []state.Ident{leader.Ident} // the runners that are or were told to end
 	if !led {
@@ -115,11 +118,11 @@ func endLeft(ctx context.Context, s *cli.Call, st state.Store) ([]*tasks.Stopped
 // runner that has just taken the lock has not yet written who it is, and one that has died is about
 // to lose the lock, so it waits a moment for a living one.
 func runnerToStop(ctx context.Context, s *cli.Call, st state.Leases) (leader state.Leader, led bool, err error) {
-	leader, led, err = st.Led(ctx)
-	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
-		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
-			leader, led, err = st.Led(ctx)
-		}
+	moment, cancel := cli.WithBound(ctx, s.Clock, 2*time.Second)
+	defer cancel()
+	leader, led, err = st.Led(context.WithoutCancel(ctx))
+	for err == nil && led && !runner.Alive(leader.Ident) && s.Clock.For(moment, 20*time.Millisecond) == nil {
+		leader, led, err = st.Led(context.WithoutCancel(ctx))
 	}
 	pid := s.Opt.Int("pid")
 	return leader, led && (pid == 0 || pid == leader.Ident.PID), err
@@ -128,7 +131,11 @@ func runnerToStop(ctx context.Context, s *cli.Call, st state.Leases) (leader sta
 // signalEnd sends TERM to a runner, and with --kill a second one, which ends its commands, too. A
 // runner that was stopped by SIGSTOP gets SIGCONT first, because it receives no signals before.
 func signalEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
-	if !runner.Alive(i) {
+	switch {
+	case i.PID == 0:
+		return problem.New(problem.Failed, problem.T("the runner has not written yet who it is"),
+			problem.T("call again in a moment"))
+	case !runner.Alive(i):
 		return problem.New(problem.Failed,
 			problem.T("the runner (pid %d) is in another container or on another machine", i.PID),
 			problem.T("end it where it was started, such as in its container"))
