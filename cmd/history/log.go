@@ -22,7 +22,7 @@ func LogCommand() cli.Command {
 		Long: `
 Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
 says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
-task, outcome or event, exit code or signal (for a change of a task its new due instant, for a pause its end), seconds
+task, outcome or event, exit code, signal or reason (for a change of a task its due instant, for a pause its end), seconds
 late, what it is. With the ID of a task: its last run, who was told of it, and what it wrote. With the ID of an
 occurrence (k7m2/3): the same of that occurrence. Without an ID and with -n, an entry of its own says that a channel was
 told or could not be (told, undelivered).

@@ -164,7 +164,7 @@ func (a planJSON) summary() string {
 	text := fmt.Sprintf("%s, %d refused.", parts[0], len(a.Refused))
 	switch {
 	case different > 0:
-		text += fmt.Sprintf(" Some instants of the coming year differ from the source, of %s.",
+		text += fmt.Sprintf(" Some instants of %s in the coming year differ from the source.",
 			cli.Plural(different, "task"))
 	case compared > 0:
 		text += fmt.Sprintf(" All %s instants of the coming year are those of the source.", view.Thousands(instants))
