@@ -125,7 +125,7 @@ func onDay(x *match, m *meaning) bool {
 // leading reads a day after "at", "in" or "the". These words may only begin a text.
 func leading(x *match, m *meaning) bool {
 	*m = *x.of(0)
-	return x.begin == 0 && m.day.kind != noDay && !(m.day.yearFirst && x.says("at")) && !x.p.toks[x.begin+1].is(cOrd|cTens) && !(x.p.word(x.begin, "the") && x.p.word(x.begin+1, "the"))
+	return x.begin == 0 && m.day.kind != noDay && !(m.day.yearFirst && x.says("at")) && !x.p.toks[x.begin+1].is(cOrd|cTens)
 }
 
 func leadingClock(x *match, m *meaning) bool {

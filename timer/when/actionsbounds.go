@@ -130,7 +130,7 @@ func bounded(which, has int) func(x *match, m *meaning) bool {
 		if m.boundOff = uint16(x.off()); which != boundUntil {
 			m.boundOff = 0
 		}
-		return x.p.recurs && x.p.toks[x.begin].lit != x.p.toks[x.begin+1].lit // from from
+		return x.p.recurs
 	}
 }
 

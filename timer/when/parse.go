@@ -215,6 +215,19 @@ func (p *parser) open(text string, o *Options) *fault.Error {
 		p.timed = p.timed || t.is(cTime)
 	}
 	p.recurs = p.recurs || o.Form == EveryForm
+	return p.wordTwice()
+}
+
+// wordTwice refuses a word that stands twice: at at 5pm. "Ten ten", "every second second" and "next
+// next friday" are left to the grammar.
+func (p *parser) wordTwice() *fault.Error {
+	for i := range p.toks[:max(p.n-1, 0)] {
+		a, b := &p.toks[i], &p.toks[i+1]
+		word := p.low[a.off:a.end]
+		if b.gap && word == p.low[b.off:b.end] && isLetter(word[0]) && !a.is(cNew|cLow|cTens|cOrd) && word != "next" {
+			return p.refuse(fault.Quoted(p.text[b.off:b.end])+" stands twice", "leave one of the two out")
+		}
+	}
 	return nil
 }
 
