@@ -28,6 +28,26 @@ func everyOption(do func(c cli.Command, o option.Option)) {
 	}
 }
 
+// TestUsageNamesWhatPicks requires that the usage of a command that takes IDs names the options that stand in their place.
+func TestUsageNamesWhatPicks(t *testing.T) {
+	picks := map[string][]string{cli.MatchFlag.Help: {"match"}}
+	for _, name := range []string{"rm", "pause", "resume"} {
+		picks[name] = []string{"tag", "origin", "all"}
+	}
+	seen := 0
+	everyOption(func(c cli.Command, o option.Option) {
+		if !slices.Contains(append(picks[c.Name], picks[o.Help]...), o.Name) {
+			return
+		}
+		if seen++; !strings.Contains(c.Args, "--"+o.Name) {
+			t.Errorf("the usage of %s does not name --%s: %s", c.Name, o.Name, c.Args)
+		}
+	})
+	if seen < 15 {
+		t.Errorf("found only %d such options", seen)
+	}
+}
+
 // TestOptionsAreData requires that what the help says of the value of an option is data, too: its default, its kind, and the words it takes.
 func TestOptionsAreData(t *testing.T) {
 	seen, used := 0, map[option.Kind]bool{option.Target: true} // of an argument

@@ -18,7 +18,7 @@ import (
 
 func LogCommand() cli.Command {
 	return cli.Command{
-		Name: "log", Args: "[<id>]", Short: "how runs ended, and their output",
+		Name: "log", Args: "[<id> | --match <text>]", Short: "how runs ended, and their output",
 		Long: `
 Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
 says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
