@@ -33,6 +33,10 @@ func (p *preview) AddAll(ctx context.Context, drafts []Draft) []Added {
 	return p.changes.AddAll(ctx, drafts)
 }
 
+func (p *preview) Holder(ctx context.Context, key string) (Entry, error) {
+	return p.changes.Holder(ctx, key)
+}
+
 func (p *preview) Charge(ctx context.Context, origin string, now time.Time) error {
 	return p.changes.Charge(ctx, origin, now)
 }

@@ -79,6 +79,10 @@ type Changes interface {
 	// nothing.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
+	// Holder returns the task that lives and has the key, or ErrNotFound. It needs no reading of
+	// the queue.
+	Holder(ctx context.Context, key string) (Entry, error)
+
 	// Charge counts a creation of an origin without adding anything, for a change that makes a task
 	// run again. It returns ErrLimit as for Add.
 	Charge(ctx context.Context, origin string, now time.Time) error

@@ -71,6 +71,15 @@ func ChangeIn(tx Transaction, c Change) (Doc, error) {
 	return tx.Put(&before, after, lines, c)
 }
 
+// HolderIn returns the task that lives and has the key, as Changes.Holder promises.
+func HolderIn(tx Transaction, key string) (Entry, error) {
+	d, taken, err := tx.Holder(key)
+	if err == nil && !taken {
+		err = ErrNotFound
+	}
+	return d.Entry(), err
+}
+
 // admit refuses a change after which two tasks would have one key, and returns the other one. It
 // also refuses a change beyond the limits.
 func admit(tx Transaction, before *Doc, after Doc, now time.Time) (other Doc, err error) {
@@ -113,6 +122,15 @@ func (each Transactions) Change(ctx context.Context, changes ...Change) []Change
 		return err
 	}, func(i int, err error) { answers[i].Err = err })
 	return answers
+}
+
+// Holder returns the task that lives and has the key.
+func (each Transactions) Holder(ctx context.Context, key string) (e Entry, err error) {
+	each(ctx, 1, func(tx Transaction, _ int) (err error) {
+		e, err = HolderIn(tx, key)
+		return err
+	}, func(_ int, refused error) { err = refused })
+	return e, err
 }
 
 // Charge notes a creation of an origin.

@@ -16,7 +16,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // SpecOf returns the request of a call: all that it says about a task. The time is the words of the
@@ -125,13 +124,8 @@ func awaited(ctx context.Context, s *cli.Call, id string) (state.Entry, error) {
 	if failed == nil || err != nil {
 		return e, err
 	}
-	if failed.Code == problem.NotFound { // a draft with the key is refused, with who has it
-		draft := state.Task{Key: id, When: state.Timing{Text: "now", Kind: string(when.Once)}}
-		e, err = st.Dry().Add(ctx, draft, state.Unscheduled)
-		switch {
-		case errors.Is(err, state.ErrKept) && e.Task.ID != "":
-			return e, nil
-		case err != nil && !errors.Is(err, state.ErrKept) && !errors.Is(err, state.ErrLimit):
+	if failed.Code == problem.NotFound {
+		if e, err = st.Holder(ctx, id); !errors.Is(err, state.ErrNotFound) {
 			return e, err
 		}
 	}

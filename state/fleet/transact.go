@@ -197,6 +197,11 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 	return answers
 }
 
+// Holder returns the live task that has a key.
+func (s *Store) Holder(ctx context.Context, key string) (state.Entry, error) {
+	return state.HolderIn(s.newTx(ctx), key)
+}
+
 // Charge counts a creation by an origin.
 func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err error) {
 	s.transact(ctx, 1, nil, func(t *tx, _ int) error { return t.Charge(origin, now) }, func(_ int, e error) { err = e })

@@ -25,9 +25,18 @@ func (b *bench) kept(key, id string) {
 	if !errors.Is(err, state.ErrKept) || e.Task.ID != id || e.Task.Key != key {
 		b.Errorf("key %.20q: %s %q, %v; want %s kept", key, e.Task.ID, e.Task.Key, err, id)
 	}
+	for _, st := range []state.Changes{b.b, b.b.Dry(), state.Preview(b.b)} {
+		if e, err := st.Holder(b.ctx, key); err != nil || e.Task.ID != id {
+			b.Errorf("key %.20q is that of %s, %v; want %s", key, e.Task.ID, err, id)
+		}
+	}
 }
 
 func testKeys(t *testing.T, b *bench) {
+	for _, key := range []string{"", "nobody's"} {
+		_, err := b.b.Holder(b.ctx, key)
+		b.is("the holder of a key that no task has", err, state.ErrNotFound)
+	}
 	for _, key := range []string{"news", "../x", "/", ".", "a\x00b", "a\nb", "☕", " ", strings.Repeat("long", 10_000)} {
 		e := b.add(keyed(daily("first"), key), hour(1))
 		if e.Task.Key != key || b.find(e.Task.ID).Task.Key != key {
