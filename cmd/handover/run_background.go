@@ -34,8 +34,11 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Store) error {
 		return err
 	}
 	leader, led, err := LivingRunner(ctx, s.Clock, st)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case led && leader.Ident.PID == 0:
+		return fmt.Errorf("%w: a runner that has not yet written who it is", state.ErrLed)
 	}
 	if !led {
 		switch h, err := keyDenies(ctx, st); {
@@ -85,7 +88,9 @@ func (a BackgroundJSON) Text(o *cli.Out) {
 // LivingRunner finds the runner that lives. A dead runner whose lock is still held does not count:
 // a new runner waits for that lock.
 func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader state.Leader, led bool, err error) {
-	for waited := time.Duration(0); waited < maxStart; waited += startStep {
+	bounded, cancel := cli.WithBound(ctx, c, maxStart)
+	defer cancel()
+	for waited := time.Duration(0); ; waited += startStep {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
 			return leader, led, err
@@ -95,11 +100,11 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
 			return state.Leader{}, false, nil
 		}
-		if err := c.For(ctx, startStep); err != nil {
-			return leader, false, err
+		if c.For(bounded, startStep) != nil {
+			break
 		}
 	}
-	return leader, true, nil
+	return leader, true, ctx.Err()
 }
 
 // startAndWait starts a runner and waits until it has the lock. ended says that it has ended by
