@@ -176,6 +176,13 @@ func (p *parser) dayPartsAt(off int) bool {
 // year".
 func (b *builder) days() *refusal {
 	m, c := b.m, b.c
+	// every 14 days on friday, every 12 months on 24 december
+	switch d := m.day.kind; {
+	case c.unit == uDay && c.n%7 == 0 && (d == onWeekday || m.has&hasWeekdays != 0):
+		c.unit, c.n = uWeek, c.n/7
+	case c.unit == uMonth && c.n%12 == 0 && (d == onAnnual || m.has&hasMonths != 0):
+		c.unit, c.n = uYear, c.n/12
+	}
 	if m.has&hasDay != 0 {
 		if why := b.namedDay(); why != nil {
 			return why
