@@ -126,13 +126,18 @@ func summaryOf(e state.Entry, until time.Time) summarized {
 	return row
 }
 
+// comesBy reports whether a task is due by an instant.
+func comesBy(e state.Entry, until time.Time) bool {
+	return tasks.Live(e) && !e.Held && !state.IsUnscheduled(e.Due) && !e.Due.After(until)
+}
+
 // listSummary answers with each task that is due up to --before, and the number of its instants
 // until then.
 func listSummary(ctx context.Context, s *cli.Call, st state.Tasks, only filter, now, until time.Time, limit int,
 	as form) error {
 	answer := lsSummaryJSON{Now: now, Until: until.In(now.Location()), Tasks: []summarized{}, form: as}
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
+		if !comesBy(e, until) || !only.fits(&e) {
 			return true
 		}
 		if answer.Total++; limit > 0 && len(answer.Tasks) == limit {
@@ -229,7 +234,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, only filt
 	first := occurrences{maxRows: limit}
 	total, left, capped := 0, maxCountedOfAll, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !tasks.Live(e) || e.Held || e.Due.After(until) || !only.fits(&e) {
+		if !comesBy(e, until) || !only.fits(&e) {
 			return true
 		}
 		total++
