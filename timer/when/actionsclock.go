@@ -293,9 +293,11 @@ func spokenHalf(x *match, m *meaning) bool {
 
 func afterAt(x *match, m *meaning) bool {
 	*m = *x.of(0)
+	// by 5 december nine in the morning
+	dated := m.clock.how&clockLone != 0 && x.p.toks[x.end-1].is(cNum) && x.p.toks[x.end].is(cMonth) && x.p.toks[x.end+1].is(cLow|cTens) && !x.p.toks[x.end+2].is(cEnd)
 	m.clock.how = m.clock.how&^clockLone | clockAfterAt
 	m.rewrites = nil
-	return true
+	return !dated
 }
 
 // clockDashed reads the "- 5pm" of "friday - 5pm": a dash with space on both sides, after a day.
