@@ -185,7 +185,7 @@ type runStopJSON struct {
 	Stopped   *int           `json:"stopped_pid,omitempty"`
 	Runner    *string        `json:"runner,omitempty" jsonschema:"none: there was none to stop"`
 	TakenOver *int           `json:"taken_over_pid,omitempty" jsonschema:"one that stood by, and is the runner now"`
-	Ended     []string       `json:"ended,omitempty" jsonschema:"the runs that had outlived their runner, and were ended by --kill"`
+	Killed    []string       `json:"killed,omitempty" jsonschema:"the runs that had outlived their runner, and were ended by --kill"`
 	Waits     bool           `json:"waits,omitempty" jsonschema:"for the commands that run; it starts nothing more"`
 	Continue  cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"what goes on waiting; absent when there is nothing to wait for, or no --max"`
 	DryRun    bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
@@ -208,7 +208,7 @@ func answerStopped(s *cli.Call, ending, left []state.Ident, killed []*tasks.Stop
 	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.OrNull(stopped), TakenOver: cli.OrNull(next),
 		DryRun: s.DryRun, left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	for _, r := range killed {
-		to := &answer.Ended
+		to := &answer.Killed
 		if !r.Over {
 			to = &answer.going
 		}
@@ -252,7 +252,7 @@ func (a runStopJSON) Text(o *cli.Out) {
 	default:
 		o.Line("no runner is alive")
 	}
-	for _, id := range a.Ended {
+	for _, id := range a.Killed {
 		o.Line("%s %s, which had outlived its runner", o.Verb("ended"), id)
 	}
 	for _, id := range a.going {

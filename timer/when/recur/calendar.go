@@ -240,8 +240,10 @@ func ReadCalendar(text string, start time.Time, zone *time.Location) (r Recurren
 		if from := civil.InstantOf(civil.Date(first, 1, 1), zone); from.After(start) {
 			start, named = from, true
 		}
-		parts.last = civil.InstantOf(civil.Date(last+1, 1, 1), zone).Add(-time.Second)
-		parts.until = parts.last.UTC().Format("20060102T150405Z")
+		if last < civil.LastYear {
+			parts.last = civil.InstantOf(civil.Date(last+1, 1, 1), zone).Add(-time.Second)
+			parts.until = parts.last.UTC().Format("20060102T150405Z")
+		}
 	}
 	head := ""
 	if named {
