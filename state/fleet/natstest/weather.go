@@ -2,6 +2,7 @@ package natstest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -148,8 +149,10 @@ func (s *Servers) filled(ctx context.Context, i int, luck *rand.Rand) error {
 		}
 	}
 	nap(ctx, some(luck, 6*time.Second))
-	_ = f.Close()
-	if err := os.Remove(path); err != nil {
+	// A process that is being started holds the file open until it is executed. So its removal alone
+	// may make no room yet.
+	err = f.Truncate(0)
+	if err = errors.Join(err, f.Close(), os.Remove(path)); err != nil {
 		return err
 	}
 	return s.killed(ctx, i, luck)
