@@ -168,17 +168,12 @@ func (o *anyOptions) awaitTask(ctx context.Context, s *cli.Call, c *race, i int)
 }
 
 // awaitItem waits for an item that nobody has. Another reader may take it first, and then it waits
-// for the next. The end of a run comes together with its item: a task that is named before wins.
+// for the next.
 func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *race, i int) error {
 	look := tasks.Mail{Query: o.mail.Query}
 	for {
 		if _, err := look.Await(ctx, o.st, s.Clock); err != nil {
 			return err
-		}
-		for j, t := range o.things[:i] {
-			if t.task.After = o.place; t.kind == thingTask && c.winRun(ctx, o.st, j, t.task) {
-				return nil
-			}
 		}
 		if over, err := winItem(ctx, s, o, c, i); over || err != nil {
 			return err
@@ -186,9 +181,19 @@ func (o *anyOptions) awaitItem(ctx context.Context, s *cli.Call, c *race, i int)
 	}
 }
 
-// winItem wins with the oldest item that nobody has, and leases it with --take. It reports whether
-// the race is over.
+// winItem wins with the oldest item that nobody has, and leases it with --take. The end of a run
+// comes together with its item, so a task that is named before wins if its run has ended. It
+// reports whether the race is over.
 func winItem(ctx context.Context, s *cli.Call, o *anyOptions, c *race, i int) (over bool, err error) {
+	look := tasks.Mail{Query: o.mail.Query}
+	if seen, err := look.Look(ctx, o.st, s.Clock); err != nil || len(seen.Items) == 0 {
+		return false, err
+	}
+	for j, t := range o.things[:i] {
+		if t.task.After = o.place; t.kind == thingTask && c.winRun(ctx, o.st, j, t.task) {
+			return true, nil
+		}
+	}
 	over = c.win(func() *arrival {
 		var seen tasks.Found
 		if seen, err = o.mail.Look(ctx, o.st, s.Clock); err != nil || len(seen.Items) == 0 {
