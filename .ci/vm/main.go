@@ -35,22 +35,28 @@ const mostShown = 10
 
 func main() {
 	flag.Parse()
-	plays := flag.Args()
+	os.Exit(run(flag.Args()))
+}
+
+// run checks what is named, or all of it, and returns the exit code.
+func run(plays []string) int {
+	checks := map[string]func() (string, []string){"clock": checkClock, "sleep": checkSleep, "power": checkPower}
 	if len(plays) == 0 {
 		plays = []string{"clock", "sleep", "power"}
 	}
+	for _, play := range plays {
+		if checks[play] == nil {
+			fmt.Fprintf(os.Stderr, "vm: there is no %q; there are clock, sleep and power\n", play)
+			return 2
+		}
+	}
 	if err := prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, "vm:", err)
-		os.Exit(1)
+		return 1
 	}
-	good := true
+	code := 0
 	for _, play := range plays {
-		check := map[string]func() (string, []string){"clock": checkClock, "sleep": checkSleep, "power": checkPower}[play]
-		if check == nil {
-			fmt.Fprintf(os.Stderr, "vm: there is no %q; there are clock, sleep and power\n", play)
-			os.Exit(2)
-		}
-		seen, wrong := check()
+		seen, wrong := checks[play]()
 		fmt.Printf("%s: %s\n", play, seen)
 		for _, w := range wrong[:min(len(wrong), mostShown)] {
 			fmt.Printf("%s: WRONG: %s\n", play, w)
@@ -58,11 +64,11 @@ func main() {
 		if more := len(wrong) - mostShown; more > 0 {
 			fmt.Printf("%s: WRONG: %d more\n", play, more)
 		}
-		good = good && len(wrong) == 0
+		if len(wrong) > 0 {
+			code = 1
+		}
 	}
-	if !good {
-		os.Exit(1)
-	}
+	return code
 }
 
 // prepare makes the first file system of the machine.

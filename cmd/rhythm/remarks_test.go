@@ -11,26 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
-	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
-
-func zoned(t testing.TB, name string) *time.Location {
-	t.Helper()
-	zone, err := civil.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
-func instant(t testing.TB, text string) time.Time {
-	t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
 
 // friday is Fri 20 Nov 2026 14:23:45 in Warsaw.
 const friday = "2026-11-20T14:23:45+01:00"
@@ -52,8 +33,8 @@ func passes(wall time.Time, zone *time.Location) (n int) {
 // told is the remarks about a text, one a line: the instant in its zone or "-", then the words.
 func told(t *testing.T, text, tz, now string, n int, o when.Options) string {
 	t.Helper()
-	o.Zone = zoned(t, tz)
-	o.Now = instant(t, now)
+	o.Zone = clocktest.Zone(t, tz)
+	o.Now = clocktest.Instant(t, now)
 	s, err := when.Parse(text, o)
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
@@ -229,10 +210,10 @@ func TestRemarksWithinBounds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := when.Options{Count: c.count}
 			if c.start != "" {
-				o.Start = instant(t, c.start)
+				o.Start = clocktest.Instant(t, c.start)
 			}
 			if c.end != "" {
-				o.End = instant(t, c.end)
+				o.End = clocktest.Instant(t, c.end)
 			}
 			if got := told(t, c.text, "Europe/Warsaw", now, 1, o); got != c.want {
 				t.Errorf("got %s\nwant %s", got, c.want)
@@ -249,7 +230,7 @@ func TestRemarksWhereTheyBelong(t *testing.T) {
 		{"Australia/Lord_Howe", "2026-03-01T12:00:00Z"}, {"America/Sao_Paulo", "2017-06-01T12:00:00Z"},
 		{"Antarctica/Troll", "2026-06-01T12:00:00Z"}, {"Africa/Casablanca", "2026-01-15T12:00:00Z"},
 	} {
-		zone, now := zoned(t, c.zone), instant(t, c.from)
+		zone, now := clocktest.Zone(t, c.zone), clocktest.Instant(t, c.from)
 		for half := range 48 {
 			for _, text := range []string{fmt.Sprintf("%d %d * * *", half%2*30, half/2), fmt.Sprintf("every day at %02d:%02d", half/2, half%2*30)} {
 				want := ""
@@ -280,7 +261,7 @@ func TestRemarksWhereTheyBelong(t *testing.T) {
 
 // The list is that of Next, and a Once has no remarks.
 func TestRhythmList(t *testing.T) {
-	o := when.Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := when.Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	s, err := when.Parse("tomorrow at 9:00", o)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +281,7 @@ func TestRhythmList(t *testing.T) {
 
 // A list through centuries has no more remarks than can be read, and takes no time to speak of.
 func TestManyRemarks(t *testing.T) {
-	o := when.Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := when.Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	s, err := when.Parse("30 2 29 3 *", o)
 	if err != nil {
 		t.Fatal(err)
@@ -332,8 +313,8 @@ func TestRhythmOfCorpus(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
-		now := instant(t, c.From)
-		o := when.Options{Now: now, Zone: zoned(t, c.TZ)}
+		now := clocktest.Instant(t, c.From)
+		o := when.Options{Now: now, Zone: clocktest.Zone(t, c.TZ)}
 		for _, start := range []string{c.Dtstart, c.Anchor} {
 			if at, err := time.Parse(time.RFC3339Nano, start); err == nil {
 				o.Start = at
@@ -366,7 +347,7 @@ func TestRhythmOfCorpus(t *testing.T) {
 
 // What falls on a day that is left out has no remark.
 func TestRemarksOnDaysLeftOut(t *testing.T) {
-	o := when.Options{Now: instant(t, "2027-03-20T12:00:00+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	o := when.Options{Now: clocktest.Instant(t, "2027-03-20T12:00:00+01:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	days, err := when.ParseDays("28 mar 2027", o)
 	if err != nil {
 		t.Fatal(err)

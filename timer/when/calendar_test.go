@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // Calendar events as systemd.time(7) has them, after Fri 20 Nov 2026 14:23:45 in Warsaw.
 func TestCalendarEvents(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for text, want := range map[string]string{
 		"Mon..Fri *-*-* 09:00:00":      "23 Nov 09:00:00, 24 Nov 09:00:00",
 		"Sat,Sun 20:00":                "21 Nov 20:00:00, 22 Nov 20:00:00, 28 Nov 20:00:00",
@@ -61,7 +62,7 @@ func TestCalendarEvents(t *testing.T) {
 
 // One that is over is named as it was typed, and not as the rule that it became.
 func TestCalendarIsOver(t *testing.T) {
-	_, err := Parse("2003-*-05 10:00", Options{Now: instant(t, "2026-11-20T13:23:45Z"), Zone: time.UTC})
+	_, err := Parse("2003-*-05 10:00", Options{Now: clocktest.Instant(t, "2026-11-20T13:23:45Z"), Zone: time.UTC})
 	const want = `the calendar event "2003-*-05 10:00" never comes after Fri 20 Nov 2026 13:23:45 UTC`
 	if e, ok := err.(*fault.Error); !ok || e.Code != fault.CodeNever || e.Message != want {
 		t.Errorf("got %v, want %s", err, want)

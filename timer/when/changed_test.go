@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func TestClockChangesAreNoted(t *testing.T) {
@@ -21,7 +23,7 @@ func TestClockChangesAreNoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Parse(row.text, Options{Now: now, Zone: mustZone(t, row.zone)})
+		s, err := Parse(row.text, Options{Now: now, Zone: clocktest.Zone(t, row.zone)})
 		if err != nil {
 			t.Errorf("%s: %v", row.text, err)
 			continue

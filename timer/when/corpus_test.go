@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
@@ -41,14 +42,14 @@ func corpus(t testing.TB) (cases []corpusCase) {
 
 // parse reads a case as a person would give it.
 func (c corpusCase) parse(t testing.TB, zone *time.Location) (*Schedule, error) {
-	o := Options{Now: instant(t, c.From), Zone: zone}
+	o := Options{Now: clocktest.Instant(t, c.From), Zone: zone}
 	switch c.Kind {
 	case "cron":
 		o.Form = CronForm
 	case "rrule":
-		o.Form, o.Start = RRuleForm, instant(t, c.DTStart)
+		o.Form, o.Start = RRuleForm, clocktest.Instant(t, c.DTStart)
 	case "interval":
-		o.Form, o.Start = EveryForm, instant(t, c.Anchor)
+		o.Form, o.Start = EveryForm, clocktest.Instant(t, c.Anchor)
 	}
 	return Parse(c.Expr, o)
 }
@@ -80,7 +81,7 @@ func same(t testing.TB, got, want *[]string) bool {
 		return false
 	}
 	for i := range *got {
-		if !instant(t, (*got)[i]).Equal(instant(t, (*want)[i])) {
+		if !clocktest.Instant(t, (*got)[i]).Equal(clocktest.Instant(t, (*want)[i])) {
 			return false
 		}
 	}
@@ -90,9 +91,9 @@ func same(t testing.TB, got, want *[]string) bool {
 func TestCorpus(t *testing.T) {
 	for _, c := range corpus(t) {
 		t.Run(c.ID, func(t *testing.T) {
-			zone := mustZone(t, c.TZ)
+			zone := clocktest.Zone(t, c.TZ)
 			s, err := c.parse(t, zone)
-			got := answers(t, s, err, instant(t, c.From), c.N)
+			got := answers(t, s, err, clocktest.Instant(t, c.From), c.N)
 			if !c.right(t, got) {
 				t.Fatalf("%s %q in %s from %s:\n got %s %v\nwant %s", c.Kind, c.Expr, c.TZ, c.From, show(got), err, show(c.Want))
 			}
@@ -108,7 +109,7 @@ func TestCorpus(t *testing.T) {
 			if err != nil || s2.Canonical != s.Canonical {
 				t.Fatalf("canonical %q: %v, %v", s.Canonical, s2, err)
 			}
-			if got2 := answers(t, s2, err, instant(t, c.From), c.N); !same(t, got, got2) {
+			if got2 := answers(t, s2, err, clocktest.Instant(t, c.From), c.N); !same(t, got, got2) {
 				t.Errorf("canonical %q answers %s, not %s", s.Canonical, show(got2), show(got))
 			}
 		})

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
 // What is left of every day at noon, after Fri 20 Nov 2026 14:23:45 in Warsaw, when some days are left out.
 func TestExcludedDays(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for text, want := range map[string]string{
 		"weekends":                       "23 Nov 12:00:00, 24 Nov 12:00:00",
 		"mon-wed":                        "21 Nov 12:00:00, 22 Nov 12:00:00, 26 Nov 12:00:00",
@@ -101,7 +102,7 @@ func TestExcludedDays(t *testing.T) {
 
 // Bounds and exceptions in words.
 func TestBoundsInWords(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for text, want := range map[string]string{
 		"every day at 9am until monday":                     "21 Nov 09:00:00, 22 Nov 09:00:00, 23 Nov 09:00:00, end",
 		"every day at 9am until monday at 8am":              "21 Nov 09:00:00, 22 Nov 09:00:00, end",

@@ -16,7 +16,7 @@ import (
 type freshCase struct{ text, want, now, zone string }
 
 func (c freshCase) options(t testing.TB) Options {
-	return Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)}
+	return Options{Now: clocktest.Instant(t, c.now), Zone: clocktest.Zone(t, c.zone)}
 }
 
 func freshCases(t testing.TB) (cases []freshCase) {
@@ -171,10 +171,10 @@ func TestEveryRowIsRead(t *testing.T) {
 		read(c.text, c.options(t))
 	}
 	for _, c := range phrases(t) {
-		read(c.Text, Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ)})
+		read(c.Text, Options{Now: clocktest.Instant(t, c.Ref), Zone: clocktest.Zone(t, c.TZ)})
 	}
 	for _, c := range typedCases(t) {
-		read(c.Text, Options{Now: instant(t, c.Now), Zone: zoned(t, c.TZ)})
+		read(c.Text, Options{Now: clocktest.Instant(t, c.Now), Zone: clocktest.Zone(t, c.TZ)})
 	}
 	for _, name := range unread {
 		t.Errorf("no text reads the row %s", name)

@@ -25,7 +25,7 @@ var oddZones = []string{
 func FuzzParse(f *testing.F) {
 	clocktest.Alone(f)
 	for i, c := range phrases(f) {
-		f.Add(c.Text, instant(f, c.Ref).Unix(), uint8(i), uint8(i>>3))
+		f.Add(c.Text, clocktest.Instant(f, c.Ref).Unix(), uint8(i), uint8(i>>3))
 	}
 	for i, text := range spokenRecurrences {
 		f.Add(text, int64(1795181025), uint8(i), uint8(i>>3))
@@ -97,7 +97,7 @@ func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
 	forms := []Form{Any, DelayForm, UntilForm, EveryForm, CronForm, RRuleForm}
 	const year = 31556952
 	now := time.Unix((ref%(200*year)+200*year)%(200*year)-50*year, int64(how)*1001)
-	o := Options{Now: now, Zone: zoned(t, oddZones[int(where)%len(oddZones)]), BareSeconds: how&1 != 0}
+	o := Options{Now: now, Zone: clocktest.Zone(t, oddZones[int(where)%len(oddZones)]), BareSeconds: how&1 != 0}
 	if how&2 != 0 {
 		o.DefaultTime = 9*time.Hour + 30*time.Minute
 	}
@@ -206,7 +206,7 @@ func BenchmarkParseCorpus(b *testing.B) {
 	cases := phrases(b)
 	options := make([]Options, len(cases))
 	for i, c := range cases {
-		options[i] = Options{Now: instant(b, c.Ref), Zone: zoned(b, c.TZ)}
+		options[i] = Options{Now: clocktest.Instant(b, c.Ref), Zone: clocktest.Zone(b, c.TZ)}
 	}
 	b.ReportAllocs()
 	i := 0
@@ -220,7 +220,7 @@ func BenchmarkParseCorpus(b *testing.B) {
 
 // One text of each kind.
 func BenchmarkParse(b *testing.B) {
-	o := Options{Now: time.Unix(1795181025, 0), Zone: zoned(b, "Europe/Warsaw")}
+	o := Options{Now: time.Unix(1795181025, 0), Zone: clocktest.Zone(b, "Europe/Warsaw")}
 	for _, text := range []string{
 		"90s", "in 30 minutes", "tomorrow at 9am", "next friday at noon", "2027-03-04T05:06:07Z",
 		"25 Dec 2027 09:00", "every 5m", "every weekday at 9am", "0 9 * * 1-5", "banana",
@@ -242,7 +242,7 @@ func TestParseMedian(t *testing.T) {
 	var times []time.Duration
 	slowest := ""
 	measure := func(text, now, zone string) {
-		o := Options{Now: instant(t, now), Zone: zoned(t, zone)}
+		o := Options{Now: clocktest.Instant(t, now), Zone: clocktest.Zone(t, zone)}
 		const n = 500
 		start := time.Now()
 		for range n {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/timer/when/civil"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 	"github.com/ouro-timer/ouro-timer/timer/when/recur"
 )
@@ -51,22 +51,13 @@ func phrases(t testing.TB) (cases []phraseCase) {
 	return cases
 }
 
-func zoned(t testing.TB, name string) *time.Location {
-	t.Helper()
-	zone, err := civil.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
 // right reports whether an answer is one of those wanted.
 func (c phraseCase) right(t testing.TB, s *Schedule, err error) bool {
 	for _, want := range c.WantAny {
 		switch {
 		case want == nil && err != nil:
 			return true
-		case want != nil && err == nil && s.At.Equal(instant(t, *want)):
+		case want != nil && err == nil && s.At.Equal(clocktest.Instant(t, *want)):
 			return true
 		}
 	}
@@ -78,7 +69,7 @@ func TestPhraseCorpus(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		right, total := map[string]int{}, map[string]int{}
 		for _, c := range phrases(t) {
-			o := Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ), OnceOnly: true, BareSeconds: bare}
+			o := Options{Now: clocktest.Instant(t, c.Ref), Zone: clocktest.Zone(t, c.TZ), OnceOnly: true, BareSeconds: bare}
 			s, err := Parse(c.Text, o)
 			total[c.Class]++
 			if err != nil {

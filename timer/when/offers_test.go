@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
@@ -14,7 +15,7 @@ var asIn = regexp.MustCompile(`as in "|such as "`)
 // What is offered instead of a text that is refused, in its order: each is a reading of the whole text. A text for which none is known gets
 // none, and no example that could be taken for one.
 func TestOffers(t *testing.T) {
-	o := Options{Now: instant(t, "2026-11-24T10:07:30+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, "2026-11-24T10:07:30+01:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for _, c := range []struct{ text, code, want string }{
 		// alternatives
 		{"9am tomorrow or friday", fault.CodeAmbiguous, "9am tomorrow | 9am friday"},

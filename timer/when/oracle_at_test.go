@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
@@ -46,7 +47,7 @@ func TestOracleAt(t *testing.T) {
 	adds := []string{"", "+ 3 days", "+ 1 week", "+ 2 hours", "+ 90 minutes", "+ 1 month", "next week", "next month"}
 	asked, same, past, ours, theirs := 0, 0, 0, 0, 0
 	for _, zone := range []string{"UTC", "Europe/Warsaw"} {
-		in := mustZone(t, zone)
+		in := clocktest.Zone(t, zone)
 		for _, clock := range clocks {
 			for _, day := range days {
 				for _, add := range adds {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // wordsOfPage are what stands in backquotes there and is not a whole time: names, units, and forms that are refused.
@@ -36,7 +38,7 @@ func TestPage(t *testing.T) {
 				}
 				read++
 				if !slices.ContainsFunc(before, func(before string) bool {
-					_, err := Parse(before+m[1], Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+					_, err := Parse(before+m[1], Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 					return err == nil
 				}) {
 					t.Errorf("%s: %q is not read", title, m[1])

@@ -20,7 +20,7 @@ type timetable [][2]string
 func (rows timetable) check(t *testing.T, now, zone string, change func(*Options)) {
 	t.Helper()
 	for _, row := range rows {
-		o := Options{Now: instant(t, now), Zone: zoned(t, zone)}
+		o := Options{Now: clocktest.Instant(t, now), Zone: clocktest.Zone(t, zone)}
 		if change != nil {
 			change(&o)
 		}
@@ -29,7 +29,7 @@ func (rows timetable) check(t *testing.T, now, zone string, change func(*Options
 			t.Errorf("%q: %v, want %s", row[0], err, row[1])
 			continue
 		}
-		if !s.At.Equal(instant(t, row[1])) {
+		if !s.At.Equal(clocktest.Instant(t, row[1])) {
 			t.Errorf("%q: %s, want %s", row[0], s.At.Format(time.RFC3339Nano), row[1])
 		}
 		if s.Kind != Once || s.Text != strings.TrimSpace(row[0]) {
@@ -242,7 +242,7 @@ func TestZoneOfSchedule(t *testing.T) {
 		{"@1800000000", "Europe/Warsaw", true},
 		{"in 2 days", "Europe/Warsaw", false},
 	} {
-		s, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(c.text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || s.Zone.String() != c.zone || s.At.Location() != s.Zone || s.Fixed != c.fixed {
 			t.Errorf("%q: %+v, %v", c.text, s, err)
 		}
@@ -317,7 +317,7 @@ func TestDelay(t *testing.T) {
 		"5 minutes from now": 5 * time.Minute, "in an hour and a half": 90 * time.Minute, "+1m -30s": 30 * time.Second,
 		"1 day": 0, "in 1 week": 0, "1d12h": 0, "now": 0, "10pm": 0, "2 hours after noon": 0,
 	} {
-		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || s.Delay != want {
 			t.Errorf("%q: %+v, %v, want a delay of %v", text, s, err, want)
 		}
@@ -331,7 +331,7 @@ func TestCanonical(t *testing.T) {
 		"22:30:15.5": "2026-11-20T22:30:15.5+01:00", "every 90 minutes": "every 1h30m", "every 24h": "every 24h",
 		"0 9 * * mon-fri": "0 9 * * 1-5", "every weekday at 9am": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
 	} {
-		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || s.Canonical != want {
 			t.Errorf("%q: %+v, %v, want %q", text, s, err, want)
 		}
@@ -345,7 +345,7 @@ func TestWholeTextIsRead(t *testing.T) {
 	for _, c := range phrases(t) {
 		texts = append(texts, c.Text)
 	}
-	now, zone := instant(t, "2006-01-01T00:00:00Z"), time.UTC
+	now, zone := clocktest.Instant(t, "2006-01-01T00:00:00Z"), time.UTC
 	accepted := 0
 	for _, text := range append(texts, spokenRecurrences...) {
 		if _, err := Parse(text, Options{Now: now, Zone: zone}); err != nil {
@@ -378,7 +378,7 @@ func TestWholeTextIsRead(t *testing.T) {
 
 // TestManyAtOnce: texts are read by many goroutines at the same time as by one.
 func TestManyAtOnce(t *testing.T) {
-	o := Options{Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	texts := []string{
 		"tomorrow at 9am", "every weekday at 9:00", "0 9 * * 1-5", "in 30 minutes", "Mon..Fri *-*-* 09:00:00", "FREQ=DAILY;COUNT=3",
 		"wendesday 5pm", "tomorrow at 9", "next friday at noon in Tokyo", "3pm CST", "last day of february", "every 90 minutes until march",

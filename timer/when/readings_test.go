@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
@@ -63,7 +64,7 @@ func TestFourDigits(t *testing.T) {
 		"biweekly":         {"every 2 weeks"},
 		"third monday":     {"third monday of next month", "third monday of every month"},
 	} {
-		_, err := Parse(text, Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, monday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		e := checkError(t, text, err)
 		var got []string
 		for _, c := range e.Candidates {
@@ -103,7 +104,7 @@ func TestGlued(t *testing.T) {
 		{"at9pm", "2024-07-22T21:00:00+02:00"}, {"july25", "2024-07-25T00:00:00+02:00"}, {"next2days", "2024-07-24T09:00:00+02:00"},
 	}.check(t, monday, "Europe/Warsaw", nil)
 	for _, text := range []string{"5pmfriday", "fridaynoon", "tomorrowmorning at 9", "in5minutesfromnow"} {
-		if s, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC}); err == nil {
+		if s, err := Parse(text, Options{Now: clocktest.Instant(t, monday), Zone: time.UTC}); err == nil {
 			t.Errorf("%q is read as %s", text, s.Canonical)
 		}
 	}
@@ -128,14 +129,14 @@ func TestOthers(t *testing.T) {
 		"2027-03-04T10:00:00Z":         {"", ""},
 		"friday of next week at 10:00": {"", ""},
 	} {
-		s, err := Parse(text, Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(text, Options{Now: clocktest.Instant(t, monday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		switch {
 		case err != nil:
 			t.Errorf("%q: %v", text, err)
 		case want[0] == "" && len(s.Others) > 0, want[0] != "" && len(s.Others) != 1:
 			t.Errorf("%q: %+v, want %q", text, s.Others, want[0])
 		case want[0] == "":
-		case s.Others[0].Text != want[0] || !s.Others[0].At.Equal(instant(t, want[1])):
+		case s.Others[0].Text != want[0] || !s.Others[0].At.Equal(clocktest.Instant(t, want[1])):
 			t.Errorf("%q: %+v, want %q", text, s.Others, want)
 		case !strings.Contains(strings.Join(textsOf(s.Notes), "\n"), `"`+want[0]+`"`):
 			t.Errorf("%q: no note of %q has %q", text, textsOf(s.Notes), want[0])
@@ -155,7 +156,7 @@ func TestHintsWork(t *testing.T) {
 		"third":                                     {"the third"},
 		"12.30.45":                                  {"12:30:45"},
 	} {
-		o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
+		o := Options{Now: clocktest.Instant(t, monday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 		_, err := Parse(text, o)
 		e := checkError(t, text, err)
 		for _, w := range want {
@@ -169,7 +170,7 @@ func TestHintsWork(t *testing.T) {
 	}
 	for text, stranger := range map[string]string{"in 5 mintues": "mintues", "every day at 9am banana": "banana", "tomorrow banana at 9am": "banana",
 		"1530 day": "day"} {
-		_, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, monday), Zone: time.UTC})
 		if e := checkError(t, text, err); !strings.HasPrefix(e.Hint, `"`+stranger+`" is not understood here; `) {
 			t.Errorf("%q: hint %s", text, e.Hint)
 		}
@@ -179,7 +180,7 @@ func TestHintsWork(t *testing.T) {
 // A bare zero is not an interval, and no hint says so.
 func TestZeroInterval(t *testing.T) {
 	for _, text := range []string{"0", "00", "0.0", "every 0", "0s"} {
-		_, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC, Form: EveryForm})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, monday), Zone: time.UTC, Form: EveryForm})
 		if e := checkError(t, text, err); strings.Contains(e.Hint, `"0`) || strings.Contains(e.Hint, "every 0") {
 			t.Errorf("--every %q: hint %s", text, e.Hint)
 		}
@@ -188,9 +189,9 @@ func TestZeroInterval(t *testing.T) {
 
 // An instant has no bounds; whoever asks for them is told.
 func TestBoundsOfAnInstant(t *testing.T) {
-	at := instant(t, "2024-08-01T00:00:00Z")
+	at := clocktest.Instant(t, "2024-08-01T00:00:00Z")
 	for _, o := range []Options{{Start: at}, {End: at}, {Count: 2}} {
-		o.Now, o.Zone, o.BareSeconds = instant(t, monday), time.UTC, true
+		o.Now, o.Zone, o.BareSeconds = clocktest.Instant(t, monday), time.UTC, true
 		for _, text := range []string{"tomorrow", "90s", "30", "now"} {
 			_, err := Parse(text, o)
 			if e := checkError(t, text, err); e.Code != fault.CodeUsage || !strings.Contains(e.Message, "comes once") {
@@ -208,7 +209,7 @@ func TestBoundsOfAnInstant(t *testing.T) {
 
 // Outer spaces do not count against the length of a text.
 func TestLongTexts(t *testing.T) {
-	o := Options{Now: instant(t, monday), Zone: time.UTC}
+	o := Options{Now: clocktest.Instant(t, monday), Zone: time.UTC}
 	if _, err := Parse(strings.Repeat(" ", 1000)+"tomorrow"+strings.Repeat("\n", 1000), o); err != nil {
 		t.Error(err)
 	}
@@ -219,7 +220,7 @@ func TestLongTexts(t *testing.T) {
 
 // Errors show times to the second, whatever fraction now has.
 func TestErrorsToTheSecond(t *testing.T) {
-	o := Options{Now: instant(t, "2024-07-22T09:00:00.123456789+02:00"), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, "2024-07-22T09:00:00.123456789+02:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for _, text := range []string{"yesterday at 9am", "5 minutes ago"} {
 		_, err := Parse(text, o)
 		if e := checkError(t, text, err); e.Code != fault.CodePast || strings.Contains(e.Message+e.Hint, ".") {
@@ -236,7 +237,7 @@ func TestErrorsToTheSecond(t *testing.T) {
 // A rule that begins when it is typed does not keep the second of that moment, nor its minute beside BYHOUR. An explicit
 // start, in a flag or in the rule, keeps both.
 func TestRuleFromNow(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for text, want := range map[string]string{
 		"FREQ=DAILY;BYHOUR=18":                     "20 Nov 18:00:00, 21 Nov 18:00:00",
 		"FREQ=DAILY;BYHOUR=14":                     "21 Nov 14:00:00, 22 Nov 14:00:00",
@@ -259,7 +260,7 @@ func TestRuleFromNow(t *testing.T) {
 // An interval comes first one length after a start that is to come, and the note names the words
 // that begin at it. A start that has passed is its phase alone.
 func TestNoteOnAStart(t *testing.T) {
-	now := instant(t, monday)
+	now := clocktest.Instant(t, monday)
 	for start, want := range map[time.Duration]string{2 * time.Hour: "comes first 1h30m after its start", -2 * time.Hour: ""} {
 		s, err := Parse("90m", Options{Now: now, Zone: time.UTC, Form: EveryForm, Start: now.Add(start)})
 		if err != nil || len(s.Notes) > 1 || !strings.Contains(strings.Join(textsOf(s.Notes), ""), want) || want == "" && s.Notes != nil {
@@ -285,7 +286,7 @@ func TestNoteOnAStart(t *testing.T) {
 // The note on a phrase that runs at the time it starts from names another time than that.
 func TestNoteNamesAnotherTime(t *testing.T) {
 	for now, want := range map[string]string{"2024-07-22T09:00:30+02:00": `"at 18:00"`, "2024-07-22T18:00:00+02:00": `"at 9:00"`} {
-		s, err := Parse("every day", Options{Now: instant(t, now), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse("every day", Options{Now: clocktest.Instant(t, now), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0].Text, want) {
 			t.Errorf("%s: %+v, %v", now, s, err)
 		}
@@ -294,7 +295,7 @@ func TestNoteNamesAnotherTime(t *testing.T) {
 
 // What other programs print, filler words and lengths in words.
 func TestPrintedAndSaid(t *testing.T) {
-	o := Options{Now: instant(t, "2026-11-24T10:07:30+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, "2026-11-24T10:07:30+01:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for text, want := range map[string]string{
 		"2026-12-24 17:00:00 +0000 UTC":         "2026-12-24T18:00:00+01:00",
 		"Thu, 24 Dec 2026 17:00:00 +0000 (UTC)": "2026-12-24T18:00:00+01:00",
@@ -314,7 +315,7 @@ func TestPrintedAndSaid(t *testing.T) {
 		s, err := Parse(text, o)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
-		} else if !s.At.Equal(instant(t, want)) {
+		} else if !s.At.Equal(clocktest.Instant(t, want)) {
 			t.Errorf("%q: %v, want %s", text, s.At, want)
 		}
 	}

@@ -70,7 +70,7 @@ func TestSpokenRecurrences(t *testing.T) {
 		{"quarterly", "20 Feb 14:23:00, 20 May 14:23:00"},
 		{"fortnightly on monday at noon", "23 Nov 12:00:00, 7 Dec 12:00:00"},
 	} {
-		checkFirings(t, c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}, c.want)
+		checkFirings(t, c.text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}, c.want)
 	}
 }
 
@@ -98,17 +98,17 @@ func checkFirings(t *testing.T, text string, o Options, want string) {
 
 // A period with nothing but its length keeps to the day it starts from, in short months to their last.
 func TestMonthEnds(t *testing.T) {
-	o := Options{Now: instant(t, "2027-01-31T10:00:30+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, "2027-01-31T10:00:30+01:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	checkFirings(t, "every month", o, "28 Feb 10:00:00, 31 Mar 10:00:00, 30 Apr 10:00:00, 31 May 10:00:00")
 	checkFirings(t, "every month on the 31st at 9am", o, "31 Mar 09:00:00, 31 May 09:00:00")
-	o.Now = instant(t, "2028-02-29T10:00:00+01:00")
+	o.Now = clocktest.Instant(t, "2028-02-29T10:00:00+01:00")
 	checkFirings(t, "every year", o, "28 Feb 10:00:00, 28 Feb 10:00:00, 28 Feb 10:00:00, 29 Feb 10:00:00")
 }
 
 // Bounds hold for phrases as for rules, and an explicit start is the phase.
 func TestPhraseBounds(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
-	o.Start = instant(t, "2026-12-01T08:00:20+01:00")
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
+	o.Start = clocktest.Instant(t, "2026-12-01T08:00:20+01:00")
 	checkFirings(t, "every 2 days", o, "1 Dec 08:00:20, 3 Dec 08:00:20")
 	checkFirings(t, "every 2 weeks on friday at 17:00", o, "4 Dec 17:00:00, 18 Dec 17:00:00")
 	checkFirings(t, "every 5m", o, "1 Dec 08:05:20, 1 Dec 08:10:20")
@@ -117,17 +117,17 @@ func TestPhraseBounds(t *testing.T) {
 	if err != nil || s.Count(o.Now, o.Now.AddDate(1, 0, 0), 10) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	o = Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), DefaultTime: 7 * time.Hour}
+	o = Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), DefaultTime: 7 * time.Hour}
 	checkFirings(t, "every monday", o, "23 Nov 07:00:00, 30 Nov 07:00:00")
 }
 
 func TestRecurrencesThroughClockChanges(t *testing.T) {
-	spring := Options{Now: instant(t, "2027-03-27T12:00:00+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	spring := Options{Now: clocktest.Instant(t, "2027-03-27T12:00:00+01:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	checkFirings(t, "every day at 2:30", spring, "28 Mar 03:30:00, 29 Mar 02:30:00")
 	checkFirings(t, "every 2 days at 2:30", spring, "28 Mar 03:30:00, 30 Mar 02:30:00")
 	checkFirings(t, "every day", spring, "28 Mar 12:00:00, 29 Mar 12:00:00")
 	checkFirings(t, "every 24h", spring, "28 Mar 13:00:00, 29 Mar 13:00:00")
-	autumn := Options{Now: instant(t, "2026-10-24T12:00:00+02:00"), Zone: zoned(t, "Europe/Warsaw")}
+	autumn := Options{Now: clocktest.Instant(t, "2026-10-24T12:00:00+02:00"), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	checkFirings(t, "every day at 2:30", autumn, "25 Oct 02:30:00, 26 Oct 02:30:00")
 	checkFirings(t, "every 24h", autumn, "25 Oct 11:00:00, 26 Oct 11:00:00")
 }

@@ -59,7 +59,7 @@ func TestRefusals(t *testing.T) {
 				if bare && (text == "7" || text == "90" || text == "9.15" || text == "35.49" || text == "2400" || text == "03042027" || text == "5.") {
 					continue // numbers of seconds there
 				}
-				s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), BareSeconds: bare})
+				s, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), BareSeconds: bare})
 				if err == nil {
 					t.Errorf("%q: %s %s, want %s", text, s.Kind, s.Canonical, code)
 					continue
@@ -108,7 +108,7 @@ func TestErrorTexts(t *testing.T) {
 		{"at 7", friday, "Europe/Warsaw", `the time expression "at 7" is ambiguous: 7 in the morning or in the evening`, `say "at 7:00am" or "at 7:00pm"`},
 		{"\x1b[31mred", friday, "Europe/Warsaw", `could not understand the time expression "\x1b[31mred": it has a character that no time expression has`, `leave '\x1b' out`},
 	} {
-		_, err := Parse(c.text, Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)})
+		_, err := Parse(c.text, Options{Now: clocktest.Instant(t, c.now), Zone: clocktest.Zone(t, c.zone)})
 		if e := checkError(t, c.text, err); e.Message != c.message || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%q: %s | %s", c.text, e.Message, e.Hint)
 		}
@@ -118,7 +118,7 @@ func TestErrorTexts(t *testing.T) {
 // What a hint says to type instead is of the form that is read.
 func TestTryThese(t *testing.T) {
 	for form, text := range map[Form]string{EveryForm: "5x", DelayForm: "5x", UntilForm: "5x", Any: "in banana"} {
-		o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: form}
+		o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), Form: form}
 		_, err := Parse(text, o)
 		e := checkError(t, text, err)
 		_, tries, _ := strings.Cut(e.Hint, "; try ")
@@ -150,14 +150,14 @@ func TestCandidates(t *testing.T) {
 		"9:00 CEST":        {{"9:00 UTC+02:00", "2026-11-21T08:00:00+01:00"}, {"9:00 Europe/Berlin", "2026-11-21T09:00:00+01:00"}},
 		"every day at 9":   {{"every day at 9:00am", "2026-11-21T09:00:00+01:00"}, {"every day at 9:00pm", "2026-11-20T21:00:00+01:00"}},
 	} {
-		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		e := checkError(t, text, err)
 		if e.Code != fault.CodeAmbiguous || len(e.Candidates) != len(want) {
 			t.Errorf("%q: %+v", text, e)
 			continue
 		}
 		for i, c := range e.Candidates {
-			if c.Text != want[i][0] || !c.At.Equal(instant(t, want[i][1])) {
+			if c.Text != want[i][0] || !c.At.Equal(clocktest.Instant(t, want[i][1])) {
 				t.Errorf("%q: %q at %v, want %q", text, c.Text, c.At, want[i])
 			}
 		}
@@ -189,7 +189,7 @@ func TestForms(t *testing.T) {
 		{Form("odd"), "5m", fault.CodeUsage},
 	} {
 		for _, bare := range []bool{false, true} {
-			s, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: c.form, BareSeconds: bare})
+			s, err := Parse(c.text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), Form: c.form, BareSeconds: bare})
 			got := ""
 			if err != nil {
 				got = checkError(t, c.text, err).Code
@@ -222,7 +222,7 @@ func TestDefaultTime(t *testing.T) {
 
 func TestOnceOnly(t *testing.T) {
 	for _, text := range []string{"every 5m", "weekdays at 9:00", "0 9 * * *", "@daily", "FREQ=DAILY", "hourly"} {
-		_, err := Parse(text, Options{Now: instant(t, friday), Zone: time.UTC, OnceOnly: true})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: time.UTC, OnceOnly: true})
 		if e := checkError(t, text, err); e.Code != fault.CodeUsage || !strings.Contains(e.Message, "recurrence") {
 			t.Errorf("%q: %+v", text, e)
 		}
@@ -232,7 +232,7 @@ func TestOnceOnly(t *testing.T) {
 // What a hint offers where one instant is asked for is one.
 func TestOnceOffers(t *testing.T) {
 	for _, text := range []string{"x", "", strings.Repeat("x", 600)} {
-		o := Options{Now: instant(t, friday), Zone: time.UTC, OnceOnly: true}
+		o := Options{Now: clocktest.Instant(t, friday), Zone: time.UTC, OnceOnly: true}
 		_, err := Parse(text, o)
 		_, hint, _ := strings.Cut(checkError(t, text, err).Hint, "try ")
 		offers := strings.Split(hint, `"`)
@@ -252,7 +252,7 @@ func TestSeveralDaysOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		"24-26 dec": "name one of them", "tomorrow to sunday": "name one of them", "2026-12-24/2026-12-26": "name one of them", "dec 24-26": `say "dec 24 2026"`,
 	} {
-		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: UntilForm, OnceOnly: true})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), Form: UntilForm, OnceOnly: true})
 		if e := checkError(t, text, err); e.Code != fault.CodeAmbiguous || !strings.Contains(e.Message, fault.Quoted(text)) || e.Hint != want {
 			t.Errorf("%q: %s: %s | %s", text, e.Code, e.Message, e.Hint)
 		}
@@ -268,17 +268,17 @@ func TestNotes(t *testing.T) {
 		"next week": "one week from now", "every 2 days": "14:23", "monthly on the 31st at 9am": "without a day 31",
 		"every year on 29 february": "leap years",
 	} {
-		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || !strings.Contains(strings.Join(textsOf(s.Notes), "\n"), want) {
 			t.Errorf("%q: %+v, %v, want a note with %s", text, s, err, want)
 		}
 	}
 	tuesday := "2026-11-24T10:00:00+01:00"
-	s, err := Parse("next friday", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})
+	s, err := Parse("next friday", Options{Now: clocktest.Instant(t, tuesday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0].Text, `"2026-12-04"`) {
 		t.Errorf("next friday on a Tuesday: %+v, %v", s, err)
 	}
-	s, err = Parse("tomorrow at 9am", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})
+	s, err = Parse("tomorrow at 9am", Options{Now: clocktest.Instant(t, tuesday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 	if err != nil || s.Notes != nil {
 		t.Errorf("tomorrow at 9am: %+v, %v", s, err)
 	}
@@ -308,7 +308,7 @@ func TestNaturalDateIsRight(t *testing.T) {
 	clocktest.Alone(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
-		now := time.Unix(random.Int64N(200*31556952)-50*31556952, random.Int64N(1e9)).In(zoned(t, oddZones[i%len(oddZones)]))
+		now := time.Unix(random.Int64N(200*31556952)-50*31556952, random.Int64N(1e9)).In(clocktest.Zone(t, oddZones[i%len(oddZones)]))
 		n := random.Int64N([]int64{3, 100, 10_000, mostNatural + 1}[i%4])
 		u, length := uMinute, time.Minute
 		if i%2 == 1 {
@@ -331,14 +331,14 @@ func TestNaturalDateIsRight(t *testing.T) {
 
 // Flags that hold an instant read past ones as well.
 func TestInstantFlag(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), BareSeconds: true}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw"), BareSeconds: true}
 	for text, want := range map[string]string{
 		"2020-01-01T00:00:00Z": "2020-01-01T00:00:00Z", "2026-11-20": "2026-11-20T00:00:00+01:00",
 		"yesterday at 10am": "2026-11-19T10:00:00+01:00", "2 hours ago": "2026-11-20T12:23:45+01:00",
 		"last friday": "2026-11-13T00:00:00+01:00", "two fridays ago": "2026-11-06T00:00:00+01:00", "thu 19 nov 9am": "2026-11-19T09:00:00+01:00", "tomorrow at 9am": "2026-11-21T09:00:00+01:00", "today": "2026-11-20T00:00:00+01:00",
 		"9am": "2026-11-21T09:00:00+01:00", "now": friday, "-2h": "2026-11-20T12:23:45+01:00",
 	} {
-		if got, err := Instant(text, o); err != nil || !got.Equal(instant(t, want)) {
+		if got, err := Instant(text, o); err != nil || !got.Equal(clocktest.Instant(t, want)) {
 			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
 		}
 	}

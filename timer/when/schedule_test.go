@@ -16,7 +16,7 @@ import (
 // recurring makes a Schedule as Parse does, of the kind that the text is.
 func recurring(t testing.TB, text, tz string, o Options) (*Schedule, error) {
 	t.Helper()
-	s := &Schedule{Text: text, Zone: mustZone(t, tz)}
+	s := &Schedule{Text: text, Zone: clocktest.Zone(t, tz)}
 	start := o.Start
 	if start.IsZero() {
 		start = o.Now
@@ -44,7 +44,7 @@ func recurring(t testing.TB, text, tz string, o Options) (*Schedule, error) {
 
 // TestUnforced: the text of an option in words that mean the same without it.
 func TestUnforced(t *testing.T) {
-	now := instant(t, "2026-11-23T10:00:30Z")
+	now := clocktest.Instant(t, "2026-11-23T10:00:30Z")
 	for _, c := range []struct {
 		form       Form
 		text, want string
@@ -116,12 +116,12 @@ func TestBounds(t *testing.T) {
 		{"an interval longer than its bounds", "1h", "2026-01-01T10:00:00Z", "", "2026-01-01T10:30:00Z", 0, fault.CodeNever},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := Options{Now: instant(t, c.now), Zone: time.UTC, Count: c.count}
+			o := Options{Now: clocktest.Instant(t, c.now), Zone: time.UTC, Count: c.count}
 			if c.start != "" {
-				o.Start = instant(t, c.start)
+				o.Start = clocktest.Instant(t, c.start)
 			}
 			if c.end != "" {
-				o.End = instant(t, c.end)
+				o.End = clocktest.Instant(t, c.end)
 			}
 			s, err := recurring(t, c.text, "UTC", o)
 			if err != nil {
@@ -131,7 +131,7 @@ func TestBounds(t *testing.T) {
 				}
 				return
 			}
-			at := instant(t, "2000-01-01T00:00:00Z")
+			at := clocktest.Instant(t, "2000-01-01T00:00:00Z")
 			for _, want := range strings.Fields(c.want) {
 				next, ok := s.Next(at)
 				if want == "end" {
@@ -151,7 +151,7 @@ func TestBounds(t *testing.T) {
 
 // COUNT counts DTSTART. When that is the moment of typing it is past, and the note says that one is missing.
 func TestCountNote(t *testing.T) {
-	now := instant(t, "2026-01-01T10:00:00.5Z")
+	now := clocktest.Instant(t, "2026-01-01T10:00:00.5Z")
 	for _, c := range []struct {
 		rule  string
 		start time.Time
@@ -173,7 +173,7 @@ func TestCountNote(t *testing.T) {
 }
 
 func TestOnceNext(t *testing.T) {
-	at := instant(t, "2026-01-01T10:00:00Z")
+	at := clocktest.Instant(t, "2026-01-01T10:00:00Z")
 	s := &Schedule{Kind: Once, At: at, Zone: time.UTC}
 	if next, ok := s.Next(at.Add(-1)); !ok || !next.Equal(at) {
 		t.Errorf("before: %s, %v", next, ok)
@@ -194,7 +194,7 @@ func TestLatestAndCount(t *testing.T) {
 	clocktest.Alone(t)
 	zone := "Europe/Warsaw"
 	for _, text := range []string{"* * * * *", "*/10 * * * * * *", "30 2 * * *", "FREQ=HOURLY;BYMINUTE=7,30", "FREQ=DAILY;BYHOUR=2,3", "7m", "36h", "0 0 1 * *"} {
-		from := instant(t, "2026-03-28T20:00:00Z")
+		from := clocktest.Instant(t, "2026-03-28T20:00:00Z")
 		s, err := recurring(t, text, zone, Options{Now: from, Start: from})
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestLatestAndCount(t *testing.T) {
 }
 
 func TestLatestOfAYearOfSeconds(t *testing.T) {
-	from := instant(t, "2026-01-01T00:00:00Z")
+	from := clocktest.Instant(t, "2026-01-01T00:00:00Z")
 	s, err := recurring(t, "* * * * * * *", "Europe/Warsaw", Options{Now: from})
 	if err != nil {
 		t.Fatal(err)
@@ -277,11 +277,11 @@ func TestIntervalKeepsItsPhase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, ok := recur.NewInterval(every, instant(t, c.anchor)).Next(instant(t, c.from))
+		next, ok := recur.NewInterval(every, clocktest.Instant(t, c.anchor)).Next(clocktest.Instant(t, c.from))
 		if !ok && c.want == "never" {
 			continue
 		}
-		if !ok || !next.Equal(instant(t, c.want)) {
+		if !ok || !next.Equal(clocktest.Instant(t, c.want)) {
 			t.Errorf("%s from %s after %s: %s, %v; want %s", c.every, c.anchor, c.from, next, ok, c.want)
 		}
 	}
@@ -320,11 +320,11 @@ func TestSay(t *testing.T) {
 		{"Pacific/Apia", "2011-12-29T09:00:00-10:00", "2011-12-31T09:00:00+14:00",
 			"Sat 31 Dec 2011 09:00:00 +14 (Pacific/Apia), in 2 days, a clock change lies between: 24 hours"},
 	} {
-		if got := say.Echo(instant(t, c.to).In(mustZone(t, c.zone)), instant(t, c.from)); got != c.want {
+		if got := say.Echo(clocktest.Instant(t, c.to).In(clocktest.Zone(t, c.zone)), clocktest.Instant(t, c.from)); got != c.want {
 			t.Errorf("\n got %s\nwant %s", got, c.want)
 		}
 	}
-	fixed := instant(t, "2026-11-22T13:00:00+05:30")
+	fixed := clocktest.Instant(t, "2026-11-22T13:00:00+05:30")
 	if got := say.Stamp(fixed.In(time.FixedZone("", 5*3600+1800))); got != "Sun 22 Nov 2026 13:00:00 +05:30" {
 		t.Error(got)
 	}
@@ -335,7 +335,7 @@ func TestSay(t *testing.T) {
 
 // A text is only a time of day when it says nothing about the date. edit keeps the date of a task then.
 func TestTimeOnly(t *testing.T) {
-	zone := zoned(t, "Europe/Warsaw")
+	zone := clocktest.Zone(t, "Europe/Warsaw")
 	for _, tt := range []struct {
 		text string
 		want bool

@@ -3,10 +3,12 @@ package when
 import (
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func TestShifted(t *testing.T) {
-	zone := mustZone(t, "Europe/Warsaw")
+	zone := clocktest.Zone(t, "Europe/Warsaw")
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, zone)
 	for _, row := range []struct{ text, by, want string }{
 		{"every 5m", "90s", "28 12:06:30 28 12:11:30 28 12:16:30"},

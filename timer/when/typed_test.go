@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
@@ -38,12 +39,12 @@ func (a typedAnswer) right(t *testing.T, s *Schedule, err error, now time.Time) 
 	case a.Refuse != "" || err != nil:
 		return a.Refuse != "" && err != nil
 	case a.At != "":
-		return s.Kind == Once && s.At.Truncate(time.Millisecond).Equal(instant(t, a.At))
+		return s.Kind == Once && s.At.Truncate(time.Millisecond).Equal(clocktest.Instant(t, a.At))
 	}
 	at := now
 	for _, want := range a.Next {
 		next, ok := s.Next(at)
-		if !ok || !next.Equal(instant(t, want)) {
+		if !ok || !next.Equal(clocktest.Instant(t, want)) {
 			return false
 		}
 		at = next
@@ -72,8 +73,8 @@ func typedCases(t *testing.T) (cases []typedCase) {
 // Every case is answered right, and refused for its reason.
 func TestTypedCorpus(t *testing.T) {
 	for _, c := range typedCases(t) {
-		now := instant(t, c.Now)
-		s, err := Parse(c.Text, Options{Now: now, Zone: zoned(t, c.TZ)})
+		now := clocktest.Instant(t, c.Now)
+		s, err := Parse(c.Text, Options{Now: now, Zone: clocktest.Zone(t, c.TZ)})
 		if !c.Expect.right(t, s, err, now) {
 			t.Errorf("%s: %q at %s: %+v, %v, want %+v", c.Class, c.Text, c.Now, s, err, c.Expect)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
@@ -30,7 +31,7 @@ func TestPlaceTime(t *testing.T) {
 		{"noon Pacific Standard Time", "2026-11-20T12:00:00-08:00"}, {"10:00 greenwich mean time", "2026-11-21T10:00:00Z"},
 		{"in three weeks time", "2026-12-11T14:23:45+01:00"}, // which is not a place
 	}.check(t, friday, "Europe/Warsaw", nil)
-	s, err := Parse("9am New York time", Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+	s, err := Parse("9am New York time", Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 	if err != nil || s.Zone.String() != "America/New_York" || s.Fixed {
 		t.Errorf("on the clocks of %v, fixed %v, %v", s.Zone, s.Fixed, err)
 	}
@@ -42,7 +43,7 @@ func TestPlaceTime(t *testing.T) {
 		"every day at 9am Asia/Tokyo time":         "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
 		"every hour between 9am and 5pm Rome time": "DTSTART;TZID=Europe/Rome:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9,10,11,12,13,14,15,16,17;BYMINUTE=0;BYSECOND=0",
 	} {
-		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		s, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err != nil || s.Canonical != want {
 			t.Errorf("%q: %+v, %v", text, s, err)
 		}
@@ -78,7 +79,7 @@ func TestPlaceRefused(t *testing.T) {
 		{"10:00 Europe/Londn", fault.CodeZone, `did you mean "Europe/London"?`},
 		{"9:00 CST", fault.CodeAmbiguous, `say "9:00 America/Chicago" or "9:00 Asia/Shanghai"`},
 	} {
-		_, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		_, err := Parse(c.text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if err == nil {
 			t.Errorf("%q is understood", c.text)
 			continue
@@ -100,14 +101,14 @@ func TestZoneCandidates(t *testing.T) {
 		"every day at 9am Europe/Warschau": nil,
 		"every day at 9am Europe/Warsau":   {{"every day at 9am Europe/Warsaw", "2026-11-21T09:00:00+01:00"}},
 	} {
-		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		e := checkError(t, text, err)
 		if len(e.Candidates) < len(want) || want == nil && e.Candidates != nil {
 			t.Errorf("%q: %+v", text, e.Candidates)
 			continue
 		}
 		for i, c := range want {
-			if got := e.Candidates[i]; got.Text != c[0] || !got.At.Equal(instant(t, c[1])) {
+			if got := e.Candidates[i]; got.Text != c[0] || !got.At.Equal(clocktest.Instant(t, c[1])) {
 				t.Errorf("%q: %+v, want %s", text, got, c)
 			}
 		}
@@ -118,7 +119,7 @@ func TestZoneCandidates(t *testing.T) {
 func TestPlacesNotGuessed(t *testing.T) {
 	for _, text := range []string{"5pm Boston time", "5pm Mumbai time", "5pm Geneva time", "5pm server time", "noon Europe/Atlantis", "noon Asia/Mumbai", "noon America/Boston",
 		"5pm Beijing time", "5pm UK time", "5pm Montreux time", "5pm Bari time", "5pm Oran time", "5pm Davos time", "5pm Atlantis time", "5pm San Francisco time", "every day at 9am Delhi time", "noon Mars/Olympus"} {
-		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		_, err := Parse(text, Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")})
 		if e := checkError(t, text, err); e.Code != fault.CodeZone || len(e.Candidates) > 0 || strings.Contains(e.Hint, `"`) {
 			t.Errorf("%q: %s: %s | %+v", text, e.Code, e.Hint, e.Candidates)
 		}
@@ -128,7 +129,7 @@ func TestPlacesNotGuessed(t *testing.T) {
 // Every zone that is called by a place is understood by its name. Where two names of zones share
 // one, their clocks agree from now on.
 func TestPlaceIndex(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, friday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	for _, name := range strings.Fields(civil.ZoneNames) {
 		area, _, far := strings.Cut(name, "/")
 		if !far || !slices.Contains(civil.Areas, area) {
@@ -144,7 +145,7 @@ func TestPlaceIndex(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		zone := zoned(t, name)
+		zone := clocktest.Zone(t, name)
 		for at := o.Now; at.Before(o.Now.AddDate(3, 0, 0)); at = at.Add(7 * 24 * time.Hour) {
 			if civil.Wall(at, zone) != civil.Wall(at, s.Zone) {
 				t.Errorf("%q is read on the clocks of %v, which are not those of %s", text, s.Zone, name)
@@ -154,7 +155,7 @@ func TestPlaceIndex(t *testing.T) {
 	}
 	for word, zones := range otherPlaces() {
 		for _, name := range zones {
-			zoned(t, name)
+			clocktest.Zone(t, name)
 		}
 		if word != foldPlace(word) || len(zones) == 1 {
 			t.Errorf("%q: %v", word, zones)
@@ -168,7 +169,7 @@ func TestZoneCase(t *testing.T) {
 		{"10:00 europe/london", "2024-07-22T10:00:00+01:00"}, {"10:00 EUROPE/LONDON", "2024-07-22T10:00:00+01:00"},
 		{"tomorrow 10:00 america/new york", "2024-07-23T10:00:00-04:00"}, {"10:00 etc/gmt+5", "2024-07-22T10:00:00-05:00"},
 	}.check(t, monday, "Europe/Warsaw", nil)
-	o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
+	o := Options{Now: clocktest.Instant(t, monday), Zone: clocktest.Zone(t, "Europe/Warsaw")}
 	const text = "every jan 1 and jul 1 at noon Europe/London"
 	if s, err := Parse(text, o); err != nil || s.Canonical != text {
 		t.Errorf("%q: %v, %v", text, s, err)

@@ -10,28 +10,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
 
-// mustZone loads a zone for a test.
-func mustZone(t testing.TB, name string) *time.Location {
-	t.Helper()
-	zone, err := LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
-// wallAt reads "2006-01-02 15:04[:05]" as a reading labelled UTC.
-func wallAt(t testing.TB, text string) time.Time {
-	t.Helper()
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04"} {
-		if wall, err := time.Parse(layout, text); err == nil {
-			return wall
-		}
-	}
-	t.Fatalf("bad reading %q", text)
-	return time.Time{}
-}
-
 func TestPlace(t *testing.T) {
 	for _, c := range []struct{ name, zone, wall, want, second string }{
 		{"ordinary", "Europe/Warsaw", "2026-07-01 12:00", "2026-07-01T12:00:00+02:00", ""},
@@ -60,7 +38,7 @@ func TestPlace(t *testing.T) {
 		{"before railways", "Europe/Warsaw", "1800-01-01 00:00", "1799-12-31T22:36:00Z", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			zone, wall := mustZone(t, c.zone), wallAt(t, c.wall)
+			zone, wall := clocktest.Zone(t, c.zone), clocktest.Wall(t, c.wall)
 			want, err := time.Parse(time.RFC3339, c.want)
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +67,7 @@ func TestPlace(t *testing.T) {
 
 func TestPlaceKeepsFractionsAndFixedOffsets(t *testing.T) {
 	wall := time.Date(2024, 3, 31, 2, 30, 0, 5, time.UTC)
-	if got := InstantOf(wall, mustZone(t, "Europe/Warsaw")); got.Nanosecond() != 5 {
+	if got := InstantOf(wall, clocktest.Zone(t, "Europe/Warsaw")); got.Nanosecond() != 5 {
 		t.Errorf("the fraction is lost: %s", got)
 	}
 	if got := InstantOf(wall, time.FixedZone("+20", 20*3600)); !got.Equal(wall.Add(-20 * time.Hour)) {
@@ -97,21 +75,21 @@ func TestPlaceKeepsFractionsAndFixedOffsets(t *testing.T) {
 	}
 }
 
-// Every zone, hour by hour through a century: stretches join without holes, and a reading comes back from its instant.
-func TestStretchesJoin(t *testing.T) {
+// Every zone, hour by hour through a century: ranges join without holes, and a reading comes back from its instant.
+func TestRangesJoin(t *testing.T) {
 	clocktest.Alone(t)
 	end := time.Date(2061, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	for i, name := range strings.Fields(ZoneNames) {
-		zone := mustZone(t, name)
+		zone := clocktest.Zone(t, name)
 		for at := int64(0); at < end; {
 			s := RangeAt(at, zone)
 			if s.Start > at || s.End <= at {
-				t.Fatalf("%s at %d: stretch %+v", name, at, s)
+				t.Fatalf("%s at %d: range %+v", name, at, s)
 			}
 			for _, u := range []int64{at, min(s.End, end) - 1} {
 				_, offset := time.Unix(u, 0).In(zone).Zone()
 				if int64(offset) != s.Offset {
-					t.Fatalf("%s at %d: offset %d in stretch %+v", name, u, offset, s)
+					t.Fatalf("%s at %d: offset %d in range %+v", name, u, offset, s)
 				}
 				first, second, n, _ := InstantsOfUnix(u+s.Offset, zone)
 				if n == 0 || first != u && second != u {
@@ -123,7 +101,7 @@ func TestStretchesJoin(t *testing.T) {
 		if i%10 == 0 { // the days that Go gets wrong, in full for some zones
 			for at := time.Date(2039, 12, 30, 0, 0, 0, 0, time.UTC).Unix(); at < end; at += 7919 {
 				if s := RangeAt(at, zone); s.Start > at || s.End <= at {
-					t.Fatalf("%s at %d: stretch %+v", name, at, s)
+					t.Fatalf("%s at %d: range %+v", name, at, s)
 				}
 			}
 		}

@@ -22,7 +22,7 @@ var benchLines = []struct{ name, line string }{
 
 // BenchmarkNext walks through years of Europe/Warsaw, beside gorhill/cronexpr alone on the same zoned times.
 func BenchmarkNext(b *testing.B) {
-	zone := mustZone(b, "Europe/Warsaw")
+	zone := clocktest.Zone(b, "Europe/Warsaw")
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, zone)
 	end := from.AddDate(20, 0, 0)
 	for _, c := range benchLines {
@@ -93,8 +93,8 @@ var worst = []struct{ name, text, from string }{
 
 // readWorst makes a rule and a start that is not itself the answer.
 func readWorst(t testing.TB, text, from string) (r Rule, at time.Time) {
-	at = instant(t, from)
-	zone := mustZone(t, "Europe/Warsaw")
+	at = clocktest.Instant(t, from)
+	zone := clocktest.Zone(t, "Europe/Warsaw")
 	var err error
 	if LooksLikeCron(text) {
 		r, err = ReadCron(text, zone)
@@ -144,8 +144,8 @@ func TestReadWorst(t *testing.T) {
 		}
 		return text[1:]
 	}
-	start := instant(t, "2026-01-01T00:00:00Z")
-	zone := mustZone(t, "Europe/Warsaw")
+	start := clocktest.Instant(t, "2026-01-01T00:00:00Z")
+	zone := clocktest.Zone(t, "Europe/Warsaw")
 	for _, text := range []string{
 		"0 0 30 2 *", "0 0 */31 2 1#5", list(0, 59) + " " + list(0, 23) + " " + list(1, 31) + " * " + list(0, 7) + " *",
 		"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;INTERVAL=2;BYMONTHDAY=31;BYMONTH=4", "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",

@@ -259,7 +259,7 @@ func (c *cronRule) Next(t time.Time) (time.Time, bool) {
 // nextUnix returns the first instant after u. It looks for a wall time and then finds its instant
 // in the zone.
 func (c *cronRule) nextUnix(u int64) (int64, bool) {
-	s := c.stretchAt(u)
+	s := c.rangeAt(u)
 	from := u + s.Offset
 	if !c.wild && s.Start != civil.FarPast && u < s.Start+correction {
 		// After the clocks went back, everything up to the end of the repeated hour has run once.
@@ -274,7 +274,7 @@ func (c *cronRule) nextUnix(u int64) (int64, bool) {
 
 	// The clocks change at the end of this range: skipped wall times may be made up for, and
 	// repeated ones may match again.
-	n := c.stretchAt(s.End)
+	n := c.rangeAt(s.End)
 	resume := s.End + n.Offset - 1
 	if small := s.Offset-n.Offset <= correction; resume < from && (c.wild || !small) {
 		if w, ok = c.nextWall(resume); ok && (n.End == civil.FarFuture || w < n.End+n.Offset) {
@@ -289,13 +289,13 @@ func (c *cronRule) nextUnix(u int64) (int64, bool) {
 		if !c.wild && gap <= correction {
 			return first, true
 		}
-		w, ok = c.nextWall(first + c.stretchAt(first).Offset - 1)
+		w, ok = c.nextWall(first + c.rangeAt(first).Offset - 1)
 	}
 	return 0, false
 }
 
-// stretchAt keeps the last range, because schedules are walked forwards.
-func (c *cronRule) stretchAt(u int64) civil.Range {
+// rangeAt keeps the last range, because schedules are walked forwards.
+func (c *cronRule) rangeAt(u int64) civil.Range {
 	if u < c.here.Start || u >= c.here.End {
 		c.here = civil.RangeAt(u, c.zone)
 	}

@@ -93,12 +93,12 @@ func TestCronClockChanges(t *testing.T) {
 		{"year 9999 is the last", "UTC", "0 0 1 1 *", "9998-12-31T00:00:00Z", "01-01T00:00:00+00:00 end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			zone := mustZone(t, c.zone)
+			zone := clocktest.Zone(t, c.zone)
 			r, err := ReadCron(c.line, zone)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := nextStamps(t, r, instant(t, c.from), zone, len(strings.Fields(c.want)))
+			got := nextStamps(t, r, clocktest.Instant(t, c.from), zone, len(strings.Fields(c.want)))
 			if got != c.want {
 				t.Errorf("%s from %s in %s:\n got %s\nwant %s", c.line, c.from, c.zone, got, c.want)
 			}
@@ -225,7 +225,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 	}
 	for range lines {
 		night := nights[rng.IntN(len(nights))]
-		zone, from := mustZone(t, night.zone), instant(t, night.from)
+		zone, from := clocktest.Zone(t, night.zone), clocktest.Instant(t, night.from)
 		minute, minutes := randomField(rng, 0, 59)
 		hour, hours := randomField(rng, 0, 4)
 		if rng.IntN(2) == 0 {
@@ -271,12 +271,12 @@ func TestCronAgainstBruteForce(t *testing.T) {
 }
 
 func TestCronIsSafeToShare(t *testing.T) {
-	zone := mustZone(t, "Europe/Warsaw")
+	zone := clocktest.Zone(t, "Europe/Warsaw")
 	r, err := ReadCron("*/7 3-5 1,15,L * 1#2,5L", zone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := instant(t, "2026-01-01T00:00:00Z")
+	from := clocktest.Instant(t, "2026-01-01T00:00:00Z")
 	want := nextStamps(t, r, from, zone, 500)
 	var all sync.WaitGroup
 	for range 8 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
 )
@@ -60,7 +61,7 @@ func compare(t *testing.T, name string, questions []question, theirs [][]int64, 
 		}
 		r, err := ours(q)
 		got := []int64{}
-		for at := instant(t, q.From); err == nil && len(got) < q.N; {
+		for at := clocktest.Instant(t, q.From); err == nil && len(got) < q.N; {
 			next, ok := r.Next(at)
 			if !ok {
 				break
@@ -88,7 +89,7 @@ func instantsIn(list []int64, zone string) string {
 
 func ourCron(t *testing.T) func(q question) (Rule, error) {
 	return func(q question) (Rule, error) {
-		r, err := ReadCron(q.Text, mustZone(t, q.Zone))
+		r, err := ReadCron(q.Text, clocktest.Zone(t, q.Zone))
 		return r, err
 	}
 }
@@ -165,7 +166,7 @@ func TestOracleDateutil(t *testing.T) {
 		questions = append(questions, q)
 	}
 	ours := func(q question) (Rule, error) {
-		r, _, _, err := parseRRule(q.Text, instant(t, q.Start), time.UTC)
+		r, _, _, err := parseRRule(q.Text, clocktest.Instant(t, q.Start), time.UTC)
 		return r, err
 	}
 	if n := compare(t, "dateutil", questions, python(t, "dateutil", dateutilScript, questions), ours); n > 0 {
@@ -181,7 +182,7 @@ func askCalendar(t *testing.T, spec string, q question) []int64 {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("no systemd-analyze")
 	}
-	from := instant(t, q.From).UTC().Format("2006-01-02 15:04:05 UTC")
+	from := clocktest.Instant(t, q.From).UTC().Format("2006-01-02 15:04:05 UTC")
 	cmd := exec.Command("systemd-analyze", "calendar", fmt.Sprintf("--iterations=%d", q.N), "--base-time="+from, spec)
 	cmd.Env = []string{"TZ=" + q.Zone, "PATH=/usr/bin:/bin", "LC_ALL=C"}
 	out, err := cmd.Output()
@@ -264,7 +265,7 @@ func TestOracleCalendar(t *testing.T) {
 		questions, answers = append(questions, q), append(answers, askCalendar(t, q.Text, q))
 	}
 	ours := func(q question) (Rule, error) {
-		r, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
+		r, err := ReadCalendar(q.Text, clocktest.Instant(t, q.From), time.UTC)
 		return r, err
 	}
 	if n := compare(t, "systemd's calendar events", questions, answers, ours); n > 0 {
@@ -294,7 +295,7 @@ func TestOracleCalendarForms(t *testing.T) {
 		}
 	}
 	ours := func(q question) (Rule, error) {
-		r, err := ReadCalendar(q.Text, instant(t, q.From), time.UTC)
+		r, err := ReadCalendar(q.Text, clocktest.Instant(t, q.From), time.UTC)
 		if err != nil && err.(*fault.Error).Code != fault.CodeNever {
 			t.Errorf("%q: %v", q.Text, err)
 		}

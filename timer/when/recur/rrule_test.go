@@ -89,12 +89,12 @@ func TestRRuleTimetable(t *testing.T) {
 			"2026-01-03T00:00:00Z", "03-01T00:00:00+01:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			zone := mustZone(t, c.zone)
-			r, _, _, err := parseRRule(c.rule, instant(t, c.start), zone)
+			zone := clocktest.Zone(t, c.zone)
+			r, _, _, err := parseRRule(c.rule, clocktest.Instant(t, c.start), zone)
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			if got := nextStamps(t, r, instant(t, c.from), zone, len(strings.Fields(c.want))); got != c.want {
+			if got := nextStamps(t, r, clocktest.Instant(t, c.from), zone, len(strings.Fields(c.want))); got != c.want {
 				t.Errorf("%s from %s:\n got %s\nwant %s", c.rule, c.from, got, c.want)
 			}
 		})
@@ -102,7 +102,7 @@ func TestRRuleTimetable(t *testing.T) {
 }
 
 func TestRRuleCanonical(t *testing.T) {
-	start := instant(t, "2026-01-01T09:00:00Z")
+	start := clocktest.Instant(t, "2026-01-01T09:00:00Z")
 	for _, c := range []struct{ text, want string }{
 		{"freq=daily", "FREQ=DAILY"},
 		{"RRULE:BYDAY=mo,+2TU,-1fr,MO;FREQ=MONTHLY;INTERVAL=01", "FREQ=MONTHLY;BYDAY=MO,2TU,-1FR"},
@@ -119,7 +119,7 @@ func TestRRuleCanonical(t *testing.T) {
 }
 
 func TestRRuleRefused(t *testing.T) {
-	start := instant(t, "2026-01-01T09:00:00Z")
+	start := clocktest.Instant(t, "2026-01-01T09:00:00Z")
 	list := func(n int) string {
 		var all []string
 		for v := range n {
@@ -402,7 +402,7 @@ func TestPlacedInOrder(t *testing.T) {
 			{"Australia/Lord_Howe", "2026-04-04 00:00"}, {"America/Sao_Paulo", "2018-11-03 00:00"}, {"America/Sao_Paulo", "2018-02-17 00:00"},
 			{"Antarctica/Troll", "2026-03-28 00:00"}, {"Antarctica/Troll", "2026-10-24 00:00"}, {"Pacific/Apia", "2011-12-29 00:00"},
 		}[rng.IntN(9)]
-		zone, wall := mustZone(t, night.zone), wallAt(t, night.from).Add(time.Duration(rng.IntN(1440))*time.Minute)
+		zone, wall := clocktest.Zone(t, night.zone), clocktest.Wall(t, night.from).Add(time.Duration(rng.IntN(1440))*time.Minute)
 		text := []string{"FREQ=DAILY;BYHOUR=0,1,2,3,23", "FREQ=HOURLY;BYMINUTE=5,35", "FREQ=MINUTELY;BYHOUR=1,2;INTERVAL=7",
 			"FREQ=SECONDLY;BYHOUR=0,2,3;INTERVAL=601"}[rng.IntN(4)]
 		if rng.IntN(2) == 0 && !strings.HasPrefix(text, "FREQ=H") {
