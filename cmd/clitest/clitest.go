@@ -18,14 +18,15 @@ import (
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 // World returns a world with the clock c and a home that does not exist, and the buffers of its
-// standard output and standard error.
+// standard output and standard error. No runner is started: it would be the test binary, and begin
+// the tests once more.
 func World(t testing.TB, c clock.Clock) (w cli.World, out, errs *bytes.Buffer) {
 	out, errs = new(bytes.Buffer), new(bytes.Buffer)
 	home := t.TempDir() + "/home"
 	return cli.World{
 		In: strings.NewReader(""), Out: out, Err: errs, Clock: c,
 		Getenv: func(name string) string {
-			return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw"}[name]
+			return map[string]string{"OURO_HOME": home, "OURO_AUTOSTART": "0", "TZ": "Europe/Warsaw"}[name]
 		},
 		Getwd: os.Getwd,
 		Raise: func(os.Signal) {},
