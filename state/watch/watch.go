@@ -62,6 +62,7 @@ type Watch struct {
 	signal  chan struct{}
 	watcher *fsnotify.Watcher // nil when none could be had
 	folders []os.FileInfo     // what is watched, in the order of paths
+	next    time.Time         // when the next check, or the next attempt to set it, is due
 	last    time.Time         // when they last changed, where they are polled
 }
 
@@ -161,11 +162,23 @@ func (w *Watch) again(ctx context.Context) {
 		w.Lost()
 	}
 	w.set()
+	w.later()
 	w.missed()
+}
+
+// later puts off the next check, or the next attempt to set the watch. Events do not: where many
+// come, other machines may make changes that none of them tells of.
+func (w *Watch) later() {
+	pause := w.Check
+	if w.watcher == nil {
+		pause = Tick
+	}
+	w.next = time.Now().Add(pause)
 }
 
 func (w *Watch) run(ctx context.Context) {
 	defer w.drop()
+	w.later()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -173,16 +186,15 @@ func (w *Watch) run(ctx context.Context) {
 		var errs chan error
 		if w.watcher != nil {
 			events, errs = w.watcher.Events, w.watcher.Errors
-			timer.Reset(w.Check)
-		} else {
-			timer.Reset(Tick)
 		}
+		timer.Reset(time.Until(w.next))
 		select {
 		case <-ctx.Done():
 			return
 		case e, ok := <-events:
 			if !ok { // set anew at the next tick
 				w.drop()
+				w.later()
 				w.missed()
 				continue
 			}
@@ -193,6 +205,7 @@ func (w *Watch) run(ctx context.Context) {
 			if w.watcher == nil || w.moved() {
 				w.again(ctx)
 			} else {
+				w.later()
 				w.missed()
 			}
 		}

@@ -117,3 +117,23 @@ func TestGone(t *testing.T) {
 	}
 	heard(t, signal, "the end of that one")
 }
+
+// TestChecksBesideEvents: what happens here again and again puts off no check, by which it is seen what other machines do.
+func TestChecksBesideEvents(t *testing.T) {
+	dir := t.TempDir()
+	missed := make(chan struct{})
+	w := &Watch{Paths: []string{dir}, Tells: all, Check: time.Second, Missed: sync.OnceFunc(func() { close(missed) })}
+	w.Set()
+	watching(t, w.run)
+	for latest := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		add(t, dir, "n")
+		select {
+		case <-missed:
+			return
+		default:
+		}
+		if time.Now().After(latest) {
+			t.Fatal("there was no check for a minute")
+		}
+	}
+}
