@@ -113,17 +113,37 @@ func requestError(ctx context.Context, err error) error {
 // patiently repeats a request that changes nothing until it is answered, or until the patience
 // ends.
 func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) error {
+	return s.receive(ctx, func(ctx context.Context, _ func(Cell) bool) error { return ask(ctx) }, nil)
+}
+
+// receive is patiently for a request whose answer is cells in the order of their revisions, from
+// either end. It calls use for each once, also when the request is repeated. Very many may take
+// longer than the patience, and so may use: the patience begins anew after each.
+func (s *Store) receive(ctx context.Context, ask func(ctx context.Context, yield func(Cell) bool) error, use func(Cell) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.o.Patience)
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for {
-		err := ask(limited)
+	over := time.AfterFunc(s.o.Patience, cancel)
+	defer over.Stop()
+	lowest, highest := ^uint64(0), uint64(0) // of the cells that came
+	for ; ; pause(limited, again) {
+		err := ask(limited, func(c Cell) bool {
+			if lowest <= c.Rev && c.Rev <= highest {
+				return true // it came in an earlier attempt
+			}
+			lowest, highest = min(lowest, c.Rev), max(highest, c.Rev)
+			over.Stop()
+			defer over.Reset(s.o.Patience)
+			return use(c)
+		})
 		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
+			if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+				err = context.DeadlineExceeded
+			}
 			return requestError(ctx, err)
 		}
-		pause(limited, again)
 	}
 }
 
@@ -144,37 +164,13 @@ func (s *Store) get(ctx context.Context, key string) (c Cell, err error) {
 	return c, err
 }
 
-// scan is KV.Prefix, repeated patiently. Another attempt yields the cells of the one before again.
-// The patience begins anew while more cells come, because very many may take longer than that to
-// read.
-func (s *Store) scan(ctx context.Context, prefix string, after uint64, yield func(Cell)) (last uint64, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	over := time.AfterFunc(s.o.Patience, cancel)
-	defer over.Stop()
-	for most := 0; ; pause(limited, again) {
-		n := 0
-		last, err = s.kv.Prefix(limited, prefix, after, func(c Cell) bool {
-			if n++; n > most { // not one of an earlier attempt
-				most = n
-				if most%100 == 1 {
-					over.Reset(s.o.Patience)
-				}
-			}
-			yield(c)
-			return true
-		})
-		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {
-			break
-		}
-	}
-	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		err = context.DeadlineExceeded
-	}
-	return last, requestError(ctx, err)
+// scan is KV.Prefix, repeated patiently.
+func (s *Store) scan(ctx context.Context, prefix string, after uint64, use func(Cell)) (last uint64, err error) {
+	err = s.receive(ctx, func(ctx context.Context, yield func(Cell) bool) (err error) {
+		last, err = s.kv.Prefix(ctx, prefix, after, yield)
+		return err
+	}, func(c Cell) bool { use(c); return true })
+	return last, err
 }
 
 // all is scan from the beginning. It returns the last cell of each key that has data, oldest

@@ -25,28 +25,28 @@ func linesOf(taskID string) string {
 
 // Log reads the ledger, newest first.
 func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
-	told := ^uint64(0) // how far it was read, in case it is read again
-	stopped := false
-	err = s.patiently(ctx, func(ctx context.Context) error {
-		last, err := s.kv.Backward(ctx, linesOf(taskID), ledger, func(c Cell) bool {
-			if c.Rev >= told || len(c.Data) == 0 {
-				return true
-			}
-			told = c.Rev
-			var l state.Line
-			if e := decode(c, &l); e != nil {
-				problems = append(problems, state.Problem{Path: c.Key, Err: e})
-				return true
-			}
-			stopped = !yield(l)
-			return !stopped
-		})
+	err = s.receive(ctx, func(ctx context.Context, yield func(Cell) bool) error {
+		last, err := s.kv.Backward(ctx, linesOf(taskID), ledger, yield)
 		if end == (state.Place{}) {
 			end = place(last)
 		}
 		return err
-	})
+	}, func(c Cell) bool { return readLine(c, &problems, yield) })
 	return end, problems, err
+}
+
+// readLine yields the line of the ledger that a cell has, if any. One that cannot be decoded is a
+// problem.
+func readLine(c Cell, problems *[]state.Problem, yield func(state.Line) bool) (on bool) {
+	if len(c.Data) == 0 {
+		return true
+	}
+	var l state.Line
+	if err := decode(c, &l); err != nil {
+		*problems = append(*problems, state.Problem{Path: c.Key, Err: err})
+		return true
+	}
+	return yield(l)
 }
 
 // Occurrence reads the lines of one occurrence.
@@ -67,24 +67,19 @@ func (s *Store) After(ctx context.Context, taskID string, from state.Place, yiel
 	case from.Part > 1 || from.Offset > end.Offset:
 		return end, nil, nil
 	}
-	at, stopped := uint64(from.Offset), false
-	err = s.patiently(ctx, func(ctx context.Context) error {
-		_, err := s.kv.Prefix(ctx, linesOf(taskID), at, func(c Cell) bool {
-			if c.Rev > uint64(end.Offset) {
-				return false
-			}
-			at = c.Rev
-			var l state.Line
-			if e := decode(c, &l); len(c.Data) > 0 && e != nil {
-				problems = append(problems, state.Problem{Path: c.Key, Err: e})
-			} else if e == nil {
-				stopped = !yield(l)
-			}
-			return !stopped
-		})
+	at, on := uint64(from.Offset), true
+	err = s.receive(ctx, func(ctx context.Context, yield func(Cell) bool) error {
+		_, err := s.kv.Prefix(ctx, linesOf(taskID), at, yield)
 		return err
+	}, func(c Cell) bool {
+		if c.Rev > uint64(end.Offset) {
+			return false
+		}
+		at = c.Rev
+		on = readLine(c, &problems, yield)
+		return on
 	})
-	if stopped || err != nil {
+	if !on || err != nil {
 		end = place(at)
 	}
 	return end, problems, err

@@ -62,27 +62,31 @@ func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err er
 	if err != nil {
 		return 0, err
 	}
-	err = s.patiently(ctx, func(ctx context.Context) error { // it continues where it was
-		_, err := s.kv.Prefix(ctx, ledger, sum.To, func(c Cell) bool {
-			var l state.Line
-			if decode(c, &l) == nil {
-				if !l.At.Before(before) || n == linesMost {
-					return false
-				}
-				sum.Gone.Lines++
-				sum.Gone.Until = state.UTC(l.At)
-				sum.Gone.Sums.Count(l)
-			}
-			n++
-			sum.To = c.Rev
-			return true
-		})
+	err = s.receive(ctx, func(ctx context.Context, yield func(Cell) bool) error {
+		_, err := s.kv.Prefix(ctx, ledger, sum.To, yield)
 		return err
+	}, func(c Cell) bool {
+		var l state.Line
+		if decode(c, &l) == nil {
+			if !l.At.Before(before) || n == linesMost {
+				return false
+			}
+			sum.Gone.Lines++
+			sum.Gone.Until = state.UTC(l.At)
+			sum.Gone.Sums.Count(l)
+		}
+		n++
+		sum.To = c.Rev
+		return true
 	})
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	if err := s.notePast(ctx, sum, c); err != nil {
+	err = s.notePast(ctx, sum, c)
+	if errors.Is(err, ErrMoved) { // another runner prunes as well, and its count is not ours
+		return 0, nil
+	}
+	if err != nil {
 		return 0, err
 	}
 	return n, s.purge(ctx, ledger, sum.To)
@@ -91,15 +95,14 @@ func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err er
 // linesMost is how many lines are dropped at once.
 const linesMost = 100_000
 
+// notePast replaces what is known about what was dropped. It is ErrMoved when somebody else has
+// replaced it since.
 func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	_, err = s.commit(ctx, []Op{was.with(data)})
-	if errors.Is(err, ErrMoved) {
-		return nil // another runner prunes as well
-	}
 	return err
 }
 
@@ -132,12 +135,14 @@ func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) 
 			}
 		}
 	}
-	if n > 0 && err == nil {
+	for n > 0 && err == nil {
 		sum, c, e := s.past(ctx)
 		if sum.Dropped.Count(n, now); e == nil {
 			e = s.notePast(ctx, sum, c)
 		}
-		err = e
+		if !errors.Is(e, ErrMoved) {
+			return n, e
+		}
 	}
 	return n, err
 }

@@ -176,6 +176,9 @@ func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func
 		if c.Rev > after && !yield(c) {
 			break
 		}
+		if err := ctx.Err(); err != nil { // the rest would not come
+			return 0, err
+		}
 	}
 	return last, nil
 }
@@ -203,6 +206,9 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 	for _, c := range slices.Backward(k.below(prefix)) {
 		if c.Rev <= last && !yield(c) {
 			break
+		}
+		if err := ctx.Err(); err != nil { // the rest would not come
+			return 0, err
 		}
 	}
 	return last, nil

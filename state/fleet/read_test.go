@@ -1,0 +1,88 @@
+package fleet_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/model"
+	"github.com/ouro-timer/ouro-timer/state/memory"
+)
+
+// created adds tasks and returns their IDs.
+func created(ctx context.Context, s *fleet.Store, n int) (ids []string) {
+	for i := range n {
+		t := state.Task{Created: start.Add(time.Duration(i) * time.Minute), Run: state.Job{Argv: []string{"true"}, Dir: "/", Umask: 0o22},
+			When: state.Timing{Text: "in 1h", Kind: "once", Zone: "UTC", Start: start}}
+		ids = append(ids, must(s.Add(ctx, t, late)).Task.ID)
+	}
+	return ids
+}
+
+// TestSlowReaders: who reads the ledger line by line may take longer for all of it than servers may take for an answer. Each line comes once, also when the
+// servers stop in between.
+func TestSlowReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		s := fleet.New(kv, fleet.Options{Local: memory.New()})
+		want := created(t.Context(), s, 20)
+		var got []string
+		broken := false
+		slowly := func(l state.Line) bool {
+			time.Sleep(2 * time.Second)
+			got = append(got, l.TaskID)
+			return true
+		}
+		kv.Fate = func(what string) model.Fate {
+			if what == "backward" || what == "prefix" {
+				if broken = !broken; broken {
+					return model.Unasked
+				}
+			}
+			return model.Fine
+		}
+		if _, problems, err := s.After(t.Context(), "", state.Place{}, slowly); err != nil || len(problems) > 0 || !slices.Equal(got, want) {
+			t.Errorf("%d lines of %d, the oldest first: %v %v", len(got), len(want), problems, err)
+		}
+		got = nil
+		slices.Reverse(want)
+		if _, problems, err := s.Log(t.Context(), "", slowly); err != nil || len(problems) > 0 || !slices.Equal(got, want) {
+			t.Errorf("%d lines of %d, the newest first: %v %v", len(got), len(want), problems, err)
+		}
+	})
+}
+
+// TestPruneBesideAnother: two runners drop the beginning of the ledger at once, up to other instants. What is dropped is counted, and what is not counted stays.
+func TestPruneBesideAnother(t *testing.T) {
+	ctx, kv := t.Context(), model.New()
+	open := func() *fleet.Store { return fleet.New(kv, fleet.Options{Local: memory.New()}) }
+	a, b := open(), open()
+	const all = 6
+	created(ctx, a, all)
+	keep := state.Keep{Ended: time.Hour}
+	first := true
+	kv.Fate = func(what string) model.Fate {
+		if what == "commit" && first {
+			first = false
+			if _, err := b.Prune(ctx, keep, start.Add(time.Hour+2*time.Minute)); err != nil {
+				t.Error(err)
+			}
+		}
+		return model.Fine
+	}
+	if _, err := a.Prune(ctx, keep, start.Add(time.Hour+4*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	gone, _, err := a.Gone(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	if _, _, err := a.Log(ctx, "", func(state.Line) bool { left++; return true }); err != nil || gone.Lines+left != all || gone.Lines == 0 {
+		t.Errorf("%d lines are counted as dropped and %d are left, of %d: %v", gone.Lines, left, all, err)
+	}
+}
